@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
@@ -65,10 +66,13 @@ def create_app(
         redirect_slashes=False,
         docs_url=None,
         redoc_url=None,
+        openapi_url=None,
     )
     app.state.port = settings.port
     app.state.metrics_port = None
     app.state.start_failed = None
+    app.state.open_streams = Counter[str]()
+    app.state.looked_at = {}
     app.include_router(routes.router)
     app.include_router(watching.router)
     app.include_router(person.router)

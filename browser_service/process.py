@@ -8,6 +8,7 @@ import json
 import os
 import signal
 import socket
+import ssl
 import tempfile
 import time
 from importlib.util import find_spec
@@ -27,9 +28,10 @@ from browser_service.services import Services
 from browser_service.settings import Settings
 from browser_service.store.journal import JOURNAL_FILE
 from browser_service.store.journal_file import NewerJournal, check_version
-from client import config_place, ports
+from client import certificates, config_place, environment, ports
 from shared import open_files
 from shared.errors import ServiceUnavailable
+from shared.patience import MAX_HEAD_BYTES
 from shared.secret import ensure_secret
 from shared.wire import INSTANCE_FILE
 
@@ -38,6 +40,10 @@ _CALLS_GO_ON_S = 3
 """Calls may go on for so long when the service ends. Then they are answered that it ends, because a cut connection
 would not say what became of them."""
 _ENDS_WITHIN_S = 20.0
+_KEEP_ALIVE_S = 65
+"""A client keeps a connection that it does not use for less than this, and finds it open when it needs it again."""
+_MOST_OPEN = 8_000
+"""Connections and requests at a time. Those without a request under way make room for others before."""
 _GC_AFTER = 20_000
 """Collect garbage after so many new objects; two calls make Python's default of 700."""
 
@@ -55,6 +61,7 @@ class AlreadyRunning(CannotStart):
 def serve(settings: Settings) -> None:
     """Run until SIGTERM or SIGINT. Raises CannotStart, naming what or who is in the way."""
     configure(settings.log_level, for_people=settings.app_env != "production")
+    environment.keep_needed()  # the driver, the browser and its pages have it, and need no keys
     check_writable(settings.data_dir)
     instance = settings.data_dir / INSTANCE_FILE
     lock = FileLock(settings.data_dir / "instance.lock")
@@ -65,7 +72,7 @@ def serve(settings: Settings) -> None:
         instance.unlink(missing_ok=True)  # of one that was killed: nobody is to be sent to it
         with bind(settings) as listener:
             port = listener.getsockname()[1]
-            url = f"http://{_reachable(settings.host)}:{port}"
+            url = f"{settings.scheme}://{_reachable(settings.host)}:{port}"
             instance.write_text(json.dumps({"pid": os.getpid(), "url": url}), encoding="utf-8")
             _serve(settings, listener, port, url)
     except NewerJournal as error:
@@ -119,20 +126,30 @@ class Server(uvicorn.Server):
         ending.cancel()
 
 
+def server_config(app: FastAPI, encryption: ssl.SSLContext | None = None) -> uvicorn.Config:
+    """Return how the service is served: with bounds on all that comes before a token is looked at."""
+    return uvicorn.Config(
+        app,
+        http="browser_service.http.protocol:BoundedHttp" if find_spec("httptools") else "h11",
+        h11_max_incomplete_event_size=MAX_HEAD_BYTES,
+        ws="none",
+        log_config=None,
+        access_log=False,
+        limit_concurrency=_MOST_OPEN,
+        timeout_keep_alive=_KEEP_ALIVE_S,
+        timeout_graceful_shutdown=_DRAIN_S,
+        server_header=False,
+        proxy_headers=False,
+        ssl_context_factory=None if encryption is None else lambda _, __: encryption,
+    )
+
+
 def _serve(settings: Settings, listener: socket.socket, port: int, url: str) -> None:
     app = create_app(settings)
     app.state.port = port
     figures = metrics_port.listen(settings, port)
     app.state.metrics_port = figures and figures.getsockname()[1]
-    config = uvicorn.Config(
-        app,
-        http="browser_service.http.protocol:BoundedHttp" if find_spec("httptools") else "h11",
-        log_config=None,
-        access_log=False,
-        timeout_graceful_shutdown=_DRAIN_S,
-        server_header=False,
-        proxy_headers=False,
-    )
+    config = server_config(app, tls(settings))
     open_files.allow_many()  # each chat that is present holds a connection
     gc.freeze()  # what is there now stays: the collector need not look at it with every hundredth call
     gc.set_threshold(_GC_AFTER)
@@ -147,6 +164,16 @@ def _serve(settings: Settings, listener: socket.socket, port: int, url: str) -> 
     if not server.started:
         failure = app.state.start_failed
         raise CannotStart(f"The service could not start: {failure or 'see the log above.'}") from failure
+
+
+def tls(settings: Settings) -> ssl.SSLContext | None:
+    """Return what serves https, if that is set. Raises CannotStart for files that cannot."""
+    if settings.tls_cert is None or settings.tls_key is None:
+        return None
+    try:
+        return certificates.server_context(settings.tls_cert, settings.tls_key)
+    except ValueError as error:
+        raise CannotStart(str(error)) from None
 
 
 def bind(settings: Settings) -> socket.socket:

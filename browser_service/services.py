@@ -105,7 +105,7 @@ class Services:
         self.notifier = Notifier(
             desktop=settings.notify == "desktop",
             webhook=settings.notify_webhook,
-            link=lambda request_id: f"http://127.0.0.1:{port()}{self.requests.link(request_id)}",
+            link=lambda request_id: f"{settings.scheme}://127.0.0.1:{port()}{self.requests.link(request_id)}",
         )
         tell = lambda client_id, text: clients.notify(client_id, Notice(text=text))  # noqa: E731 - one expression
         self.work = Work(settings.idle_work_ms, tell, clients.send, clock)

@@ -1,14 +1,15 @@
 """Declares every setting of the service: a key of config.toml, a variable of the environment, a flag of `up`."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 import platformdirs
-from pydantic import AliasChoices, Field, field_validator
+from pydantic import AliasChoices, Field, field_validator, model_validator
 from pydantic_settings import NoDecode, SettingsConfigDict
 
 from browser_service.security.urls import header_host, host_name
 from client.config_file import FileSettings
+from shared.loopback import exposure, is_loopback
 from shared.wire import APP_NAME, DEFAULT_PORT
 
 Names = Annotated[tuple[str, ...], NoDecode]
@@ -32,6 +33,16 @@ class Settings(FileSettings):
     )
     allowed_hosts: Names = Field(
         default=(), description="Further values of the Host header to accept (`name:port`), separated by commas."
+    )
+    allow_remote: bool = Field(
+        default=False, description="Listen beyond loopback, which needs a certificate or behind_proxy."
+    )
+    tls_cert: Path | None = Field(default=None, description="Certificate chain, PEM: serves https.")
+    tls_key: Path | None = Field(default=None, description="Private key of that certificate, PEM.")
+    behind_proxy: bool = Field(
+        default=False,
+        description="Says that something in front encrypts what comes from elsewhere (a proxy that ends TLS), or lets "
+        "in this machine alone (a port that Docker publishes on 127.0.0.1).",
     )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         default="info", validation_alias=_bare("LOG_LEVEL"), description="Least severity that is logged."
@@ -221,10 +232,27 @@ class Settings(FileSettings):
     def _any_case(cls, value: object) -> object:
         return value.lower() if isinstance(value, str) else value
 
-    @field_validator("data_dir", "output_dir", "executable_path")
+    @field_validator("data_dir", "output_dir", "executable_path", "tls_cert", "tls_key")
     @classmethod
     def _absolute(cls, value: Path | None) -> Path | None:
         return value and value.expanduser().absolute()
+
+    @model_validator(mode="after")
+    def _is_reached_from_where_it_should_be(self) -> Self:
+        if (self.tls_cert is None) != (self.tls_key is None):
+            raise ValueError("--tls-cert and --tls-key belong together; give both")
+        encrypted = self.tls_cert is not None
+        if problem := exposure(
+            self.host, allowed=self.allow_remote, encrypted=encrypted, behind_proxy=self.behind_proxy
+        ):
+            raise ValueError(problem)
+        if self.metrics_enabled and not is_loopback(self.metrics_host) and not self.allow_remote:
+            raise ValueError(f"--metrics-host {self.metrics_host} is reached from elsewhere; give --allow-remote")
+        return self
+
+    @property
+    def scheme(self) -> str:
+        return "https" if self.tls_cert else "http"
 
     @property
     def profile_dir(self) -> Path:

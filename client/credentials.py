@@ -72,7 +72,9 @@ class Credentials:
         is needed. Raises ServiceUnavailable for a file or a secret that makes no token."""
         if self._current is None or time.time() - self._made_at > _RENEWED_AFTER_S:
             self._current, self._made_at = self.token or self._read() or self._make(), time.time()
-        return {"Authorization": f"Bearer {self._current}"} if self._current else {}
+        if self._current is None:
+            return {"Connection": "close"}  # nobody has proven anything there, and the next request may have a token
+        return {"Authorization": f"Bearer {self._current}"}
 
     @property
     def source(self) -> str:

@@ -19,6 +19,7 @@ from pydantic import ValidationError
 from client import unavailable
 from client.credentials import Credentials
 from client.instance import START_WITHIN_S, Autostart
+from client.proven import ProvenTransport, Prover
 from client.reply import Failure, Reply
 from shared import wire
 from shared.errors import ErrorBody, Relayed, ResourceExhausted, ServiceUnavailable, Unauthorized
@@ -77,11 +78,8 @@ class ServiceClient:
         self._catalogue = catalogue
         self._last_reply = _LastReply()
         self._background: set[asyncio.Task[None]] = set()
-        # A TLS context costs 30 ms. Idle connections are dropped before a server would (uvicorn: 5 s): one that it
-        # closes under a request would make an unknown outcome of a call that never happened.
-        self._transport = httpx.AsyncHTTPTransport(
-            verify=url.startswith("https:"), limits=httpx.Limits(keepalive_expiry=4.0), trust_env=False
-        )
+        given = bool(credentials.token or credentials.token_file)
+        self._transport = ProvenTransport(Prover(url, credentials.data_dir, given_token=given))
         self.http = httpx.AsyncClient(base_url=url, transport=self._transport, timeout=_TIMEOUT, trust_env=False)
 
     def as_client(self, credentials: Credentials) -> "ServiceClient":

@@ -6,9 +6,10 @@ A gateway starts the service while it still imports the rest of itself, so this 
 
 import contextlib
 import http.client
-import ipaddress
 import json
 import os
+import secrets
+import ssl
 import subprocess
 import sys
 import threading
@@ -24,8 +25,11 @@ from urllib.parse import urlsplit
 import filelock
 from pydantic import JsonValue
 
+from client import environment
 from shared.errors import ServiceUnavailable
-from shared.wire import HEALTH, INSTANCE_FILE, LOG_FILE, READY, SETTINGS, START_LOCK
+from shared.loopback import is_loopback
+from shared.secret import is_proof
+from shared.wire import HEALTH, INSTANCE_FILE, LOG_FILE, NONCE, READY, SETTINGS, START_LOCK
 
 START_WITHIN_S: Final = 30.0
 END_WITHIN_S: Final = 20.0
@@ -60,11 +64,7 @@ class NotStarted(Exception):
 
 def is_local(url: str) -> bool:
     """Return whether an address is on this machine."""
-    host = urlsplit(url).hostname or ""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
+    return is_loopback(urlsplit(url).hostname or "")
 
 
 def answers(url: str) -> bool:
@@ -76,22 +76,31 @@ def answers(url: str) -> bool:
 def health(url: str) -> dict[str, JsonValue] | None:
     """Return the health report of a service of ours at that address; None if there is none."""
     status, body = _get(url, HEALTH)
-    report = _object(body)
+    report = json_object(body)
     return report if status == HTTPStatus.OK and {"pid", "catalogue"} <= report.keys() else None
 
 
 def readiness(url: str) -> dict[str, JsonValue]:
     """Return what the service at that address has open; empty if it does not say so."""
     _, body = _get(url, READY)
-    return _object(body)
+    return json_object(body)
 
 
-def running_settings(url: str, token: str) -> dict[str, JsonValue]:
+def running_settings(url: str, secret: str, token: str) -> dict[str, JsonValue]:
     """Return with which settings the service at that address runs, and which are not the defaults; empty if it does not
-    say so."""
-    status, body = _get(url, SETTINGS, headers={"Authorization": f"Bearer {token}"})
-    result = _object(body).get("result")
-    return result if status == HTTPStatus.OK and isinstance(result, dict) else {}
+    say so. The token is sent on the connection on which the service has proven that it has the secret."""
+    nonce = secrets.token_hex(16)
+    connection = _connection(url, _ANSWER_WITHIN_S)
+    with contextlib.closing(connection), contextlib.suppress(OSError, http.client.HTTPException):
+        connection.connect()
+        connection.auto_open = False  # no other connection is proven
+        address = connection.sock.getpeername()
+        _, report = _ask(connection, url, f"{HEALTH}?{NONCE}={nonce}")
+        if is_proof(json_object(report).get("proof"), secret, nonce, address[:2]):
+            status, body = _ask(connection, url, SETTINGS, {"Authorization": f"Bearer {token}"})
+            result = json_object(body).get("result")
+            return result if status == HTTPStatus.OK and isinstance(result, dict) else {}
+    return {}
 
 
 def find(data_dir: Path) -> Instance | None:
@@ -213,7 +222,7 @@ def _spawn(data_dir: Path, settings: Mapping[str, str]) -> "tuple[int, subproces
             stdout=log,
             stderr=log,
             cwd=data_dir,
-            env=os.environ | settings | child_env,
+            env={**environment.of_service(os.environ), **settings, **child_env},
             start_new_session=True,
         )
     finally:
@@ -230,24 +239,35 @@ def _log_end(log: Path, log_start: int) -> list[str]:
     return logged.splitlines()[-_LOG_END_LINES:]
 
 
-def _get(
-    url: str, path: str, within_s: float = _ANSWER_WITHIN_S, headers: Mapping[str, str] = MappingProxyType({})
-) -> tuple[int, bytes]:
+def _get(url: str, path: str, within_s: float = _ANSWER_WITHIN_S) -> tuple[int, bytes]:
     """Return the status and body of a response; 0 and nothing if there is no response."""
-    address = urlsplit(url)
-    connect = http.client.HTTPSConnection if address.scheme == "https" else http.client.HTTPConnection
-    connection = connect(address.hostname or "", address.port, timeout=within_s)
     try:
-        connection.request("GET", f"{address.path}{path}", headers={**headers})
-        response = connection.getresponse()
-        return response.status, response.read(_MAX_BODY_BYTES)
+        with contextlib.closing(_connection(url, within_s)) as connection:
+            return _ask(connection, url, path)
     except (OSError, http.client.HTTPException):
         return 0, b""
-    finally:
-        connection.close()
 
 
-def _object(body: bytes) -> dict[str, JsonValue]:
+def _connection(url: str, within_s: float) -> http.client.HTTPConnection:
+    address = urlsplit(url)
+    if address.scheme != "https":
+        return http.client.HTTPConnection(address.hostname or "", address.port, timeout=within_s)
+    context = ssl.create_default_context()
+    if is_local(url):  # whose certificate may have another name: the secret is the proof there
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    return http.client.HTTPSConnection(address.hostname or "", address.port, timeout=within_s, context=context)
+
+
+def _ask(
+    connection: http.client.HTTPConnection, url: str, path: str, headers: Mapping[str, str] = MappingProxyType({})
+) -> tuple[int, bytes]:
+    connection.request("GET", f"{urlsplit(url).path}{path}", headers={**headers})
+    response = connection.getresponse()
+    return response.status, response.read(_MAX_BODY_BYTES)
+
+
+def json_object(body: bytes) -> dict[str, JsonValue]:
+    """Return the object in a text; empty if there is none."""
     try:
         value = json.loads(body)
     except ValueError:

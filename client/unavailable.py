@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 from pydantic import JsonValue
 from pydantic.alias_generators import to_camel
 
+from client import ports
 from client.instance import is_local
 from shared.errors import ServiceUnavailable
 from shared.model import Json
@@ -49,14 +50,38 @@ def broken_off(url: str, action: str, call_id: str) -> ServiceUnavailable:
 
 def another_program(url: str, status: int) -> ServiceUnavailable:
     """Make the error of a response that does not come from the service."""
-    hint = "Another program listens there, it seems. BROWSE_URL says where the service is"
+    hint = f"Another program listens there, it seems. {_elsewhere(url)}"
+    message = f"{url} answered {status}, with no reply of the browser service."
+    return _unavailable(url, "another program", message, hint, status=status)
+
+
+def unproven(url: str) -> ServiceUnavailable:
+    """Make the error of a program that does not know the secret of this account. It was sent no token."""
+    holder = ports.holder(_port(url)) or "a program"
+    message = f"What listens at {url} is not this account's browser service ({holder}); it was sent no token."
+    hint = (
+        "It did not prove that it has the secret of this data directory. End that program, or give the service's own "
+        f"data directory (BROWSE_DATA_DIR), or a token of it (BROWSE_TOKEN_FILE). {_elsewhere(url)}"
+    )
+    return _unavailable(url, "not proven", message, hint)
+
+
+def older(url: str) -> ServiceUnavailable:
+    """Make the error of a service that cannot prove itself yet."""
+    message = f"The browser service at {url} is of an older version, which cannot prove that it is one."
+    hint = "Restart it: browse-together down, then browse-together up --detach. Pages and logins come back."
+    return _unavailable(url, "older version", message, hint)
+
+
+def _elsewhere(url: str) -> str:
+    """Say how the service is found at another place."""
+    hint = "BROWSE_URL says where the service is"
     if is_local(url):
         free_port = _port(url) + 1
         address = f"http://{urlsplit(url).hostname}:{free_port}"
         start = f"browse-together up --detach --port {free_port}"
         hint += f"; to have it at another port: {start}, and BROWSE_URL={address} for the gateway"
-    message = f"{url} answered {status}, with no reply of the browser service."
-    return _unavailable(url, "another program", message, f"{hint}.", status=status)
+    return f"{hint}."
 
 
 def _unavailable(url: str, reason: str, message: str, hint: str, **context: JsonValue) -> ServiceUnavailable:

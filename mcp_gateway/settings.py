@@ -2,13 +2,15 @@
 
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
+from urllib.parse import urlsplit
 
 import platformdirs
-from pydantic import AfterValidator, AliasChoices, BeforeValidator, Field, SecretStr
+from pydantic import AfterValidator, AliasChoices, BeforeValidator, Field, SecretStr, model_validator
 from pydantic_settings import NoDecode, SettingsConfigDict
 
 from client.config_file import FileSettings
+from shared.loopback import is_loopback
 from shared.resources import Kind
 from shared.wire import APP_NAME, CLIENT_ID_PATTERN, DEFAULT_PORT, ID_PATTERN
 
@@ -36,6 +38,10 @@ class Settings(FileSettings):
         default_factory=lambda fields: f"http://127.0.0.1:{fields['port']}",
         pattern=r"^https?://[^/?#]+(/[^?#]*)?$",
         description="Address of the browser service; http://127.0.0.1:$PORT by default.",
+    )
+    plain_http: bool = Field(
+        default=False,
+        description="Send the token by http:// to another machine, where all that stand between can read it.",
     )
     autostart: bool = Field(default=True, description="Start the service where none runs at that address (loopback).")
     toolsets: Annotated[frozenset[str], NoDecode, BeforeValidator(_names)] = Field(
@@ -78,3 +84,13 @@ class Settings(FileSettings):
         validation_alias=AliasChoices("BROWSE_LOG_LEVEL", "LOG_LEVEL"),
         description="Least severity that is logged, to stderr.",
     )
+
+    @model_validator(mode="after")
+    def _keeps_the_token_to_itself(self) -> Self:
+        address = urlsplit(self.url)
+        if address.scheme == "http" and not is_loopback(address.hostname or "") and not self.plain_http:
+            raise ValueError(
+                f"--url {self.url} would send the token unencrypted to another machine; write https://, or give "
+                "--plain-http where nobody can read what passes"
+            )
+        return self

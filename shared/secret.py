@@ -1,11 +1,14 @@
 """Keeps the account's secret, from which every token is made: who needs it first writes it, and all others read it."""
 
+import hashlib
+import hmac
+import ipaddress
 import os
 import secrets
 from pathlib import Path
 
 from shared.errors import ServiceUnavailable
-from shared.wire import SECRET_FILE
+from shared.wire import APP_NAME, SECRET_FILE
 
 _ANEW = (
     "Remove it and restart the service (browse-together down, then browse-together up --detach), which makes a new "
@@ -33,6 +36,23 @@ def ensure_secret(data_dir: Path) -> str:
         finally:
             draft.unlink()
     return read_secret(data_dir)
+
+
+def proof(secret: str, nonce: str, address: tuple[str, int]) -> str:
+    """Return what nobody can make of a nonce without the secret. It holds for one address: a program at another cannot
+    have it made by the service and pass it on.
+
+    No token can be made of it, because what a token signs has no spaces.
+    """
+    ip = ipaddress.ip_address(address[0].partition("%")[0])
+    ip = ip.ipv4_mapped or ip if isinstance(ip, ipaddress.IPv6Address) else ip
+    text = f"{APP_NAME} at {ip} port {address[1]} answers {nonce}"
+    return hmac.new(secret.encode(), text.encode(), hashlib.sha256).hexdigest()
+
+
+def is_proof(given: object, secret: str, nonce: str, address: tuple[str, int]) -> bool:
+    """Say if what was given is that proof. How long it takes tells nothing of it."""
+    return hmac.compare_digest(str(given).encode(), proof(secret, nonce, address).encode())
 
 
 def read_secret(data_dir: Path) -> str:

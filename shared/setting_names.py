@@ -9,6 +9,10 @@ SERVICE: Final = (
     "host",
     "port",
     "allowed_hosts",
+    "allow_remote",
+    "tls_cert",
+    "tls_key",
+    "behind_proxy",
     "log_level",
     "app_env",
     "data_dir",
@@ -63,6 +67,7 @@ SERVICE: Final = (
 GATEWAY: Final = (
     "port",
     "url",
+    "plain_http",
     "autostart",
     "toolsets",
     "resources",
@@ -95,6 +100,7 @@ GATEWAY: Final = (
     "tls_cert",
     "tls_key",
     "allow_remote",
+    "behind_proxy",
 )
 BARE: Final = (
     "port",

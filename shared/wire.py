@@ -28,6 +28,7 @@ PERSON: Final = "/person"
 READY: Final = "/ready"
 SETTINGS: Final = "/api/settings"
 METRICS: Final = "/metrics"
+OPENAPI: Final = "/openapi.json"
 
 # --- headers -----------------------------------------------------------------------------------------------------
 CALL_ID: Final = "X-Browse-Call"
@@ -85,6 +86,9 @@ REPLY_WITHIN_MS: Final = 50_000
 # --- tokens ------------------------------------------------------------------------------------------------------
 TOKEN_ALGORITHM: Final = "HS256"  # noqa: S105 - the name of an algorithm
 TOKEN_AUDIENCE: Final = APP_NAME
+NONCE: Final = "nonce"
+"""Names the parameter of `HEALTH` by which a client has the service prove that it has the account's secret."""
+NONCE_PATTERN: Final = r"^[0-9a-f]{32,64}$"
 SECRET_FILE: Final = "secret"  # noqa: S105 - the name of a file
 INSTANCE_FILE: Final = "instance.json"
 START_LOCK: Final = "start.lock"

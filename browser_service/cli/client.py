@@ -18,6 +18,7 @@ from pydantic import JsonValue
 from browser_service.cli import progress
 from client import instance
 from client.credentials import DAY_S, mint
+from client.proven import ProvenSyncTransport, Prover
 from shared import wire
 from shared.errors import ErrorBody, Relayed, ServiceUnavailable
 from shared.model import Json
@@ -63,8 +64,7 @@ class Client:
 
     def __init__(self, data_dir: Path, *, operator: bool = False) -> None:
         self.url = instance.require(data_dir).url
-        # No proxies of the environment; and TLS, which is slow to set up, only for https.
-        transport = httpx.HTTPTransport(verify=self.url.startswith("https:"), trust_env=False)
+        transport = ProvenSyncTransport(Prover(self.url, data_dir, given_token=False))
         headers = {"Authorization": f"Bearer {token(data_dir, operator=operator)}"}
         self._http = httpx.Client(
             base_url=self.url, headers=headers, transport=transport, timeout=_TIMEOUT_S, trust_env=False

@@ -25,7 +25,7 @@ from browser_service.quarantine import files_set_aside
 from browser_service.settings import Settings
 from browser_service.store.journal import JOURNAL_FILE
 from browser_service.store.journal_file import NewerJournal, check_version, damage_of
-from client import instance, ports
+from client import environment, instance, ports
 from shared import wire
 from shared.errors import BrowseError, ServiceUnavailable
 from shared.secret import read_secret
@@ -226,7 +226,8 @@ async def check_attached(options: LaunchOptions) -> Check:
 async def try_browser(options: LaunchOptions) -> str:
     """Start the browser with a throw-away profile, take a picture, and return its executable. Raises BrowseError,
     TimeoutError."""
-    with tempfile.TemporaryDirectory(prefix="browse-together-", ignore_cleanup_errors=True) as profile:
+    temporary = tempfile.TemporaryDirectory(prefix="browse-together-", ignore_cleanup_errors=True)
+    with temporary as profile, environment.needed_alone():
         launcher = Launcher(replace(options, profile_dir=Path(profile)))
         try:
             async with asyncio.timeout(_START_WITHIN_S):

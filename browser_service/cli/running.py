@@ -40,10 +40,10 @@ def running_settings(running: instance.Instance, here: Settings) -> Running | No
     from client.credentials import mint  # noqa: PLC0415 - `up` needs none, and what signs takes long to import
 
     try:
-        token = mint(read_secret(here.data_dir), "cli", "CLI")
+        secret = read_secret(here.data_dir)
     except (OSError, ServiceUnavailable):
         return None
-    account = instance.running_settings(running.url, token)
+    account = instance.running_settings(running.url, secret, mint(secret, "cli", "CLI"))
     values, changed = account.get("settings"), account.get("changed")
     if not isinstance(values, dict) or not isinstance(changed, list):
         return None

@@ -67,14 +67,18 @@ def logs(
 
 @app.command()
 def token(
+    *,
     data_dir: flags.DataDir = None,
     label: Annotated[
         str, typer.Option(help="Name of a caller that is to have pages of its own; else it shares the command line's.")
     ] = "",
     days: Annotated[int, typer.Option(min=1, max=3650, help="How long it is valid.")] = 30,
+    header: Annotated[bool, typer.Option("--header", help="Print the whole header, as curl reads it.")] = False,
 ) -> None:
-    """Print a token for callers over plain HTTP: curl -H "Authorization: Bearer $(browse-together token)"."""
-    typer.echo(client.token(flags.settings(data_dir).data_dir, label, lifetime_s=days * DAY_S))
+    """Print a token for callers over plain HTTP: browse-together token --header | curl -H @- ..., which shows it in no
+    command line."""
+    made = client.token(flags.settings(data_dir).data_dir, label, lifetime_s=days * DAY_S)
+    typer.echo(f"Authorization: Bearer {made}" if header else made)
 
 
 def _say_line(line: str) -> None:

@@ -1,5 +1,6 @@
 """Refuses, before anything reads a request, what does not come from a client of this service."""
 
+import asyncio
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final
@@ -8,15 +9,30 @@ from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from shared.errors import BodyTooLarge, BrowseError, Forbidden, UnsupportedMediaType
+from shared.errors import (
+    BodyTooLarge,
+    BrowseError,
+    Forbidden,
+    InvalidRequest,
+    ResourceExhausted,
+    TimedOut,
+    UnsupportedMediaType,
+)
+from shared.held import MESSAGES_AT_A_TIME, Held
+from shared.requests import TARGET, ambiguity
 from shared.wire import FILE_BYTES, FILES, MAX_MESSAGE_BYTES, PERSON
 
+BODY_WITHIN_S: Final = 30.0
+FILE_WITHIN_S: Final = 120.0
+"""A body is whole so soon after the first look at it; a file has longer."""
 _LOOPBACK: Final = ("127.0.0.1", "localhost", "[::1]")
+HELD: Final = Held()
+"""Counts what each sender holds of bodies that are not answered yet, by the token that it sends."""
 
 
 @dataclass(eq=False)
 class Edge:
-    """Checks Host, Origin, Sec-Fetch-Site and the content type of HTTP and WebSocket requests, and bounds their bodies.
+    """Checks that a request says one thing, its Host, Origin, Sec-Fetch-Site and content type, and bounds its body.
 
     A page in any browser on this machine can send requests to loopback, and a foreign name can be made to resolve to
     it. Neither has our Host header with a matching Origin."""
@@ -34,9 +50,15 @@ class Edge:
         except BrowseError as error:
             await self._refuse(error, scope, receive, send)
             return
-        await self.app(scope, _bounded(receive, FILE_BYTES if _is_file(scope) else MAX_MESSAGE_BYTES), send)
+        body = _Body(scope, receive)
+        try:
+            await self.app(scope, body.receive, send)
+        finally:
+            body.release()
 
     def _check(self, scope: Scope) -> None:
+        if problem := ambiguity(scope["headers"], scope.get(TARGET, "/")):
+            raise InvalidRequest(problem, hint="Send each header once, and the path alone as the target.")
         headers = Headers(scope=scope)
         host = headers.get("host", "")
         if host not in set(self.allowed_hosts()):
@@ -96,17 +118,41 @@ def _check_body(headers: Headers, *, is_file: bool) -> None:
         raise UnsupportedMediaType(f"The body must be {expected}, not {kind or 'without a type'}.")
 
 
-def _bounded(receive: Receive, limit: int) -> Receive:
-    """Count a body while it arrives, for those without a length."""
-    received = 0
+class _Body:
+    """Receives a body, and bounds it while it arrives: its bytes, its time, and what its sender holds altogether."""
 
-    async def counted() -> Message:
-        nonlocal received
-        message = await receive()
-        if message["type"] == "http.request":
-            received += len(message.get("body", b""))
-            if received > limit:
-                raise too_large(limit)
+    def __init__(self, scope: Scope, receive: Receive) -> None:
+        self._receive = receive
+        self._is_file = _is_file(scope)
+        self._limit, self._within_s = (
+            (FILE_BYTES, FILE_WITHIN_S) if self._is_file else (MAX_MESSAGE_BYTES, BODY_WITHIN_S)
+        )
+        self._sender = Headers(scope=scope).get("authorization", "")
+        self._is_whole = scope["type"] != "http"
+        self._until: float | None = None
+        self._received = 0
+
+    async def receive(self) -> Message:
+        if self._is_whole:
+            return await self._receive()
+        self._until = self._until or asyncio.get_running_loop().time() + self._within_s
+        try:
+            async with asyncio.timeout_at(self._until):
+                message = await self._receive()
+        except TimeoutError:
+            late = f"The body was not whole within {self._within_s:.0f} s; nothing was done."
+            raise TimedOut(late, hint="Send it anew.") from None
+        self._is_whole = message["type"] != "http.request" or not message.get("more_body", False)
+        self._take(len(message.get("body", b"")))
         return message
 
-    return counted
+    def release(self) -> None:
+        if not self._is_file and self._received:
+            HELD.count(self._sender, -self._received)
+
+    def _take(self, size: int) -> None:
+        self._received += size
+        if self._received > self._limit:
+            raise too_large(self._limit)
+        if not self._is_file and size and HELD.count(self._sender, size) > MESSAGES_AT_A_TIME * MAX_MESSAGE_BYTES:
+            raise ResourceExhausted("This client is sending too much at a time.", hint="Repeat the call in a moment.")

@@ -15,6 +15,7 @@ from browser_service.http.watching import figures_of
 from browser_service.settings import Settings
 from client import ports
 from shared import wire
+from shared.requests import TARGET, ambiguity
 
 _LOOPBACK: Final = ("127.", "localhost", "::1")
 
@@ -42,6 +43,8 @@ class MetricsPort:
             await send({"type": "websocket.close", "code": 1008})
 
     async def _answer(self, request: Request, port: int) -> Response:
+        if problem := ambiguity(request.scope["headers"], request.scope.get(TARGET, "/")):
+            return PlainTextResponse(f"{problem}\n", 400)
         host = Headers(scope=request.scope).get("host", "")
         if self._local and host not in loopback_hosts(port):
             return PlainTextResponse("Use http://127.0.0.1 and the port.\n", 403)

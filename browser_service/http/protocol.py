@@ -1,29 +1,62 @@
-"""Bounds the head of a request, which uvicorn's parser takes at any length, and from callers without a token too."""
+"""Bounds what uvicorn's parser takes without a limit, from callers without a token too: heads, waits, slow readers."""
 
-from typing import Final
+import asyncio
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
-_HEAD_BYTES: Final = 1_000_000
+from shared.patience import MAX_HEAD_BYTES, Patience
+from shared.requests import TARGET
 
 
 class BoundedHttp(HttpToolsProtocol):
-    """Refuses a request whose URL and headers together do not end within the limit, and closes its connection."""
+    """Closes a connection whose request is not whole in time, whose headers do not end, or whose reply is not read."""
 
     _in_head = False
+    _is_whole = True
     _received = 0
+    _patience: Patience
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # as in uvicorn
+        super().connection_made(transport)
+        self._patience = Patience(transport)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        super().connection_lost(exc)
+        self._patience.end()
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
         if self._in_head:
             self._received += len(data)
-            if self._received > _HEAD_BYTES:
+            if self._received > MAX_HEAD_BYTES:
                 self.send_400_response("The request's headers are too long.")
+        cycle: RequestResponseCycle | None = self.cycle  # which uvicorn declares without the None that it has at first
+        if cycle is not None and not cycle.response_complete:
+            self._patience.met()
+        elif not self.transport.is_closing():
+            self._patience.wait()
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
-        self._in_head, self._received = True, 0
+        self._in_head, self._is_whole, self._received = True, False, 0
 
     def on_headers_complete(self) -> None:
         self._in_head = False
+        if not self.url.startswith(b"/"):  # uvicorn keeps its path alone
+            vars(self)["scope"][TARGET] = self.url.decode("latin-1")
         super().on_headers_complete()
+
+    def on_message_complete(self) -> None:
+        self._is_whole = True
+        super().on_message_complete()
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        cycle: RequestResponseCycle = self.cycle  # the next one, if that came with the one that is answered
+        if cycle.response_complete and not self.transport.is_closing():
+            self._patience.rest() if self._is_whole else self._patience.wait()
+        self._patience.look_at_reader()
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._patience.look_at_reader()

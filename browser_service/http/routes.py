@@ -11,9 +11,9 @@ from typing import Annotated, cast
 
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import FileResponse, JSONResponse, Response
-from sse_starlette import EventSourceResponse
 from starlette.requests import ClientDisconnect
 
+from browser_service.http.streams import EventStream
 from browser_service.observability import search
 from browser_service.security.auth import Identity, identify, person_for
 from browser_service.services import Services
@@ -29,8 +29,6 @@ from shared.model import Json
 from shared.schema import full_schema
 
 router = APIRouter()
-
-_PING_S = 15
 
 
 def services(request: Request) -> Services:
@@ -113,18 +111,19 @@ async def get_file(artifact_id: str, request: Request, caller: Caller) -> Respon
 
 
 @router.get(wire.EVENTS)
-async def events(request: Request, caller: Caller) -> EventSourceResponse:
+async def events(request: Request, caller: Caller) -> EventStream:
     """The caller's presence, and the progress of its calls. With `activity=1`, and the filters of /api/activity beside
     it, what is recorded from now on instead: who only looks on is not there to act."""
+    open_streams = request.app.state.open_streams
     if request.query_params.get("activity", "0") not in {"0", "false"}:
-        return EventSourceResponse(_activity_feed(request, caller), ping=_PING_S)
+        return EventStream(_activity_feed(request, caller), open_streams, caller.client_id)
 
     async def feed() -> AsyncIterator[dict[str, str]]:
         yield {"event": "hello", "data": json.dumps({"catalogue": written.fingerprint()})}
         async for moved in services(request).clients.stream(caller.client_id):
             yield {"event": "page" if isinstance(moved, PageMoved) else "call", "data": moved.model_dump_json()}
 
-    return EventSourceResponse(feed(), ping=_PING_S)
+    return EventStream(feed(), open_streams, caller.client_id)
 
 
 @router.get(wire.ACTIVITY)

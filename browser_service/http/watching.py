@@ -1,6 +1,12 @@
 """Routes for whoever watches the service: whether it works, what it has open, its figures and its settings."""
 
+import asyncio
+import json
+import math
 import os
+import re
+import time
+from collections.abc import Awaitable, Callable
 from typing import Final
 
 from fastapi import APIRouter, Request
@@ -13,7 +19,10 @@ from browser_service.http.routes import Caller, body_of, done, services
 from shared import wire, written
 from shared.errors import ValidationFailed, field_details
 from shared.model import Json
+from shared.secret import proof
 
+FRESH_S: Final = 1.0
+"""Figures are counted once in so many seconds, whoever asks for them."""
 _MOST_SETTINGS: Final = 200
 _LONGEST_SETTING: Final = 10_000
 """Bounds what is compared, because everybody waits meanwhile."""
@@ -23,16 +32,34 @@ router = APIRouter()
 
 
 @router.get(wire.HEALTH)
-async def health() -> JSONResponse:
+async def health(request: Request) -> JSONResponse:
+    """Tell that the service runs. With a nonce, prove too that it has the account's secret, at this very address: a
+    client asks that on each connection before it sends its token there."""
     about = {"status": "ok", "pid": os.getpid(), "version": wire.VERSION, "catalogue": written.fingerprint()}
+    nonce = request.query_params.get(wire.NONCE, "")
+    if re.fullmatch(wire.NONCE_PATTERN, nonce):
+        about["proof"] = proof(services(request).secret, nonce, request.scope["server"])
     return JSONResponse(about)
 
 
 @router.get(wire.READY)
-async def ready(request: Request) -> JSONResponse:
-    figures = await services(request).host.figures()
-    storage = "failing" if services(request).storage.problem else "ok"
-    return JSONResponse({"status": "ready", **figures.model_dump(mode="json"), "storage": storage})
+async def ready(request: Request) -> Response:
+    async def counted() -> bytes:
+        figures = await services(request).host.figures()
+        storage = "failing" if services(request).storage.problem else "ok"
+        return json.dumps({"status": "ready", **figures.model_dump(mode="json"), "storage": storage}).encode()
+
+    return Response(await _fresh(request, counted, FRESH_S), media_type="application/json")
+
+
+@router.get(wire.OPENAPI, include_in_schema=False)
+async def openapi(request: Request, caller: Caller) -> Response:  # noqa: ARG001 - a login is needed to look
+    """Describe every route and action, in some 400 KB that are made once."""
+
+    async def described() -> bytes:
+        return await asyncio.to_thread(lambda: json.dumps(request.app.openapi()).encode())
+
+    return Response(await _fresh(request, described, math.inf), media_type="application/json")
 
 
 @router.get(wire.METRICS)
@@ -42,8 +69,28 @@ async def metrics(request: Request, caller: Caller) -> Response:  # noqa: ARG001
 
 async def figures_of(request: Request) -> Response:
     """Return the figures as Prometheus reads them."""
-    figures = await services(request).host.figures()
-    return Response(services(request).ledger.metrics.text(figures), media_type=CONTENT_TYPE_LATEST)
+
+    async def counted() -> bytes:
+        return services(request).ledger.metrics.text(await services(request).host.figures())
+
+    return Response(await _fresh(request, counted, FRESH_S, wire.METRICS), media_type=CONTENT_TYPE_LATEST)
+
+
+async def _fresh(
+    request: Request, compute: Callable[[], Awaitable[bytes]], fresh_s: float, name: str | None = None
+) -> bytes:
+    """Return what was computed last, if that is fresh: who asks often makes no more work than who asks seldom."""
+    looked_at: dict[str, tuple[float, asyncio.Future[bytes]]] = request.app.state.looked_at
+    name, now = name or request.url.path, time.monotonic()
+    until, found = looked_at.get(name, (0.0, None))
+    if found is None or now >= until:
+        found = asyncio.ensure_future(compute())
+        looked_at[name] = now + fresh_s, found
+    try:
+        return await asyncio.shield(found)
+    except Exception:
+        looked_at.pop(name, None)
+        raise
 
 
 @router.get(wire.SETTINGS)

@@ -14,12 +14,15 @@ from starlette.requests import HTTPConnection
 from mcp_gateway.transports.keys import digest
 from mcp_gateway.transports.settings import TransportSettings
 from mcp_gateway.transports.tickets import Tickets
+from shared.held import Held
 from shared.wire import KEY_SUBPROTOCOL
 
 ANYONE: Final = "anyone"
 """Stands for every client where no key is asked for."""
 API_KEY: Final = "x-api-key"
 SESSION_PARAMETER: Final = "session"
+HELD: Final = Held()
+"""Counts what each client holds of messages that are not whole, by requests and by websockets."""
 _MOST_MISTAKES: Final = 30
 """Wrong keys from one address in a window, beyond which wrong ones are not even looked at. Right ones come in: others
 may share the address."""

@@ -13,7 +13,7 @@ from starlette.routing import BaseRoute, Mount, Route, Router, WebSocketRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from mcp_gateway.transports.access import Access, Refused
-from mcp_gateway.transports.door import Door
+from mcp_gateway.transports.door import Door, Unambiguous
 from mcp_gateway.transports.messages import OneMessage
 from mcp_gateway.transports.settings import MESSAGES_PATH, SSE_PATH, TransportSettings
 from mcp_gateway.transports.streamable_http import Connect, StreamableHttp
@@ -81,10 +81,11 @@ def websocket_app(settings: TransportSettings, connect: Connect, access: Access,
 
 
 def _behind_door(app: ASGIApp, settings: TransportSettings, access: Access, port: int) -> ASGIApp:
-    return CORSMiddleware(
+    behind_door = CORSMiddleware(
         Door(app, settings, port, access),
         allow_origins=settings.cors_origins,
         allow_methods=_METHODS,
         allow_headers=("*",),
         expose_headers=(MCP_SESSION_ID_HEADER,),
     )
+    return Unambiguous(behind_door)

@@ -13,6 +13,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from mcp_gateway import jsonrpc
 from mcp_gateway.transports import access
 from mcp_gateway.transports.settings import LOOPBACK, TransportSettings
+from shared.requests import ambiguity
 
 _STRANGE: Final = {
     421: "This host is not called by that name; --allowed-hosts takes others.",
@@ -31,6 +32,20 @@ def security(settings: TransportSettings, port: int) -> TransportSecuritySetting
         allowed_hosts=sorted(hosts | {f"{host}:*" for host in hosts}),
         allowed_origins=sorted({*settings.cors_origins, *(f"{scheme}://{host}:{port}" for host in hosts)}),
     )
+
+
+class Unambiguous:
+    """Lets through what nobody can read in two ways, before anything is read of it."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if problem := ambiguity(scope["headers"], scope["path"]):
+            error: dict[str, object] = {"code": INVALID_REQUEST, "message": f"Invalid Request: {problem}"}
+            await _refuse(400, error, scope, receive, send)
+        else:
+            await self._app(scope, receive, send)
 
 
 class Door:

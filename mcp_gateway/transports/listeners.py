@@ -14,7 +14,7 @@ import structlog
 import uvicorn
 from starlette.types import ASGIApp
 
-from client import ports
+from client import certificates, ports
 from mcp_gateway.gateway import Gateway
 from mcp_gateway.transports.access import Access
 from mcp_gateway.transports.app import HttpApp, websocket_app
@@ -22,12 +22,11 @@ from mcp_gateway.transports.keys import keys
 from mcp_gateway.transports.protocols import PromptHttp, TrimmedWebSocket, websocket_limit
 from mcp_gateway.transports.settings import SSE_PATH, NotUsable, TransportSettings
 from shared import open_files
+from shared.patience import MAX_HEAD_BYTES
 
 _DRAIN_S: Final = 5
 _MAX_OPEN: Final = 4_000
 """Bounds the connections and requests that are open at a time on one port."""
-_MAX_HEAD_BYTES: Final = 65_536
-
 _GC_AFTER: Final = (20_000, 20, 20)
 """Collect garbage seldom, because everybody waits meanwhile: a thousand sessions are 400,000 objects to look at."""
 
@@ -48,23 +47,10 @@ def tls(settings: TransportSettings) -> ssl.SSLContext | None:
     """Return what serves https and wss, if that is set. Raises NotUsable for files that cannot."""
     if settings.tls_cert is None or settings.tls_key is None:
         return None
-    for flag, path in (("--tls-cert", settings.tls_cert), ("--tls-key", settings.tls_key)):
-        try:
-            path.read_bytes()
-        except OSError as error:
-            raise NotUsable(f"{flag}: {path} cannot be read: {error.strerror or error}.") from None
-    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     try:
-        context.load_cert_chain(settings.tls_cert, settings.tls_key, _no_password)
-    except ssl.SSLError as error:
-        reason = error.reason or "they are no certificate and key in PEM"
-        files = f"--tls-cert {settings.tls_cert} and --tls-key {settings.tls_key}"
-        raise NotUsable(f"{files} cannot be used: {reason.replace('_', ' ').lower()}.") from None
-    return context
-
-
-def _no_password() -> str:
-    raise NotUsable("--tls-key has a password, which nobody is there to type; give a key without one.")
+        return certificates.server_context(settings.tls_cert, settings.tls_key)
+    except ValueError as error:
+        raise NotUsable(str(error)) from None
 
 
 class Listener(uvicorn.Server):
@@ -81,7 +67,7 @@ class Listener(uvicorn.Server):
                 server_header=False,
                 proxy_headers=False,
                 limit_concurrency=_MAX_OPEN,
-                h11_max_incomplete_event_size=_MAX_HEAD_BYTES,
+                h11_max_incomplete_event_size=MAX_HEAD_BYTES,
                 timeout_graceful_shutdown=_DRAIN_S,
                 ws=TrimmedWebSocket,
                 ws_max_size=websocket_limit(settings.max_message_bytes),
@@ -175,8 +161,6 @@ async def listen(settings: TransportSettings, gateway: Gateway) -> None:
     """Serve the transports of a network until the process is to end. Raises NotUsable."""
     listeners = Listeners(settings, gateway)
     gc.set_threshold(*_GC_AFTER)
-    if not settings.is_loopback and settings.tls_cert is None:
-        log.warning("keys and pages cross the network in the clear: give --tls-cert and --tls-key")
     told_to_end = _told_to_end()
     async with listeners.running():
         ended, told = (asyncio.create_task(each) for each in (listeners.ended(), told_to_end.wait()))

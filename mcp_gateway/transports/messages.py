@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
@@ -10,13 +9,12 @@ from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mcp_gateway import jsonrpc
-from mcp_gateway.transports.access import Refused
+from mcp_gateway.transports.access import HELD, Refused
+from shared.held import MESSAGES_AT_A_TIME
 
 METHOD: Final = "mcp.method"
 """Has, in the scope of a POST, the method of its message; None for a response."""
 BODY_WITHIN_S: Final = 30.0
-_MOST_AT_A_TIME: Final = 8
-"""Messages of the largest size that one client may be sending, so that nobody fills the memory with halves."""
 
 
 class OneMessage:
@@ -25,8 +23,6 @@ class OneMessage:
     def __init__(self, app: ASGIApp, most_bytes: int) -> None:
         self._app = app
         self._most_bytes = most_bytes
-        self._held = Counter[str]()
-        """The bytes of each client's messages that are not whole yet."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["method"] == "POST":
@@ -58,14 +54,14 @@ class OneMessage:
         try:
             yield
         finally:
-            self._held[client] -= len(body)
+            HELD.count(client, -len(body))
 
     def _add(self, client: str, body: bytearray, part: bytes) -> None:
         body += part
-        self._held[client] += len(part)
+        held = HELD.count(client, len(part))
         if len(body) > self._most_bytes:
             raise self._too_large()
-        if self._held[client] > _MOST_AT_A_TIME * self._most_bytes:
+        if held > MESSAGES_AT_A_TIME * self._most_bytes:
             raise Refused(503, "This client is sending too much at a time.", {"Retry-After": "1"})
 
     def _too_large(self) -> Refused:

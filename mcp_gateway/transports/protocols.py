@@ -1,7 +1,6 @@
 """Bounds what uvicorn's protocols take from a client at any length: the wait for a head, and a websocket's messages."""
 
 import asyncio
-from collections import Counter
 from typing import TYPE_CHECKING, Final, cast
 
 from h11 import Request
@@ -12,37 +11,36 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 from uvicorn.server import ServerState
 from websockets.frames import Frame
 
+from mcp_gateway.transports.access import HELD
 from mcp_gateway.transports.frames import Trimmer
+from shared.held import MESSAGES_AT_A_TIME
 from shared.json_lines.lines import END_BYTES
+from shared.patience import Patience
+from shared.requests import ambiguity
 
 if TYPE_CHECKING:
     from uvicorn._types import ASGIReceiveEvent
 
-HEAD_WITHIN_S: Final = 10.0
 _ENDS_BYTES: Final = 2 * END_BYTES
 _SLICE_BYTES: Final = 1_024
 _MOST_FRAMES: Final = 120
 """Frames in a slice, which are all but empty beyond that."""
 _MOST_FRAGMENTS: Final = 2_000
 _NOT_ALLOWED: Final = 1008
-_MOST_AT_A_TIME: Final = 8
-"""Messages of the largest size that one client may be sending by all its websockets."""
 _TRY_AGAIN_LATER: Final = 1013
-_HELD: Final = Counter[str]()
-"""How many bytes each client has sent of messages that are not whole yet."""
 CUT: Final = "cut"
 """Is true of a websocket's message of which only the two ends are left."""
 
 
 class PromptHttp(H11Protocol):
-    """Closes a connection whose next request does not come, or has a head that does not end."""
+    """Closes a connection whose next request does not come or end in time, or whose reply is not read."""
 
-    _waiting: asyncio.TimerHandle | None = None
+    _patience: Patience
     _is_websocket = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # as in uvicorn
         super().connection_made(transport)
-        self._wait()
+        self._patience = Patience(transport)
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
@@ -50,31 +48,32 @@ class PromptHttp(H11Protocol):
             return
         cycle: RequestResponseCycle | None = self.cycle  # which uvicorn declares without the None that it has at first
         if cycle is not None and not cycle.response_complete:
-            self._stop_waiting()
-        elif self._waiting is None:
-            self._wait()
+            self._patience.met()
+        elif not self.transport.is_closing():
+            self._patience.wait()
 
     def handle_websocket_upgrade(self, event: Request) -> None:
         """Leave the connection to the websocket's protocol, which alone hears of its end."""
+        if problem := ambiguity(self.headers, event.target.decode("latin-1")):
+            self.send_400_response(problem)  # the websocket's protocol would see one of two headers
+            return
         self._is_websocket = True
-        self._stop_waiting()
+        self._patience.end()
         super().handle_websocket_upgrade(event)
 
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
-        self._stop_waiting()
+        self._patience.end()
 
-    def _wait(self) -> None:
-        self._waiting = self.loop.call_later(HEAD_WITHIN_S, self._give_up)
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        if not self.transport.is_closing():
+            self._patience.rest()
+        self._patience.look_at_reader()
 
-    def _stop_waiting(self) -> None:
-        if self._waiting is not None:
-            self._waiting.cancel()
-            self._waiting = None
-
-    def _give_up(self) -> None:
-        self._waiting = None
-        self.transport.close()
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._patience.look_at_reader()
 
 
 def websocket_limit(most_bytes: int) -> int:
@@ -147,7 +146,7 @@ class TrimmedWebSocket(WebSocketsSansIOProtocol):
         del self._rest[:size]
         super().data_received(self._trimmer.feed(data))
         self._count(self._trimmer.held)
-        if _HELD[self._client] > _MOST_AT_A_TIME * self._most_bytes:
+        if HELD.of(self._client) > MESSAGES_AT_A_TIME * self._most_bytes:
             self._fail(_TRY_AGAIN_LATER, "this client is sending too much at a time")
         elif self._trimmer.frames - frames > _MOST_FRAMES or self._trimmer.fragments > _MOST_FRAGMENTS:
             self._fail(_NOT_ALLOWED, "the frames are too small")
@@ -177,5 +176,5 @@ class TrimmedWebSocket(WebSocketsSansIOProtocol):
         scope: dict[str, object] = vars(self).get("scope", {})  # there is none before the handshake
         if isinstance(user := scope.get("user"), AuthenticatedUser):
             self._client = user.username
-            _HELD[self._client] += held - self._counted
+            HELD.count(self._client, held - self._counted)
             self._counted = held

@@ -1,6 +1,5 @@
 """Transports are set up by flags, or by the same names in the environment."""
 
-import ipaddress
 from pathlib import Path
 from typing import Annotated, Final, Literal, Self
 
@@ -8,6 +7,7 @@ from pydantic import AfterValidator, AliasChoices, BeforeValidator, Field, Secre
 from pydantic_settings import NoDecode, SettingsConfigDict
 
 from client.config_file import FileSettings
+from shared.loopback import exposure, is_loopback
 from shared.wire import MAX_MESSAGE_BYTES
 
 Kind = Literal["stdio", "http", "sse", "websocket", "jsonl"]
@@ -107,7 +107,14 @@ class TransportSettings(FileSettings):
     )
     tls_cert: Path | None = Field(default=None, description="Certificate chain, PEM: serves https and wss.")
     tls_key: Path | None = Field(default=None, description="Private key of that certificate, PEM.")
-    allow_remote: bool = Field(default=False, description="Listen beyond loopback, which needs a key.")
+    allow_remote: bool = Field(
+        default=False, description="Listen beyond loopback, which needs a key, and a certificate or behind_proxy."
+    )
+    behind_proxy: bool = Field(
+        default=False,
+        description="Says that something in front encrypts what comes from elsewhere (a proxy that ends TLS), or lets "
+        "in this machine alone (a port that Docker publishes on 127.0.0.1).",
+    )
 
     @field_validator("cors_origins")
     @classmethod
@@ -131,18 +138,16 @@ class TransportSettings(FileSettings):
         if not self.is_loopback and self.networks:
             if self.auth == "none":
                 raise ValueError(f"--host {self.mcp_host} is reached from elsewhere; --auth none is for loopback only")
-            if not self.allow_remote:
-                raise ValueError(
-                    f"--host {self.mcp_host} is reached from elsewhere; --allow-remote says that you mean it"
-                )
+            encrypted = self.tls_cert is not None
+            if problem := exposure(
+                self.mcp_host, allowed=self.allow_remote, encrypted=encrypted, behind_proxy=self.behind_proxy
+            ):
+                raise ValueError(problem)
         return self
 
     @property
     def is_loopback(self) -> bool:
-        try:
-            return ipaddress.ip_address(self.mcp_host).is_loopback
-        except ValueError:
-            return self.mcp_host == "localhost"
+        return is_loopback(self.mcp_host)
 
     @property
     def is_everywhere(self) -> bool:

@@ -16,9 +16,9 @@ from mcp_gateway.settings import Settings
 from shared import wire
 from shared.written import fingerprint
 from tests.support.chat import Chat, chatting, environment
-from tests.support.standin import StandIn, listening
+from tests.support.standin import SECRET, StandIn, listening
 
-SECRET = "a secret of forty-eight characters, more or less"
+__all__ = ["SECRET"]
 
 
 @pytest.fixture(scope="session")

@@ -14,7 +14,7 @@ from fastapi import FastAPI
 from httpx_sse import EventSource
 
 from browser_service.app import create_app
-from browser_service.process import Server, bind
+from browser_service.process import Server, bind, server_config, tls
 from client.credentials import mint
 from shared import wire
 from shared.events import CallMoved
@@ -47,7 +47,7 @@ async def listening(data_dir: Path, **settings: AnyJson) -> AsyncIterator[Runnin
     listener = bind(ours.model_copy(update={"port": 0}))
     ours = ours.model_copy(update={"port": int(listener.getsockname()[1])})
     app = create_app(ours, make_host=browsers.make_host())
-    server = _Server(uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=5), app)
+    server = _Server(server_config(app, tls(ours)), app)
     serving = asyncio.create_task(server.serve(sockets=[listener]))
     try:
         async with asyncio.timeout(PATIENCE_S):

@@ -95,7 +95,7 @@ class RunningService:
 
     @property
     def base_url(self) -> str:
-        return f"http://127.0.0.1:{self.settings.port}"
+        return f"{self.settings.scheme}://127.0.0.1:{self.settings.port}"
 
     @asynccontextmanager
     async def agent(self, label: str = "", client_id: str | None = None) -> AsyncIterator[Agent]:

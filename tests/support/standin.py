@@ -17,9 +17,11 @@ from starlette.routing import Route
 from browser_service.spine.rendering.reply import asked_form, rendered
 from shared import wire
 from shared.replies import OTHER_VERSION
+from shared.secret import proof
 
 Json = dict[str, JsonValue]
 PATIENCE_S = 10
+SECRET = "a secret of forty-eight characters, more or less"
 UNAUTHORIZED = 401
 
 
@@ -86,6 +88,8 @@ class StandIn:
         """Forget everything, for the next test."""
         self.end_streams()
         self.answer: Answer = echo
+        self.secret: str | None = SECRET
+        self.asked_for_proof = 0
         self.events_status = 200
         self.opens_streams = asyncio.Event()
         self.opens_streams.set()
@@ -115,7 +119,11 @@ class StandIn:
             events.put_nowait(None)
 
     async def _health(self, request: Request) -> Response:
-        return JSONResponse({"status": "ok", "path": request.url.path})
+        about = {"status": "ok", "path": request.url.path}
+        if self.secret and (nonce := request.query_params.get(wire.NONCE)):
+            self.asked_for_proof += 1
+            about["proof"] = proof(self.secret, nonce, request.scope["server"])
+        return JSONResponse(about)
 
     async def _act(self, request: Request) -> Response:
         seen = Seen(request.scope["raw_path"].decode(), dict(request.headers), await request.json())

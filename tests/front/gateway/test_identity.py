@@ -92,7 +92,7 @@ def test_a_given_token_is_sent_as_it_is(identity: Callable[..., Credentials], tm
 
 
 def test_without_a_secret_none_is_made(identity: Callable[..., Credentials], tmp_path: Path) -> None:
-    assert identity(data_dir=tmp_path / "none").headers() == {}
+    assert "Authorization" not in identity(data_dir=tmp_path / "none").headers()
     assert not (tmp_path / "none").exists()
 
 
@@ -122,6 +122,7 @@ async def test_after_a_refusal_the_secret_is_read_once_more(connection: Connecti
         assert standin.calls.qsize() == 2
         secret_file = connection.settings.data_dir / wire.SECRET_FILE
         secret_file.write_text(OTHER_SECRET, encoding="ascii")
+        standin.secret = OTHER_SECRET
         assert not (await client.call_tool("list_pages", {})).is_error
     attempts = [(await standin.call()).headers["x-browse-attempt"] for _ in range(4)]
     assert attempts == ["1"] * 4
@@ -144,6 +145,7 @@ async def test_a_secret_that_makes_no_token_is_the_reply_until_there_is_a_new_on
         assert "Remove it and restart the service" in refused.content[0].text
         assert standin.calls.empty()
         secret_file.write_text(OTHER_SECRET, encoding="ascii")
+        standin.secret = OTHER_SECRET
         assert not (await client.call_tool("list_pages", {})).is_error
         for headers in ((await standin.call()).headers, await standin.stream()):
             token = headers["authorization"].removeprefix("Bearer ")

@@ -107,6 +107,7 @@ async def test_a_refused_token_is_made_anew_from_the_secret(connection: Connecti
     first = await standin.stream()
     secret = "another secret of forty-eight characters, about"
     (connection.settings.data_dir / wire.SECRET_FILE).write_text(secret, encoding="ascii")
+    standin.secret = secret
     standin.events_status = 200
     while (headers := await standin.stream())["authorization"] == first["authorization"]:
         standin.end_streams()

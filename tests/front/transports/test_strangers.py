@@ -1,6 +1,7 @@
 """What strangers may not do: read this machine's files, or keep a connection open with half a request."""
 
 import asyncio
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -8,14 +9,45 @@ from mcp import Client
 from mcp.client import ClientRequestContext
 from mcp.client.streamable_http import streamable_http_client
 from mcp.types import ListRootsResult, Root
+from websockets.asyncio.client import connect
 
-from mcp_gateway.transports import messages, protocols
-from tests.front.transports.conftest import KEY, Listening, before
+from mcp_gateway.transports import messages
+from mcp_gateway.transports.access import HELD
+from mcp_gateway.transports.keys import digest
+from shared import patience
+from tests.front.transports.conftest import KEY, Listen, Listening, before
+from tests.support.listening import become
 from tests.support.standin import StandIn
 
 pytestmark = pytest.mark.anyio
 
 PATIENCE_S = 20
+
+
+def address(url: str) -> str:
+    return url.partition("://")[2].partition("/")[0]
+
+
+async def answer(host: str, sent: bytes) -> bytes:
+    """Return the beginning of what is said to these bytes."""
+    name, _, port = host.rpartition(":")
+    reader, writer = await asyncio.open_connection(name, int(port))
+    writer.write(sent)
+    async with asyncio.timeout(PATIENCE_S):
+        said = await reader.readuntil(b"\r\n\r\n")
+        said += await reader.read(1_000) if b" 101 " not in said else b""
+    writer.close()
+    return said
+
+
+async def status(host: str, sent: bytes) -> int:
+    return int((await answer(host, sent)).split()[1])
+
+
+@pytest.fixture
+async def every(listen: Listen) -> AsyncIterator[Listening]:
+    async with listen(transport="http,websocket") as running:
+        yield running
 
 
 async def test_a_client_that_may_be_elsewhere_names_no_files_of_this_machine(
@@ -41,8 +73,67 @@ async def test_a_client_that_may_be_elsewhere_names_no_files_of_this_machine(
     assert asked == []
 
 
+@pytest.mark.parametrize("twice", ["Host", "Origin", "Content-Type", "Content-Length", "Authorization", "X-API-Key"])
+@pytest.mark.parametrize("transport", ["http", "websocket"])
+async def test_a_header_that_stands_twice_is_refused(every: Listening, transport: str, twice: str) -> None:
+    host, body = address(every.urls[transport]), b"{}"
+    headers = {
+        "Host": host,
+        "Origin": f"http://{host}",
+        "Content-Type": "application/json",
+        "Authorization": f"Bearer {KEY}",
+        "X-API-Key": KEY,
+        "Content-Length": str(len(body)),
+    }
+    path = every.urls[transport].partition(host)[2]
+    start = f"POST {path} HTTP/1.1"
+    if transport == "websocket":
+        start, body = f"GET {path} HTTP/1.1", b""
+        headers |= {"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13"}
+        headers |= {"Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ=="}
+        headers["Content-Length"] = "0"
+    lines = [f"{name}: {value}" for name, value in headers.items()]
+    whole = "\r\n".join([start, *lines, "", ""]).encode()
+    value = "1" if twice == "Content-Length" else headers[twice]  # h11 makes two that are alike into one
+    again = "\r\n".join([start, *lines, f"{twice}: {value}", "", ""]).encode()
+    assert await status(host, whole + body) == (101 if transport == "websocket" else 400)
+    said = await answer(host, again + body)
+    assert said.startswith(b"HTTP/1.1 400")
+    assert b"twice" in said or b"Invalid HTTP request" in said  # the parser refuses some by itself
+
+
+@pytest.mark.parametrize("transport", ["http", "websocket"])
+async def test_a_target_with_another_authority_is_refused(every: Listening, transport: str) -> None:
+    host = address(every.urls[transport])
+    path = every.urls[transport].partition(host)[2]
+    head = f"GET http://evil.example{path} HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {KEY}\r\n"
+    upgrade = "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
+    upgrade += "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+    said = await answer(host, f"{head}{upgrade if transport == 'websocket' else ''}\r\n".encode())
+    assert said.startswith(b"HTTP/1.1 400")
+    assert b"evil.example" in said
+
+
+async def test_halves_of_requests_and_of_websocket_messages_are_counted_together(
+    every: Listening, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(messages, "MESSAGES_AT_A_TIME", 1)
+    http, by_socket = address(every.urls["http"]), every.urls["websocket"]
+    proof = {"Authorization": f"Bearer {KEY}"}
+    async with connect(by_socket, additional_headers=proof, proxy=None) as websocket:
+        writer = websocket.transport
+        assert isinstance(writer, asyncio.Transport)
+        client = digest(KEY)[:24]
+        writer.write(b"\x01\xff" + (9_000_000).to_bytes(8) + bytes(4) + b"x" * 8_000_000)
+        await become(lambda: HELD.of(client) >= 8_000_000)
+        head = f"POST /mcp HTTP/1.1\r\nHost: {http}\r\nAuthorization: Bearer {KEY}\r\nContent-Length: 9000000\r\n\r\n"
+        assert await status(http, head.encode() + b"x" * 8_000_000) == 503
+        writer.abort()
+    await become(lambda: HELD.of(client) == 0)
+
+
 async def test_half_a_request_does_not_hold_a_connection(gateway: Listening, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(protocols, "HEAD_WITHIN_S", 0.2)
+    monkeypatch.setattr(patience, "HEAD_WITHIN_S", 0.2)
     monkeypatch.setattr(messages, "BODY_WITHIN_S", 0.2)
     host, port = gateway.url.removeprefix("http://").partition("/")[0].split(":")
     head = f"POST /mcp HTTP/1.1\r\nHost: {host}:{port}\r\nAuthorization: Bearer {KEY}\r\nContent-Length: 99\r\n\r\n"

@@ -34,14 +34,15 @@ ELSEWHERE = {
 """Commands that another place proves, by how they begin."""
 PATIENCE_S = 40
 CURL = """#!{python}
-import argparse, urllib.request
+import argparse, sys, urllib.request
 parser = argparse.ArgumentParser()
 parser.add_argument("-s", action="store_true")
 parser.add_argument("-H", action="append")
 parser.add_argument("-d")
 parser.add_argument("url")
 given = parser.parse_args()
-headers = dict(header.split(": ", 1) for header in given.H)
+lines = [sys.stdin.read().strip() if header == "@-" else header for header in given.H]
+headers = dict(line.split(": ", 1) for line in lines)
 print(urllib.request.urlopen(urllib.request.Request(given.url, given.d.encode(), headers)).read().decode())
 """
 """Does what the pages ask of curl, on a machine that has none."""
@@ -73,7 +74,7 @@ def typed(name: str) -> list[str]:
 def enter(terminal: Terminal, line: str) -> str:
     """Type a line; one that a shell must take apart is given to one."""
     words = shlex.split(line)
-    if words[0] == "browse-together":
+    if words[0] == "browse-together" and "|" not in words:
         return terminal.succeed(*words[1:]).out
     environment = terminal.environment(PORT=terminal.url.rpartition(":")[2])
     environment["PATH"] = f"{Path(sys.executable).parent}:{environment['PATH']}"

@@ -70,7 +70,7 @@ def test_what_cannot_be_is_refused(monkeypatch: pytest.MonkeyPatch, name: str, v
     ],
 )
 def test_only_loopback_is_local(url: str, *, local: bool) -> None:
-    assert is_local(Settings(url=url).url) is local
+    assert is_local(Settings(url=url, plain_http=True).url) is local
 
 
 def test_every_setting_is_described() -> None:

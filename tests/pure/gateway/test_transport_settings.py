@@ -42,7 +42,12 @@ def given(monkeypatch: pytest.MonkeyPatch, *flags: str) -> dict[str, str]:
         (["--auth", "magic"], "--auth: "),
         (["--cors-origins", "app.example.com"], "--cors-origins: 'app.example.com' is no origin; write https://"),
         (["--tls-cert", "a.pem"], "--tls-cert and --tls-key belong together; give both"),
-        (["--transport", "http", "--host", "0.0.0.0"], "--host 0.0.0.0 is reached from elsewhere; --allow-remote says"),
+        (["--transport", "http", "--host", "0.0.0.0"], "--host 0.0.0.0 is reached from elsewhere; give --allow-remote"),
+        (
+            ["--transport", "http", "--host", "10.0.0.1", "--allow-remote"],
+            "give --tls-cert and --tls-key, or --behind-",
+        ),
+        (["--url", "http://10.0.0.1:8888"], "--url http://10.0.0.1:8888 would send the token unencrypted to another"),
         (["--transport", "http", "--host", "10.0.0.1", "--auth", "none", "--allow-remote"], "--auth none is for loop"),
         (["--transport", "http,ws", "--port", "3001"], "--port and --ws-port are both 3001"),
         (["--transport", "stdio,jsonl"], "stdio and jsonl both speak on stdin; name one of them"),
@@ -82,7 +87,9 @@ def test_proofs_have_the_names_that_people_use(name: str, auth: str) -> None:
     [("127.0.0.1", True), ("127.1.2.3", True), ("[::1]", True), ("localhost", True), ("::", False), ("host", False)],
 )
 def test_only_loopback_is_loopback(host: str, *, is_loopback: bool) -> None:
-    settings = TransportSettings.model_validate({"mcp_host": host, "transport": "http", "allow_remote": True})
+    settings = TransportSettings.model_validate(
+        {"mcp_host": host, "transport": "http", "allow_remote": True, "behind_proxy": True}
+    )
     assert settings.is_loopback is is_loopback
 
 
@@ -103,6 +110,7 @@ def test_a_misspelt_variable_is_told_with_the_nearest(
     monkeypatch.setenv("BROWSE_TRANSPORT", "http")
     monkeypatch.setenv("BROWSE_CLIENT_ID", "ends-before-anything-starts")
     monkeypatch.setenv("BROWSE_ALLOW_REMOTE", "true")
+    monkeypatch.setenv("BROWSE_BEHIND_PROXY", "true")
     with pytest.raises(SystemExit):
         startup.run(None)
     assert capsys.readouterr().err == f"mcp-gateway: {line}\n"

@@ -1,0 +1,43 @@
+"""Finds what makes a request mean one thing to us, and another to whoever passed it on or wrote it."""
+
+from collections.abc import Sequence
+from typing import Final
+from urllib.parse import urlsplit
+
+MOST_HEADERS: Final = 100
+TARGET: Final = "browse_together.target"
+"""Has, in the scope of a request, the target as it was sent, where that is not a path."""
+_ONCE: Final = frozenset(
+    (
+        *(b"host", b"origin", b"authorization", b"content-type", b"content-length", b"transfer-encoding"),
+        *(b"sec-fetch-site", b"x-api-key", b"mcp-session-id", b"mcp-protocol-version"),
+        *(b"x-browse-call", b"x-browse-attempt", b"x-browse-reply", b"x-browse-inline", b"x-browse-catalogue"),
+    )
+)
+"""Names the headers that we read, each of which says one thing."""
+
+
+def ambiguity(headers: Sequence[tuple[bytes, bytes]], target: str) -> str:
+    """Say what is ambiguous in a request, with headers in lower case; empty if nothing is. `target` is what stands
+    between its method and its version."""
+    if len(headers) > MOST_HEADERS:
+        return f"The request has {len(headers)} headers; {MOST_HEADERS} are read."
+    seen = set[bytes]()
+    for name, _ in headers:
+        if name in seen:
+            return f"The request has the header {name.decode()} twice."
+        if name in _ONCE:
+            seen.add(name)
+    return "" if target.startswith("/") or target == "*" else _other_authority(headers, target)
+
+
+def _other_authority(headers: Sequence[tuple[bytes, bytes]], target: str) -> str:
+    """Say what is wrong with a target that is a whole URL: it may only repeat the Host header."""
+    host = next((value for name, value in headers if name == b"host"), b"").decode("latin-1")
+    try:
+        authority = urlsplit(target).netloc
+    except ValueError:
+        authority = ""
+    if authority.lower() == host.lower() and authority:
+        return ""
+    return f"The request is to {target[:200]!r}, and its Host header is {host[:200]!r}."

@@ -1,0 +1,252 @@
+"""Tests what comes over a raw socket before a token is looked at: it is whole in time, says one thing, or goes."""
+
+import asyncio
+import contextlib
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+
+import httpx
+import psutil
+import pytest
+
+from browser_service.http import edge, streams, watching
+from client.credentials import mint
+from shared import patience, wire
+from shared.pages import Figures
+from tests.support.listening import become, listening
+from tests.support.service import RunningService
+
+pytestmark = pytest.mark.anyio
+
+PATIENCE_S = 20
+LIST = b'{"action": "list_pages"}'
+
+
+@pytest.fixture(scope="module")
+async def listener(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[RunningService]:
+    async with listening(tmp_path_factory.mktemp("connections")) as service:
+        yield service
+
+
+Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+
+
+class Raw:
+    """Speaks to a service in bytes."""
+
+    def __init__(self, service: RunningService) -> None:
+        self.service = service
+        self.host = f"127.0.0.1:{service.settings.port}"
+        self.token = mint(service.parts.secret, "raw", "raw")
+
+    def head(self, *lines: str, method: str = "GET", target: str = wire.PAGES, proven: bool = True) -> bytes:
+        """Return a request's head, with further headers after ours."""
+        proof = [f"Authorization: Bearer {self.token}"] if proven else []
+        return "\r\n".join([f"{method} {target} HTTP/1.1", f"Host: {self.host}", *proof, *lines, "", ""]).encode()
+
+    async def open(self, *sent: bytes) -> Streams:
+        reader, writer = await asyncio.open_connection("127.0.0.1", self.service.settings.port)
+        for part in sent:
+            writer.write(part)
+        await writer.drain()
+        return reader, writer
+
+    async def status(self, *sent: bytes) -> int:
+        """Return the status that a request is answered with."""
+        reader, writer = await self.open(*sent)
+        async with asyncio.timeout(PATIENCE_S):
+            line = await reader.readline()
+        writer.close()
+        return int(line.split()[1])
+
+
+async def closed(reader: asyncio.StreamReader) -> bytes:
+    """Wait until the service has closed a connection, and return what it had said."""
+    said = b""
+    async with asyncio.timeout(PATIENCE_S):
+        with contextlib.suppress(ConnectionError):
+            while part := await reader.read(65_536):
+                said += part
+    return said
+
+
+def ports_of_peers(port: int) -> set[int]:
+    """Return who is connected to a port of this process."""
+    found = psutil.Process().net_connections("tcp")
+    return {each.raddr.port for each in found if each.laddr.port == port and each.status == psutil.CONN_ESTABLISHED}
+
+
+@pytest.fixture
+def raw(listener: RunningService) -> Raw:
+    return Raw(listener)
+
+
+# --- it says one thing -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "twice",
+    ["Host: evil.example", "Origin: http://127.0.0.1", "Authorization: Bearer no", "Content-Type: text/plain",
+     "Content-Length: 3", "Sec-Fetch-Site: none", "X-Browse-Call: other"],
+)  # fmt: skip
+async def test_a_header_that_stands_twice_is_refused(raw: Raw, twice: str) -> None:
+    name = twice.partition(":")[0]
+    first = {
+        "Origin": f"Origin: http://{raw.host}",
+        "Sec-Fetch-Site": "Sec-Fetch-Site: none",
+        "X-Browse-Call": "X-Browse-Call: c",
+    }
+    body = ["Content-Type: application/json", f"Content-Length: {len(LIST)}"]
+    lines = [*body, *([first[name]] if name in first else [])]
+    for sent, status in ((lines, 200), ([*lines, twice], 400), ([twice, *lines], 400)):
+        assert await raw.status(raw.head(*sent, method="POST", target=wire.BROWSER), LIST) == status
+
+
+async def test_a_handshake_with_two_hosts_or_origins_is_refused(raw: Raw) -> None:
+    upgrade = ("Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: eA==")
+    ours = f"Origin: http://{raw.host}"
+    for twice in ((f"Host: {raw.host}",), (ours, ours)):
+        assert await raw.status(raw.head(*upgrade, *twice, target=wire.EVENTS)) == 400
+
+
+async def test_a_request_with_hundreds_of_headers_is_refused(raw: Raw) -> None:
+    assert await raw.status(raw.head(*(f"X-{number}: 1" for number in range(90)))) == 200
+    assert await raw.status(raw.head(*(f"X-{number}: 1" for number in range(200)))) == 400
+
+
+async def test_a_target_with_another_authority_is_refused_and_our_own_is_not(raw: Raw) -> None:
+    for target in ("http://evil.example", f"http://evil.example@{raw.host}", "http://127.0.0.1:1", "//evil", "ftp://x"):
+        assert await raw.status(raw.head(target=f"{target}{wire.PAGES}")) in {400, 404}, target
+    assert await raw.status(raw.head(target=f"http://evil.example{wire.PAGES}")) == 400
+    assert await raw.status(raw.head(target="evil.example:80", method="CONNECT")) in {400, 405}
+    assert await raw.status(raw.head(target=f"http://{raw.host}{wire.PAGES}")) == 200
+
+
+# --- it is whole in time ---------------------------------------------------------------------------------------------
+
+
+async def test_fifty_halves_of_requests_are_dropped_and_keep_nobody_waiting(
+    raw: Raw, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(patience, "HEAD_WITHIN_S", 0.3)
+    monkeypatch.setattr(edge, "BODY_WITHIN_S", 0.3)
+    posting = raw.head("Content-Type: application/json", "Content-Length: 99", method="POST", target=wire.BROWSER)
+    unread = raw.head("Content-Type: application/json", "Content-Length: 99", method="POST", proven=False)
+    halves = [b"", b"GET /api/br", raw.head()[:-2], b"\r\n\r\n", posting + LIST[:9], unread + b"{"]
+    held = [await raw.open(halves[number % len(halves)]) for number in range(50)]
+    assert await raw.status(raw.head()) == 200
+    said = await asyncio.gather(*(closed(reader) for reader, _ in held))
+    answers = [answer.split(b" ")[1] if answer else b"" for answer in said]
+    assert answers[:6] == [b"", b"", b"", b"", b"504", b"401"]
+    assert answers[6:] == [answers[number % len(halves)] for number in range(6, 50)]
+    for _, writer in held:
+        writer.close()
+
+
+async def test_headers_without_end_are_cut_off(raw: Raw) -> None:
+    reader, writer = await raw.open(raw.head()[:-2] + b"X-Endless: ")
+    with contextlib.suppress(ConnectionError):
+        for _ in range(100):
+            writer.write(b"x" * 10_000)
+            await writer.drain()
+    assert (await closed(reader)).startswith((b"", b"HTTP/1.1 400"))
+    writer.close()
+
+
+async def test_who_holds_connections_that_ask_for_nothing_keeps_nobody_out(
+    raw: Raw, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(patience, "MOST_WAITING", 20)
+    held = [await raw.open(b"GET " if number % 2 else b"") for number in range(60)]
+    for _ in range(3):
+        assert await raw.status(raw.head()) == 200
+    assert await closed(held[0][0]) == b""
+    for _, writer in held:
+        writer.close()
+
+
+async def test_a_sender_of_many_halves_keeps_few_of_them_in_memory(raw: Raw, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(edge, "MESSAGES_AT_A_TIME", 2)
+    monkeypatch.setattr(edge, "MAX_MESSAGE_BYTES", 1_000)
+    head = raw.head("Content-Type: application/json", "Content-Length: 1000", method="POST", target=wire.BROWSER)
+    halves = [await raw.open(head + b" " * 999) for _ in range(2)]
+    await become(lambda: edge.HELD.of(f"Bearer {raw.token}") == 1_998)
+    assert await raw.status(head + b" " * 999) == 503
+    for _, writer in halves:
+        writer.close()
+    await become(lambda: edge.HELD.of(f"Bearer {raw.token}") == 0)
+    assert await raw.status(head + LIST + b" " * (1_000 - len(LIST))) == 200
+
+
+# --- its reply is read -----------------------------------------------------------------------------------------------
+
+
+async def test_a_reply_that_nobody_reads_ends_its_connection(raw: Raw, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(patience, "READ_WITHIN_S", 0.2)
+    octets = {"Content-Type": "application/octet-stream", "Authorization": f"Bearer {raw.token}"}
+    async with httpx.AsyncClient(base_url=raw.service.base_url, headers=octets, trust_env=False) as http:
+        kept = (await http.put(wire.FILES, content=bytes(30_000_000))).json()["result"]
+    reader, writer = await raw.open()
+    transport = writer.transport
+    assert isinstance(transport, asyncio.Transport)
+    transport.pause_reading()
+    writer.write(raw.head(target=str(kept["url"])))
+    port = int(writer.get_extra_info("sockname")[1])
+    await become(lambda: port not in ports_of_peers(raw.service.settings.port))
+    transport.resume_reading()
+    assert len(await closed(reader)) < 30_000_000
+    writer.close()
+
+
+async def test_a_client_has_a_bounded_number_of_streams(raw: Raw, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(streams, "MOST_STREAMS", 3)
+    opened = [await raw.open(raw.head(target=f"{wire.EVENTS}?activity={number % 2}")) for number in range(3)]
+    for reader, _ in opened:
+        assert b" 200 " in await reader.readline()
+    assert await raw.status(raw.head(target=wire.EVENTS)) == 429
+    opened[0][1].close()
+    await become(lambda: raw.service.app.state.open_streams["raw"] == 2)
+    assert await raw.status(raw.head(target=wire.EVENTS)) == 200
+    for _, writer in opened:
+        writer.close()
+
+
+# --- it is made once -------------------------------------------------------------------------------------------------
+
+
+async def test_figures_are_counted_once_a_second_whoever_asks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watching, "FRESH_S", 1_000)
+    async with listening(tmp_path) as service:
+        raw, counted, figures = Raw(service), list[Figures](), service.parts.host.figures
+
+        async def count() -> Figures:
+            counted.append(await figures())
+            return counted[-1]
+
+        monkeypatch.setattr(service.parts.host, "figures", count)
+        asked: list[Callable[[], Awaitable[int]]] = [
+            lambda: raw.status(raw.head(target=wire.READY, proven=False)),
+            lambda: raw.status(raw.head(target=wire.METRICS)),
+        ]
+        for ask in asked:
+            assert await asyncio.gather(*(ask() for _ in range(20))) == [200] * 20
+        assert len(counted) == 2
+
+
+async def test_the_description_of_all_actions_is_for_clients_and_made_once(
+    raw: Raw, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert await raw.status(raw.head(target=wire.OPENAPI, proven=False)) == 401
+    made, describe = list[dict[str, object]](), raw.service.app.openapi
+
+    def counted() -> dict[str, object]:
+        made.append(describe())
+        return made[-1]
+
+    monkeypatch.setattr(raw.service.app, "openapi", counted)
+    headers = {"Authorization": f"Bearer {raw.token}"}
+    async with httpx.AsyncClient(base_url=raw.service.base_url, headers=headers, trust_env=False) as http:
+        replies = await asyncio.gather(*(http.get(wire.OPENAPI) for _ in range(5)))
+    assert len(made) == 1
+    assert {reply.content for reply in replies} == {json.dumps(made[0]).encode()}

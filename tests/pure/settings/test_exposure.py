@@ -1,0 +1,97 @@
+"""Tests that nothing is reached from elsewhere, and nothing secret handed on, unless somebody says so."""
+
+import os
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+from browser_service.settings import Settings
+from client import environment
+from shared.requests import ambiguity
+
+CERTIFICATE = {"tls_cert": Path("cert.pem"), "tls_key": Path("key.pem")}
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.5", "browser.example", ""])
+def test_a_service_listens_beyond_loopback_only_when_told_and_encrypted(host: str) -> None:
+    for said in ({}, {"allow_remote": True}, CERTIFICATE, {"behind_proxy": True}):
+        with pytest.raises(ValidationError) as refused:
+            Settings.alone({"host": host, **said})
+        (error,) = refused.value.errors()
+        assert f"--host {host} is reached from elsewhere; give " in error["msg"]
+        assert ("--allow-remote" in error["msg"]) is ("allow_remote" not in said)
+        assert "--tls-cert and --tls-key, or --behind-proxy" in error["msg"]
+    assert Settings.alone({"host": host, "allow_remote": True, **CERTIFICATE}).scheme == "https"
+    assert Settings.alone({"host": host, "allow_remote": True, "behind_proxy": True}).scheme == "http"
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.1.2.3", "::1", "localhost"])
+def test_on_loopback_nothing_need_be_said(host: str) -> None:
+    assert Settings.alone({"host": host}).host == host
+
+
+def test_what_does_not_go_together_is_refused() -> None:
+    for wrong, says in (
+        ({"tls_cert": Path("cert.pem")}, "--tls-cert and --tls-key belong together"),
+        ({"metrics_enabled": True, "metrics_host": "0.0.0.0"}, "--metrics-host 0.0.0.0 is reached from elsewhere"),
+    ):
+        with pytest.raises(ValidationError, match=says):
+            Settings.alone(wrong)
+
+
+GIVEN = {
+    "PATH": "/bin",
+    "HOME": "/home/me",
+    "LC_ALL": "C.UTF-8",
+    "XDG_RUNTIME_DIR": "/run/user/1",
+    "DISPLAY": ":0",
+    "HTTPS_PROXY": "http://proxy.example:3128",
+}
+SETTINGS = {"BROWSE_MAX_PAGES": "5", "PORT": "9000", "HEADLESS": "false", "BROWSE_CONFIG": "/home/me/config.toml"}
+SECRETS = {
+    "BROWSE_TOKEN": "t",
+    "AUTH_SECRET": "k",
+    "BROWSE_AUTH_SECRET": "k",
+    "AWS_SECRET_ACCESS_KEY": "a",
+    "GITHUB_TOKEN": "g",
+    "GOOGLE_API_KEY": "g",
+    "NODE_AUTH_TOKEN": "n",
+    "PLAYWRIGHT_SERVICE_ACCESS_TOKEN": "p",
+    "http_proxy": "http://me:password@proxy.example:3128",
+    "SSH_AUTH_SOCK": "/run/agent",
+    "DATABASE_URL": "postgres://me:password@db",
+}
+
+
+def test_a_child_gets_what_it_needs_and_a_service_its_settings_but_nobody_a_secret() -> None:
+    whole = {**GIVEN, **SETTINGS, **SECRETS}
+    assert environment.needed(whole) == GIVEN
+    assert environment.of_service(whole) == {**GIVEN, **SETTINGS}
+
+
+def test_what_is_kept_of_an_environment_is_back_after_the_block(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GITHUB_TOKEN", "g")
+    monkeypatch.setattr("os.environ", {**GIVEN, **SECRETS})
+    with environment.needed_alone():
+        assert {*os.environ} == {*GIVEN}
+    assert {*os.environ} == {*GIVEN, *SECRETS}
+
+
+HEADERS = [(b"host", b"127.0.0.1:8888"), (b"accept", b"a"), (b"accept", b"b")]
+
+
+def test_a_request_says_one_thing() -> None:
+    assert (
+        ambiguity(HEADERS, "/health") == ambiguity(HEADERS, "*") == ambiguity(HEADERS, "http://127.0.0.1:8888/x") == ""
+    )
+    for headers, target in (
+        ([*HEADERS, HEADERS[0]], "/"),
+        (HEADERS, "http://evil.example/"),
+        (HEADERS, "http://evil.example@127.0.0.1:8888/"),
+        (HEADERS, "http://[/"),
+        (HEADERS, ""),
+        (HEADERS[1:], "http:///x"),
+        ([(b"x", b"")] * 101, "/"),
+    ):
+        assert ambiguity(headers, target), target
