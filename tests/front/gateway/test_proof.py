@@ -16,9 +16,9 @@ from client.credentials import Credentials, mint
 from client.http import ServiceClient
 from client.instance import Autostart
 from shared import wire
-from shared.catalogue import fingerprint
 from shared.errors import ServiceUnavailable
 from shared.secret import ensure_secret, proof
+from shared.written import fingerprint
 from tests.support.certificates import certificate
 from tests.support.listening import become, listening
 from tests.support.service import RunningService
