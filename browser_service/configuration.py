@@ -6,6 +6,7 @@ from browser_service.host.launching.options import LaunchOptions
 from browser_service.host.seam import HostLimits, Idle
 from browser_service.rules.origin_turns import OriginLimits
 from browser_service.rules.quotas import ClientLimits
+from browser_service.security.url_rules import UrlRules, url_rule
 from browser_service.security.urls import UrlPolicy
 from browser_service.sessions.records import Browser
 from browser_service.settings import Settings
@@ -51,8 +52,17 @@ def launch_options(settings: Settings) -> LaunchOptions:
 
 def url_policy(settings: Settings, own_hosts: Callable[[], set[str]]) -> UrlPolicy:
     """Build the URL policy. `own_hosts` returns the service's own names, because its port may be chosen later."""
-    allowed, denied = frozenset(settings.allow_hosts), frozenset(settings.deny_hosts)
-    return UrlPolicy(own_hosts=own_hosts, allow_hosts=allowed, deny_hosts=denied)
+    return UrlPolicy(
+        own_hosts=own_hosts,
+        allow_hosts=frozenset(settings.allow_hosts),
+        deny_hosts=frozenset(settings.deny_hosts),
+        rules=UrlRules(
+            tuple(url_rule(text, allows=True) for text in settings.url_whitelist),
+            tuple(map(url_rule, settings.url_blacklist)),
+            for_requests=settings.url_rules_for == "requests",
+        ),
+        public_only=settings.private_network == "refuse",
+    )
 
 
 def host_limits(settings: Settings) -> HostLimits:

@@ -4,10 +4,11 @@ from pathlib import Path
 from typing import Annotated, Literal, Self
 
 import platformdirs
-from pydantic import AliasChoices, Field, field_validator, model_validator
+from pydantic import AliasChoices, Field, ValidationInfo, field_validator, model_validator
 from pydantic_settings import NoDecode, SettingsConfigDict
 
-from browser_service.security.urls import header_host, host_name
+from browser_service.security.hosts import header_host, host_name
+from browser_service.security.url_rules import MOST_RULES, url_rule
 from client.config_file import FileSettings
 from shared.loopback import exposure, is_loopback
 from shared.wire import APP_NAME, DEFAULT_PORT
@@ -200,6 +201,27 @@ class Settings(FileSettings):
         default=(), description="If given, the only hosts (with their subdomains) that pages may open."
     )
     deny_hosts: Names = Field(default=(), description="Hosts (with their subdomains) that pages may not open.")
+    url_whitelist: Names = Field(
+        default=(),
+        max_length=MOST_RULES,
+        description="If given, the only URLs that pages may open: beginnings (`https://shop.example/cart`), hosts "
+        "(`*.example.com`), patterns (`*://*:8080/*`), separated by commas.",
+    )
+    url_blacklist: Names = Field(
+        default=(),
+        max_length=MOST_RULES,
+        description="URLs that pages may not open, in the same forms; it goes before what is allowed.",
+    )
+    url_rules_for: Literal["documents", "requests"] = Field(
+        default="documents",
+        description="Whether these two hold for what pages show, or for every request: pictures, scripts, fetches, "
+        "workers, WebSockets.",
+    )
+    private_network: Literal["allow", "refuse"] = Field(
+        default="allow",
+        description="Whether pages reach this machine and private networks. refuse looks at the address that a name "
+        "leads to when it is connected to; clouds' metadata addresses are refused always.",
+    )
     download_max_mb: int = Field(
         default=500, ge=0, description="Megabytes that one download may have; a larger one is stopped. 0 is no limit."
     )
@@ -207,7 +229,7 @@ class Settings(FileSettings):
         default=(), description="Folders whose files may be uploaded by their names, separated by commas."
     )
 
-    @field_validator("allowed_hosts", "allow_hosts", "deny_hosts", mode="before")
+    @field_validator("allowed_hosts", "allow_hosts", "deny_hosts", "url_whitelist", "url_blacklist", mode="before")
     @classmethod
     def _split_at_commas(cls, value: object) -> object:
         return tuple(value.replace(",", " ").split()) if isinstance(value, str) else value
@@ -216,6 +238,13 @@ class Settings(FileSettings):
     @classmethod
     def _hosts(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(map(host_name, value))
+
+    @field_validator("url_whitelist", "url_blacklist")
+    @classmethod
+    def _url_rules(cls, value: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
+        for text in value:
+            url_rule(text, allows=info.field_name == "url_whitelist")
+        return value
 
     @field_validator("allowed_hosts")
     @classmethod

@@ -61,6 +61,10 @@ SERVICE: Final = (
     "notify_webhook",
     "allow_hosts",
     "deny_hosts",
+    "url_whitelist",
+    "url_blacklist",
+    "url_rules_for",
+    "private_network",
     "download_max_mb",
     "upload_roots",
 )

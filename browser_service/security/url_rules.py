@@ -1,0 +1,204 @@
+"""Matches URLs with the rules of the account's owner: `https://shop.example/cart`, `*.example.com`, `*://*:8080/*`."""
+
+import ipaddress
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from browser_service.security.addresses import spelled_address
+from browser_service.security.web_address import WebAddress, host_spelling, web_address
+
+MOST_RULES: Final = 500
+_MOST_CHARACTERS: Final = 500
+_LONGEST_PATH: Final = 65_536
+_LAST_PORT: Final = 65_535
+_PORTS: Final = {"http": 80, "https": 443}
+_OPENED: Final = frozenset({*_PORTS, "*", "http*", "data", "blob", "about"})
+"""The schemes that pages can have at all."""
+_SCHEME_ALONE: Final = re.compile(r"([a-z*][a-z0-9+.*-]*):(//)?\*?", re.IGNORECASE)
+_WHOLE: Final = re.compile(r"(?:(?P<scheme>[a-z*][a-z0-9+.*-]*)://)?(?P<place>[^/?]*)(?P<path>[/?].*)?", re.IGNORECASE)
+_PLACE: Final = re.compile(
+    r"(?P<host>\[[0-9a-f:.*]+\]|[^:\[\]]*|[0-9a-f:]{3,})(?::(?P<port>\*|[0-9]+))?", re.IGNORECASE
+)
+_LABEL: Final = re.compile(r"(?!-)[a-z0-9_*-]{1,63}(?<!-)")
+_NUMBERS: Final = re.compile(r"[0-9.*]*[0-9][0-9.*]*")
+RIGHT_FORM: Final = (
+    "Write a URL's beginning, such as https://shop.example/cart, a host, such as shop.example, or a pattern, such as "
+    "https://*.shop.example or *://*:8080/*"
+)
+
+
+@dataclass(frozen=True)
+class UrlRule:
+    """Is one rule, taken apart. Each part may have a `*`; a path without one is a beginning, up to a `/`."""
+
+    text: str
+    scheme: str
+    host: str
+    port: int | None
+    path: str = ""
+
+    def matches(self, address: WebAddress) -> bool:
+        """Return whether the URL is one of the rule's, by one of the ways in which servers read its path."""
+        return self.has_host(address) and any(self._has_path(path, address.query) for path in address.paths)
+
+    def contains(self, address: WebAddress) -> bool:
+        """Return whether the URL is one of the rule's, in whichever way servers read its path."""
+        return self.has_host(address) and all(self._has_path(path, address.query) for path in address.paths)
+
+    def has_host(self, address: WebAddress) -> bool:
+        """Return whether the URL has the rule's scheme, host and port."""
+        return (
+            matches_glob(self.scheme, address.scheme)
+            and self.port in {None, address.port}
+            and _has_host(self.host, address.host)
+        )
+
+    def _has_path(self, path: str, query: str) -> bool:
+        if not self.path:
+            return True
+        if len(path) > _LONGEST_PATH:
+            return False
+        whole = path + query if "?" in self.path else path
+        if "*" in self.path:
+            return matches_glob(self.path, whole)
+        if "?" in self.path:
+            return whole.startswith(self.path)
+        return whole == self.path or whole.startswith((self.path.removesuffix("/") + "/", self.path + ";"))
+
+
+@dataclass(frozen=True)
+class UrlRules:
+    """Are all rules of the owner: what is denied is denied, and where some are allowed the rest is not."""
+
+    allowed: tuple[UrlRule, ...] = ()
+    denied: tuple[UrlRule, ...] = ()
+    for_requests: bool = False
+    """Says whether they hold for all that pages request, and not for documents alone."""
+
+    def __bool__(self) -> bool:
+        return bool(self.allowed or self.denied)
+
+    @property
+    def denied_patterns(self) -> list[str]:
+        """Return Chromium's patterns for all URLs that a rule may deny, and some others."""
+        return [f"*{rule.host.removeprefix('*.')}*" for rule in self.denied if rule.scheme in {*_PORTS, "*"}]
+
+    def against(self, url: str) -> UrlRule | None:
+        """Return the rule that denies the URL. Raises NotAllowedError if none does, and none allows it."""
+        address = web_address(url)
+        asks_server = address.scheme in _PORTS
+        if len(address.path) > _LONGEST_PATH and any(rule.path for rule in (*self.denied, *self.allowed)):
+            raise NotAllowedError
+        denied = next((rule for rule in self.denied if rule.matches(address)), None)
+        if denied is None and asks_server and self.allowed and not any(rule.contains(address) for rule in self.allowed):
+            raise NotAllowedError
+        return denied
+
+
+class NotAllowedError(Exception):
+    """Says that rules allow some URLs, and not this one."""
+
+
+def url_rule(text: str, *, allows: bool = False) -> UrlRule:
+    """Take a rule apart. Raises ValueError for one that no URL can match, naming the right form."""
+    rule = text.strip()
+    if not rule or len(rule) > _MOST_CHARACTERS or re.search(r"[\s\\\x00-\x1f]", rule):
+        raise ValueError(f"{rule[:80]!r} matches no URL. {RIGHT_FORM}.")
+    if scheme := _SCHEME_ALONE.fullmatch(rule):
+        return _for_scheme(rule, scheme[1].lower(), allows=allows)
+    if "#" in rule:
+        raise ValueError(f"{rule!r}: what follows # is sent to no server. Write {rule.partition('#')[0]!r}.")
+    whole = _WHOLE.fullmatch(rule)
+    place = _PLACE.fullmatch(whole["place"]) if whole else None
+    if whole is None or place is None or "@" in whole["place"]:
+        raise ValueError(f"{rule!r} has no host that a URL can have. {RIGHT_FORM}.")
+    scheme_name = (whole["scheme"] or "*").lower()
+    if scheme_name not in {*_PORTS, "*", "http*"}:
+        raise ValueError(f"{rule!r}: {_about_scheme(scheme_name)}. {RIGHT_FORM}.")
+    host, path = _host(rule, place["host"]), whole["path"] or ""
+    port = int(place["port"]) if place["port"] not in {None, "*"} else None
+    if port is not None and not 0 < port <= _LAST_PORT:
+        raise ValueError(f"{rule!r}: {port} is no port.")
+    if place["port"] is None:
+        port = _PORTS.get(scheme_name)
+    if re.fullmatch(r"/\d{1,3}", path) and _NUMBERS.fullmatch(host):
+        raise ValueError(f"{rule!r}: a network is written with `*`, such as 10.*")
+    return UrlRule(rule, "*" if scheme_name == "http*" else scheme_name, host, port, _path(rule, path))
+
+
+def matches_glob(glob: str, text: str) -> bool:
+    """Match without backtracking, so that no pattern takes long: `*` is any text, and every other sign itself."""
+    first, *rest = glob.split("*")
+    if not rest:
+        return glob == text
+    *middle, last = rest
+    if len(text) < len(first) + len(last) or not (text.startswith(first) and text.endswith(last)):
+        return False
+    at, end = len(first), len(text) - len(last)
+    for part in middle:
+        at = text.find(part, at, end)
+        if at < 0:
+            return False
+        at += len(part)
+    return True
+
+
+def _for_scheme(rule: str, scheme: str, *, allows: bool) -> UrlRule:
+    if allows and scheme not in _OPENED:
+        raise ValueError(f"{rule!r} allows nothing: {_about_scheme(scheme)}. {RIGHT_FORM}.")
+    if scheme in {"ws", "wss"}:
+        raise ValueError(f"{rule!r}: {_about_scheme(scheme)}. {RIGHT_FORM}.")
+    return UrlRule(rule, "*" if scheme == "http*" else scheme, "*", None)
+
+
+def _about_scheme(scheme: str) -> str:
+    if scheme in {"ws", "wss"}:
+        return f"write {'https' if scheme == 'wss' else 'http'}://, which is the WebSockets of a host too"
+    return f"no page is ever opened by {scheme}:, whatever the rules say"
+
+
+def _host(rule: str, host: str) -> str:
+    """Spell a rule's host as Chromium does. Raises ValueError for one that no URL can have."""
+    name = host.lower().removesuffix(".")
+    if name in {"", "*"}:
+        if not name:
+            raise ValueError(f"{rule!r} has no host. {RIGHT_FORM}.")
+        return name
+    is_bare = name.count(":") > 1 and not name.startswith("[")
+    try:
+        if name.startswith("[") or is_bare:
+            return name.strip("[]") if "*" in name else host_spelling(f"[{name}]" if is_bare else name)
+        if "*" not in name:
+            spelled = host_spelling(name)
+            labels = [] if spelled_address(spelled) else spelled.split(".")
+        else:
+            labels = [label if label.isascii() else host_spelling(label) for label in name.split(".")]
+            spelled = ".".join(labels)
+    except ValueError:
+        labels, spelled = [""], ""
+    if not all(map(_LABEL.fullmatch, labels)):
+        raise ValueError(f"{rule!r}: {host!r} is no host that a URL can have. {RIGHT_FORM}.")
+    return spelled
+
+
+def _path(rule: str, path: str) -> str:
+    if path in {"", "/", "/*"}:
+        return ""
+    try:
+        address = web_address(f"http://host{path}")
+    except ValueError:
+        raise ValueError(f"{rule!r}: {path!r} is no path that a URL can have. {RIGHT_FORM}.") from None
+    return address.path + address.query
+
+
+def _has_host(glob: str, host: str) -> bool:
+    if "*" not in glob or glob == "*":
+        return glob in {"*", host}
+    if _NUMBERS.fullmatch(glob):
+        return _is_v4(host) and matches_glob(glob, host)
+    return matches_glob(glob, host) or (glob.startswith("*.") and glob[2:] == host)
+
+
+def _is_v4(host: str) -> bool:
+    return isinstance(spelled_address(host), ipaddress.IPv4Address)
