@@ -22,6 +22,7 @@ _HINTS: Final = MappingProxyType(
     }
 )
 
+_FIRST: Final = frozenset({"extra_forbidden", "too_long", "string_too_long"})
 _WORDS: Final = MappingProxyType(
     {
         "model_type": "Input should be an object",
@@ -35,9 +36,9 @@ _WORDS: Final = MappingProxyType(
 
 def explain(action: type[Action], arguments: Body, error: ValidationError) -> ValidationFailed:
     """Return an error for the first problem, which names the argument and says what to do."""
-    problems = error.errors(include_url=False)
+    problems = error.errors(include_url=False, include_context=False, include_input=False)
     # a misspelt argument is also a missing one; what was written is what the caller recognises
-    problem = next((p for p in problems if p["type"] == "extra_forbidden"), problems[0])
+    problem = next((p for p in problems if p["type"] in _FIRST), problems[0])
     field = _path(problem["loc"], arguments)
     if problem["type"] == "extra_forbidden" and (listed_name := _listed_name(action, field)):
         message = f"{listed_name} and {field} of {action.name()} are the same argument."

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple, TypeVar, cast
 from pydantic import JsonValue, ValidationError
 
 from shared import argument_errors
-from shared.actions.base import MOST_PARTS, Action, PageAction
+from shared.actions.base import MOST_ARGUMENTS, MOST_PARTS, Action, PageAction
 from shared.actions.combining import Batch, needs_separate_calls
 from shared.actions.help import CallTool
 from shared.actions.traits import Alias
@@ -197,6 +197,12 @@ def _parse(body: Body, carrier: type[Action] | None = None) -> Action:
         arguments = _translate(named.alias, arguments)
     if carrier is not None:
         _check_part(named.action, arguments, carrier)
+    if len(arguments) > MOST_ARGUMENTS:
+        raise ValidationFailed(
+            f"{named.action.name()} is given {len(arguments):,} arguments, and {MOST_ARGUMENTS} are allowed.",
+            hint=f"See what it takes: {next_call('help', name=named.action.name())}.",
+            details=argument_errors.error_details(named.action, ""),
+        )
     try:
         return named.action.model_validate(_with_parts(named.action, arguments))
     except ValidationError as error:

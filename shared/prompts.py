@@ -1,6 +1,5 @@
 """Declares the prompts: tasks that a person picks in the chat, as the text that a model gets."""
 
-import json
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Final, Literal, NamedTuple, cast
@@ -8,6 +7,7 @@ from typing import Final, Literal, NamedTuple, cast
 from pydantic import JsonValue
 
 from shared.errors import ValidationFailed
+from shared.json_lines import strict
 from shared.model import Json
 from shared.similarity import nearest
 
@@ -214,8 +214,8 @@ def _value(prompt: Prompt, argument: Argument, given: str | None) -> JsonValue:
 
 def _parsed(prompt: Prompt, argument: Argument, given: str) -> JsonValue:
     try:
-        value: JsonValue = json.loads(given, parse_constant=_refuse_constant)
-    except (ValueError, RecursionError) as error:
+        value = cast("JsonValue", strict.loads(given.encode()))
+    except ValueError as error:
         raise _invalid(prompt.name, argument.name, f"must be {_KIND_WORDS[argument.kind]} as JSON: {error}") from None
     if not _IS_KIND[argument.kind](value):
         raise _invalid(prompt.name, argument.name, f"must be {_KIND_WORDS[argument.kind]}, not {given[:80]}")
@@ -234,10 +234,6 @@ _IS_KIND: Final = {
     "boolean": lambda value: isinstance(value, bool),
     "number": lambda value: isinstance(value, int | float) and not isinstance(value, bool),
 }
-
-
-def _refuse_constant(literal: str) -> None:
-    raise ValueError(f"{literal} is not JSON")
 
 
 def _invalid(prompt: str, argument: str, problem: str) -> ValidationFailed:

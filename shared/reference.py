@@ -12,6 +12,7 @@ from typing import Final, cast
 from pydantic import JsonValue
 
 from shared import toolsets, written
+from shared.actions.arguments import MOST_TEXT
 from shared.actions.base import Action, PageAction
 from shared.actions.traits import Effect, Lane, Scope, Unaddressed
 from shared.catalogue import ACTIONS, digest
@@ -149,8 +150,10 @@ def allowed_values(node: Schema) -> str:
         limits.append(f"{node['minimum']} or more")
     if node.get("minLength") == 1:
         limits.append("not empty")
-    if "maxLength" in node:
+    if node.get("maxLength", MOST_TEXT) != MOST_TEXT:
         limits.append(f"at most {node['maxLength']} characters")
+    if most := node.get("maxItems", node.get("maxProperties")):
+        limits.append(f"at most {most}")
     if "pattern" in node:
         limits.append(f"`{node['pattern']}`")
     return ", ".join(limits)

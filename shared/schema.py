@@ -6,6 +6,7 @@ from typing import cast
 
 from pydantic import AliasChoices, JsonValue
 
+from shared.actions.arguments import MOST_TEXT
 from shared.actions.base import Action, PageAction
 from shared.actions.traits import Unaddressed
 
@@ -17,6 +18,10 @@ _UNSAID: tuple[tuple[str, JsonValue], ...] = (
     ("additionalProperties", False),
     ("additionalProperties", {}),
 )
+
+
+_HIDDEN = frozenset({"pattern", "maxLength", "maxItems", "maxProperties", "propertyNames"})
+"""Names what tool lists leave out: descriptions say better how a text looks, and nobody meets a limit by chance."""
 
 
 def kebab(name: str) -> str:
@@ -47,6 +52,8 @@ def _plain(node: JsonValue, definitions: dict[str, Schema]) -> JsonValue:
             simple["enum"] = [value]
         elif key not in _NOISE:
             simple[key] = _plain(value, definitions)
+    if simple.get("type") == "string" and "enum" not in simple:
+        simple.setdefault("maxLength", MOST_TEXT)  # which the base of all arguments sees to
     return simple
 
 
@@ -100,7 +107,7 @@ def listed_schema(action: type[Action]) -> Schema:
 def _brief(node: Schema) -> Schema:
     """Drop what a description says better, or goes without saying; the service checks it all the same. Nothing forbids
     extra properties, because clients refuse what a schema forbids."""
-    brief = {key: value for key, value in node.items() if (key, value) not in _UNSAID and key != "pattern"}
+    brief = {key: value for key, value in node.items() if (key, value) not in _UNSAID and key not in _HIDDEN}
     for key in ("items", "additionalProperties"):
         if isinstance(inner := brief.get(key), dict):
             brief[key] = _brief(inner)

@@ -2,7 +2,6 @@
 
 import functools
 import inspect
-import json
 import keyword
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, Literal, NamedTuple, cast
@@ -11,6 +10,7 @@ import typer
 from pydantic import JsonValue
 
 from shared.actions.base import Action
+from shared.json_lines import strict
 from shared.model import Json
 from shared.schema import Schema, full_schema, kebab, second_names
 
@@ -163,7 +163,7 @@ def _value(option: Option, schema: Schema, text: object) -> JsonValue:
     if not isinstance(text, str) or types == {"string"}:
         return cast("JsonValue", text)
     try:
-        value = cast("JsonValue", json.loads(text))
+        value = cast("JsonValue", strict.loads(text.encode()))
     except ValueError as error:
         if "string" in types:
             return text

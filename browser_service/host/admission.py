@@ -1,11 +1,11 @@
 """Decides whether a call may do what it asks of a page: when it comes in, and again at the head of the queue."""
 
-import fnmatch
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from browser_service.host.call_run import CallRun
 from browser_service.host.dialogs import Dialogs
+from browser_service.host.network.patterns import matches_glob
 from browser_service.host.page.handle import BrowserPage
 from browser_service.host.page.record import PageRecord
 from browser_service.rules.leases import Lease
@@ -222,7 +222,7 @@ def check_preconditions(action: Action, now: Callable[[], PageState]) -> None:
         raise _stale(
             f"Page {state.page_id!r} is at revision {state.revision}, not {revision}.", "ifRevision", state.revision
         )
-    if url is not None and not fnmatch.fnmatchcase(state.url, url):
+    if url is not None and not matches_glob(url, state.url):
         raise _stale(f"Page {state.page_id!r} is at {state.url}, which does not match {url!r}.", "expectUrl", state.url)
 
 

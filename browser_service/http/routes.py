@@ -4,6 +4,7 @@ It is a little longer than 300 lines because every path stands here, with what `
 """
 
 import asyncio
+import codecs
 import json
 from collections.abc import AsyncIterator
 from datetime import datetime
@@ -25,6 +26,7 @@ from shared.actions.activity import GetActivity
 from shared.actions.files import UploadFile
 from shared.errors import Forbidden, InvalidRequest, ValidationFailed
 from shared.events import PageMoved
+from shared.json_lines import strict
 from shared.model import Json
 from shared.schema import full_schema
 
@@ -250,14 +252,14 @@ async def body_of(request: Request) -> Json:
     except ClientDisconnect:  # such as a gateway that was killed
         raise InvalidRequest("The connection ended before its request did.") from None
     try:
-        body = json.loads(raw)
-    except (ValueError, RecursionError) as error:
+        body = strict.loads(raw.removeprefix(codecs.BOM_UTF8))
+    except ValueError as error:
         raise InvalidRequest(
             f"The body is no JSON: {error}", hint='Send {"action": "goto", "url": "https://example.com"}.'
         ) from None
     if not isinstance(body, dict):
         raise InvalidRequest("The body must be a JSON object.", hint='Send {"action": "list_pages"}.')
-    return body
+    return cast("Json", body)  # from JSON
 
 
 def _call_id(request: Request) -> str | None:

@@ -4,7 +4,7 @@ import base64
 import json
 import re
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Final, cast
 
 from pydantic import ValidationError
 
@@ -15,6 +15,7 @@ from shared import catalogue
 from shared.actions.activity import GetActivity
 from shared.calls import ActivityRecord
 from shared.errors import ValidationFailed, field_details
+from shared.json_lines import strict
 from shared.model import Json
 
 _FILTERS: Final = frozenset({"pageId", "client", "sessionId", "actionName", "since", "until"})
@@ -120,7 +121,8 @@ def _resume(call: GetActivity) -> tuple[GetActivity, int | None]:
     number, _, packed = call.cursor.partition(".")
     arguments = {name: value for name, value in call.wire_body().items() if name not in {"action", "cursor"}}
     try:
-        filters = json.loads(base64.urlsafe_b64decode(packed + "=" * (-len(packed) % 4))) if packed else {}
+        unpacked = base64.urlsafe_b64decode(packed + "=" * (-len(packed) % 4))
+        filters = cast("Json", strict.loads(unpacked)) if packed else {}
         before = int(number) if re.fullmatch(r"[0-9]{1,18}", number) else 0
         same = all(filters.get(name) == value for name, value in arguments.items() if name in _FILTERS)
         continued = GetActivity.model_validate({**arguments, **filters})

@@ -1,11 +1,17 @@
 """Declares the types of arguments that actions of several categories share."""
 
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final, Literal, TypeVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, SkipValidation, StringConstraints
 from pydantic.alias_generators import to_camel
 
 from shared.wire import ANY_PAGE_ID_PATTERN, CALL_ID_PATTERN, ID_PATTERN, RESERVED_IDS, nearest_valid_id
+
+MOST_TEXT: Final = 100_000
+"""Bounds the characters of every text that states no limit of its own; `shared.schema` writes it into the schemas."""
+MOST_SELECTOR: Final = 10_000
+LONG_TEXT: Final = 1_000_000
+"""Bounds the texts that are documents or scripts."""
 
 
 def _not_reserved(text: str) -> str:
@@ -24,7 +30,11 @@ SessionId = Annotated[
     Field(description="The session (cookies and logins) that the page belongs to.", pattern=ID_PATTERN),
 ]
 CallId = Annotated[str, StringConstraints(pattern=CALL_ID_PATTERN)]
-Selector = Annotated[str, StringConstraints(min_length=1, strip_whitespace=True)]
+Selector = Annotated[str, StringConstraints(min_length=1, max_length=MOST_SELECTOR, strip_whitespace=True)]
+AnyJson = SkipValidation[JsonValue]
+"""Is what a text of JSON had: its parser has bounded it."""
+T = TypeVar("T")
+Several = Annotated[list[T], Field(max_length=1_000)]
 WaitUntil = Annotated[
     Literal["load", "domcontentloaded", "networkidle", "commit"],
     Field(description="The event that counts as loaded."),
@@ -44,6 +54,7 @@ class Part(BaseModel):
         serialize_by_alias=True,
         extra="forbid",
         allow_inf_nan=False,
+        str_max_length=MOST_TEXT,
         defer_build=True,  # when first needed: most processes need few of the hundred
     )
 

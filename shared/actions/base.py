@@ -80,10 +80,11 @@ class Action(Part, Traits):
 
 
 AN_ACTION: Final = "An action with its arguments."
+MOST_ARGUMENTS: Final = 200
 Carried = Annotated[
     InstanceOf[Action],
     PlainSerializer(lambda part: part.wire_body()),
-    WithJsonSchema({"type": "object", "description": AN_ACTION}),
+    WithJsonSchema({"type": "object", "description": AN_ACTION, "maxProperties": MOST_ARGUMENTS}),
 ]
 """Types an action that is another's argument. `catalogue.parse` makes it; tool lists show it as an object."""
 
@@ -126,7 +127,9 @@ class PageAction(Action):
         default=None, ge=0, description="Refuse (STALE_REVISION) unless the page is still at this revision."
     )
     expect_url: str | None = Field(
-        default=None, description="Refuse (STALE_REVISION) unless the page's URL matches this glob (`*` is any text)."
+        default=None,
+        max_length=2_000,
+        description="Refuse (STALE_REVISION) unless the page's URL matches this glob (`*` is any text).",
     )
     reply: Literal["none", "delta", "full"] = Field(
         default="delta", description="What an act answers: nothing, what was observed and changed, or a snapshot too."

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import Field, model_validator
 
-from shared.actions.arguments import Part, Selector
+from shared.actions.arguments import LONG_TEXT, Part, Selector, Several
 from shared.actions.base import MOST_PARTS, Action, Carried, PageAction, from_parts, strongest_effect
 from shared.actions.traits import Effect
 
@@ -54,9 +54,12 @@ def needs_separate_calls(steps: Iterable[Action], page_id: str | None, session_i
     return len(pages - {None}) > 1 or len(sessions - {None}) > 1
 
 
+Value = Annotated[str, Field(max_length=LONG_TEXT)]
+
+
 class FormField(Part):
     selector: Selector = Field(description="Ref, CSS, role=... or //xpath; of radio buttons, all of the group.")
-    value: str | bool | int | float | list[str] = Field(
+    value: Value | bool | int | float | Several[str] = Field(
         description="Text; true or false for a checkbox; an option's value or label, or a list of them."
     )
 

@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from shared.actions.arguments import Selector
+from shared.actions.arguments import LONG_TEXT, Selector
 from shared.actions.base import ElementAction, PageAction
 from shared.actions.traits import Effect
 
@@ -26,8 +26,10 @@ class Paste(PageAction):
     effect = Effect.ACTS
     text_key = "observed"
 
-    text: str = Field(description="What to paste.")
-    html: str | None = Field(default=None, description="The same as HTML, for editors that take it.")
+    text: str = Field(max_length=LONG_TEXT, description="What to paste.")
+    html: str | None = Field(
+        default=None, max_length=LONG_TEXT, description="The same as HTML, for editors that take it."
+    )
     selector: Selector | None = Field(default=None, description="Element to focus first.")
     frame: Selector | None = Field(default=None, description="Selector of its iframe.")
     strict: bool = Field(default=True, description="false takes the first of several.")

@@ -4,12 +4,13 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, JsonValue, WithJsonSchema, field_validator, model_validator
 
-from shared.actions.arguments import Part, Selector
+from shared.actions.arguments import MOST_SELECTOR, Part, Selector
 from shared.actions.base import ExtractingAction
 from shared.actions.reading import Budget
 
 _DEEPEST = 8
-_JSON_SCHEMA = {"object", "array"}
+_MOST_FIELDS = 200
+_JSON_SCHEMA = ("object", "array")
 
 Wanted = Annotated[Selector, Field(description='Ref (e12), CSS, text=..., role=row[name="..."] or //xpath.')]
 Within = Annotated[Selector | None, Field(description="Only within the first element that matches.")]
@@ -66,7 +67,8 @@ def _or_selector(schema: dict[str, Any]) -> None:  # Any: pydantic's type of a s
     """Let the schema accept the selector alone instead of the object."""
     whole = dict(schema)
     schema.clear()
-    schema |= {"description": whole.pop("description"), "anyOf": [{"type": "string"}, whole]}
+    selector = {"type": "string", "maxLength": MOST_SELECTOR}
+    schema |= {"description": whole.pop("description"), "anyOf": [selector, whole]}
 
 
 class Datum(Part):
@@ -84,7 +86,9 @@ class Datum(Part):
     required: bool = Field(default=False, description="Wait for it; without it, fail.")
     all: bool = Field(default=False, description="A list of all that match.")
     fields: Annotated[
-        "dict[str, Datum] | None", WithJsonSchema({"type": "object"}), Field(description="An object of such fields.")
+        "dict[str, Datum] | None",
+        WithJsonSchema({"type": "object", "maxProperties": _MOST_FIELDS}),
+        Field(max_length=_MOST_FIELDS, description="An object of such fields."),
     ] = None
 
     @model_validator(mode="before")
@@ -99,8 +103,9 @@ def as_datum(given: JsonValue) -> JsonValue:
     given = {"selector": given} if isinstance(given, str) else given
     if not isinstance(given, dict):
         return given
-    node = {key: value for key, value in given.items() if key != "type" or value not in _JSON_SCHEMA}
-    if "items" in node or given.get("type") == "array":
+    kind = given.get("type")
+    node = {key: value for key, value in given.items() if key != "type" or kind not in _JSON_SCHEMA}
+    if "items" in node or kind == "array":
         return _list_of(node)
     if "properties" in node:
         fields = properties_of(node)
@@ -144,7 +149,9 @@ class ExtractData(ExtractingAction):
     text_key = "csv"
     extra_keys = ("rows", "formulas", "notFound", "inFrames")
 
-    fields: dict[str, Datum] = Field(alias="schema", min_length=1, description="Field -> a selector, or where it is.")
+    fields: dict[str, Datum] = Field(
+        alias="schema", min_length=1, max_length=_MOST_FIELDS, description="Field -> a selector, or where it is."
+    )
     selector: Within = None
     frame: Frame = None
     format: Format = "json"
@@ -173,7 +180,9 @@ class ExtractTable(ExtractingAction):
 
     selector: Selector = Field(default="table, [role=table], [role=grid]", description="A table, or what it is in.")
     all: All = False
-    headers: list[str] | None = Field(default=None, description="Names for the columns, instead of its own.")
+    headers: list[str] | None = Field(
+        default=None, max_length=1_000, description="Names for the columns, instead of its own."
+    )
     rows: Literal["objects", "lists"] = Field(default="objects", description="Form of a row.")
     frame: Frame = None
     format: Format = "json"

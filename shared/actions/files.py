@@ -8,6 +8,7 @@ from shared.actions.arguments import Part
 from shared.actions.base import Action, ElementAction
 from shared.actions.interaction import At, NoWaitAfter
 from shared.actions.traits import Lane
+from shared.wire import MAX_MESSAGE_BYTES
 
 _MOST = 50
 _BYTES_MS = 30_000
@@ -21,8 +22,8 @@ class GivenFile(Part):
         max_length=4_000,
         description="In your client's roots, or BROWSE_UPLOAD_ROOTS.",
     )
-    text: str | None = Field(default=None, description="Its content as text.")
-    data: str | None = Field(default=None, description="Its content as base64.")
+    text: str | None = Field(default=None, max_length=MAX_MESSAGE_BYTES, description="Its content as text.")
+    data: str | None = Field(default=None, max_length=MAX_MESSAGE_BYTES, description="Its content as base64.")
     artifact_id: str | None = Field(default=None, description="Content of an earlier reply's file.")
     mime_type: str | None = Field(default=None, max_length=200, description="By its name without.")
 
@@ -58,7 +59,9 @@ class Drop(ElementAction):
     """Drop files or data onto an element, as if dragged from outside of the browser."""
 
     files: Files = Field(default=[], description="The files.")
-    data: dict[str, str] | None = Field(default=None, description='By MIME type: {"text/plain": "..."}.')
+    data: dict[str, str] | None = Field(
+        default=None, max_length=_MOST, description='By MIME type: {"text/plain": "..."}.'
+    )
     position: At = None
 
 

@@ -1,12 +1,15 @@
 """What there is to call, and how."""
 
-import json
 from typing import Annotated
 
-from pydantic import AliasChoices, BeforeValidator, Field, JsonValue
+from pydantic import AliasChoices, BeforeValidator, Field
 
+from shared.actions.arguments import AnyJson
 from shared.actions.base import Action
 from shared.actions.traits import Effect, Lane
+from shared.json_lines import strict
+from shared.json_lines.strict import MOST_VALUES
+from shared.wire import MAX_MESSAGE_BYTES
 
 
 class Help(Action):
@@ -35,13 +38,9 @@ def _decoded(given: object) -> object:
     if not isinstance(given, str):
         return given
     try:
-        return json.loads(given, parse_constant=_no_json)
-    except (ValueError, RecursionError):
+        return strict.loads(given.encode())
+    except ValueError:
         return given  # which the validation refuses
-
-
-def _no_json(literal: str) -> None:
-    raise ValueError(f"{literal} is not JSON")
 
 
 class CallTool(Action):
@@ -49,7 +48,7 @@ class CallTool(Action):
 
     effect = Effect.DESTROYS
 
-    tool: str = Field(alias="name", min_length=1, description="Such as hover.")
-    arguments: Annotated[dict[str, JsonValue], BeforeValidator(_decoded)] = Field(
-        default_factory=dict, description="The tool's own."
+    tool: str = Field(alias="name", min_length=1, max_length=MAX_MESSAGE_BYTES, description="Such as hover.")
+    arguments: Annotated[dict[str, AnyJson], BeforeValidator(_decoded)] = Field(
+        default_factory=dict, max_length=MOST_VALUES, description="The tool's own."
     )

@@ -35,7 +35,9 @@ class GetConsoleMessages(PageAction):
     extra_keys = ("last", "earlier")
     aliases = (Alias("get_page_errors", presets={"types": ["exception"]}),)
 
-    types: list[ConsoleType] | None = Field(default=None, description="Only these; exception: thrown, with its stack.")
+    types: list[ConsoleType] | None = Field(
+        default=None, max_length=20, description="Only these; exception: thrown, with its stack."
+    )
     text: str | None = Field(default=None, min_length=1, max_length=1_000, description="Only with this text in it.")
     since: int = Field(default=0, ge=0, description="Only after this number: `last` of an earlier reply.")
     all: bool = Field(default=False, description="Earlier documents too.")

@@ -4,7 +4,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AliasChoices, Field, model_validator
 
-from shared.actions.arguments import Position, Selector
+from shared.actions.arguments import LONG_TEXT, Position, Selector, Several
 from shared.actions.base import ElementAction, PageAction
 from shared.actions.traits import Alias, Effect
 from shared.next_calls import next_call
@@ -16,7 +16,7 @@ NoWaitAfter = Annotated[bool, Field(description="Do not wait for a navigation th
 Trial = Annotated[bool, Field(description="Check that it could be done, and do nothing.")]
 At = Annotated[Position | None, Field(description="Where in the element, px from its top left corner.")]
 Scroll = Annotated[Literal["auto", "none"], Field(description="`none` leaves the scroll position as it is.")]
-Modifiers = Annotated[list[Modifier] | None, Field(description="Keys held down meanwhile.")]
+Modifiers = Annotated[list[Modifier] | None, Field(max_length=10, description="Keys held down meanwhile.")]
 
 
 class Click(ElementAction):
@@ -47,7 +47,11 @@ class Fill(ElementAction):
     reports_everything = True
     idempotent = True
 
-    value: str = Field(validation_alias=AliasChoices("value", "text"), description="Text to fill; empty clears.")
+    value: str = Field(
+        max_length=LONG_TEXT,
+        validation_alias=AliasChoices("value", "text"),
+        description="Text to fill; empty clears.",
+    )
     force: Force = False
     no_wait_after: NoWaitAfter = False
 
@@ -104,9 +108,9 @@ class SelectOption(ElementAction):
     reports_value = True
     idempotent = True
 
-    value: str | list[str] | None = Field(default=None, description="Option values, or visible labels.")
-    label: str | list[str] | None = Field(default=None, description="Visible labels.")
-    index: int | list[int] | None = Field(default=None, description="Positions, from 0.")
+    value: str | Several[str] | None = Field(default=None, description="Option values, or visible labels.")
+    label: str | Several[str] | None = Field(default=None, description="Visible labels.")
+    index: int | Several[int] | None = Field(default=None, description="Positions, from 0.")
     force: Force = False
     no_wait_after: NoWaitAfter = False
 

@@ -29,7 +29,7 @@ class Screenshot(PageAction):
     scale: Literal["css", "device"] = Field(
         default="device", description="One picture pixel for each CSS or device pixel."
     )
-    mask: list[Selector] | None = Field(default=None, description="Elements to paint over.")
+    mask: list[Selector] | None = Field(default=None, max_length=100, description="Elements to paint over.")
     mask_color: str | None = Field(default=None, description="CSS colour of the paint.")
     style: str | None = Field(default=None, description="CSS to apply while the picture is taken.")
     cursor: Cursor = None

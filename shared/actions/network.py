@@ -26,7 +26,7 @@ def _sendable(headers: dict[str, str]) -> dict[str, str]:
     return headers
 
 
-Headers = Annotated[dict[str, str], AfterValidator(_sendable)]
+Headers = Annotated[dict[str, str], Field(max_length=200), AfterValidator(_sendable)]
 Pattern = Annotated[str, Field(min_length=1, max_length=2_000)]
 ResourceType = Literal[
     "image",
@@ -88,7 +88,9 @@ class BlockRequests(PageAction):
     patterns: list[Pattern] | None = Field(
         default=None, max_length=200, description="Globs (* is any text, scheme optional) or /regex/flags."
     )
-    resource_types: list[Literal[ResourceType, "websocket"]] | None = Field(default=None, description="Types.")
+    resource_types: list[Literal[ResourceType, "websocket"]] | None = Field(
+        default=None, max_length=20, description="Types."
+    )
 
 
 class ListRoutes(PageAction):
@@ -107,7 +109,7 @@ class RemoveRoutes(PageAction):
     undoable = True
     idempotent = True
 
-    route_ids: list[str] | None = Field(default=None, description="Only these of list_routes.")
+    route_ids: list[str] | None = Field(default=None, max_length=100, description="Only these of list_routes.")
 
 
 class SetSessionHeaders(SessionAct):
@@ -163,7 +165,7 @@ class GetNetworkLog(LogDetails, PageAction):
 
     pattern: Pattern | None = Field(default=None, description="Only URLs that match: glob or /regex/flags.")
     method: Method | None = None
-    resource_types: list[ResourceType] | None = Field(default=None, description="Only these.")
+    resource_types: list[ResourceType] | None = Field(default=None, max_length=20, description="Only these.")
     status: str | None = Field(
         default=None, pattern=r"^([1-5]xx|[1-5]\d\d|failed|pending)$", description="404, 5xx, failed or pending."
     )
@@ -201,7 +203,7 @@ class WaitForRequest(NetworkWait, WaitingAction):
 
     pattern: Awaited = None
     method: Method | None = None
-    resource_types: list[ResourceType] | None = Field(default=None, description="Only these.")
+    resource_types: list[ResourceType] | None = Field(default=None, max_length=20, description="Only these.")
 
     def allowed_ms(self) -> int:
         return self.timeout + sum(part.allowed_ms() for part in self.parts())
@@ -217,7 +219,7 @@ class WaitForResponse(NetworkWait, WaitingAction):
 
     pattern: Awaited = None
     method: Method | None = None
-    resource_types: list[ResourceType] | None = Field(default=None, description="Only these.")
+    resource_types: list[ResourceType] | None = Field(default=None, max_length=20, description="Only these.")
     status: str | None = Field(default=None, pattern=r"^[1-5](xx|\d\d)$", description="404 or 5xx.")
 
     def allowed_ms(self) -> int:

@@ -6,11 +6,16 @@ from typing import Annotated, Literal
 from pydantic import AliasChoices, Field, JsonValue, field_validator
 from pydantic.json_schema import SkipJsonSchema
 
-from shared.actions.arguments import Selector
+from shared.actions.arguments import LONG_TEXT, AnyJson, Selector
 from shared.actions.base import PageAction, SessionAct
 from shared.actions.traits import Alias, Effect, Lane
+from shared.json_lines.strict import MOST_VALUES
 from shared.next_calls import next_call
+from shared.wire import MAX_MESSAGE_BYTES
 
+LongText = Annotated[str, Field(max_length=MAX_MESSAGE_BYTES)]
+Fields = Annotated[dict[str, AnyJson], Field(max_length=MOST_VALUES)]
+Items = Annotated[list[AnyJson], Field(max_length=MOST_VALUES)]
 HalfMinute = Annotated[int, Field(ge=1, le=120_000, description="Milliseconds it may take.")]
 
 
@@ -26,10 +31,11 @@ class EvaluateScript(PageAction):
 
     expression: str = Field(
         min_length=1,
+        max_length=LONG_TEXT,
         validation_alias=AliasChoices("expression", "script"),
         description="JavaScript, such as `document.title` or `(arg) => arg.n + 1`.",
     )
-    arg: JsonValue = Field(default=None, description="JSON value given to the function.")
+    arg: AnyJson = Field(default=None, description="JSON value given to the function.")
     selector: Selector | None = Field(default=None, description="Element to give to the function; the first match.")
     frame: Selector | None = Field(default=None, description="Selector of the iframe to run in.")
     timeout: HalfMinute = 30_000
@@ -121,8 +127,8 @@ class Fetch(PageAction):
         default="text", description="What to make of the body; binary is kept as an artifact."
     )
     method: str | None = Field(default=None, pattern=r"^[A-Za-z]+$", description="HTTP method; GET by default.")
-    headers: dict[str, str] | None = Field(default=None, description="Request headers.")
-    body: str | dict[str, JsonValue] | list[JsonValue] | None = Field(
+    headers: dict[str, str] | None = Field(default=None, max_length=200, description="Request headers.")
+    body: LongText | Fields | Items | None = Field(
         default=None, description="Request body; an object or array is sent as JSON."
     )
     mode: Literal["cors", "no-cors", "same-origin", "navigate"] | None = Field(default=None, description="CORS mode.")

@@ -52,7 +52,7 @@ class CreateSession(Action):
         default="en-US", pattern=r"^[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8})*$", description="Such as de-DE."
     )
     timezone: str | None = Field(default=None, description="Such as Europe/Rome; the machine's without.")
-    permissions: list[Permission] = Field(default=[], description="What its pages are granted.")
+    permissions: list[Permission] = Field(default=[], max_length=20, description="What its pages are granted.")
     proxy: SessionProxy | None = Field(default=None, description="Proxy of its pages.")
     own_browser: bool = Field(default=False, description="A browser of its own: nothing there touches the shared one.")
     headless: bool | None = Field(default=None, description="true: without windows.")
@@ -150,7 +150,9 @@ class GetCookies(SessionAction):
 
     untrusted = True
 
-    urls: list[str] | None = Field(default=None, description="Only cookies that would be sent to these URLs.")
+    urls: list[str] | None = Field(
+        default=None, max_length=100, description="Only cookies that would be sent to these URLs."
+    )
     domain: str | None = Field(default=None, min_length=1, description="Only of this domain and those below it.")
     cookie: str | None = Field(default=None, alias="name", min_length=1, description="Only with this name.")
     path: str | None = Field(default=None, min_length=1, description="Only with this path.")

@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar, Final, Literal
 
 from pydantic import Field
 
-from shared.actions.arguments import Part, Position, Selector
+from shared.actions.arguments import LONG_TEXT, Part, Position, Selector
 from shared.actions.base import Action, NavigationAction, OwnPageAction
 from shared.actions.interaction import Click, Fill, Modifier, Scroll, Type
 from shared.actions.traits import Effect, Lane
@@ -54,7 +54,7 @@ class ClickOptions(LocatorOptions):
     button: Literal["left", "right", "middle"] = Field(default="left", description="Mouse button.")
     click_count: int = Field(default=1, ge=1, le=3, description="2 is a double click.")
     delay: float | None = Field(default=None, ge=0, le=10_000, description="Ms between mouse down and up.")
-    modifiers: list[Modifier] | None = Field(default=None, description="Keys held down meanwhile.")
+    modifiers: list[Modifier] | None = Field(default=None, max_length=10, description="Keys held down meanwhile.")
     position: Position | None = Field(default=None, description="Where in the element, px from its top left corner.")
     force: bool = Field(default=False, description="Skip the checks that the element can be acted on.")
     no_wait_after: bool = Field(default=False, description="Do not wait for a navigation that the click starts.")
@@ -152,7 +152,7 @@ class BrowserType(OwnPageAction):
     hints = _OF_ELEMENTS
 
     selector: Selector = Field(description="Selector for the input element")
-    text: str = Field(description="Text to type")
+    text: str = Field(max_length=LONG_TEXT, description="Text to type")
     selector_type: Literal["css", "text", "role", "testId", "label"] = Field(
         default="css", description="Type of selector"
     )

@@ -2,8 +2,9 @@
 
 from typing import Annotated
 
-from pydantic import Field, JsonValue, StringConstraints
+from pydantic import Field, StringConstraints
 
+from shared.actions.arguments import AnyJson
 from shared.actions.base import PageAction, StorageAct, StorageKind
 from shared.actions.reading import Budget
 from shared.actions.traits import Effect
@@ -28,7 +29,7 @@ class SetStorage(StorageAct):
     undoable = True
     idempotent = True
 
-    items: dict[Key, JsonValue] = Field(
+    items: dict[Key, AnyJson] = Field(
         min_length=1, max_length=1_000, description="Key -> value; what is no text is kept as JSON."
     )
 

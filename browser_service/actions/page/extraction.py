@@ -9,21 +9,22 @@ from browser_service.host import errors
 from browser_service.host.elements import locators
 from browser_service.host.page.handle import BrowserPage
 from browser_service.host.reading import csvs
+from browser_service.host.results import bounded, value_of
 from browser_service.host.scripts import script
 from shared.actions import extraction as actions
 from shared.errors import ElementNotFound, InvalidSelector, field_details
 from shared.model import Json
 from shared.next_calls import next_call
 
-_TEXT: Final = script("extract_text")
-_HTML: Final = script("extract_html")
-_ATTRIBUTE: Final = script("extract_attribute")
-_STYLE: Final = script("extract_style")
-_TABLES: Final = script("extract_tables")
-_LINKS: Final = script("extract_links")
-_IMAGES: Final = script("extract_images")
-_METADATA: Final = script("extract_metadata")
-_DATA: Final = script("extract_data")
+_TEXT: Final = bounded(script("extract_text"))
+_HTML: Final = bounded(script("extract_html"))
+_ATTRIBUTE: Final = bounded(script("extract_attribute"))
+_STYLE: Final = bounded(script("extract_style"))
+_TABLES: Final = bounded(script("extract_tables"))
+_LINKS: Final = bounded(script("extract_links"))
+_IMAGES: Final = bounded(script("extract_images"))
+_METADATA: Final = bounded(script("extract_metadata"))
+_DATA: Final = bounded(script("extract_data"))
 _DEFAULT_STYLE: Final = (
     *("display", "position", "visibility", "opacity", "z-index", "overflow", "color", "background-color"),
     *("background-image", "font-family", "font-size", "font-weight", "font-style", "line-height", "text-align"),
@@ -88,7 +89,7 @@ async def extract_images(page: BrowserPage, action: actions.ExtractImages) -> Js
 
 async def extract_metadata(page: BrowserPage, action: actions.ExtractMetadata) -> Json:
     root = await page.element(":root", action.frame)
-    metadata = await root.evaluate(_METADATA, timeout=action.timeout)
+    metadata = value_of(await root.evaluate(_METADATA, timeout=action.timeout))
     return await page.files.shown_data("metadata", metadata, action.budget)
 
 
@@ -148,9 +149,9 @@ async def _read(
 ) -> Any:  # Any: what the script gives
     found = await page.element(action.selector, action.frame, strict=True)
     await found.first.wait_for(state="attached", timeout=action.timeout)
-    return await locators.evaluate_all(found, source, [action.all, arg])
+    return value_of(await locators.evaluate_all(found, source, [action.all, arg]))
 
 
 async def _of_scope(page: BrowserPage, action: ScopedExtraction, source: str, arg: object) -> Any:  # Any: as there
     root = await page.element(action.selector or ":root", action.frame)
-    return await root.evaluate(source, arg, timeout=action.timeout)
+    return value_of(await root.evaluate(source, arg, timeout=action.timeout))

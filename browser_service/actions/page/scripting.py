@@ -2,41 +2,47 @@
 
 import base64
 import json
-import math
-import re
-from datetime import datetime
-from typing import Final
-from urllib.parse import ParseResult, urljoin, urlsplit
+from typing import Any, Final, cast
+from urllib.parse import urljoin, urlsplit
 
 from pydantic import JsonValue
 
+from browser_service.host import results
+from browser_service.host.events import well_formed
 from browser_service.host.init_scripts import InitScripts
 from browser_service.host.page.handle import BrowserPage
+from browser_service.host.results import Result
 from browser_service.host.scripts import script
 from browser_service.host.session_handle import BrowserSession
 from shared.actions import scripting
 from shared.errors import BrowseError, Forbidden, NetworkError, ScriptExecutionFailed, ValidationFailed
+from shared.json_lines import strict
 from shared.model import Json
 from shared.next_calls import next_call
-from shared.timestamps import iso
+from shared.wire import FILE_BYTES, MAX_MESSAGE_BYTES
 
 _FETCH: Final = script("fetch")
+_FACTS: Final = results.bounded("answer => ({...answer, body: undefined})")
+_PIECE: Final = results.bounded("(answer, [from, to]) => answer.body.slice(from, to)")
+_MOST_BASE64: Final = FILE_BYTES // 3 * 4
 _REACHABLE: Final = script("reachable")
 _NOT_SENT: Final = "Failed to execute 'fetch' on 'Window': "
 _BODY_CHARACTERS: Final = 2_000
 _PROBE_MS: Final = 2_000
+_MOST_PARSED: Final = 200_000
 
 
 async def evaluate_script(page: BrowserPage, action: scripting.EvaluateScript) -> Json:
+    source, given = results.evaluation(action.expression, action.arg)
     if action.selector:
         element = await page.element(action.selector, action.frame)
-        value = await element.evaluate(action.expression, action.arg, timeout=action.timeout)
+        answer = await element.evaluate(source, given, timeout=action.timeout)
     elif action.frame:
         frame = await page.frame(action.frame, action.timeout)
-        value = await frame.evaluate(action.expression, action.arg)
+        answer = await frame.evaluate(source, given)
     else:
-        value = await page.playwright.evaluate(action.expression, action.arg)
-    return await _json_value(page, value)
+        answer = await page.playwright.evaluate(source, given)
+    return await _shown(page, results.received(answer))
 
 
 async def add_init_script(page: BrowserPage, action: scripting.AddInitScript) -> Json:
@@ -79,8 +85,8 @@ def _removal_reply(removed: dict[str, str], scripts: InitScripts) -> Json:
 async def fetch(page: BrowserPage, action: scripting.Fetch) -> Json:
     url = urljoin(page.url, action.url)
     binary = action.response_type == "binary"
-    request = {"url": url, "init": action.request_init(), "binary": binary, "timeout": action.timeout}
-    answer = await page.playwright.evaluate(_FETCH, request)
+    request: Json = {"url": url, "init": action.request_init(), "binary": binary, "timeout": action.timeout}
+    answer = await _answer(page, request)
     if "error" in answer:
         raise await _network_error(page, action, url, answer)
     if answer["status"] >= 400 or answer["status"] == 0:  # noqa: PLR2004 - from here on statuses are errors
@@ -89,51 +95,37 @@ async def fetch(page: BrowserPage, action: scripting.Fetch) -> Json:
     facts |= {"redirectedTo": answer["url"]} if answer["redirected"] else {}
     if binary:
         kind = answer["headers"].get("content-type", "application/octet-stream")
-        return {**facts, "artifact": await page.keep(base64.b64decode(answer["data"]), kind, "fetched")}
+        data = b"".join(map(base64.b64decode, answer["pieces"]))
+        return {**facts, "artifact": await page.keep(data, kind, "fetched")}
     if action.response_type == "json":
         return {**facts, "body": _parse_body(url, answer)}
     return {**facts, **await page.files.shown("body", answer["body"], None)}
 
 
-async def _json_value(page: BrowserPage, value: object) -> Json:
+async def _answer(page: BrowserPage, request: Json) -> dict[str, Any]:  # Any: JSON, of a page
+    """Have the page send a request. Its answer comes in pieces, because others would wait for a large one."""
+    sent = await page.playwright.evaluate_handle(_FETCH, request)
+    answer = cast("dict[str, Any]", results.value_of(await sent.evaluate(_FACTS)))
+    most = _MOST_BASE64 if request["binary"] else MAX_MESSAGE_BYTES
+    found = await results.pieces(sent, _PIECE, answer.pop("size", 0), most)
+    await sent.dispose()
+    return {**answer, "body": well_formed("".join(found)), "pieces": found}
+
+
+async def _shown(page: BrowserPage, result: Result) -> Json:
     """Return a script's result; a large one is cut like any text, and marked as JSON text."""
-    plain = _to_json(value)
-    text = await page.files.shown("value", json.dumps(plain, ensure_ascii=False), None)
-    return text if "cursor" in text else {"value": plain}
+    if result.is_long:
+        text = await page.files.shown("value", result.text, None)
+        return {**text, "asText": f"JSON text, because of its {result.values:,} values"}
+    value, cut = result.value(), {"cut": result.cut} if result.cut else {}
+    text = await page.files.shown("value", json.dumps(value, ensure_ascii=False), None)
+    return {**(text if "cursor" in text else {"value": value}), **cut}
 
 
-def _to_json(value: object, around: tuple[int, ...] = ()) -> JsonValue:
-    """Convert a JavaScript value to JSON; what JSON cannot say is spelled as JavaScript prints it."""
-    if id(value) in around:
-        return "[Circular]"
-    inside = (*around, id(value))
-    if isinstance(value, dict):
-        return {str(key): _to_json(item, inside) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_to_json(item, inside) for item in value]
-    return _scalar_to_json(value)
-
-
-def _scalar_to_json(value: object) -> JsonValue:
-    if isinstance(value, float) and not math.isfinite(value):
-        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
-    if value is None or isinstance(value, str | int | float):
-        return value
-    if isinstance(value, datetime):
-        return iso(value)
-    if isinstance(value, re.Pattern):
-        return f"/{value.pattern}/"
-    return value.geturl() if isinstance(value, ParseResult) else str(value)
-
-
-def _refuse_constant(literal: str) -> None:
-    raise ValueError(f"{literal} is not JSON")
-
-
-def _parse_body(url: str, answer: Json) -> Json:
+def _parse_body(url: str, answer: Json) -> JsonValue:
     body = str(answer["body"])
     try:
-        value: Json = json.loads(body, parse_constant=_refuse_constant)
+        value = cast("JsonValue", strict.loads(body.encode("utf-8", "replace"), _MOST_PARSED))
     except ValueError as error:
         raise ScriptExecutionFailed(
             f"{url} answered {answer['status']} with a body that is no JSON: {error}",
@@ -143,7 +135,7 @@ def _parse_body(url: str, answer: Json) -> Json:
     return value
 
 
-def _http_error(url: str, answer: Json) -> NetworkError:
+def _http_error(url: str, answer: dict[str, Any]) -> NetworkError:
     unreadable = {"opaque": "an opaque response (no-cors)", "opaqueredirect": 'a redirect ("redirect": "manual")'}
     answered = f"{answer['status']} {answer['statusText']}".strip()
     if answer["status"] == 0:

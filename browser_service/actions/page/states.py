@@ -1,12 +1,13 @@
 """Reads what resources are made of: a page's state, an element, a picture."""
 
 import base64
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from pydantic import JsonValue
 
 from browser_service.actions.page import extraction, media
 from browser_service.host.page.handle import BrowserPage
+from browser_service.host.results import bounded, value_of
 from browser_service.host.scripts import script
 from shared.actions import states
 from shared.actions.extraction import ExtractMetadata
@@ -15,7 +16,7 @@ from shared.errors import ArtifactNotFound
 from shared.model import Json
 from shared.wire import INLINE_BYTES
 
-_FACTS: Final = script("element_facts")
+_FACTS: Final = bounded(script("element_facts"))
 _NO_BOX: Final[Json] = {"x": 0, "y": 0, "width": 0, "height": 0}
 """The browser reports this box for what is not shown."""
 _NOT_THERE: Final[Json] = {
@@ -49,7 +50,7 @@ async def get_element(page: BrowserPage, action: states.GetElement) -> Json:
         found = await page.element(action.selector, waits=False)
         if not await found.count():
             return {"selector": action.selector, "exists": False, **_NOT_THERE}
-        facts: dict[str, Any] = await found.evaluate(_FACTS, timeout=action.timeout)  # Any: JSON
+        facts = cast("dict[str, Any]", value_of(await found.evaluate(_FACTS, timeout=action.timeout)))  # Any: JSON
         return {
             "selector": action.selector,
             "exists": True,

@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from browser_service.host.page.handle import BrowserPage
 from browser_service.host.recovery.reversal import counted
+from browser_service.host.results import bounded, value_of
 from browser_service.host.scripts import script
 from browser_service.security.urls import origin_of
 from shared.actions import storage
@@ -13,9 +14,9 @@ from shared.errors import ValidationFailed
 from shared.model import Json
 from shared.next_calls import next_call
 
-_GET: Final = script("storage_items")
-_SET: Final = script("storage_setting")
-_REMOVE: Final = script("storage_removal")
+_GET: Final = bounded(script("storage_items"))
+_SET: Final = bounded(script("storage_setting"))
+_REMOVE: Final = bounded(script("storage_removal"))
 
 
 async def get_storage(page: BrowserPage, action: storage.GetStorage) -> Json:
@@ -66,4 +67,4 @@ async def _run(page: BrowserPage, script: str, kind: str, what: object) -> Any: 
             f"A page at {page.url[:200]} has no storage.",
             hint=f"Go to the site first: {next_call('goto', page_id=page.page_id, url='...')}.",
         )
-    return await page.playwright.evaluate(script, [kind, what])
+    return value_of(await page.playwright.evaluate(script, [kind, what]))

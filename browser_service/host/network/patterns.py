@@ -2,6 +2,7 @@
 
 import math
 import re
+import time
 from itertools import product
 from typing import Final
 
@@ -17,8 +18,12 @@ _BRACES: Final = re.compile(r"\{([^{}]*)\}")
 _FLAGS: Final = {"i": regex.IGNORECASE, "m": regex.MULTILINE, "s": regex.DOTALL}
 _MOST_ALTERNATIVES: Final = 64
 _MOST_URL: Final = 8_000
-_WITHIN_S: Final = 0.05
-"""A caller's expression runs in the service, for all: one that takes longer than this matches nothing from then on."""
+_WITHIN_S: Final = 0.02
+"""A caller's expression runs in the service, for all: one that takes longer than this, for one URL or for many that
+come together, matches nothing from then on."""
+_REGAINED: Final = 0.02
+"""Is the part of the time that it may use in the long run."""
+_REGEX_SIZE: Final = 50
 
 
 class UrlPattern:
@@ -33,13 +38,14 @@ class UrlPattern:
         self.too_slow = False
         self._globs: list[str] = []
         self._regex: regex.Pattern[str] | None = None
+        self._left_s, self._left_at = _WITHIN_S, time.monotonic()
         literal = _REGEX.fullmatch(text)
         try:
             if literal is None:
                 self._globs = _alternatives(text)
             else:
                 self._regex = regex.compile(literal[1], sum(_FLAGS.get(flag, 0) for flag in set(literal[2])))
-        except (ValueError, regex.error) as error:
+        except (ValueError, RecursionError, regex.error) as error:
             raise ValidationFailed(
                 f"{field} {text!r} cannot be used: {error}.",
                 hint='Write a glob such as "*.example.com/*" or "/api/*", or a regular expression: "/items\\/\\d+/i".',
@@ -54,47 +60,52 @@ class UrlPattern:
 
     @property
     def size(self) -> int:
-        """Count the expressions that a request is compared with."""
-        return len(self._globs) or 1
+        """Count the expressions that a request is compared with; a regular one as many."""
+        return len(self._globs) or _REGEX_SIZE
 
     def sockets(self) -> list[str]:
         """Return URL Patterns (the web's standard) of WebSockets; none for a regular expression."""
         return [pattern for glob in self._globs for pattern in _of_sockets(glob)]
 
     def _search(self, expression: "regex.Pattern[str]", url: str) -> bool:
+        now, began = time.monotonic(), time.thread_time()
+        self._left_s = min(_WITHIN_S, self._left_s + _REGAINED * (now - self._left_at))
+        self._left_at, self.too_slow = now, self.too_slow or self._left_s <= 0
         if self.too_slow:
             return False
         try:
-            return expression.search(url, timeout=_WITHIN_S) is not None
+            return expression.search(url, timeout=self._left_s) is not None
         except TimeoutError:
             self.too_slow = True
             return False
+        finally:
+            self._left_s -= time.thread_time() - began
 
 
 def _matches(glob: str, url: str) -> bool:
     scheme, _, rest = url.partition("://")
     if with_scheme := _SCHEME.fullmatch(glob):
-        if not _glob(with_scheme[1].lower(), scheme):
+        if not matches_glob(with_scheme[1].lower(), scheme):
             return False
         glob = with_scheme[2]
     host, slash, path = rest.partition("/")
     if below := _HOST.fullmatch(glob):
-        return f".{host}".endswith(f".{below[1].lower()}") and _glob(below[2], slash + path)
+        return f".{host}".endswith(f".{below[1].lower()}") and matches_glob(below[2], slash + path)
     if glob.startswith("/"):
-        return _glob(glob, slash + path)
+        return matches_glob(glob, slash + path)
     if "/" not in glob and _is_host(glob.lower(), host):
         return True
-    return _glob(glob, rest)
+    return matches_glob(glob, rest)
 
 
 def _is_host(glob: str, host: str) -> bool:
     """Match a host with or without its port; `*.example.com` matches example.com itself too."""
     hosts = {host, host.rpartition(":")[0] or host}
-    return any(_glob(glob, name) or (glob.startswith("*.") and glob[2:] == name) for name in hosts)
+    return any(matches_glob(glob, name) or (glob.startswith("*.") and glob[2:] == name) for name in hosts)
 
 
-def _glob(glob: str, text: str) -> bool:
-    """Match without backtracking, so that no pattern takes long."""
+def matches_glob(glob: str, text: str) -> bool:
+    """Match without backtracking, so that no pattern takes long: `*` is any text, and every other sign itself."""
     first, *rest = glob.split("*")
     if not rest:
         return glob == text
@@ -122,7 +133,8 @@ def _alternatives(text: str) -> list[str]:
 
 def _of_sockets(glob: str) -> list[str]:
     with_scheme = _SCHEME.fullmatch(glob)
-    schemes = [scheme for scheme in ("ws", "wss") if with_scheme is None or _glob(with_scheme[1].lower(), scheme)]
+    scheme_glob = with_scheme[1].lower() if with_scheme else "*"
+    schemes = [scheme for scheme in ("ws", "wss") if matches_glob(scheme_glob, scheme)]
     places = _places((with_scheme[2] if with_scheme else glob).partition("#")[0]) if schemes else []
     return [f"{scheme}://{place}" for scheme in schemes for place in places]
 

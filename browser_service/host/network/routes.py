@@ -162,7 +162,8 @@ class PageNetwork:
             )
         if sum(each.size for each in remaining) + rule.size > _MOST_COMPARED:
             raise ResourceExhausted(
-                f"The page's routes would have more than {_MOST_COMPARED} patterns, {{a,b}} being two.",
+                f"The page's routes would have more than {_MOST_COMPARED} patterns, {{a,b}} being two, and a regular "
+                "expression 50.",
                 hint="Name what they have in common, such as *.example.com; or remove some: "
                 f"{next_call('remove_routes', ...)}.",
             )

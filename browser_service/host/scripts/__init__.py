@@ -15,12 +15,13 @@ _EXPORT: Final = re.compile(r"^export (?:default \w+;\n)?", re.MULTILINE)
 def script(name: str) -> str:
     """Return the source of a function that calls a file's default export, its imports included.
 
-    Playwright evaluates sources and no modules, so the imported files stand before it, within the function.
+    Playwright evaluates sources and no modules, so the imported files stand before it, within the function. The two
+    arguments are named, because a page can replace what spreads a list of them.
     """
     imports = [_EXPORT.sub("", _body(imported)) for imported in _imported(name)]
     before, _, function = _body(name).partition("export default ")
-    call = ("return (", function.rstrip().removesuffix(";"), ")(...given);\n")
-    return "".join(("(...given) => {\n", *imports, _EXPORT.sub("", before), *call, "}"))
+    call = ("return (", function.rstrip().removesuffix(";"), ")(first, second);\n")
+    return "".join(("(first, second) => {\n", *imports, _EXPORT.sub("", before), *call, "}"))
 
 
 def call_of(function: str, *arguments: str) -> str:

@@ -1,4 +1,4 @@
-// Sends a request from the page with its cookies, and returns the answer, or why there is none.
+// Sends a request from the page with its cookies, and returns the answer with its whole body, or why there is none.
 export default async ({url, init, binary, timeout}) => {
   const stop = new AbortController();
   const timer = setTimeout(() => stop.abort(), timeout);
@@ -8,7 +8,8 @@ export default async ({url, init, binary, timeout}) => {
       status: response.status, statusText: response.statusText, url: response.url, type: response.type,
       redirected: response.redirected, headers: Object.fromEntries(response.headers), timedOut: false,
     };
-    if (!binary || !response.ok) return {...found, body: await response.text()};
+    const whole = body => ({...found, body, size: body.length});
+    if (!binary || !response.ok) return whole(await response.text());
     const blob = await response.blob();
     const data = await new Promise((done, fail) => {
       const reader = new FileReader();
@@ -16,7 +17,7 @@ export default async ({url, init, binary, timeout}) => {
       reader.onerror = () => fail(reader.error);
       reader.readAsDataURL(blob);
     });
-    return {...found, data: data.slice(data.indexOf(',') + 1)};
+    return whole(data.slice(data.indexOf(',') + 1));
   } catch (error) {
     return {error: String(error.message || error), timedOut: stop.signal.aborted};
   } finally {

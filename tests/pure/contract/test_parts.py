@@ -39,7 +39,7 @@ def test_parts_are_actions_and_come_out_of_json_as_they_went_in() -> None:
 def test_parts_are_listed_as_objects() -> None:
     steps = cast("dict[str, Schema]", full_schema(Batch)["properties"])["steps"]
     assert (steps["type"], steps["maxItems"]) == ("array", 50)
-    assert steps["items"] == {"type": "object", "description": AN_ACTION}
+    assert steps["items"] == {"type": "object", "description": AN_ACTION, "maxProperties": 200}
 
 
 @pytest.mark.parametrize(

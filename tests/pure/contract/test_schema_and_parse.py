@@ -169,6 +169,9 @@ def beyond(node: Schema) -> list[JsonValue]:
     outside += [cast("float", node["maximum"]) + 1] if "maximum" in node else []
     outside += [""] if "minLength" in node else []
     outside += ["x" * (cast("int", node["maxLength"]) + 1)] if "maxLength" in node else []
+    outside += [["x"] * (cast("int", node["maxItems"]) + 1)] if "maxItems" in node else []
+    too_many = range(cast("int", node.get("maxProperties", 0)) + 1)
+    outside += [{f"x{number}": "x" for number in too_many}] if "additionalProperties" in node and too_many[1:] else []
     outside += ["-"] if "pattern" in node and "minLength" not in node else []
     return outside
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import base64
+import json
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from typing import Any, TypeVar, cast
 from urllib.parse import unquote, urljoin, urlsplit
@@ -46,6 +47,19 @@ class FakeDialog:
         if not self.answer.done():
             self.answer.set_result(accepted)
             self.page.context.emit("dialogclosed", self)
+
+
+class FakeAnswer:
+    """Holds the answer to a request, whose body is read in pieces."""
+
+    def __init__(self, answer: dict[str, Any]) -> None:  # Any: as `fetch` gives it
+        self.body = str(answer.pop("body", ""))
+        self.facts = {**answer, "size": len(self.body)}
+
+    async def evaluate(self, _: str, part: list[int] | None = None) -> str:
+        return scripts.packed(self.facts if part is None else self.body[slice(*part)])
+
+    async def dispose(self) -> None: ...
 
 
 class FakePage(Emitter):
@@ -204,9 +218,12 @@ class FakePage(Emitter):
     async def evaluate(self, text: str, arg: object = None) -> Any:  # Any: whatever a script gives
         if self._closed:
             raise PlaywrightError(_CLOSED)
-        if isinstance(arg, dict) and "init" in arg:
-            return await self._fetched(str(arg["url"]), dict(arg["init"]))
+        if isinstance(arg, dict) and "expression" in arg:
+            return scripts.packed(await self.evaluate(str(arg["expression"]), json.loads(arg["argument"])))
         return await self._while_open(scripts.evaluate(self, text, arg))
+
+    async def evaluate_handle(self, _: str, arg: dict[str, Any]) -> "FakeAnswer":  # Any: as for `fetch`
+        return FakeAnswer(await self._fetched(str(arg["url"]), dict(arg["init"])))
 
     async def _fetched(self, url: str, init: dict[str, Any]) -> dict[str, Any]:  # Any: as `fetch` takes and gives it
         try:

@@ -85,6 +85,19 @@ _KNOWN: list[tuple[re.Pattern[str], Script]] = [
 ]
 
 
+def packed(value: object) -> str:
+    """Write a value in the form in which pages give their results."""
+    return f"v1 {json.dumps(_spelled(value))}"
+
+
+def _spelled(value: object) -> object:
+    if isinstance(value, list):
+        return [*map(_spelled, value)]
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "Infinity"
+    return value
+
+
 async def evaluate(page: Window, text: str, arg: object) -> Any:  # Any: whatever a script gives
     """Return the value of a script. Raises Playwright's error for a script that is not known here."""
     if _NEVER.fullmatch(text):

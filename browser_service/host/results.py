@@ -1,0 +1,104 @@
+"""Reads what scripts give that run in a page: JSON text, which is bounded there, before anything of it is sent.
+
+Everybody in the service waits while a result is received and parsed, and a page decides how large one is."""
+
+import json
+import re
+from functools import cache
+from typing import Final, NamedTuple
+
+from playwright.async_api import JSHandle
+from pydantic import JsonValue
+
+from browser_service.host.scripts import call_of, script
+from shared.errors import ScriptExecutionFailed
+
+_PACKED: Final = script("packed")
+_EVALUATED: Final = script("evaluated")
+_FUNCTION: Final = re.compile(r"(async)?\s*function[\s(]")
+_HEAD: Final = re.compile(r"([vmcx])(\d{1,15}) ")
+_MOST_PARSED: Final = 200_000
+_PIECE: Final = 1_200_000
+"""Is a multiple of 4, so that each piece of base64 stands for itself."""
+
+
+class Result(NamedTuple):
+    """Is what a script gave."""
+
+    text: str
+    """It is JSON."""
+    values: int = 0
+    """Counts the values in it."""
+    is_long: bool = False
+    """True for so many values that a reply has them as text."""
+    characters: int | None = None
+    """Of a text of which only the beginning came: how many characters it has."""
+
+    def value(self) -> JsonValue:
+        """Parse it. Raises ScriptExecutionFailed for more than can be parsed while others wait."""
+        if self.values > _MOST_PARSED:
+            raise _too_large(f"{self.values:,} values, and {_MOST_PARSED:,} are allowed")
+        try:
+            value: JsonValue = json.loads(self.text)
+        except (ValueError, RecursionError):  # a page that replaced what writes it
+            raise _unreadable() from None
+        return value
+
+    @property
+    def cut(self) -> str:
+        """Say how much of a text came, if not all of it."""
+        return "" if self.characters is None else f"the beginning of {self.characters:,} characters"
+
+
+@cache
+def bounded(source: str) -> str:
+    """Return the source of a function that does what another does, and gives its result as `received` reads it."""
+    return call_of(_PACKED, source)
+
+
+def evaluation(expression: str, argument: JsonValue) -> tuple[str, dict[str, str]]:
+    """Return the script that runs a caller's one, and its argument: `received` reads what that gives."""
+    expression = expression.strip()
+    given = f"({expression})" if _FUNCTION.match(expression) else expression
+    return _EVALUATED, {"expression": given, "argument": json.dumps(argument)}
+
+
+def received(answer: object) -> Result:
+    """Return what a script gave. Raises ScriptExecutionFailed for what was too much to be sent."""
+    head = _HEAD.match(answer) if isinstance(answer, str) else None
+    if head is None or not isinstance(answer, str):
+        raise _unreadable()
+    kind, number, text = head[1], int(head[2]), answer[head.end() :]
+    if kind == "x":
+        raise _too_large(text)
+    return Result(text, characters=number) if kind == "c" else Result(text, number, is_long=kind == "m")
+
+
+def value_of(answer: object) -> JsonValue:
+    """Return the value that a script gave. Raises ScriptExecutionFailed for one that is too large."""
+    return received(answer).value()
+
+
+async def pieces(holder: JSHandle, source: str, size: object, most: int) -> list[str]:
+    """Receive a long text that a script holds, in pieces: nobody waits for more than one. `source` gives the part
+    between two places. Raises ScriptExecutionFailed for one that is too long."""
+    if not isinstance(size, int):
+        raise _unreadable()
+    if size > most:
+        raise _too_large(f"{size:,} characters, and {most:,} are allowed")
+    places = range(0, size, _PIECE)
+    return [str(value_of(await holder.evaluate(source, [place, place + _PIECE]))) for place in places]
+
+
+def _too_large(excess: str) -> ScriptExecutionFailed:
+    return ScriptExecutionFailed(
+        f"It was done, and the result is too large for a reply: {excess[:100]}.",
+        hint="Ask for less: a part of the page, a slice of a list, a count, or only the fields that you need.",
+    )
+
+
+def _unreadable() -> ScriptExecutionFailed:
+    return ScriptExecutionFailed(
+        "The page replaced what scripts need to give their results.",
+        hint="Load it anew, or read it otherwise: a snapshot needs none of its scripts.",
+    )
