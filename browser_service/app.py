@@ -14,7 +14,7 @@ from browser_service.host.host import LocalHost
 from browser_service.host.launching.launcher import Launcher
 from browser_service.host.launching.options import LaunchOptions
 from browser_service.host.seam import HostLimits
-from browser_service.http import faults, metrics_port, person, routes, watching
+from browser_service.http import faults, metrics_port, person, routes, tokens, watching
 from browser_service.http.edge import Edge, loopback_hosts
 from browser_service.http.openapi import describe
 from browser_service.rules.clock import Clock
@@ -74,6 +74,7 @@ def create_app(
     app.state.open_streams = Counter[str]()
     app.state.looked_at = {}
     app.include_router(routes.router)
+    app.include_router(tokens.router)
     app.include_router(watching.router)
     app.include_router(person.router)
     faults.install(app)
@@ -102,7 +103,7 @@ async def _start(services: Services, stack: AsyncExitStack) -> None:
     """Start everything that runs; the stack ends it in the opposite order."""
     await services.journal.open()
     stack.push_async_callback(services.journal.close)
-    for part in (services.activity, services.downloads, services.revoked):
+    for part in (services.activity, services.downloads, services.revoked, services.tokens):
         await part.open()
     await services.lifecycle.reopen()
     await services.local_host.start()
@@ -110,7 +111,7 @@ async def _start(services: Services, stack: AsyncExitStack) -> None:
     following = asyncio.create_task(services.feed.run())
     stack.push_async_callback(_end_tasks, upkeep, following)
     ends = (services.lifecycle.finish, services.feed.catch_up, services.dispatcher.finish, services.local_host.stop)
-    for end in (services.activity.close, *ends, services.notifier.close):
+    for end in (services.activity.close, services.tokens.close, *ends, services.notifier.close):
         stack.push_async_callback(end)
     stack.push_async_callback(_end_streams, services, upkeep)
 

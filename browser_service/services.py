@@ -9,6 +9,7 @@ from browser_service.clients.downloads import Downloads
 from browser_service.clients.inbox import HumanInbox
 from browser_service.clients.notifications import Notifier
 from browser_service.clients.presence import Clients
+from browser_service.clients.tokens import Tokens
 from browser_service.clients.work import Work
 from browser_service.host.host import LocalHost
 from browser_service.host.launching.options import LaunchOptions
@@ -41,6 +42,7 @@ from browser_service.store.artifacts import ArtifactLimits, Artifacts
 from browser_service.store.health import Storage
 from browser_service.store.journal import JOURNAL_FILE, Journal
 from browser_service.store.journal_file import Damage
+from browser_service.store.tokens import TokenTable
 from browser_service.store.uploads import UploadRoots
 from shared.actions.traits import Scope
 from shared.calls import Notice
@@ -97,6 +99,7 @@ class Services:
         self.activity = Activity(ActivityTable(self.journal), self.directory)
         self.downloads = Downloads(self.journal)
         self.revoked = Revocations(self.journal)
+        self.tokens = Tokens(TokenTable(self.journal), self.secret, self.revoked)
         self.vault = SessionVault(self.journal, self.seal, self.storage.report)
 
     def _serve_clients(self, clock: Clock, port: Callable[[], int]) -> None:
@@ -109,7 +112,7 @@ class Services:
         )
         tell = lambda client_id, text: clients.notify(client_id, Notice(text=text))  # noqa: E731 - one expression
         self.work = Work(settings.idle_work_ms, tell, clients.send, clock)
-        self.policy = Policy()
+        self.policy = Policy(self.directory, cookie_values=settings.cookie_values)
         self.quotas = Quotas(configuration.client_limits(settings), clock)
         self.origins = Origins(configuration.origin_limits(settings), clients.send, clock)
 
@@ -124,7 +127,7 @@ class Services:
             link=self.requests.link,
         )
         self.host_calls = host_calls = HostCalls(
-            *(host, directory, clients, feed, ledger.register, self.vault, self.quotas, self.origins)
+            *(host, directory, clients, feed, ledger.register, self.vault, self.quotas, self.origins, self.policy)
         )
         self.lifecycle = SessionLifecycle(
             *(host, directory, self.journal, self.vault),
@@ -141,7 +144,9 @@ class Services:
         actions = ServiceActions(ports, _handlers(Scope.SERVICE))
         intake = Intake(clients, directory, addressing, self.policy, self.quotas)
         self.dispatcher = Dispatcher(intake, host_calls, actions, ledger, feed)
-        self.administration = Administration(*(directory, clients, self.work, self.revoked, ledger, host_calls, feed))
+        self.administration = Administration(
+            *(directory, clients, self.work, self.revoked, self.tokens, ledger, host_calls, feed)
+        )
         self.abandoned = AbandonedPages(host, clients, ledger, host_calls, self.settings.blank_pages_ms)
 
     def _connect(self) -> None:

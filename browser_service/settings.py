@@ -189,6 +189,11 @@ class Settings(FileSettings):
         ge=0,
         description="Longest pause that a site's 429 or Retry-After brings for all clients, s; 0 ignores them.",
     )
+    cookie_values: bool = Field(
+        default=False,
+        description="Whether every chat of this account reads the cookie values of the shared login, and may export "
+        "it; else only a token that was made with --cookies.",
+    )
     notify: Literal["desktop", "off"] = Field(
         default="desktop", description="Whether this machine's desktop shows that an agent asks for a person."
     )

@@ -2,27 +2,41 @@
 
 import secrets
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
 import jwt
 
 from shared.errors import ServiceUnavailable
 from shared.secret import read_secret
-from shared.wire import TOKEN_ALGORITHM, TOKEN_AUDIENCE
+from shared.wire import CHAT, TOKEN_ALGORITHM, TOKEN_AUDIENCE, TOKEN_NAME
 
 DAY_S: Final = 86_400
 _RENEWED_AFTER_S: Final = DAY_S // 2
 _LABEL_CHARACTERS: Final = 60
 
 
-def mint(secret: str, client_id: str, label: str = "", *, operator: bool = False, lifetime_s: int = DAY_S) -> str:
+_NO_CLAIMS: Final = MappingProxyType[str, object]({})
+
+
+def mint(
+    secret: str,
+    client_id: str,
+    label: str = "",
+    *,
+    operator: bool = False,
+    lifetime_s: int = DAY_S,
+    claims: Mapping[str, object] = _NO_CLAIMS,
+) -> str:
     """Make the token of a client. It has an id of its own, by which it alone can be revoked.
 
-    `label` is the name that others read, and gives no rights. An operator may also do what no agent may.
+    `label` is the name that others read, and gives no rights. An operator may also do what no agent may. `claims` are
+    further ones, such as the limits.
     """
-    claims = _claims(client_id, label, lifetime_s) | {"jti": secrets.token_hex(6)}
+    claims = {**claims, **_claims(client_id, label, lifetime_s), "jti": secrets.token_hex(6)}
     if operator:
         claims["operator"] = True
     return jwt.encode(claims, secret, algorithm=TOKEN_ALGORITHM)
@@ -30,17 +44,22 @@ def mint(secret: str, client_id: str, label: str = "", *, operator: bool = False
 
 def token_id(token: str) -> str:
     """Return what a token is revoked by: its id, as the token itself says it, unproven. An id stays as it is."""
-    if "." not in token:
-        return token
+    return str(token_claims(token).get("jti", "")) if "." in token else token
+
+
+def token_claims(token: str) -> dict[str, object]:
+    """Return what a token says, unproven: only the service knows whether it is so. Empty for what is no token."""
     try:
-        return str(jwt.decode(token, options={"verify_signature": False}).get("jti", ""))
+        claims: dict[str, object] = jwt.decode(token, options={"verify_signature": False})
     except jwt.InvalidTokenError:
-        return ""
+        return {}
+    return claims
 
 
 @dataclass(eq=False)
 class Credentials:
-    """Holds a client's id and label, and the token that proves them.
+    """Holds a client's id and label, and the token that proves them. Clients that share a token of a name are told
+    apart by their ids, which go along.
 
     The token is the given one, or that in a file, or made from the account's secret. The last is made anew twice a day,
     and has no id, because revoking it alone would not keep out who makes the next.
@@ -55,6 +74,7 @@ class Credentials:
     """Begins the sentence that says where the token comes from."""
     _current: str | None = field(default=None, init=False, repr=False)
     _made_at: float = field(default=0.0, init=False)
+    _shares: bool | None = field(default=None, init=False)
 
     def introduce(self, name: str) -> None:
         """Take another label, which people read. The next token has it."""
@@ -65,16 +85,32 @@ class Credentials:
 
     def forget(self) -> None:
         """Read the file or the secret again for the next token."""
-        self._current = None
+        self._current = self._shares = None
 
     def headers(self) -> dict[str, str]:
         """Return the header that proves the client; none if there is no secret yet: the service's error then says what
         is needed. Raises ServiceUnavailable for a file or a secret that makes no token."""
         if self._current is None or time.time() - self._made_at > _RENEWED_AFTER_S:
             self._current, self._made_at = self.token or self._read() or self._make(), time.time()
-        if self._current is None:
+        if not self._current:
             return {"Connection": "close"}  # nobody has proven anything there, and the next request may have a token
-        return {"Authorization": f"Bearer {self._current}"}
+        chat = {CHAT: self.client_id} if self.is_shared else {}
+        return {"Authorization": f"Bearer {self._current}", **chat}
+
+    def claims(self) -> dict[str, object]:
+        """Return what a given token says, unproven; empty where it is made here, or cannot be read."""
+        try:
+            given = self.token or self._read()
+        except ServiceUnavailable:  # which the first call says
+            given = None
+        return token_claims(given) if given else {}
+
+    @property
+    def is_shared(self) -> bool:
+        """True for a token of a name, which several chats may have: each is a client of its own."""
+        if self._shares is None:
+            self._shares = TOKEN_NAME in self.claims()
+        return self._shares
 
     @property
     def source(self) -> str:

@@ -34,7 +34,8 @@ def main() -> None:
 
 def _early_server() -> EarlyServer:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    instructions = None if os.environ.get("BROWSE_TOOLSETS") else INSTRUCTIONS  # which tell of misspelt names
+    telling = ("BROWSE_TOOLSETS", "BROWSE_TOKEN", "BROWSE_TOKEN_FILE")  # of misspelt names, and of limits
+    instructions = None if any(map(os.environ.get, telling)) else INSTRUCTIONS
     return EarlyServer(Descriptors.claim(), on_end=_exit_soon, instructions=instructions)
 
 

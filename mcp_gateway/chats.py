@@ -29,6 +29,7 @@ from shared import catalogue, toolsets
 from shared.actions.traits import Unaddressed
 from shared.errors import BrowseError, ServiceUnavailable
 from shared.events import CallMoved, PageMoved
+from shared.limits import Limits, readable_limits
 from shared.model import Json
 from shared.replies import ReplyForm
 from shared.wire import CALL_ID_META, CLIENT_ID_PATTERN, is_call_id
@@ -73,6 +74,11 @@ class Chat:
         """True once the client was cut off. Its calls go on: the service cancels them if it does not return."""
         self._call_listeners: dict[str, Callable[[CallMoved], Awaitable[None]]] = {}
         self._presence: asyncio.Task[None] | None = None
+
+    @property
+    def limits(self) -> Limits:
+        """Return what the given token allows, as it says itself; the service decides."""
+        return readable_limits(self.service.credentials.claims())
 
     def another(self, client_id: str) -> "Chat":
         """Return another chat of the same connection."""
@@ -182,9 +188,11 @@ class Chats:
         """By client id; the one that called last is the last."""
 
     def find(self, meta: Mapping[str, object] | None) -> Chat:
-        """Return the chat that a request's `_meta` names. An identity in the settings is that of all chats."""
+        """Return the chat that a request's `_meta` names. An identity in the settings is that of all chats; a token of
+        a name is none: chats share its rights, and not their pages."""
         client_id, settings = _client_id(meta or {}, self._scope), self.own.settings
-        if client_id is None or settings.client_id or settings.token or settings.token_file:
+        is_given = (settings.token or settings.token_file) and not self.own.service.credentials.is_shared
+        if client_id is None or settings.client_id or is_given:
             return self.own
         chat = self._named.pop(client_id, None) or self._add(client_id)
         chat.appear()

@@ -25,6 +25,7 @@ from mcp_gateway.subscriptions import Subscriptions
 from shared import catalogue
 from shared.errors import BrowseError, InternalError
 from shared.instructions import INSTRUCTIONS
+from shared.limits import readable_limits
 from shared.model import Json
 from shared.replies import ForModel
 from shared.wire import APP_NAME, VERSION
@@ -62,7 +63,7 @@ class Connection:
         self.is_here = is_here
         """True if the client is on this machine, so that paths mean the same to both."""
         self.instructions = instructions
-        self.resources = Resources(settings)
+        self.resources = Resources(settings, readable_limits(service.credentials.claims()))
         self.subscriptions = Subscriptions()
         self.faults = Faults()
         self.chats = Chats(Chat(service, settings, self.subscriptions, self.faults), scope)
@@ -108,14 +109,15 @@ class Connection:
         chat = self._chat(ctx)
         if params and params.cursor is not None:
             raise MCPError(protocol.INVALID_PARAMS, "Unknown cursor: the list of tools has one page")
-        listed = tools.listed_tools(self.chats.read_toolsets(chat))
+        listed = tools.listed_tools(self.chats.read_toolsets(chat), chat.limits)
         return protocol.ListToolsResult.model_validate({"tools": listed})
 
     async def call_tool(
         self, ctx: Context, params: protocol.CallToolRequestParams
     ) -> protocol.CallToolResult | protocol.InputRequiredResult:
         if params.name not in catalogue.NAMES:
-            data = {"availableTools": [*catalogue.ACTIONS]}
+            allowed = filter(self._chat(ctx).limits.lists, catalogue.ACTIONS.values())
+            data = {"availableTools": [action.name() for action in allowed]}
             raise MCPError(protocol.METHOD_NOT_FOUND, f"Tool not found: {params.name}", data)
         chat, body = self._chat(ctx), cast("Json", {**(params.arguments or {}), "action": params.name})  # from JSON
         form = self._form(ctx, chat)
@@ -152,7 +154,8 @@ class Connection:
         if isinstance(params.ref, protocol.PromptReference):
             values = prompts.complete(params.ref.name, params.argument)
         else:
-            values = await complete(params.argument, functools.partial(self._chat(ctx).call, Asker.of(ctx)))
+            chat = self._chat(ctx)
+            values = await complete(params.argument, functools.partial(chat.call, Asker.of(ctx)), chat.limits)
         return protocol.CompleteResult(completion=protocol.Completion(values=values))
 
     async def _reply(

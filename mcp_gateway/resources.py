@@ -13,7 +13,9 @@ from client.http import ServiceClient
 from client.reply import Failure, Reply
 from mcp_gateway.errors import NOT_FOUND, host_error
 from mcp_gateway.settings import Settings
+from shared.catalogue import ACTIONS
 from shared.errors import BrowseError, every_error
+from shared.limits import UNLIMITED, Limits
 from shared.model import Json
 from shared.replies import Completions, Contents, ForCompletion, ForReader, ReplyForm
 from shared.resources import JSON, RESOURCES, TEMPLATES, Request, request
@@ -28,14 +30,15 @@ Call = Callable[[Json, ReplyForm], Awaitable[Reply]]
 
 
 class Resources:
-    """Offers the kinds of resources that the settings name."""
+    """Offers the kinds of resources that the settings name, and a token allows."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, limits: Limits = UNLIMITED) -> None:
         self._ages: dict[str, int] = {kind: getattr(settings, f"{kind}_ttl_ms", 0) for kind in settings.resources}
-        templates = [template for template in TEMPLATES if template.kind in self._ages]
-        self._known_uris = [resource.uri for resource in (*RESOURCES, *templates)]
+        templates = [each for each in TEMPLATES if each.kind in self._ages and limits.lists(ACTIONS[each.action])]
+        resources = [each for each in RESOURCES if limits.lists(ACTIONS[each.action])]
+        self._known_uris = [resource.uri for resource in (*resources, *templates)]
         self.resources = protocol.ListResourcesResult(
-            resources=[protocol.Resource.model_validate(resource._asdict()) for resource in RESOURCES]
+            resources=[protocol.Resource.model_validate(resource._asdict()) for resource in resources]
         )
         self.templates = protocol.ListResourceTemplatesResult(
             resource_templates=[
@@ -93,10 +96,11 @@ def _read_result(uri: str, contents: Contents) -> protocol.ReadResourceResult:
     return protocol.ReadResourceResult.model_validate({"contents": [contents_of_uri]})
 
 
-async def complete(argument: protocol.CompletionArgument, call: Call) -> list[str]:
+async def complete(argument: protocol.CompletionArgument, call: Call, limits: Limits = UNLIMITED) -> list[str]:
     """Return the values that a variable of a template can have and that begin as typed. Raises MCPError."""
-    pages = await _ids(call, {"action": "list_pages", "all": True}, "pageId")
-    sessions = await _ids(call, {"action": "list_sessions"}, "sessionId")
+    lists = {name for name in ("list_pages", "list_sessions") if limits.lists(ACTIONS[name])}
+    pages = await _ids(call, {"action": "list_pages", "all": True}, "pageId") if "list_pages" in lists else []
+    sessions = await _ids(call, {"action": "list_sessions"}, "sessionId") if "list_sessions" in lists else []
     values = {"screenshotId": ["current"], "sessionId": [*pages, *sessions]}.get(argument.name, [])
     return [*dict.fromkeys(value for value in values if value.startswith(argument.value))][:_MAX_COMPLETIONS]
 

@@ -21,6 +21,8 @@ from shared.absent import HTTPX_COMMAND, RICH, absent
 from shared.instructions import instructed
 from shared.json_lines.lines import Lines
 from shared.json_lines.messages import ready
+from shared.limits import Limits, readable_limits
+from shared.wire import TOKEN_NAME
 
 Given = TypeVar("Given", bound=config_file.FileSettings)
 _NO_FLAGS: Final = MappingProxyType[str, str]({})
@@ -31,20 +33,22 @@ def run(early: EarlyServer | None, flags: Mapping[str, str] = _NO_FLAGS) -> None
     the flag that gave a variable, as it was typed."""
     settings, transports = _read(Settings, flags), _read(TransportSettings, flags)
     _warn_of_misspelt_variables()
-    if transports.networks and (settings.client_id or settings.token or settings.token_file):
+    claims = _claims(settings)
+    limits = readable_limits(claims or {})
+    if transports.networks and (settings.client_id or (claims is not None and TOKEN_NAME not in claims)):
         sys.exit(
-            "mcp-gateway: BROWSE_CLIENT_ID, BROWSE_TOKEN and BROWSE_TOKEN_FILE are one client's; "
-            "over a network each session is a client of its own. Leave them out."
+            "mcp-gateway: BROWSE_CLIENT_ID, BROWSE_TOKEN and BROWSE_TOKEN_FILE are one client's; over a network each "
+            "session is a client of its own. Leave them out, or share a token: browse-together token create."
         )
     if problem := tools.toolset_problem(settings.toolsets):
         if config_file.variable_of("toolsets", Settings.model_fields["toolsets"]) is None:
             where = config_file.place(config_place.path(), "toolsets")
             sys.exit(f"mcp-gateway: toolsets in {where}: {problem.partition(': ')[2]}")
         sys.stderr.write(f"mcp-gateway: {problem}\n")
-    instructions = instructed(problem)
+    instructions = instructed(problem, limits.words)
     if early:
-        early.offer(tools.listed_tools(tools.valid_toolsets(settings.toolsets)), instructions)
-    host = _announce(settings, transports) if "jsonl" in transports.transport else early
+        early.offer(tools.listed_tools(tools.valid_toolsets(settings.toolsets), limits), instructions)
+    host = _announce(settings, transports, limits) if "jsonl" in transports.transport else early
     autostart = Autostart(settings.url, settings.data_dir, enabled=settings.autostart and is_local(settings.url))
     if autostart.enabled:
         autostart.begin()
@@ -62,11 +66,21 @@ def run(early: EarlyServer | None, flags: Mapping[str, str] = _NO_FLAGS) -> None
             return
 
 
-def _announce(settings: Settings, transports: TransportSettings) -> Lines:
+def _claims(settings: Settings) -> dict[str, object] | None:
+    """Return what the given token says; None if none is given."""
+    if not (settings.token or settings.token_file):
+        return None
+    from client.credentials import Credentials  # noqa: PLC0415 - it is not needed for the list without a token
+
+    token = settings.token.get_secret_value() if settings.token else None
+    return Credentials("", settings.data_dir, token=token, token_file=settings.token_file).claims()
+
+
+def _announce(settings: Settings, transports: TransportSettings, limits: Limits) -> Lines:
     """Take stdin and stdout for JSON lines, and say which tools there are."""
     lines = Lines.claim()
     lines.most_bytes = transports.max_message_bytes
-    lines.write(ready(tools.announced_tools(tools.valid_toolsets(settings.toolsets))))
+    lines.write(ready(tools.announced_tools(tools.valid_toolsets(settings.toolsets), limits)))
     return lines
 
 

@@ -6,7 +6,9 @@ from typing import Final
 
 from mcp_gateway.jsonrpc import Message
 from shared import toolsets, written
+from shared.catalogue import ACTIONS
 from shared.json_lines.messages import Tool
+from shared.limits import UNLIMITED, Limits
 from shared.schema import Schema
 
 _OUTPUT_SCHEMA: Final[Schema] = {
@@ -46,16 +48,23 @@ def toolset_problem(names: Collection[str]) -> str:
 
 
 @lru_cache(maxsize=64)
-def listed_tools(names: frozenset[str]) -> tuple[Message, ...]:
-    """Return the tools of some toolsets as the protocol spells them."""
-    if names == {"core"}:
+def listed_tools(names: frozenset[str], limits: Limits = UNLIMITED) -> tuple[Message, ...]:
+    """Return the tools of some toolsets that a token allows, as the protocol spells them."""
+    if names == {"core"} and limits == UNLIMITED:
         return written.core_tools()
-    return tuple(tool.message() for tool in toolsets.tools(names, extra=toolsets.listed_names(names)))
+    return tuple(tool.message() for tool in _allowed(names, limits))
 
 
-def announced_tools(names: frozenset[str]) -> list[Tool]:
-    """Return the tools of some toolsets as JSON lines announce them."""
+def announced_tools(names: frozenset[str], limits: Limits = UNLIMITED) -> list[Tool]:
+    """Return the tools of some toolsets that a token allows, as JSON lines announce them."""
     return [
         Tool(tool.name, tool.description, {**tool.schema, "required": tool.schema.get("required", [])}, _OUTPUT_SCHEMA)
-        for tool in toolsets.tools(names, extra=toolsets.listed_names(names))
+        for tool in _allowed(names, limits)
     ]
+
+
+def _allowed(names: frozenset[str], limits: Limits) -> list[toolsets.Tool]:
+    """Return the tools that a token allows, of these toolsets and of those that it is for."""
+    wanted = names | frozenset(limits.toolsets)
+    tools = toolsets.tools(wanted, extra=toolsets.listed_names(wanted))
+    return [tool for tool in tools if limits.lists(ACTIONS[tool.name])]

@@ -40,6 +40,8 @@ class Call(Model):
     undo: Json | None = Field(
         default=None, repr=False, description="The act is to be taken back: what it left for that."
     )
+    origins: list[str] = Field(default=[], description="Where the caller may read and act; everywhere without.")
+    hides_cookies: bool = Field(default=False, description="The caller gets the names of cookies, and not the values.")
     by_person: bool = Field(default=False, description="The account's own person acts, whom no hold keeps out.")
     remaining_ms: int = Field(description="Time crosses as what is left, so that clocks need not agree.")
     inline_text: int | None = Field(default=None, description="Characters of text the caller wants in the reply.")

@@ -13,6 +13,7 @@ from shared.actions.base import Action, PageAction
 from shared.argument_errors import suggestions
 from shared.catalogue import ACTIONS, NAMES, NamedAction
 from shared.errors import InvalidRequest, field_details
+from shared.limits import UNLIMITED, Limits
 from shared.next_calls import next_call
 from shared.reference import allowed_values, as_text, behaviour, type_of
 from shared.schema import Schema, full_schema, inherited_names, second_names
@@ -49,15 +50,15 @@ _FURTHER_CALLS: Final = (
 )
 
 
-def overview() -> str:
-    """List all tools, a line for each category."""
-    groups = groupby(ACTIONS.values(), toolsets.category)
+def overview(limits: Limits = UNLIMITED) -> str:
+    """List all tools that a token allows, a line for each category."""
+    groups = groupby(filter(limits.lists, ACTIONS.values()), toolsets.category)
     lines = [f"{name}: {', '.join(action.name() for action in actions)}" for name, actions in groups]
-    return "\n".join([*lines, _FURTHER_CALLS])
+    return "\n".join([*lines, _FURTHER_CALLS, *_limits_line(limits)])
 
 
-def toolset_help(name: str) -> str:
-    """List the tools of a toolset, a line each. Raises InvalidRequest for an unknown toolset."""
+def toolset_help(name: str, limits: Limits = UNLIMITED) -> str:
+    """List the tools of a toolset that a token allows, a line each. Raises InvalidRequest for an unknown toolset."""
     known = toolsets.NAMES
     if name not in known:
         raise InvalidRequest(
@@ -65,17 +66,19 @@ def toolset_help(name: str) -> str:
             hint=f"There are: {', '.join(known)}.",
             details=field_details("toolset"),
         )
-    found = toolsets.actions_in({name})
+    found = {tool: action for tool, action in toolsets.actions_in({name}).items() if limits.lists(action)}
+    if not found:
+        return "\n".join([f"{name} has no tool that this token allows.", *_limits_line(limits)])
     lines = [f"- {each}: {action.description().partition('. ')[0].removesuffix('.')}" for each, action in found.items()]
     first = next(iter(found))
     more = (
         f"Arguments of one: {next_call('help', name=first)}. One that your list lacks: "
         f"{next_call('call_tool', name=first, arguments={...})}."
     )
-    return "\n".join([f"{name} has {len(lines)} tools:", *lines, more])
+    return "\n".join([f"{name} has {len(lines)} tools:", *lines, more, *_limits_line(limits)])
 
 
-def action_help(name: str) -> str:
+def action_help(name: str, limits: Limits = UNLIMITED) -> str:
     """Describe an action in full. Raises InvalidRequest for an unknown one."""
     named = NAMES.get(name)
     if named is None:
@@ -103,8 +106,13 @@ def action_help(name: str) -> str:
             *(["As every tool of a page:", *every] if issubclass(action, PageAction) else []),
             *bags,
             f"Example: {action.name()} {json.dumps(example(action), ensure_ascii=False)}",
+            *([f"This token does not allow it ({rule})."] if (rule := limits.rule_against(action)) else []),
         ]
     )
+
+
+def _limits_line(limits: Limits) -> list[str]:
+    return [f"This token's limits: {limits.words}."] if limits.words else []
 
 
 def example(action: type[Action]) -> dict[str, JsonValue]:

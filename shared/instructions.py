@@ -30,6 +30,9 @@ before you repeat. All tools: {next_call("help")}; one that your list lacks: \
 """
 
 
-def instructed(problem: str) -> str:
-    """Return the instructions, after a problem of the settings that the user should hear of, if there is one."""
-    return f"Tell the user: {problem}\n\n{INSTRUCTIONS}" if problem else INSTRUCTIONS
+def instructed(problem: str, limits: str = "") -> str:
+    """Return the instructions, after a problem of the settings that the user should hear of, and what the token is
+    limited to, if there are any."""
+    told = f"Tell the user: {problem}\n\n" if problem else ""
+    limited = f"\nYour token is limited: {limits}. FORBIDDEN names the rule that refused a call.\n" if limits else ""
+    return f"{told}{INSTRUCTIONS}{limited}"

@@ -57,6 +57,7 @@ SERVICE: Final = (
     "origin_per_minute",
     "origin_local",
     "origin_pause_s",
+    "cookie_values",
     "notify",
     "notify_webhook",
     "allow_hosts",

@@ -22,7 +22,9 @@ SESSIONS: Final = "/api/sessions"
 TOOLS: Final = "/api/tools"
 HEALTH: Final = "/health"
 REQUESTS: Final = "/api/requests"
+TOKENS: Final = "/api/tokens"
 REVOKE: Final = "/api/tokens/revoke"
+RESTORE: Final = "/api/tokens/restore"
 PERSON: Final = "/person"
 """Begins the path of the page on which a person answers a request; its key follows `#`."""
 READY: Final = "/ready"
@@ -43,6 +45,8 @@ REPLY: Final = "X-Browse-Reply"
 """Carries the form in which the caller wants the reply, from `shared.replies`; without it the reply is the whole
 envelope."""
 REQUEST_ID: Final = "X-Request-Id"
+CHAT: Final = "X-Browse-Chat"
+"""Tells apart the chats that share one token by name. It divides that token's own clients, and reaches no other's."""
 
 # --- ids ---------------------------------------------------------------------------------------------------------
 ID_PATTERN: Final = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,47}$"
@@ -89,6 +93,10 @@ TOKEN_AUDIENCE: Final = APP_NAME
 NONCE: Final = "nonce"
 """Names the parameter of `HEALTH` by which a client has the service prove that it has the account's secret."""
 NONCE_PATTERN: Final = r"^[0-9a-f]{32,64}$"
+TOKEN_NAME: Final = "name"  # noqa: S105 - the name of a claim
+"""Names the claim with the name of a token that `token create` made."""
+TOKEN_LIMITS: Final = "limits"  # noqa: S105 - likewise
+TOKEN_NAME_PATTERN: Final = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$"  # noqa: S105 - the form of a name
 SECRET_FILE: Final = "secret"  # noqa: S105 - the name of a file
 INSTANCE_FILE: Final = "instance.json"
 START_LOCK: Final = "start.lock"

@@ -1,6 +1,7 @@
 """Shows who did what, removes such records, and revokes tokens: `activity`, `forget` and `revoke`."""
 
 import json
+import shlex
 from collections.abc import Iterator
 from datetime import datetime
 from typing import Annotated, Final, cast
@@ -79,17 +80,19 @@ def revoke(
     *,
     data_dir: flags.DataDir = None,
     client: Annotated[
-        str, typer.Option(metavar="LABEL|ID", help="All tokens that this client has now; later ones are good.")
+        str, typer.Option(metavar="LABEL|ID", help="This client, whichever token it has, until it is restored.")
     ] = "",
     token: Annotated[str, typer.Option(metavar="TOKEN|ID", help="This one, or the one that has this id.")] = "",
 ) -> None:
-    """Refuse a token, or all tokens that a client has, at once and for good."""
+    """Refuse a token for good, or a client until `token restore`: at once, with its streams and calls ended."""
     if bool(client) is bool(token) or (token and not token_id(token)):
         raise typer.BadParameter("Say which: --client LABEL|ID, or --token TOKEN|ID.")
     body: Json = {"clients": [client, client_id(client)]} if client else {"tokenId": token_id(token)}
     with Client(flags.settings(data_dir).data_dir, operator=True) as service:
         revoked = service.post(wire.REVOKE, body)
     output.say(f"{client or token_id(token)}: revoked{_whose(revoked) if client else '.'}")
+    if client:
+        output.say(f"To let it in again: browse-together token restore {shlex.quote(client)}")
 
 
 def _whose(revoked: Json) -> str:

@@ -38,8 +38,8 @@ COMMANDS: Final = MappingProxyType(
         "config": Command("config", "The settings that hold for every start: show, set, edit."),
         "doctor": Command("upkeep", "Check what the service needs, and say what to do."),
         "logs": Command("upkeep", "Show the log of a detached service."),
-        "token": Command("upkeep", "Print a token for callers over plain HTTP."),
-        "revoke": Command("activity", "Refuse a token, or all tokens that a client has."),
+        "token": Command("tokens", "Tokens: print one, or make, list and take back those with a name and limits."),
+        "revoke": Command("activity", "Refuse a token, or a client whichever token it has."),
     }
 )
 

@@ -1,4 +1,4 @@
-"""Inspects the installation, and makes tokens: `doctor`, `logs` and `token`."""
+"""Inspects the installation: `doctor` and `logs`."""
 
 import asyncio
 import os
@@ -11,10 +11,9 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from browser_service.cli import client, flags, output
+from browser_service.cli import flags, output
 from browser_service.cli.options import new_app, parameters_of, with_signature
 from browser_service.settings import Settings
-from client.credentials import DAY_S
 from shared.errors import ServiceUnavailable
 from shared.wire import LOG_FILE
 
@@ -29,7 +28,7 @@ def doctor(
     **options: Any,  # Any: of each flag what typer made of it
 ) -> None:
     """Check what a service with these settings needs, starting its browser once. Exit code 1 if anything is missing."""
-    from browser_service.cli.doctor import examine  # noqa: PLC0415 - Playwright, which logs and tokens do not need
+    from browser_service.cli.doctor import examine  # noqa: PLC0415 - Playwright, which logs do not need
 
     checks = asyncio.run(examine(Settings(**flags.typed_settings(options))))  # type: ignore[arg-type] # pydantic makes the types
     healthy = all(check.ok for check in checks)
@@ -63,22 +62,6 @@ def logs(
         )
     for line in _log_lines(log, lines, follow=follow):
         _say_line(line)
-
-
-@app.command()
-def token(
-    *,
-    data_dir: flags.DataDir = None,
-    label: Annotated[
-        str, typer.Option(help="Name of a caller that is to have pages of its own; else it shares the command line's.")
-    ] = "",
-    days: Annotated[int, typer.Option(min=1, max=3650, help="How long it is valid.")] = 30,
-    header: Annotated[bool, typer.Option("--header", help="Print the whole header, as curl reads it.")] = False,
-) -> None:
-    """Print a token for callers over plain HTTP: browse-together token --header | curl -H @- ..., which shows it in no
-    command line."""
-    made = client.token(flags.settings(data_dir).data_dir, label, lifetime_s=days * DAY_S)
-    typer.echo(f"Authorization: Bearer {made}" if header else made)
 
 
 def _say_line(line: str) -> None:

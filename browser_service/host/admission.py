@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from browser_service.host.call_run import CallRun
+from browser_service.host.confinement import check_origins, note_holder
 from browser_service.host.dialogs import Dialogs
 from browser_service.host.network.patterns import matches_glob
 from browser_service.host.page.handle import BrowserPage
@@ -35,11 +36,13 @@ class Admission:
         """Let a call, or a part of one, pass, or raise. Whoever loses the page by it, or gets it, is told."""
         call, action = run.call, run.action
         self.check_free()
+        check_origins(page, call, action)
         if not page.record.guarded and page.current.live:
             self.policy.check(page.record.url)
         for each in (action, *action.parts()):
             self.check_url(each, page.record.url)
         taken_from = admit(page.record, call, action)
+        note_holder(page.record, call, action)
         if taken_from is not None:
             who = call.client_label or "another client"
             page.tell(taken_from.client_id, f'"{who}" took {page.page_id}, which you had left idle.')

@@ -159,6 +159,7 @@ class PageRegistry:
         entry = self.add(state, session)
         if opener is not None:
             entry.inherit(opener)
+            entry.record.origins = opener.record.origins
         try:
             await entry.adopt(page)
         except BrowserCrashed:  # it closed as soon as it opened

@@ -8,6 +8,7 @@ from pydantic import JsonValue
 
 from browser_service.host import delta, errors
 from browser_service.host.call_run import CallRun, Handler
+from browser_service.host.confinement import confine
 from browser_service.host.elements import explanation
 from browser_service.host.observation import Observation
 from browser_service.host.page.crash_errors import interrupted, unfinished
@@ -57,6 +58,7 @@ async def bring_up(page: BrowserPage, run: CallRun) -> None:
 async def perform_live(page: BrowserPage, run: CallRun, handler: Handler) -> Json:
     """Bring the page up, and perform. What only reads is read once more where the page died under it."""
     await bring_up(page, run)
+    await confine(page, run.call)
     try:
         return await perform(page, run, handler)
     except BrowserCrashed:

@@ -6,6 +6,7 @@ from functools import partial
 from typing import Final
 
 from browser_service.host.call_run import CallRun, Handler
+from browser_service.host.confinement import confine, within_origins
 from browser_service.host.cursors import read_on, read_picture
 from browser_service.host.files import ArtifactPort, Files
 from browser_service.host.page.handle import BrowserPage
@@ -53,6 +54,7 @@ class StepRunner:
         if step.action.needs_no_page:
             return await self.without_page(step)
         await bring_up(page, step)
+        await confine(page, step.call)
         page = replace(
             page,
             perform_part=partial(self.do, step),
@@ -60,7 +62,8 @@ class StepRunner:
             reply_shares=max(1, reply_shares),
             quiet=quiet,
         )
-        return await perform(page, step, self.handlers[step.action.name()])
+        result = await perform(page, step, self.handlers[step.action.name()])
+        return within_origins(page, step.call, step.action, result)
 
 
 async def _comparison(artifacts: ArtifactPort, call: Call, action: CompareScreenshots) -> Json:

@@ -5,8 +5,10 @@ It is a little longer than 300 lines because every path stands here, with what `
 
 import asyncio
 import codecs
+import contextlib
 import json
-from collections.abc import AsyncIterator
+import time
+from collections.abc import AsyncGenerator, AsyncIterator
 from datetime import datetime
 from typing import Annotated, cast
 
@@ -23,7 +25,7 @@ from browser_service.spine.register import Reply
 from browser_service.spine.rendering.reply import asked_form, in_form
 from shared import catalogue, toolsets, wire, written
 from shared.actions.activity import GetActivity
-from shared.actions.files import UploadFile
+from shared.actions.files import Drop, UploadFile
 from shared.errors import Forbidden, InvalidRequest, ValidationFailed
 from shared.events import PageMoved
 from shared.json_lines import strict
@@ -40,7 +42,11 @@ def services(request: Request) -> Services:
 async def identity(request: Request) -> Identity:
     """Identify the caller. It is async, though it awaits nothing, because FastAPI would send it to another thread and
     back."""
-    return identify(services(request).secret, request.headers.get("authorization"), services(request).revoked)
+    parts, headers = services(request), request.headers
+    caller = identify(parts.secret, headers.get("authorization"), parts.revoked, headers.get(wire.CHAT))
+    if caller.token_name:
+        parts.tokens.note_use(caller)
+    return caller
 
 
 Caller = Annotated[Identity, Depends(identity)]
@@ -77,7 +83,7 @@ async def cancel_call(call_id: str, request: Request, caller: Caller) -> Respons
 
 
 @router.get(wire.TOOLS)
-async def list_tools(request: Request, caller: Caller) -> Response:  # noqa: ARG001 - a login is needed to list
+async def list_tools(request: Request, caller: Caller) -> Response:
     tools = [
         {
             "name": name,
@@ -88,6 +94,7 @@ async def list_tools(request: Request, caller: Caller) -> Response:  # noqa: ARG
             "aliases": [alias.name for alias in action.aliases],
         }
         for name, action in catalogue.ACTIONS.items()
+        if caller.limits.lists(action)
     ]
     body = {"success": True, "result": {"tools": tools, "catalogue": written.fingerprint()}}
     return _response(request, Reply(200, {**body, "page": None, "notices": []}))
@@ -96,6 +103,8 @@ async def list_tools(request: Request, caller: Caller) -> Response:  # noqa: ARG
 @router.put(wire.FILES)
 async def put_file(request: Request, caller: Caller) -> Response:
     """A file that a call of the same client names: its `artifactId` is in the reply."""
+    if not (caller.limits.lists(UploadFile) or caller.limits.lists(Drop)):
+        raise Forbidden("This token sends no files to pages, so that it may leave none here.")
     services(request).quotas.count_upload(caller.client_id, UploadFile.name())
     artifacts, mime_type = services(request).artifacts, "application/octet-stream"
     try:
@@ -118,14 +127,31 @@ async def events(request: Request, caller: Caller) -> EventStream:
     it, what is recorded from now on instead: who only looks on is not there to act."""
     open_streams = request.app.state.open_streams
     if request.query_params.get("activity", "0") not in {"0", "false"}:
-        return EventStream(_activity_feed(request, caller), open_streams, caller.client_id)
+        return EventStream(_until_expiry(caller, _activity_feed(request, caller)), open_streams, caller.client_id)
+    policy = services(request).policy
 
-    async def feed() -> AsyncIterator[dict[str, str]]:
+    async def feed() -> AsyncGenerator[dict[str, str]]:
         yield {"event": "hello", "data": json.dumps({"catalogue": written.fingerprint()})}
         async for moved in services(request).clients.stream(caller.client_id):
-            yield {"event": "page" if isinstance(moved, PageMoved) else "call", "data": moved.model_dump_json()}
+            if not isinstance(moved, PageMoved):
+                yield {"event": "call", "data": moved.model_dump_json()}
+            elif policy.may_hear(caller, moved):
+                yield {"event": "page", "data": moved.model_dump_json()}
 
-    return EventStream(feed(), open_streams, caller.client_id)
+    return EventStream(_until_expiry(caller, feed()), open_streams, caller.client_id)
+
+
+async def _until_expiry(caller: Identity, events: AsyncGenerator[dict[str, str]]) -> AsyncIterator[dict[str, str]]:
+    """Pass events on until the caller's token ends."""
+    async with contextlib.aclosing(events):
+        while True:
+            left_s = None if caller.expires_at is None else max(0.0, caller.expires_at - time.time())
+            try:
+                async with asyncio.timeout(left_s):
+                    event = await anext(events)
+            except (TimeoutError, StopAsyncIteration):
+                return
+            yield event
 
 
 @router.get(wire.ACTIVITY)
@@ -146,23 +172,6 @@ async def forget(request: Request, caller: Caller) -> Response:
         )
     forgotten = await services(request).administration.forget(client)
     return done(request, forgotten)
-
-
-@router.post(wire.REVOKE)
-async def revoke(request: Request, caller: Caller) -> Response:
-    """For the account's own command line alone."""
-    if not caller.operator:
-        raise Forbidden("Tokens are revoked by the account's owner.", hint="browse-together revoke --client LABEL")
-    body = await body_of(request)
-    clients, token_id = body.get("clients"), body.get("tokenId")
-    if isinstance(token_id, str) and token_id:
-        return done(request, await services(request).administration.revoke_token(token_id))
-    if not isinstance(clients, list) or not clients or not all(isinstance(one, str) and one for one in clients):
-        raise ValidationFailed(
-            "The request does not say what to revoke.",
-            hint='Send {"clients": ["..."]}, labels or ids, or {"tokenId": "..."}.',
-        )
-    return done(request, await services(request).administration.revoke({str(one) for one in clients}))
 
 
 @router.get(wire.REQUESTS)
@@ -198,12 +207,14 @@ def _activity_call(request: Request) -> Json:
     return {"action": "get_activity", **filters}
 
 
-def _activity_feed(request: Request, caller: Identity) -> AsyncIterator[dict[str, str]]:
+def _activity_feed(request: Request, caller: Identity) -> AsyncGenerator[dict[str, str]]:
     body = {name: value for name, value in _activity_call(request).items() if name != "activity"}
-    action = catalogue.parse_as(GetActivity, body)
-    row_filter = search.row_filter(action, caller.client_id, datetime.now().astimezone())
+    action, policy = catalogue.parse_as(GetActivity, body), services(request).policy
+    policy.check(caller, action)
+    own = policy.narrowed(caller, action)
+    row_filter = search.row_filter(own, caller.client_id, datetime.now().astimezone())
 
-    async def feed() -> AsyncIterator[dict[str, str]]:
+    async def feed() -> AsyncGenerator[dict[str, str]]:
         with services(request).ledger.activity.watch(row_filter, caller.client_id) as watcher:
             yield {"event": "hello", "data": json.dumps({"catalogue": written.fingerprint()})}
             while (record := await watcher.next()) is not None:

@@ -1,6 +1,10 @@
 """Identifies the caller by a signed token, and refuses revoked ones."""
 
+import hashlib
+import re
+import shlex
 import time
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -10,10 +14,12 @@ from pydantic import Field, ValidationError
 from browser_service.store.journal import Journal
 from shared.calls import ClientRef
 from shared.errors import Unauthorized
-from shared.wire import CLIENT_ID_PATTERN, TOKEN_ALGORITHM, TOKEN_AUDIENCE
+from shared.limits import UNLIMITED, Limits, limits_of
+from shared.wire import CHAT, CLIENT_ID_PATTERN, TOKEN_ALGORITHM, TOKEN_AUDIENCE, TOKEN_NAME
 
 _DAY_S = 86_400
 _PERSON = f"{TOKEN_AUDIENCE}/person"
+_RESTORE = "browse-together token restore"
 
 
 class Identity(ClientRef):
@@ -23,12 +29,31 @@ class Identity(ClientRef):
     label: str = Field(default="", max_length=80)
     operator: bool = Field(default=False, description="May also do what no agent may, such as remove records.")
     request_id: str = Field(default="", description="The one request to a person that it may answer, and nothing else.")
-    scopes: frozenset[str] = Field(default=frozenset(), description="What its token is limited to; none is, yet.")
+    limits: Limits = Field(default=UNLIMITED, description="What its token allows.")
+    token_name: str = Field(default="", description="The name of the token, if `token create` made it.")
+    token_id: str = Field(default="", description="What the token is revoked by.")
+    expires_at: float | None = Field(default=None, description="When the token ends, as Unix time.")
 
     @property
     def ref(self) -> ClientRef:
         """Return the client without its rights, as it is stored and shown."""
         return ClientRef(client_id=self.client_id, label=self.label)
+
+    def is_sibling(self, client_id: str) -> bool:
+        """Return whether a client is this one, or another that came with the same token of a name."""
+        return client_id == self.client_id or (bool(self.token_name) and is_of_token(client_id, self.token_name))
+
+
+def token_client(name: str, chat: str = "") -> str:
+    """Return the id of a client that comes with a token of a name: each chat that shares it is one of its own. A chat
+    is told apart by what it calls itself, which is kept as a digest: no reply has it, so that no other can take it."""
+    own = f":{hashlib.sha256(chat.encode()).hexdigest()[:24]}" if chat else ""
+    return f"token:{name}{own}"
+
+
+def is_of_token(client_id: str, name: str) -> bool:
+    own = token_client(name).casefold()
+    return client_id.casefold() == own or client_id.casefold().startswith(f"{own}:")
 
 
 class Revocations:
@@ -42,22 +67,48 @@ class Revocations:
     async def open(self) -> None:
         self._tokens, self._clients = await self._journal.revoked()
 
-    def check(self, client_id: str, token_id: str, issued_at: float) -> None:
-        """Raise Unauthorized for a revoked token. A token issued to the client after the second of its revocation is
-        valid."""
-        until = self._clients.get(client_id)
-        if token_id in self._tokens or (until is not None and issued_at <= until):
+    def check(self, caller: Identity) -> None:
+        """Raise Unauthorized for a revoked token, and for a client that was revoked by its id or its label, whichever
+        token it has. The account's owner is never kept out."""
+        if caller.token_id and caller.token_id in self._tokens:
+            name = caller.token_name
+            another = f"browse-together token create --name {name}" if name else "browse-together token"
+            restored = f"; or this one again: {_RESTORE} {name}" if name else ""
             raise Unauthorized(
-                "The token was revoked.", hint="The account's owner gives another: browse-together token."
+                "The token was revoked.", hint=f"The account's owner gives another: {another}{restored}."
             )
+        if caller.operator or not self._clients:
+            return
+        names = {caller.client_id, caller.label.casefold()}
+        if revoked := sorted(names & self._clients.keys()):
+            name = caller.label if revoked[0] == caller.label.casefold() else revoked[0]
+            raise Unauthorized(
+                f'"{caller.label or caller.client_id}" was revoked by the account\'s owner: no token lets it in.',
+                hint=f"The owner lets it in again: {_RESTORE} {shlex.quote(name)}.",
+            )
+
+    def holds(self, token_id: str) -> bool:
+        return token_id in self._tokens
 
     async def token(self, token_id: str, at: float) -> None:
         self._tokens[token_id] = at
         await self.write_down()
 
-    async def clients(self, client_ids: set[str], at: float) -> None:
-        self._clients |= dict.fromkeys(client_ids, at)
+    async def clients(self, names: Iterable[str], at: float) -> None:
+        """Revoke clients by their ids and labels."""
+        for name in names:
+            self._clients |= dict.fromkeys({name, name.casefold()}, at)
         await self.write_down()
+
+    async def restore(self, token_ids: Iterable[str], names: Iterable[str]) -> bool:
+        """Let tokens, and clients by their ids and labels, in again. Return whether one of them was revoked."""
+        spellings = {spelling for name in names for spelling in (name, name.casefold())}
+        tokens, clients = self._tokens.keys() & {*token_ids}, self._clients.keys() & spellings
+        for kept, gone in ((self._tokens, tokens), (self._clients, clients)):
+            for name in gone:
+                del kept[name]
+        await self._journal.forget_revoked({*tokens}, {*clients})
+        return bool(tokens or clients)
 
     async def write_down(self) -> None:
         await self._journal.keep_revoked(self._tokens, self._clients)
@@ -68,8 +119,6 @@ class TokenClaims(NamedTuple):
 
     identity: Identity
     expires_at: float
-    token_id: str
-    issued_at: float
 
 
 def mint_key(secret: str, request_id: str) -> str:
@@ -95,8 +144,11 @@ def person_for(secret: str, request_id: str, authorization: str | None) -> Ident
     return Identity(client_id="person", request_id=request_id)
 
 
-def identify(secret: str, authorization: str | None, revoked: Revocations | None = None) -> Identity:
-    """Return the client that an Authorization header proves. Raises Unauthorized, which says why and no more."""
+def identify(
+    secret: str, authorization: str | None, revoked: Revocations | None = None, chat: str | None = None
+) -> Identity:
+    """Return the client that an Authorization header proves; `chat` tells apart those that share a token of a name.
+    Raises Unauthorized, which says why and no more."""
     scheme, _, token = (authorization or "").partition(" ")
     if scheme.lower() != "bearer" or not token:
         raise Unauthorized("The request has no bearer token.")
@@ -108,9 +160,14 @@ def identify(secret: str, authorization: str | None, revoked: Revocations | None
         raise Unauthorized("The token is not valid here.") from None
     if time.time() >= claims.expires_at:
         raise Unauthorized("The token has expired.")
+    identity = claims.identity
     if revoked is not None:
-        revoked.check(claims.identity.client_id, claims.token_id, claims.issued_at)
-    return claims.identity
+        revoked.check(identity)
+    if chat and identity.token_name:
+        if not re.fullmatch(CLIENT_ID_PATTERN, chat):
+            raise Unauthorized(f"{CHAT} is no name of a chat.", hint="Letters, digits and . _ : @ -, 128 at most.")
+        return identity.model_copy(update={"client_id": token_client(identity.token_name, chat)})
+    return identity
 
 
 @lru_cache(maxsize=1_000)
@@ -123,6 +180,14 @@ def _verify(secret: str, token: str) -> TokenClaims:
         audience=TOKEN_AUDIENCE,
         options={"require": ["sub", "aud", "exp"]},
     )
-    label, operator = str(payload.get("label", ""))[:80], payload.get("operator") is True
-    identity = Identity(client_id=payload["sub"], label=label, operator=operator)
-    return TokenClaims(identity, float(payload["exp"]), str(payload.get("jti", "")), float(payload.get("iat", 0)))
+    expires_at = float(payload["exp"])
+    identity = Identity(
+        client_id=payload["sub"],
+        label=str(payload.get("label", ""))[:80],
+        operator=payload.get("operator") is True,
+        limits=limits_of(payload),
+        token_name=str(payload.get(TOKEN_NAME, "")),
+        token_id=str(payload.get("jti", "")),
+        expires_at=expires_at,
+    )
+    return TokenClaims(identity, expires_at)

@@ -87,6 +87,11 @@ class Directory:
         finally:
             self._reservations.remove(reservation)
 
+    @property
+    def reservations(self) -> list[tuple[str, str]]:
+        """Return the name of each page that a call is opening, and the call's client."""
+        return [*self._reservations]
+
     def reserved_by(self, client_id: str) -> set[str]:
         """Return the names of the pages that a client's calls are opening."""
         return {page_id for page_id, client in self._reservations if client == client_id}

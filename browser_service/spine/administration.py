@@ -1,18 +1,23 @@
 """Ends what clients that are gone have, revokes tokens, and forgets clients for the account's owner."""
 
+import contextlib
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import structlog
 
 from browser_service.clients.presence import Clients
+from browser_service.clients.tokens import Tokens
 from browser_service.clients.work import Work
-from browser_service.security.auth import Revocations
+from browser_service.security.auth import Revocations, is_of_token
 from browser_service.sessions.directory import Directory
 from browser_service.spine.feed import Feed
 from browser_service.spine.host_calls import HostCalls
 from browser_service.spine.ledger import Ledger
+from browser_service.spine.register import Record
 from shared.catalogue import ACTIONS
+from shared.errors import BrowseError
 from shared.model import Json
 
 log = structlog.get_logger(__name__)
@@ -24,6 +29,7 @@ class Administration:
     clients: Clients
     work: Work
     revoked: Revocations
+    tokens: Tokens
     ledger: Ledger
     host_calls: HostCalls
     feed: Feed
@@ -37,25 +43,36 @@ class Administration:
         await self._release_all(client_id)
 
     async def revoke(self, clients: set[str]) -> Json:
-        """Revoke all tokens of these clients (ids or labels) at once, and end their streams. Return their ids, and how
-        many of them have been here."""
+        """Let these clients (ids or labels) in no more, whichever token they have, until they are restored; end their
+        streams and calls. Return their ids, and how many of them have been here."""
         ids, seen_ids = await self._named(clients)
         try:
             await self.revoked.clients(ids, time.time())
         finally:
-            self._end_streams()
-            for record in [record for each in ids for record in self.ledger.register.running(each)]:
-                await self.host_calls.cancel(record.client_id, record.call_id)
-        log.info("tokens were revoked", clients=len(ids))
+            await self._cut_off(lambda record: record.client_id in ids, ids)
+        log.info("clients were revoked", clients=len(ids))
         return {"clients": [*sorted(ids)], "known": len(seen_ids)}
 
     async def revoke_token(self, token_id: str) -> Json:
         try:
             await self.revoked.token(token_id, time.time())
         finally:
-            self._end_streams()
+            await self._cut_off(lambda record: record.token_id == token_id, self._sharing(token_id))
         log.info("a token was revoked", token=token_id)
         return {"tokenId": token_id}
+
+    async def revoke_named(self, name: str) -> Json:
+        """Revoke the token of a name, for all that share it. Raises ValidationFailed."""
+        record = self.tokens.find(name)
+        return {**await self.revoke_token(record.token_id), "name": record.name}
+
+    async def restore(self, names: list[str]) -> Json:
+        """Let tokens by their names, and clients by ids or labels, in again. Return whether one was revoked."""
+        token_ids = [self.tokens.find(name).token_id for name in names if name in self.tokens]
+        ids, _ = await self._named({*names})
+        restored = await self.revoked.restore(token_ids, ids)
+        log.info("revoked ones were restored", restored=restored)
+        return {"restored": restored}
 
     async def forget(self, client: str) -> Json:
         """Remove the records and notices of a client (its id, or all of a label), and the leases of one that is gone.
@@ -76,6 +93,21 @@ class Administration:
     async def _release_all(self, client_id: str) -> None:
         self.work.forget_client(client_id)
         await self.host_calls.release(client_id)
+
+    def _sharing(self, token_id: str) -> set[str]:
+        """Return those who share the token of that id, if it has a name, and have pages."""
+        name = self.tokens.name_of(token_id)
+        holders = {page.holder_id for page in self.directory.pages() if page.holder_id}
+        return {each for each in holders if name and is_of_token(each, name)}
+
+    async def _cut_off(self, concerns: Callable[[Record], bool], client_ids: set[str]) -> None:
+        """End the streams, the calls and the leases of those who are let in no more."""
+        self._end_streams()
+        for record in [record for record in self.ledger.register.running() if concerns(record)]:
+            with contextlib.suppress(BrowseError):  # it has just ended, or its host is gone
+                await self.host_calls.cancel(record.client_id, record.call_id)
+        for client_id in client_ids:
+            await self._release_all(client_id)
 
     def _end_streams(self) -> None:
         """End all streams: clients that may listen reconnect before they count as gone."""

@@ -70,6 +70,7 @@ class Dispatcher:
 
     async def perform(self, caller: Identity, body: Json, call_id: str) -> Json:
         """Return the result of an action that another one is made of. Raises what it failed with."""
+        caller = self.intake.policy.for_steps(caller)
         reply = await self._handle(caller, CallRequest(body, call_id=call_id, request_id=call_id))
         try:
             return reply.result()
@@ -93,12 +94,13 @@ class Dispatcher:
         self.intake.clients.remember(caller.client_id, caller.label)
         try:
             request = replace(request, body=catalogue.unwrap(request.body))
-            action = self.intake.addressing.for_whole_session(catalogue.parse(request.merged()))
+            body = self.intake.policy.placed(caller, request.merged())
+            action = self.intake.addressing.for_whole_session(catalogue.parse(body))
         except BrowseError as error:
             return failed(error.body(request.request_id))
         try:
             self.intake.policy.check(caller, action)
-            return self._register(caller, request, action)
+            return self._register(caller, request, self.intake.policy.narrowed(caller, action))
         except RateLimited as error:  # not recorded: who hammers would push what others did out of the record
             return failed(error.body(request.request_id))
         except BrowseError as error:
@@ -116,6 +118,7 @@ class Dispatcher:
             return self._reply(caller, request, action, call_id)
 
         record = self.ledger.register.begin(caller.client_id, call_id, request.attempt, action, admit)
+        record.token_id = caller.token_id
         if request.counted and not record.task.done() and quotas.begin(caller.client_id, call_id, action):
             record.task.add_done_callback(lambda _: quotas.end(caller.client_id, call_id))
         return record
@@ -148,7 +151,7 @@ class Dispatcher:
         outcome = self._workflows.check_saved(call, outcome)
         self._note_use(call, outcome)
         outcome = self.ledger.undos.keep(caller, call_id, action.name(), outcome)
-        outcome = without_private(outcome, self.intake.directory, caller.client_id)
+        outcome = without_private(outcome, lambda page: self.intake.policy.seen_by(caller, page))
         self.intake.clients.forget_progress(caller.client_id, call_id)
         reply = reply_of(call, outcome)
         self.ledger.ended(call, outcome, asyncio.get_running_loop().time() - began)
@@ -172,6 +175,7 @@ class Dispatcher:
             self.intake.addressing.check_touched(call.action, call.client_id)
             return await BatchRun(call, self.intake.directory, self._begin_part, self.host_calls.cancel).run()
         address = self.intake.addressing.address(call.action, call.caller)
+        self.intake.policy.check_place(call.caller, call.action, address.page_id, is_new=address.is_new)
         if call.action.scope is Scope.SERVICE:
             return await self.service_actions.run(call, self.perform)
         inline_text, cancel = call.request.inline_text, call.record.cancel

@@ -1,14 +1,16 @@
 """Makes the envelope, which is the one shape of every reply and every error."""
 
+from collections.abc import Callable
+
 from browser_service.clients.listing import page_block
 from browser_service.rules.quotas import retry_after
 from browser_service.security.urls import abridged
-from browser_service.sessions.directory import Directory
 from browser_service.spine.front_call import FrontCall
 from browser_service.spine.register import Record, Reply
 from shared.calls import Outcome
 from shared.errors import ErrorBody, Relayed
 from shared.model import Json, weight
+from shared.pages import PageState
 
 
 def reply_of(call: FrontCall, outcome: Outcome) -> Reply:
@@ -35,11 +37,11 @@ def still_running(record: Record) -> Reply:
     return Reply(200, {"success": True, "result": result, "page": None})
 
 
-def without_private(outcome: Outcome, directory: Directory, client_id: str) -> Outcome:
-    """Return the outcome without the address of a page that is private to another client."""
+def without_private(outcome: Outcome, seen: Callable[[PageState], PageState]) -> Outcome:
+    """Return the outcome without the address of a page of which its caller may know only that it is there."""
     if outcome.page is None:
         return outcome
-    page = directory.seen_by(outcome.page, client_id)
+    page = seen(outcome.page)
     if page is outcome.page:
         return outcome
     return outcome.model_copy(update={"page": page, "url_before": None, "requests": []})

@@ -15,6 +15,7 @@ from browser_service.sessions.directory import Directory
 from browser_service.sessions.vault import SessionVault
 from browser_service.spine.addressing import Address
 from browser_service.spine.feed import Feed
+from browser_service.spine.policy import Policy
 from browser_service.spine.politeness import Origins
 from browser_service.spine.register import CallRegister, Record
 from browser_service.waits import Cancel
@@ -51,6 +52,7 @@ class HostCalls:
     vault: SessionVault
     quotas: Quotas
     origins: Origins
+    policy: Policy
 
     def __post_init__(self) -> None:
         self._seq = itertools.count(1)
@@ -108,6 +110,8 @@ class HostCalls:
             session_id=address.session_id,
             undo=task.undo,
             by_person=caller.operator,
+            origins=[*caller.limits.origins],
+            hides_cookies=self.policy.hides_cookies(caller, address.session_id),
             remaining_ms=action.allowed_ms(),
             inline_text=task.inline_text,
         )

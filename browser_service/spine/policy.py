@@ -1,22 +1,222 @@
-"""Checks what a caller may ask for: every call and each of its parts passes this step before anything is done."""
+"""Checks what a caller may ask for: every call and each of its parts passes this step before anything is done.
+
+`check` looks at what the call says, `check_place` at the page that it leads to, and the host once more at where that
+page is when its turn comes. What a caller may see of others' pages, it may see by no view."""
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Final, TypeVar
 
 from browser_service.security.auth import Identity
+from browser_service.security.origins import asks_within, pattern_within, within
+from browser_service.sessions.directory import Directory
+from shared import catalogue
 from shared.actions.base import Action
+from shared.actions.traits import Effect, Scope, Unaddressed
+from shared.errors import Forbidden
+from shared.events import PageMoved
+from shared.model import Json
+from shared.next_calls import next_call
+from shared.pages import PageState
+from shared.wire import DEFAULT_SESSION
 
+A = TypeVar("A", bound=Action)
 Rule = Callable[[Identity, Action], None]
 """Raises Forbidden for an action that the caller's token does not allow."""
 
+_WHAT: Final = {
+    "--read-only": "it only reads: pages, and those of its own that it opens, moves and closes",
+    "--no-scripting": "it runs no JavaScript of the caller's in pages",
+    "--no-cookies": "it has nothing to do with cookies",
+    "--toolset": "its toolsets lack this tool",
+}
+_KEYS: Final = "browse-together token create --name NAME"
 
+
+@dataclass(eq=False)
 class Policy:
-    """Holds the rules for what tokens allow. There are none yet: one will read a token's `scopes`."""
+    """Holds the rules for what tokens allow."""
 
-    def __init__(self, *rules: Rule) -> None:
-        self.rules = [*rules]
+    directory: Directory = field(default_factory=Directory)
+    cookie_values: bool = False
+    """Says whether the owner lets tokens without limits read the cookie values of the shared login."""
+
+    def __post_init__(self) -> None:
+        self.rules: list[Rule] = [self._check_kind, self._check_session, self._check_origins]
 
     def check(self, caller: Identity, action: Action) -> None:
         """Raise Forbidden if a rule refuses the action, or one that it carries."""
-        for each in (action, *action.parts()):
+        for each in action.every_part():
             for rule in self.rules:
                 rule(caller, each)
+        if self._exports_hidden_cookies(caller, action):
+            raise _refused(
+                caller,
+                f"{action.name()} would give the cookie values of the shared login",
+                "--cookies",
+                f"In a session of your own it needs no such right: {next_call('create_session')}.",
+            )
+
+    def check_place(self, caller: Identity, action: Action, page_id: str | None, *, is_new: bool = False) -> None:
+        """Raise Forbidden for a page that the caller's token does not allow the call on, when it is known which."""
+        limits, page = caller.limits, self.directory.get(page_id)
+        acts = any(each.effect is not Effect.READS for each in action.every_part())
+        if page is not None and limits.session not in {None, page.session_id}:
+            raise _wrong_session(caller, page.session_id)
+        if page is None or is_new:
+            self._check_page_count(caller, action, page_id if is_new else None)
+            return
+        if limits.read_only and acts and not page.belongs_to(caller.client_id):
+            raise _refused(
+                caller,
+                f'{action.name()} of "{page.page_id}", which is not this client\'s: a token that only reads moves and '
+                "closes pages of its own",
+                "--read-only",
+                f"One of your own: {next_call('open_page', url='...')}.",
+            )
+        if acts and not page.belongs_to(caller.client_id) and not (action.closes_page or page.access == "act"):
+            self._check_page_count(caller, action, page.page_id)
+
+    def placed(self, caller: Identity, body: Json) -> Json:
+        """Return the body with the session that the token is for, where a call that names none would mean another."""
+        session_id, action = caller.limits.session, catalogue.called(body)
+        if session_id is None or {"pageId", "sessionId"} & body.keys() or "session_id" not in action.model_fields:
+            return body
+        of_page = action.scope is Scope.PAGE and action.unaddressed is not Unaddressed.NEW_PAGE
+        return body if of_page or body.get("newSession") is True else {**body, "sessionId": session_id}
+
+    def narrowed(self, caller: Identity, action: A) -> A:
+        """Return the form of the action that tells no more than the caller may know."""
+        return action.about_caller() if caller.limits.session or caller.limits.origins else action
+
+    def hides_cookies(self, caller: Identity, session_id: str | None) -> bool:
+        """Return whether the caller gets the names of cookies, and not their values."""
+        if caller.limits.cookies == "none":
+            return True
+        granted = caller.operator or caller.limits.cookies == "values" or (self.cookie_values and not caller.token_name)
+        return session_id == DEFAULT_SESSION and not granted
+
+    def may_list(self, caller: Identity, session_id: str) -> bool:
+        """Return whether the caller may know of a session and its pages."""
+        return caller.limits.session in {None, session_id}
+
+    def seen_by(self, caller: Identity, page: PageState) -> PageState:
+        """Return a page as the caller may know it: of one elsewhere than its token allows, only that it is there."""
+        page = self.directory.seen_by(page, caller.client_id)
+        if not caller.limits.origins or within(caller.limits.origins, page.url):
+            return page
+        return page.model_copy(update={"url": "", "title": "", "dialog": None})
+
+    def may_hear(self, caller: Identity, moved: PageMoved) -> bool:
+        """Return whether the caller may know that a page moved."""
+        page = self.directory.get(moved.page_id)
+        return self.may_list(caller, moved.session_id) and (
+            page is None or not caller.limits.origins or within(caller.limits.origins, page.url)
+        )
+
+    def for_steps(self, caller: Identity) -> Identity:
+        """Return the caller as it makes the calls that one of its own consists of: that one's tool was allowed."""
+        if not caller.limits.toolsets:
+            return caller
+        return caller.model_copy(update={"limits": caller.limits.model_copy(update={"toolsets": ()})})
+
+    # --- the rules ---------------------------------------------------------------------------------------------------
+
+    def _check_kind(self, caller: Identity, action: Action) -> None:
+        rule = caller.limits.rule_against(action)
+        if not rule and not caller.limits.scripting and any(map(_is_script, action.named_urls)):
+            rule = "--no-scripting"
+        if rule:
+            raise _refused(caller, f"{action.name()} is not allowed to this token: {_WHAT[rule]}", rule)
+
+    def _check_session(self, caller: Identity, action: Action) -> None:
+        limits = caller.limits
+        if limits.session is None:
+            return
+        touched = action.touches()
+        pages = {*touched.pages, *touched.sessions}
+        named = {page.session_id for page_id in pages if (page := self.directory.get(page_id))}
+        named |= {name for name in touched.sessions if self.directory.get(name) is None}
+        if action.creates_session:
+            named.add(action.requested_session or "a new one")
+        if action.makes_session:
+            named.add("a new one")
+        if other := sorted(named - {limits.session}):
+            raise _wrong_session(caller, other[0])
+
+    def _check_origins(self, caller: Identity, action: Action) -> None:
+        origins = caller.limits.origins
+        if not origins:
+            return
+        is_asked = asks_within if action.from_page else within
+        for url in action.named_urls:
+            if not url or not is_asked(origins, url):
+                raise _refused(
+                    caller,
+                    f"{action.name()} at {url[:200] or 'no one URL'}: the token is for {', '.join(origins)}",
+                    "--origin",
+                )
+        if action.scope is Scope.SESSION and not action.named_urls:
+            raise _refused(
+                caller,
+                f"{action.name()} concerns all sites of a session, and the token is for {', '.join(origins)}",
+                "--origin",
+                "With a URL it concerns one site." if "urls" in type(action).model_fields else "",
+            )
+        if action.outlasts_document and not pattern_within(origins, action.requested_pattern):
+            raise _refused(
+                caller,
+                f"{action.name()} would also run wherever the page goes; the token is for {', '.join(origins)}",
+                "--origin",
+                f'A pattern that begins with one of these is allowed: "{origins[0]}/...".'
+                if action.requested_pattern
+                else f"For the document that is there: {next_call('evaluate_script', expression='...')}.",
+            )
+
+    def _check_page_count(self, caller: Identity, action: Action, page_id: str | None) -> None:
+        """Raise Forbidden if the token's clients have as many pages as it allows. `page_id` would be one more."""
+        most = caller.limits.pages
+        if most is None or page_id is None:
+            return
+        held = {page.page_id for page in self.directory.pages() if caller.is_sibling(page.holder_id or "")}
+        opening = {name for name, client_id in self.directory.reservations if caller.is_sibling(client_id)}
+        if len((held | opening) - {page_id}) < most:
+            return
+        names = ", ".join(sorted(held)[:5])
+        raise _refused(
+            caller,
+            f"{action.name()} would make more than the {most} pages that this token may have",
+            "--pages",
+            f"Close one first ({names}): {next_call('close_page', page_id='...')}." if names else "",
+        )
+
+    def _exports_hidden_cookies(self, caller: Identity, action: Action) -> bool:
+        return any(
+            each.exports_cookies and self.hides_cookies(caller, each.requested_session) for each in action.every_part()
+        )
+
+
+def _is_script(url: str) -> bool:
+    return url.strip()[:5].lower() == "data:"
+
+
+def _wrong_session(caller: Identity, session_id: str) -> Forbidden:
+    return _refused(
+        caller,
+        f'Session "{session_id}" is not the one that this token is for',
+        "--session",
+        f'Leave sessionId out, or give "{caller.limits.session}".',
+    )
+
+
+def _refused(caller: Identity, problem: str, rule: str, hint: str = "") -> Forbidden:
+    """Make the refusal: which rule it is, what is allowed, and how the account's owner gives more."""
+    name = f' "{caller.token_name}"' if caller.token_name else ""
+    more = {"--cookies": f"with {rule}"}.get(rule, f"without or with another {rule}")
+    by_setting = "" if caller.token_name or rule != "--cookies" else ", or BROWSE_COOKIE_VALUES=true for all chats"
+    return Forbidden(
+        f"{problem} ({rule}). Nothing was done.",
+        hint=f"{f'{hint} ' if hint else ''}The account's owner gives more by another token than{name or ' this'}: "
+        f"{_KEYS}, {more}{by_setting}.",
+        details={"context": {"rule": rule, "limits": caller.limits.words}},
+    )

@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from typing import cast
 
 from browser_service.clients.downloads import Downloads
 from browser_service.clients.listing import listing
@@ -15,6 +16,7 @@ from browser_service.spine.undo_call import UndoCall, UndoPorts
 from browser_service.spine.workflows import LaunchedBrowser
 from shared.actions.base import Action
 from shared.calls import Outcome, Undoable
+from shared.limits import Limits
 from shared.model import Json
 from shared.pages import PageState
 
@@ -64,9 +66,26 @@ class ServiceContext:
 
     async def list_pages(self, session_id: str | None, *, whole: bool) -> Json:
         """List the pages that matter to the client; with `whole`, all."""
-        pages = [page for page in await self._ports.host.describe() if session_id in {None, page.session_id}]
-        visible = [self._directory.seen_by(page, self._client_id) for page in pages]
+        policy, pages = self._ports.policy, await self._ports.host.describe()
+        wanted = (page for page in pages if session_id in {None, page.session_id})
+        listed = [page for page in wanted if policy.may_list(self._caller, page.session_id)]
+        visible = [policy.seen_by(self._caller, page) for page in listed]
         return listing(visible, self._client_id, whole=whole)
+
+    def list_sessions(self, user_id: str | None, *, persistent: bool | None) -> Json:
+        """List the sessions of which the client may know."""
+        found = self.sessions.listed(self._client_id, user_id, persistent=persistent)
+        sessions = [
+            each
+            for each in cast("list[Json]", found["sessions"])
+            if self._ports.policy.may_list(self._caller, str(each["sessionId"]))
+        ]
+        return {**found, "sessions": [*sessions]}
+
+    @property
+    def limits(self) -> Limits:
+        """Return what the client's token allows."""
+        return self._caller.limits
 
     def list_downloads(self) -> Json:
         return {"downloads": [*self._ports.downloads.listed(None if self._caller.operator else self._client_id)]}

@@ -48,6 +48,8 @@ class Record:
     action: str
     task: asyncio.Task[Reply]
     digest: bytes
+    token_id: str = ""
+    """Is the id of the token with which it was made, for who revokes that."""
     cancel: Cancel = field(default_factory=Cancel)
     """Ends what the call waits for on this side of the seam."""
     began_at: float = field(default_factory=time.monotonic)

@@ -178,6 +178,11 @@ class Journal:
         sql = "INSERT OR REPLACE INTO revoked VALUES (?, ?, ?)"
         await self.transact(lambda db: db.executemany(sql, rows))
 
+    async def forget_revoked(self, tokens: set[str], clients: set[str]) -> None:
+        rows = [("token", each) for each in tokens] + [("client", each) for each in clients]
+        sql = "DELETE FROM revoked WHERE kind = ? AND value = ?"
+        await self.transact(lambda db: db.executemany(sql, rows))
+
     async def revoked(self) -> tuple[dict[str, float], dict[str, float]]:
         """Return the ids of revoked tokens, and those of clients, each with the time of its revocation."""
         by_kind: dict[str, dict[str, float]] = {"token": {}, "client": {}}

@@ -38,4 +38,5 @@ MIGRATIONS: Final[dict[str, tuple[str, ...]]] = {
     "m_revoked": (
         "CREATE TABLE revoked (kind TEXT NOT NULL, value TEXT NOT NULL, at REAL NOT NULL, UNIQUE (kind, value))",
     ),
+    "m_tokens": ("CREATE TABLE tokens (name TEXT PRIMARY KEY COLLATE NOCASE, record TEXT NOT NULL)",),
 }

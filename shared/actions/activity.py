@@ -1,6 +1,6 @@
 """The account of who did what."""
 
-from typing import Literal
+from typing import Literal, Self
 
 from pydantic import Field
 
@@ -27,3 +27,6 @@ class GetActivity(Action):
     budget: int = Field(default=8_000, ge=100, le=1_000_000, description="Characters at most; older ones by cursor.")
     format: Literal["text", "records"] = Field(default="text", description="A line each, or objects for programs.")
     cursor: Cursor = None
+
+    def about_caller(self) -> Self:
+        return self.model_copy(update={"client": "me"})

@@ -5,7 +5,7 @@
 import re
 from collections.abc import Callable
 from functools import cache
-from typing import Annotated, Any, ClassVar, Final, Generic, Literal, TypeVar, cast
+from typing import Annotated, Any, ClassVar, Final, Generic, Literal, Self, TypeVar, cast
 
 from pydantic import BaseModel, ConfigDict, Field, InstanceOf, JsonValue, PlainSerializer, WithJsonSchema
 
@@ -53,6 +53,10 @@ class Action(Part, Traits):
         """Return the action of which this one is another form, or the action itself."""
         return self
 
+    def about_caller(self) -> Self:
+        """Return the form of the action that tells the caller only of what it did itself."""
+        return self
+
     def for_session(self) -> "SessionAct | None":
         """Return the form of the action for the whole session that it names, if it has one; else None."""
         return None
@@ -66,6 +70,10 @@ class Action(Part, Traits):
         values = [getattr(self, name) for name in self.part_fields]
         lists = [value if isinstance(value, list) else [value] for value in values if value is not None]
         return tuple(part for parts in lists for part in parts)
+
+    def every_part(self) -> tuple["Action", ...]:
+        """Return the action itself, and all that it carries, however deep."""
+        return (self, *(each for part in self.parts() for each in part.every_part()))
 
     def touches(self) -> "Touches":
         """Return the pages and sessions that the arguments name. Only the spine checks whether the caller may."""
@@ -214,6 +222,7 @@ class NavigationAction(PageAction):
 
     effect = Effect.ACTS
     navigates = True
+    serves_reading = True
     undone_by = next_call("go_back")
     visits = True
 

@@ -22,6 +22,7 @@ class CancelCall(Action):
     """Stop one of your calls. One that still waited did not happen; one that ran may have happened in part."""
 
     effect = Effect.ACTS
+    serves_reading = True
     lane = Lane.BESIDE
     unmetered = True
     idempotent = True

@@ -16,6 +16,7 @@ class Batch(PageAction):
 
     effect = from_parts(Effect.DESTROYS, strongest_effect)
     part_fields = ("steps",)
+    only_carries = True
     text_key = "steps"
 
     steps: Annotated[

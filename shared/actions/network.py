@@ -51,6 +51,8 @@ class MockResponse(PageAction):
     """Answer the page's requests that match, without asking the server. The latest match counts."""
 
     effect = Effect.ACTS
+    runs_given_script = True  # what it answers may be a script, or a document with one
+    outlasts_document = True
     text_key = "observed"
     undone_by = next_call("remove_routes", route_ids=["..."])
     idempotent = True
@@ -160,7 +162,7 @@ class GetNetworkLog(LogDetails, PageAction):
     lane = Lane.BESIDE
     needs_open_page = False
     text_key = "log"
-    extra_keys = ("matching",)
+    extra_keys = ("matching", "hidden")
     untrusted = True
 
     pattern: Pattern | None = Field(default=None, description="Only URLs that match: glob or /regex/flags.")

@@ -33,6 +33,7 @@ class ReleasePage(OwnershipAction):
     """Give a page up: whoever waits for it is offered it, else the next to act on it gets it."""
 
     effect = Effect.ACTS
+    serves_reading = True
     undone_by = next_call("claim_page", ...)
     unmetered = True
 

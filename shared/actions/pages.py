@@ -43,6 +43,7 @@ class ClosePage(PageAction):
     effect = Effect.DESTROYS
     lane = Lane.BESIDE
     needs_open_page = False
+    serves_reading = True
     closes_page = True
     unmetered = True
     undoable = True

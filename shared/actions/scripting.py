@@ -25,6 +25,7 @@ class EvaluateScript(PageAction):
 
     effect = Effect.ACTS
     runs_script = True
+    runs_given_script = True
     text_key = "value"
     untrusted = True
     aliases = (Alias("evaluate"), Alias("execute_script"))
@@ -57,6 +58,8 @@ class AddSessionInitScript(SessionAct):
     """Run JavaScript in each document of a session of your own, frames, popups and later pages too, before the
     document's own scripts. For one page: add_init_script."""
 
+    runs_given_script = True
+    outlasts_document = True
     undone_by = next_call("remove_session_init_scripts", ...)
 
     script: InitScript
@@ -73,6 +76,8 @@ class AddInitScript(PageAction):
 
     effect = Effect.ACTS
     text_key = "observed"
+    runs_given_script = True
+    outlasts_document = True
     undone_by = next_call("remove_init_scripts", script_ids=["..."])
 
     script: InitScript

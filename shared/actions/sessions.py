@@ -34,6 +34,8 @@ class CreateSession(Action):
     """Create a session of your own: no cookies, no logins, and only you can use it until you share it."""
 
     effect = Effect.ACTS
+    serves_reading = True
+    creates_session = True
     undone_by = next_call("close_session", ...)
     lane = Lane.BESIDE
     loggable_arguments = frozenset({"name", "locale", "timezone", "browserType"})
@@ -106,6 +108,7 @@ class CloseSession(Action):
     """Close a session of yours with all of its pages. Its cookies and logins are gone."""
 
     effect = Effect.DESTROYS
+    serves_reading = True
     lane = Lane.BESIDE
     closes_session = True
     undoable = True
@@ -130,6 +133,10 @@ class GrantPermissions(SessionAct):
         description="Such as https://example.com.",
     )
 
+    @property
+    def named_urls(self) -> tuple[str, ...]:
+        return (self.origin,)
+
     def concerns(self, url: str) -> bool:
         return _origin(url) == _origin(self.origin)
 
@@ -146,9 +153,11 @@ def _origin(url: str) -> tuple[str, str]:
 
 
 class GetCookies(SessionAction):
-    """Get the cookies of a session, with their values: of all sites, or of some."""
+    """Get the cookies of a session, of all sites or of some; those of the shared login with their values only where
+    the token allows that."""
 
     untrusted = True
+    touches_cookies = True
 
     urls: list[str] | None = Field(
         default=None, max_length=100, description="Only cookies that would be sent to these URLs."
@@ -157,6 +166,10 @@ class GetCookies(SessionAction):
     cookie: str | None = Field(default=None, alias="name", min_length=1, description="Only with this name.")
     path: str | None = Field(default=None, min_length=1, description="Only with this path.")
     budget: Budget = None
+
+    @property
+    def named_urls(self) -> tuple[str, ...]:
+        return tuple(self.urls or ())
 
 
 class Cookie(Part):
@@ -197,6 +210,7 @@ class SetCookies(SessionAct):
 
     undoable = True
     idempotent = True
+    touches_cookies = True
     loggable_arguments = frozenset({"domain", "name", "path"})
 
     cookies: list[Cookie] = Field(min_length=1, max_length=500, description="Each for a url, or for a domain.")
@@ -207,6 +221,10 @@ class SetCookies(SessionAct):
             is_below(host, cookie.host) if cookie.host.startswith(".") else host == cookie.host.lower()
             for cookie in self.cookies
         )
+
+    @property
+    def named_urls(self) -> tuple[str, ...]:
+        return tuple(cookie.url or "" for cookie in self.cookies)
 
     def narrower_calls(self) -> str:
         return "Cookies of another domain concern nobody there; " + super().narrower_calls()
@@ -224,6 +242,7 @@ class ClearCookies(SessionAct):
     effect = Effect.DESTROYS
     undoable = True
     idempotent = True
+    touches_cookies = True
     loggable_arguments = frozenset({"domain", "name", "path"})
 
     domain: str | None = Field(default=None, min_length=1, description="Only of this domain, such as example.com.")
@@ -247,6 +266,7 @@ class SaveSessionState(SessionAction):
     within_ms = _STORAGE_MS
     text_key = "observed"
     idempotent = True
+    touches_cookies = True
     loggable_arguments = frozenset({"name"})
 
     called: SavedName = Field(default="saved", alias="name", description="What to call it.")
@@ -263,6 +283,7 @@ class RestoreSessionState(SessionAct):
     within_ms = _STORAGE_MS
     undoable = True
     idempotent = True
+    touches_cookies = True
     loggable_arguments = frozenset({"name"})
 
     called: SavedName = Field(default="saved", alias="name", description="What it was called.")
@@ -274,8 +295,13 @@ class RestoreSessionState(SessionAct):
 
 class ExportSession(SessionAction):
     """Write the logins of a session to a file, in Playwright's format, that import_login takes on any machine. Whoever
-    has the file is signed in."""
+    has the file is signed in, so that the shared login is exported only where the token allows it."""
 
     effect = Effect.ACTS
     within_ms = _STORAGE_MS
     text_key = "observed"
+    touches_cookies = True
+
+    @property
+    def exports_cookies(self) -> bool:
+        return True

@@ -74,6 +74,7 @@ class BrowserLaunch(Action):
     its login; a browser of another kind has no login."""
 
     effect = Effect.ACTS
+    serves_reading = True
     undone_by = next_call("browser_quit")
     lane = Lane.BESIDE
     text_key = "text"
@@ -179,6 +180,7 @@ class BrowserQuit(Action):
     """Close your browser: the page that browser_launch opened. The shared login stays."""
 
     effect = Effect.DESTROYS
+    serves_reading = True
     lane = Lane.BESIDE
     text_key = "text"
     activity_phrase = "closing browser"

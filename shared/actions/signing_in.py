@@ -38,6 +38,7 @@ class ImportLogin(SessionAct):
 
     undoable = True
     idempotent = True
+    touches_cookies = True
 
     content: str = Field(min_length=1, max_length=MAX_MESSAGE_BYTES, description="What the file has in it.")
     site: str | None = Field(

@@ -21,6 +21,10 @@ class StartTracing(SessionAct):
     )
     max_seconds: int = Field(default=300, ge=1, le=1800, description="It ends by itself after this.")
 
+    @property
+    def exports_cookies(self) -> bool:
+        return self.snapshots
+
 
 class StopTracing(SessionAction):
     """End the trace that you began, and get it as a file for Playwright's trace viewer."""

@@ -94,6 +94,8 @@ class Traits(BaseModel):
     """Lists the arguments that can name a page. A call touches no page besides these and the one it is addressed to."""
     session_fields: ClassVar[tuple[str, ...]] = ()
     """Lists the arguments that can name a session, likewise."""
+    only_carries: ClassVar[bool] = False
+    """Says that the action does nothing besides the actions that it carries."""
     part_fields: ClassVar[tuple[str, ...]] = ()
     """Lists the arguments that hold other actions, either one or a list of them."""
     is_separate_call: ClassVar[bool] = False
@@ -136,6 +138,19 @@ class Traits(BaseModel):
     """Says that `undo` can take the action back for ten minutes, because the service keeps what it changed."""
     undone_by: ClassVar[str] = ""
     """Names the call that takes the action back where `undo` cannot."""
+
+    # --- what a token's limits ask of it -----------------------------------------------------------------------------
+
+    serves_reading: ClassVar[bool] = False
+    """Says that a client that may only read may do it too, with pages, sessions and calls of its own: it opens, moves
+    or ends what that client reads, and touches nothing of others."""
+    runs_given_script: ClassVar[bool] = False
+    """Says that JavaScript which the caller gives runs in a page, at once or when the page loads it."""
+    outlasts_document: ClassVar[bool] = False
+    """Says that what the caller gives runs in later documents too, wherever the page is then."""
+    touches_cookies: ClassVar[bool] = False
+    """Says that the action reads, writes, keeps or brings cookies."""
+    creates_session: ClassVar[bool] = False
 
     # --- pages and sessions, as it makes and ends them ---------------------------------------------------------------
 
@@ -201,6 +216,8 @@ class Traits(BaseModel):
     requested_load_state: ClassVar[Argument[str]] = Argument("wait_until", "load")
     """Names the event that counts as loaded."""
     requested_budget: ClassVar[Argument[int | None]] = Argument("budget", None)
+    requested_pattern: ClassVar[Argument[str]] = Argument("pattern", "")
+    """Says which URLs the call is about, if it has such a pattern."""
     expected_revision: ClassVar[Argument[int | None]] = Argument("if_revision", None)
     expected_url: ClassVar[Argument[str | None]] = Argument("expect_url", None)
     reply_amount: ClassVar[Argument[str]] = Argument("reply", "delta")
@@ -222,6 +239,16 @@ class Traits(BaseModel):
     def needs_no_page(self) -> bool:
         """Return whether this call can do without a page, because an earlier call left all that it reads."""
         return bool(self.requested_cursor)
+
+    @property
+    def named_urls(self) -> tuple[str, ...]:
+        """Return the URLs at which the call does something. An empty one stands for what is not bound to a URL."""
+        return (self.requested_url,) if self.requested_url is not None else ()
+
+    @property
+    def exports_cookies(self) -> bool:
+        """Return whether the call makes a file with cookie values in it."""
+        return False
 
     @property
     def has_separate_calls(self) -> bool:

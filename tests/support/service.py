@@ -114,12 +114,19 @@ class RunningService:
 UNLIMITED = dict.fromkeys(
     ("client_pages", "client_calls_in_flight", "client_calls_per_minute", "origin_at_once", "origin_per_minute"), 0
 )
-"""Raises the limits, because tests call a service and a site more often than agents would."""
+"""Raises the limits, because tests call a service and a site more often than agents would. They look at
+cookies, too."""
 
 
 def settings_for(data_dir: Path, **changes: AnyJson) -> Settings:
     """Return settings that no variable of the developer's environment changes. Any: any setting's value."""
-    usual = {**UNLIMITED, "notify": "off", "min_instances": 0, "executable_path": browsers.executable()}
+    usual = {
+        **UNLIMITED,
+        "cookie_values": True,
+        "notify": "off",
+        "min_instances": 0,
+        "executable_path": browsers.executable(),
+    }
     ours: dict[str, Any] = {**usual, **changes}  # Any: as there
     return Settings(data_dir=data_dir, port=8888, app_env="test", log_level="error", **ours)
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from pydantic import JsonValue
 
+from browser_service.host.cookie_values import hidden_note
 from browser_service.host.files import dated
 from browser_service.host.network.har import Archive
 from browser_service.host.network.patterns import UrlPattern
@@ -80,10 +81,10 @@ async def set_session_headers(session: BrowserSession, action: network.SetSessio
 
 
 async def get_network_log(page: BrowserPage, action: network.GetNetworkLog) -> Json:
-    view = RequestView(page.call.client_id, action.include_secrets)
+    view = _view(page, action)
     found = _matching_requests(page.settings.network.traffic.since(action.since or 0), action, view.client_id)
     records = [await _record(sent, action, view) for sent in found[-action.limit :]]
-    facts: Json = {"count": len(records), "matching": len(found)}
+    facts: Json = {"count": len(records), "matching": len(found), **_hidden_note(page, action)}
     if action.format == "text":
         return {**await page.files.shown("log", "\n".join(map(_line, records)), action.budget), **facts}
     text = await page.files.shown("log", json.dumps(records, ensure_ascii=False), action.budget)
@@ -118,18 +119,29 @@ async def _wait_for(
     async with page.settings.network.traffic.expect(wait) as arrival:
         done: Json = {"during": await page.do(during)} if during is not None else {}
         sent = await arrival()
-    return {**await _record(sent, action, RequestView(client, action.include_secrets)), **done}
+    return {**await _record(sent, action, _view(page, action)), **done, **_hidden_note(page, action)}
 
 
 async def export_har(page: BrowserPage, action: network.ExportHar) -> Json:
     pattern = UrlPattern(action.url_filter, "urlFilter") if action.url_filter else None
-    view = RequestView(page.call.client_id, action.include_secrets)
+    view = _view(page, action)
     sent = page.settings.network.traffic.since()
     found = [each for each in sent if pattern is None or pattern.matches(each.url(view.client_id))]
     data, mime_type = await Archive(view, action.content, minimal=action.mode == "minimal").write(found)
     withheld = sum(not view.owns(each) for each in found)
     name = dated("requests", page.page_id) + (".har" if mime_type == "application/json" else "")
-    return {"artifact": await page.files.keep(data, mime_type, name), "count": len(found), "withheld": withheld}
+    counts: Json = {"count": len(found), "withheld": withheld}
+    return {"artifact": await page.files.keep(data, mime_type, name), **counts, **_hidden_note(page, action)}
+
+
+def _view(page: BrowserPage, action: network.LogDetails | network.ExportHar) -> RequestView:
+    """Return what the caller may see of the page's requests."""
+    secrets = action.include_secrets and not page.call.hides_cookies
+    return RequestView(page.call.client_id, secrets, tuple(page.call.origins))
+
+
+def _hidden_note(page: BrowserPage, action: network.LogDetails | network.ExportHar) -> Json:
+    return hidden_note(page.call) if action.include_secrets else {}
 
 
 def _matcher(

@@ -8,6 +8,7 @@ from urllib.parse import urljoin, urlsplit
 from pydantic import JsonValue
 
 from browser_service.host import results
+from browser_service.host.cookie_values import may_read_cookies, without_values
 from browser_service.host.events import well_formed
 from browser_service.host.init_scripts import InitScripts
 from browser_service.host.page.handle import BrowserPage
@@ -42,7 +43,11 @@ async def evaluate_script(page: BrowserPage, action: scripting.EvaluateScript) -
         answer = await frame.evaluate(source, given)
     else:
         answer = await page.playwright.evaluate(source, given)
-    return await _shown(page, results.received(answer))
+    result = results.received(answer)
+    if page.call.hides_cookies and may_read_cookies(f"{action.expression} {action.arg}"):
+        urls = [frame.url for frame in page.playwright.frames]
+        result = result._replace(text=without_values(result.text, await page.playwright.context.cookies(urls)))
+    return await _shown(page, result)
 
 
 async def add_init_script(page: BrowserPage, action: scripting.AddInitScript) -> Json:

@@ -5,6 +5,7 @@ import json
 from playwright.async_api import Cookie
 from pydantic import JsonValue
 
+from browser_service.host.cookie_values import hidden_note
 from browser_service.host.files import dated
 from browser_service.host.recovery import reversal
 from browser_service.host.session_handle import BrowserSession
@@ -17,14 +18,15 @@ from shared.model import Json
 async def get_cookies(session: BrowserSession, action: sessions.GetCookies) -> Json:
     context = await session.context()
     criteria = {"name": action.cookie, "path": action.path}
+    left_out = {"value"} if session.call.hides_cookies else set()
     matches = [
-        {**cookie}
+        {key: value for key, value in cookie.items() if key not in left_out}
         for cookie in (await context.cookies(action.urls) if action.urls else await context.cookies())
         if all(value is None or cookie.get(key) == value for key, value in criteria.items())
         and (action.domain is None or sessions.is_below(cookie.get("domain", ""), action.domain))
     ]
     cookies_field = await session.files.shown_data("cookies", matches, action.budget)  # type: ignore[arg-type] # Playwright's cookies are JSON
-    return {**cookies_field, "count": len(matches)}
+    return {**cookies_field, "count": len(matches), **hidden_note(session.call)}
 
 
 async def grant_permissions(session: BrowserSession, action: sessions.GrantPermissions) -> Json:

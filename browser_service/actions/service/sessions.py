@@ -14,7 +14,7 @@ async def get_session(service: ServiceContext, action: sessions.GetSession) -> J
 
 
 async def list_sessions(service: ServiceContext, action: sessions.ListSessions) -> Json:
-    return service.sessions.listed(service.client.client_id, action.user_id, persistent=action.persistent)
+    return service.list_sessions(action.user_id, persistent=action.persistent)
 
 
 async def share_session(service: ServiceContext, action: sessions.ShareSession) -> Json:

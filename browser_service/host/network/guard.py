@@ -11,21 +11,22 @@ from browser_service.security.urls import UrlPolicy
 from shared.model import Json
 
 OnRefused = Callable[[str], None]
+Permits = Callable[[str], bool]
 
 
-async def guard(page: Page, policy: UrlPolicy | None, on_refused: OnRefused) -> tuple[CDPSession | None, str]:
+async def guard(page: Page, permits: Permits | None, on_refused: OnRefused) -> tuple[CDPSession | None, str]:
     """Have Chromium ask before it loads a document; return the session for that, and Chromium's name for the page.
 
-    `route` sees no redirects and disables the cache; only the other engines use it. Without a policy nothing is asked:
+    `route` sees no redirects and disables the cache; only the other engines use it. Without `permits` nothing is asked:
     a person's tab of a browser that we attached to goes where the person wants.
     """
     if not is_chromium(page.context):
-        if policy is not None:
-            await _route(page, policy, on_refused)
+        if permits is not None:
+            await _route(page, permits, on_refused)
         return None, ""
     session = await page.context.new_cdp_session(page)
-    if policy is not None:
-        await _pause(session, policy, [{"urlPattern": "*", "resourceType": "Document"}], on_refused)
+    if permits is not None:
+        await _pause(session, permits, [{"urlPattern": "*", "resourceType": "Document"}], on_refused)
     info = await session.send("Target.getTargetInfo")
     return session, str(info["targetInfo"]["targetId"])
 
@@ -36,13 +37,13 @@ async def guard_all(browser: CDPSession, policy: UrlPolicy, *, documents: bool) 
     This concerns a whole browser, so only requests that may have to be refused are paused; with `documents`, those of
     hosts that the operator has not allowed, too.
     """
-    await _pause(browser, policy, policy.suspicious(documents=documents), lambda _: None)
+    await _pause(browser, policy.permits, policy.suspicious(documents=documents), lambda _: None)
 
 
-async def _route(page: Page, policy: UrlPolicy, on_refused: OnRefused) -> None:
+async def _route(page: Page, permits: Permits, on_refused: OnRefused) -> None:
     async def decide(route: Route) -> None:
         request = route.request
-        if request.is_navigation_request() and not policy.permits(request.url):
+        if request.is_navigation_request() and not permits(request.url):
             on_refused(request.url)
             await route.abort("blockedbyclient")
         else:
@@ -51,14 +52,14 @@ async def _route(page: Page, policy: UrlPolicy, on_refused: OnRefused) -> None:
     await page.route("**/*", decide)
 
 
-async def _pause(session: CDPSession, policy: UrlPolicy, patterns: list[Json], on_refused: OnRefused) -> None:
+async def _pause(session: CDPSession, permits: Permits, patterns: list[Json], on_refused: OnRefused) -> None:
     """Have the requests that match paused, and block those that the policy refuses."""
     background = Background()
 
     async def decide(event: Json) -> None:
         request = event["request"]
         url = str(request["url"]) if isinstance(request, dict) else ""
-        permitted = policy.permits(url)
+        permitted = permits(url)
         if not permitted:
             on_refused(url)
         await resolve_paused(session, event, blocked=not permitted)

@@ -21,6 +21,7 @@ from playwright.async_api import Page, Request, Response
 
 from browser_service.host.events import well_formed
 from browser_service.rules.bounded import Bounded
+from browser_service.security.origins import within
 from browser_service.security.redaction import safe_url
 from shared.errors import PageNotFound, TimedOut
 from shared.events import Throttled
@@ -94,9 +95,11 @@ class RequestView:
 
     client_id: str
     secrets: bool = False
+    origins: tuple[str, ...] = ()
+    """Of requests elsewhere it shows less too, if the client's token is for these."""
 
     def owns(self, record: RequestRecord) -> bool:
-        return record.owner == self.client_id
+        return record.owner == self.client_id and (not self.origins or within(self.origins, record.request.url))
 
     async def request_headers(self, record: RequestRecord) -> Headers:
         if not self.owns(record):

@@ -49,7 +49,7 @@ class Listener:
 
     async def guard(self, tab: Tab) -> None:
         """Have the URL policy asked about each document of a new tab, where it holds."""
-        await tab.guard(self.policy if self.record.guarded else None, self._refuse)
+        await tab.guard(self._permits if self.record.guarded else None, self._refuse)
 
     def watch_downloads(self, tab: Tab) -> None:
         """Have Chromium report the progress of a new tab's downloads; a person's own are for no agent."""
@@ -62,17 +62,21 @@ class Listener:
         self.record.set_url(url)
         if url in {BLANK, ""} or url.startswith((f"{BLANK}#", ERROR_PAGE)):
             return True
-        if self.record.guarded and url.startswith(("http:", "https:")) and not self.policy.permits(url):
+        if self.record.guarded and url.startswith(("http:", "https:")) and not self._permits(url):
             self._refuse(url)
             self._background.spawn(tab.page.goto(BLANK))
             return False
         self.fields.set_url(url)
         return True
 
+    def _permits(self, url: str) -> bool:
+        return self.policy.permits(url) and self.record.may_go(url)
+
     def _refuse(self, url: str) -> None:
-        """Tell the page's holder that the URL policy refused an address."""
+        """Tell the page's holder that the URL policy, or its own token, refused an address."""
         if client_id := self.record.holder_id:
-            text = f"{self.record.page_id}: {url[:200]} may not be opened and was blocked."
+            why = "" if self.record.may_go(url) else f": your token is for {', '.join(self.record.origins)} (--origin)"
+            text = f"{self.record.page_id}: {url[:200]} may not be opened and was blocked{why}."
             self.emit(self.record.notice(client_id, text))
 
     def _on_navigated(self, tab: Tab, frame: Frame) -> None:

@@ -10,6 +10,7 @@ from browser_service.host.events import well_formed
 from browser_service.host.page.life import Life, LifeEvent, after
 from browser_service.rules.human import HumanRequest
 from browser_service.rules.leases import Lease, Ownership
+from browser_service.security.origins import within
 from browser_service.security.urls import abridged_in
 from shared.calls import Notice
 from shared.errors import BrowseError, PageNotFound, SessionNotFound
@@ -80,6 +81,8 @@ class PageRecord:
     dialog_policy: DialogPolicy = _NO_POLICY
     browser_id: str = ""
     """The browser that it was last live in."""
+    origins: tuple[str, ...] = ()
+    """Where it may go, if the token of its holder is for some origins."""
     navigations: int = 0
     last_act: tuple[str, int] = ("", 0)
     """Who acted last, and how often the page had navigated before."""
@@ -132,6 +135,10 @@ class PageRecord:
             asker_id=self.person.asker_id if self.person else None,
         )
         return known if self.lease is None else known.model_copy(update=_lease_state(self.lease))
+
+    def may_go(self, url: str) -> bool:
+        """Say if the token of its holder lets it load a document from there."""
+        return not self.origins or within(self.origins, url)
 
     def move(self, event: LifeEvent) -> None:
         """Change the state of the page by an event. Raises IllegalMove for one that cannot happen now."""

@@ -16,7 +16,6 @@ from browser_service.host.page.observer import Observer
 from browser_service.host.reading.cache import ReadCache
 from browser_service.host.reading.snapshot import ClientView
 from browser_service.rules.bounded import Bounded
-from browser_service.security.urls import UrlPolicy
 
 _PROBE_S: Final = 1.0
 _TITLE_WITHIN_S: Final = 0.2
@@ -41,13 +40,15 @@ class Tab:
         """What each client was shown of it. A client that is no longer among the latest takes a snapshot again."""
         self.field_watch = FieldWatch()
         self.read_cache = ReadCache()
+        self.confined = False
+        """True once its frames load nothing from where its holder's token is not for."""
         self._owns = owns
         self._leave_answer: asyncio.Future[bool] | None = None
         page.on("domcontentloaded", self._on_document)
 
-    async def guard(self, policy: UrlPolicy | None, on_refused: Callable[[str], None]) -> None:
+    async def guard(self, permits: Callable[[str], bool] | None, on_refused: Callable[[str], None]) -> None:
         """Have the URL policy asked about each document, and learn Chromium's id of the page."""
-        self.cdp, self.target_id = await guard(self.page, policy, on_refused)
+        self.cdp, self.target_id = await guard(self.page, permits, on_refused)
 
     @property
     def owned(self) -> bool:

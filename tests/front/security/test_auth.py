@@ -16,10 +16,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from browser_service.security import auth
-from browser_service.security.auth import Identity, identify
-from client.credentials import mint
+from browser_service.security.auth import identify
+from client.credentials import mint, token_id
 from shared import wire
+from shared.calls import ClientRef
 from shared.errors import ServiceUnavailable, Unauthorized
+from shared.limits import UNLIMITED
 from shared.secret import ensure_secret
 from tests.support.service import Agent, RunningService
 from tests.support.site import Site
@@ -99,9 +101,11 @@ def test_no_text_identifies_anybody_nor_fails_otherwise(text: str) -> None:
 
 
 def test_a_minted_token_proves_the_client_and_carries_its_label() -> None:
-    identity = Identity(client_id="chat-1", label="Claude · shop")
-    assert identify(SECRET, bearer(mint(SECRET, "chat-1", "Claude · shop"))) == identity
-    assert identify(SECRET, f"bearer {mint(SECRET, 'chat-1', 'Claude · shop')}") == identity
+    minted = mint(SECRET, "chat-1", "Claude · shop")
+    for header in (bearer(minted), f"bearer {minted}"):
+        identity = identify(SECRET, header)
+        assert identity.ref == ClientRef(client_id="chat-1", label="Claude · shop")
+        assert (identity.token_id, identity.limits, identity.operator) == (token_id(minted), UNLIMITED, False)
 
 
 def test_a_minted_token_ends() -> None:

@@ -1,7 +1,6 @@
 """Tests tokens that are taken back: refused at once, on open streams too, and after a restart."""
 
 import asyncio
-import time
 from pathlib import Path
 
 import httpx
@@ -53,14 +52,42 @@ async def test_all_tokens_of_a_client_are_refused_at_once_and_its_streams_end(tm
         await asyncio.wait_for(stream, 5)
         assert await refused(robin)
         assert not await refused(ana)
-    async with (
-        running_service(settings_for(tmp_path)) as service,
-        service.agent("Robin", client_id="of-robin") as robin,
-    ):
-        await service.parts.revoked.clients({"of-robin"}, time.time() - 2)  # the second of the revocation is over
+
+
+async def test_a_revoked_client_stays_out_whatever_token_it_makes_until_it_is_restored(tmp_path: Path) -> None:
+    async with running_service(settings_for(tmp_path)) as service, service.agent("Robin", client_id="r-1") as robin:
+        await robin.call("open_page", pageId="p")
+        await revoke(service, {"clients": ["Robin"]})
+    async with running_service(settings_for(tmp_path)) as service:
+        robins = service.agent("Robin", client_id="r-1"), service.agent("robin", client_id="r-2")
+        async with robins[0] as anew, robins[1] as renamed:
+            for agent in (anew, renamed):  # a gateway makes its token anew, and each chat has an id of its own
+                error = (await agent.reply("list_pages")).json()["error"]
+                assert (error["code"], "was revoked" in error["message"]) == ("UNAUTHORIZED", True)
+                assert "browse-together token restore" in error["hint"]
+            owner = mint(service.parts.secret, "r-1", "Robin", operator=True)
+            headers = {"Authorization": f"Bearer {owner}"}
+            restored = await anew.http.post(wire.RESTORE, json={"names": ["Robin"]}, headers=headers)
+            assert restored.json()["result"] == {"restored": True}
+            assert not await refused(anew)
+            assert not await refused(renamed)
+            again = await anew.http.post(wire.RESTORE, json={"names": ["Robin"]}, headers=headers)
+            assert again.json()["result"] == {"restored": False}
+    async with running_service(settings_for(tmp_path)) as service, service.agent("Robin", client_id="r-1") as robin:
         assert not await refused(robin)
-        await service.parts.revoked.clients({"of-robin"}, time.time() + 2)
-        assert await refused(robin)
+
+
+async def test_revoking_ends_calls_that_run_and_frees_pages(service: RunningService) -> None:
+    async with service.agent("Eve", client_id="eve") as eve, service.agent() as ana:
+        await eve.call("open_page", pageId="held")
+        waiting = asyncio.create_task(eve.reply("wait", pageId="held", duration=30_000))
+        async with asyncio.timeout(10):
+            while not service.parts.ledger.register.running("eve"):  # noqa: ASYNC110 - the request has no event
+                await asyncio.sleep(0)
+        await revoke(service, {"clients": ["eve"]})
+        async with asyncio.timeout(10):
+            assert (await waiting).json()["error"]["code"] == "CANCELLED"
+        await ana.call("close_page", pageId="held")
 
 
 async def test_one_token_is_refused_by_its_id_and_after_a_restart(tmp_path: Path) -> None:

@@ -102,5 +102,9 @@ def test_a_token_is_revoked_by_itself_and_all_of_a_caller_by_its_name(running: T
         assert status() == 200
         assert "revoked" in running.succeed("revoke", way, token if way == "--token" else "Visitor").out
         assert status() == 401
+    anew = running.succeed("token", "--label", "Visitor").out.strip()
+    assert status(anew) == 401
+    assert running.succeed("token", "restore", "Visitor").out == "Visitor: let in again.\n"
+    assert status(anew) == 200
     assert running.run("revoke").code == 2
     assert "nobody of this name or id has been here" in running.succeed("revoke", "--client", "Visitr").out

@@ -124,8 +124,9 @@ async def test_a_chat_whose_token_is_revoked_is_told_so_and_no_longer_holds_its_
             assert revoked.json()["result"] == {"clients": ["Visitor", "visitor"], "known": 1}
             refused = await visitor.call("click", pageId="p", selector="h1")
             assert refused["isError"]
-            assert "UNAUTHORIZED: The token was revoked." in text(refused)
-            assert "browse-together token. This gateway sends the token in BROWSE_TOKEN." in text(refused)
+            assert 'UNAUTHORIZED: "Visitor" was revoked by the account\'s owner' in text(refused)
+            restoring = "browse-together token restore visitor. This gateway sends the token in BROWSE_TOKEN."
+            assert restoring in text(refused)
             async with asyncio.timeout(30):
                 while (await other.call("click", pageId="p", selector="h1"))["isError"]:
                     pass  # its presence ends with its stream, a moment later

@@ -1,0 +1,164 @@
+"""Makes tokens by name for the account's owner, and knows which there are and when each was used last."""
+
+import asyncio
+import time
+from dataclasses import dataclass, field
+from typing import Annotated, Final
+
+import structlog
+from pydantic import AfterValidator, Field, ValidationError
+
+from browser_service.security.auth import Identity, Revocations, token_client
+from browser_service.security.origins import origin_pattern
+from browser_service.store.tokens import TokenRecord, TokenTable
+from client.credentials import mint, token_id
+from shared.errors import JournalFailed, ValidationFailed, field_details
+from shared.limits import Limits
+from shared.model import Json
+from shared.timestamps import iso
+from shared.wire import TOKEN_LIMITS, TOKEN_NAME, TOKEN_NAME_PATTERN
+
+_USE_NOTED_EVERY_S: Final = 60.0
+_MOST_DAYS: Final = 3_650
+_DAY_S: Final = 86_400
+_OPTIONS: Final = {"toolsets": "--toolset", "origins": "--origin", "expiresAt": "--expires"}
+
+log = structlog.get_logger(__name__)
+
+
+def _origins(given: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(map(origin_pattern, given)))
+
+
+class GivenLimits(Limits):
+    """Parses limits that the owner gives: a pattern that matches nothing is refused."""
+
+    origins: Annotated[tuple[str, ...], Field(max_length=50), AfterValidator(_origins)] = ()
+
+
+class TokenRequest(GivenLimits):
+    """Parses the request for a token."""
+
+    name: str = Field(pattern=TOKEN_NAME_PATTERN)
+    expires_at: float
+
+
+@dataclass(eq=False)
+class Tokens:
+    """Keeps the records in memory, and in the journal for the next start. A token itself is told once, and not kept."""
+
+    table: TokenTable
+    secret: str
+    revoked: Revocations
+    _records: dict[str, TokenRecord] = field(default_factory=dict)
+    """Maps names, in lower case, to records."""
+    _writing: set[asyncio.Task[None]] = field(default_factory=set)
+
+    async def open(self) -> None:
+        self._records = {record.name.casefold(): record for record in await self.table.all()}
+
+    async def close(self) -> None:
+        """Finish writing when tokens were used."""
+        await asyncio.gather(*self._writing, *map(self.table.keep, self._records.values()), return_exceptions=True)
+
+    async def create(self, given: Json) -> tuple[str, TokenRecord]:
+        """Return a new token, and what is kept of it. Raises ValidationFailed, which names the option."""
+        request, now = _parsed(given), time.time()
+        if not now < request.expires_at <= now + _MOST_DAYS * _DAY_S:
+            problem = "is over already" if request.expires_at <= now else "is too far away"
+            raise _invalid("expiresAt", f"the time that the token is to end {problem}; give 30d, 12h or a date to come")
+        former = self._records.get(request.name.casefold())
+        if former is not None and self.state(former) == "valid":
+            raise ValidationFailed(
+                f"--name: there is a token {former.name!r} already.",
+                hint=f"End it first, browse-together token revoke {former.name}, or take another name.",
+                details=field_details("name"),
+            )
+        limits = Limits.model_validate(request.model_dump(include=set(Limits.model_fields)))
+        token = mint(
+            self.secret,
+            token_client(request.name),
+            request.name,
+            lifetime_s=max(1, round(request.expires_at - now)),
+            claims={TOKEN_NAME: request.name, TOKEN_LIMITS: limits.model_dump(mode="json", exclude_defaults=True)},
+        )
+        record = TokenRecord(
+            name=request.name, token_id=token_id(token), limits=limits, made_at=now, expires_at=request.expires_at
+        )
+        await self.table.keep(record)
+        self._records[request.name.casefold()] = record
+        log.info("a token was made", name=record.name, limits=limits.words)
+        return token, record
+
+    def listed(self) -> list[Json]:
+        """Describe all tokens, the latest last."""
+        return [self.described(record) for record in sorted(self._records.values(), key=lambda each: each.made_at)]
+
+    def described(self, record: TokenRecord) -> Json:
+        return {
+            "name": record.name,
+            "limits": record.limits.words,
+            "state": self.state(record),
+            "madeAt": iso(record.made_at),
+            "usedAt": iso(record.used_at) if record.used_at else None,
+            "expiresAt": iso(record.expires_at),
+        }
+
+    def state(self, record: TokenRecord) -> str:
+        if self.revoked.holds(record.token_id):
+            return "revoked"
+        return "valid" if record.expires_at > time.time() else "expired"
+
+    def find(self, name: str) -> TokenRecord:
+        """Return the record of a name. Raises ValidationFailed."""
+        if record := self._records.get(name.casefold()):
+            return record
+        names = ", ".join(record.name for record in self._records.values())
+        raise ValidationFailed(
+            f"There is no token {name[:80]!r}.",
+            hint=f"There are: {names}." if names else "browse-together token create makes one.",
+            details=field_details("name"),
+        )
+
+    def name_of(self, token_id: str) -> str:
+        """Return the name of the token of an id; empty if it has none."""
+        return next((each.name for each in self._records.values() if each.token_id == token_id), "")
+
+    def __contains__(self, name: str) -> bool:
+        return name.casefold() in self._records
+
+    def note_use(self, caller: Identity) -> None:
+        """Note that a token was used; now and then this is written down."""
+        record = self._records.get(caller.token_name.casefold())
+        now = time.time()
+        if record is None or record.token_id != caller.token_id or now - (record.used_at or 0) < _USE_NOTED_EVERY_S:
+            return
+        record.used_at = now
+        task = asyncio.create_task(self._write(record))
+        self._writing.add(task)
+        task.add_done_callback(self._writing.discard)
+
+    async def _write(self, record: TokenRecord) -> None:
+        try:
+            await self.table.keep(record)
+        except JournalFailed as error:
+            log.warning("the use of a token cannot be written", reason=str(error))
+
+
+def _parsed(given: Json) -> TokenRequest:
+    try:
+        return TokenRequest.model_validate(given)
+    except ValidationError as error:
+        problem = error.errors(include_url=False)[0]
+        name = str(problem["loc"][0]) if problem["loc"] else "name"
+        message = str(problem["msg"]).removeprefix("Value error, ")
+        if name == "name":
+            message = "a name has up to 40 letters, digits, '.', '_' and '-', such as ci-reader"
+        raise _invalid(name, message) from None
+
+
+def _invalid(name: str, problem: str) -> ValidationFailed:
+    option = _OPTIONS.get(name, f"--{name}")
+    return ValidationFailed(
+        f"{option}: {problem}.", hint="browse-together token create --help", details=field_details(name)
+    )

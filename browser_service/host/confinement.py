@@ -1,0 +1,111 @@
+"""Keeps a caller whose token is for some origins from pages elsewhere: before an act, in its reply, and in what its
+pages load."""
+
+import contextlib
+
+from playwright.async_api import Error as PlaywrightError
+from playwright.async_api import Route
+
+from browser_service.host.page.handle import BrowserPage
+from browser_service.host.page.record import PageRecord
+from browser_service.security.origins import within
+from browser_service.security.urls import abridged, origin_of
+from shared.actions.base import Action
+from shared.actions.traits import Effect
+from shared.calls import Call
+from shared.errors import Forbidden
+from shared.model import Json
+from shared.next_calls import next_call
+
+
+def check_origins(page: BrowserPage, call: Call, action: Action) -> None:
+    """Raise Forbidden where the page, or a frame in it, is at an origin that the caller's token is not for. To lead a
+    page of its own elsewhere, to close it or to give it up is allowed."""
+    if not call.origins:
+        return
+    first = next(iter(action.parts()), action)
+    may_leave = page.record.state().belongs_to(call.client_id) and (first.navigates or _gives_up(first))
+    if not may_leave and (url := _outside(page, call)) is not None:
+        raise _refused(page, call, action, url)
+
+
+def note_holder(page: PageRecord, call: Call, action: Action) -> None:
+    """Bind a page to the origins of the client that acts on it and holds it; one without them frees it."""
+    holder = page.ownership.holder()
+    if action.effect is not Effect.READS and holder is not None and holder.client_id == call.client_id:
+        page.origins = tuple(call.origins)
+
+
+async def confine(page: BrowserPage, call: Call) -> None:
+    """Have the page's frames, those in processes of their own too, load nothing from other origins. The page's own
+    guard sees redirects, and these frames it does not see."""
+    if not call.origins or page.tab.confined:
+        return
+    page.tab.confined = True
+    record = page.record
+
+    async def decide(route: Route) -> None:
+        with contextlib.suppress(PlaywrightError):  # its page has gone
+            if route.request.is_navigation_request() and not record.may_go(route.request.url):
+                await route.abort("blockedbyclient")
+            else:
+                await route.fallback()
+
+    await page.playwright.route("**/*", decide)
+
+
+def within_origins(page: BrowserPage, call: Call, action: Action, result: Json) -> Json:
+    """Return the result of a call; of an act by which the page came to another origin only that it did. Raises
+    Forbidden instead of a result that was read there."""
+    if not call.origins or action.only_carries or _gives_up(action):  # of what one carries each was looked at
+        return result
+    url = _redirected(call, result) or _outside(page, call)
+    if url is None:
+        return result
+    if action.effect is Effect.READS:
+        raise _refused(page, call, action, url)
+    observed = (
+        f"{action.name()} is done; {_place(url)} is not an origin of this token, which neither reads nor acts there"
+    )
+    return {"observed": observed if action.from_page else f"{observed}. Lead it back: {_way_back(page, call)}"}
+
+
+def _gives_up(action: Action) -> bool:
+    return action.closes_page or (action.ownership and action.serves_reading)
+
+
+def _outside(page: BrowserPage, call: Call) -> str | None:
+    """Return the URL of the page, or of a frame in it, that the token is not for; None if there is none."""
+    if not page.current.live:
+        return None if _is_inside(call, page.record.url) else page.record.url
+    return next((frame.url for frame in page.playwright.frames if not _is_inside(call, frame.url)), None)
+
+
+def _is_inside(call: Call, url: str) -> bool:
+    """Return whether a document is at an origin of the token, or has none of its own: what a page of such an origin
+    writes into a frame, and what the browser shows for a document that could not be loaded."""
+    return within(call.origins, url) or url.startswith(("about:srcdoc", "chrome-error:"))
+
+
+def _redirected(call: Call, result: Json) -> str | None:
+    """Return where a request of the page was redirected, if the token is not for that."""
+    url = result.get("redirectedTo")
+    return url if isinstance(url, str) and not within(call.origins, url) else None
+
+
+def _place(url: str) -> str:
+    return origin_of(url) or abridged(url)[:100]
+
+
+def _way_back(page: BrowserPage, call: Call) -> str:
+    return next_call("goto", page_id=page.page_id, url=f"{call.origins[0]}/")
+
+
+def _refused(page: BrowserPage, call: Call, action: Action, url: str) -> Forbidden:
+    return Forbidden(
+        f'{action.name()}: "{page.page_id}" is at {_place(url)}, or has a frame from there, and the token is for '
+        f"{', '.join(call.origins)} (--origin). Nothing was told.",
+        hint=f"A page of your own: {next_call('open_page', url=f'{call.origins[0]}/')}. The account's owner gives more "
+        "by another token: browse-together token create --name NAME, with another --origin.",
+        details={"context": {"rule": "--origin"}},
+    )

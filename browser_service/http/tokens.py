@@ -1,0 +1,58 @@
+"""Routes for the account's own command line: it makes tokens by name, lists them, and takes them back."""
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+
+from browser_service.http.routes import Caller, body_of, done, services
+from browser_service.security.auth import Identity
+from shared import wire
+from shared.errors import Forbidden, ValidationFailed
+
+router = APIRouter()
+
+
+@router.post(wire.TOKENS)
+async def create(request: Request, caller: Caller) -> Response:
+    _check_owner(caller, "made", "browse-together token create --name NAME")
+    token, record = await services(request).tokens.create(await body_of(request))
+    return done(request, {"token": token, **services(request).tokens.described(record)})
+
+
+@router.get(wire.TOKENS)
+async def listed(request: Request, caller: Caller) -> Response:
+    _check_owner(caller, "listed", "browse-together token list")
+    return done(request, {"tokens": [*services(request).tokens.listed()]})
+
+
+@router.post(wire.REVOKE)
+async def revoke(request: Request, caller: Caller) -> Response:
+    _check_owner(caller, "revoked", "browse-together revoke --client LABEL")
+    body, administration = await body_of(request), services(request).administration
+    clients, token_id, name = body.get("clients"), body.get("tokenId"), body.get("name")
+    if isinstance(name, str) and name:
+        return done(request, await administration.revoke_named(name))
+    if isinstance(token_id, str) and token_id:
+        return done(request, await administration.revoke_token(token_id))
+    if not isinstance(clients, list) or not clients or not all(isinstance(one, str) and one for one in clients):
+        raise ValidationFailed(
+            "The request does not say what to revoke.",
+            hint='Send {"clients": ["..."]}, labels or ids, or {"tokenId": "..."}, or {"name": "..."}, of a token.',
+        )
+    return done(request, await administration.revoke({str(one) for one in clients}))
+
+
+@router.post(wire.RESTORE)
+async def restore(request: Request, caller: Caller) -> Response:
+    _check_owner(caller, "restored", "browse-together token restore NAME")
+    names = (await body_of(request)).get("names")
+    if not isinstance(names, list) or not names or not all(isinstance(one, str) and one for one in names):
+        raise ValidationFailed(
+            "The request does not say what to restore.",
+            hint='Send {"names": ["..."]}: a token\'s name, or labels or ids of clients.',
+        )
+    return done(request, await services(request).administration.restore([str(one) for one in names]))
+
+
+def _check_owner(caller: Identity, done_: str, command: str) -> None:
+    if not caller.operator:
+        raise Forbidden(f"Tokens are {done_} by the account's owner.", hint=command)

@@ -1,0 +1,42 @@
+"""Stores what is known of the tokens that were made by name: never the tokens themselves."""
+
+import contextlib
+from typing import Final
+
+from pydantic import Field, ValidationError
+
+from browser_service.store.journal import Journal
+from shared.limits import Limits
+from shared.model import Model
+
+_MOST: Final = 1_000
+
+
+class TokenRecord(Model):
+    """Describes a token: what it is called and revoked by, what it allows, and when it was used last."""
+
+    name: str
+    token_id: str
+    limits: Limits
+    made_at: float = Field(description="Unix time.")
+    expires_at: float
+    used_at: float | None = None
+
+
+class TokenTable:
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+
+    async def all(self) -> list[TokenRecord]:
+        """Return the records, the oldest first. One that cannot be read is left out."""
+        records = []
+        for (text,) in await self._journal.read("SELECT record FROM tokens ORDER BY rowid"):
+            with contextlib.suppress(ValidationError):
+                records.append(TokenRecord.model_validate_json(str(text)))
+        return records
+
+    async def keep(self, record: TokenRecord) -> None:
+        sql = "INSERT OR REPLACE INTO tokens VALUES (?, ?)"
+        await self._journal.write(sql, record.name, record.model_dump_json())
+        oldest = "SELECT rowid FROM tokens ORDER BY rowid DESC LIMIT -1 OFFSET ?"
+        await self._journal.write(f"DELETE FROM tokens WHERE rowid IN ({oldest})", _MOST)  # noqa: S608 - a text of ours

@@ -1,0 +1,96 @@
+"""Declares what a token may be limited to, and which actions it then leaves.
+
+The limits stand in the token itself, signed: the service looks nothing up, and a gateway reads them without asking."""
+
+from collections.abc import Mapping
+from typing import Annotated, Final, Literal
+
+from pydantic import ConfigDict, Field, ValidationError, field_validator
+
+from shared import toolsets
+from shared.actions.base import Action
+from shared.actions.help import CallTool
+from shared.actions.traits import Effect
+from shared.model import Model
+from shared.wire import ID_PATTERN, TOKEN_LIMITS
+
+CookieAccess = Literal["values", "names", "none"]
+_ALWAYS: Final = frozenset({"help", "call_tool", "get_call", "cancel_call"})
+"""Names the actions without which no other can be found, or followed to its end."""
+_MOST_ORIGINS: Final = 50
+
+
+class Limits(Model):
+    """Holds what a token allows. Without limits it allows all but the cookie values of the shared login."""
+
+    model_config = ConfigDict(frozen=True)
+
+    read_only: bool = Field(default=False, description="Reads, and opens, moves and closes pages of its own.")
+    scripting: bool = Field(default=True, description="Runs JavaScript of its own in pages.")
+    cookies: CookieAccess = Field(
+        default="names", description="What it sees of the shared login's cookies; none: no cookies of any session."
+    )
+    origins: Annotated[tuple[str, ...], Field(max_length=_MOST_ORIGINS)] = Field(
+        default=(), description="Where it may go, read and act; everywhere without."
+    )
+    session: str | None = Field(default=None, pattern=ID_PATTERN, description="The one session that it may use.")
+    toolsets: tuple[str, ...] = Field(default=(), description="Whose tools it may call; all without.")
+    pages: int | None = Field(default=None, ge=1, le=10_000, description="Pages that it may have open.")
+
+    @field_validator("toolsets")
+    @classmethod
+    def _known(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        if unknown := [name for name in value if name not in toolsets.NAMES]:
+            raise ValueError(f"there is no toolset {unknown[0]!r}; there are: {', '.join(toolsets.NAMES)}")
+        return value
+
+    def lists(self, action: type[Action]) -> bool:
+        """Return whether the token allows calls of an action, so that a list of tools has it. What such a call names
+        may still be refused."""
+        return not self.rule_against(action)
+
+    def rule_against(self, action: Action | type[Action]) -> str:
+        """Return the option of `token create` that refuses an action, whatever it names; empty if none does."""
+        carries = bool(action.part_fields) or action.name() == CallTool.name()  # its parts are asked about themselves
+        if self.toolsets and action.name() not in toolsets.actions_in(self.toolsets).keys() | _ALWAYS:
+            return "--toolset"
+        if self.read_only and not carries and not (action.effect is Effect.READS or action.serves_reading):
+            return "--read-only"
+        if not self.scripting and action.runs_given_script:
+            return "--no-scripting"
+        if self.cookies == "none" and action.touches_cookies:
+            return "--no-cookies"
+        return ""
+
+    @property
+    def words(self) -> str:
+        """Return the limits as the options of `token create`; empty if there are none."""
+        named = {"--session": self.session, "--pages": self.pages}
+        return " ".join(
+            [
+                *(["--read-only"] if self.read_only else []),
+                *([] if self.scripting else ["--no-scripting"]),
+                *({"values": ["--cookies"], "none": ["--no-cookies"]}.get(self.cookies, [])),
+                *(f"--origin {origin}" for origin in self.origins),
+                *(f"{option} {value}" for option, value in named.items() if value is not None),
+                *(f"--toolset {name}" for name in self.toolsets),
+            ]
+        )
+
+
+UNLIMITED: Final = Limits()
+
+
+def limits_of(claims: Mapping[str, object]) -> Limits:
+    """Return the limits that a token's claims have. Raises ValidationError for some that are not known here: a token
+    that limits more than is understood allows nothing."""
+    found = claims.get(TOKEN_LIMITS)
+    return UNLIMITED if found is None else Limits.model_validate(found)
+
+
+def readable_limits(claims: Mapping[str, object]) -> Limits:
+    """Return the limits for a list of tools; without them for claims that only the service can judge."""
+    try:
+        return limits_of(claims)
+    except ValidationError:
+        return UNLIMITED
