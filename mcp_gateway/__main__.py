@@ -13,6 +13,8 @@ from mcp_gateway.stdio.early import EarlyServer
 from shared.instructions import INSTRUCTIONS
 
 EXIT_WITHIN_S: Final = 0.7
+_LIMITING: Final = frozenset({"BROWSE_TOOLSETS", "BROWSE_TOKEN", "BROWSE_TOKEN_FILE"})
+"""Names the variables that may ask for other tools than the usual ones, or allow fewer."""
 
 
 def main() -> None:
@@ -34,14 +36,13 @@ def main() -> None:
 
 def _early_server() -> EarlyServer:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    telling = ("BROWSE_TOOLSETS", "BROWSE_TOKEN", "BROWSE_TOKEN_FILE")  # of misspelt names, and of limits
-    instructions = None if any(map(os.environ.get, telling)) else INSTRUCTIONS
+    instructions = None if any(map(os.environ.get, _LIMITING)) else INSTRUCTIONS  # which tell of it
     return EarlyServer(Descriptors.claim(), on_end=_exit_soon, instructions=instructions)
 
 
 def _may_list_others() -> bool:
     """Return whether a setting may ask for other tools than the usual ones; what reads settings is not there yet."""
-    if any(value for name, value in os.environ.items() if name.upper() == "BROWSE_TOOLSETS"):
+    if any(value for name, value in os.environ.items() if name.upper() in _LIMITING):
         return True
     from client import config_place  # noqa: PLC0415 - after the first reply
 
