@@ -124,7 +124,6 @@ class Services:
         self.feed = feed = Feed(
             *(host, directory, clients, self.journal, self.seal, self.storage, self.origins, self.downloads),
             on_person=self.notifier.notify,
-            link=self.requests.link,
         )
         self.host_calls = host_calls = HostCalls(
             *(host, directory, clients, feed, ledger.register, self.vault, self.quotas, self.origins, self.policy)

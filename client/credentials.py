@@ -12,7 +12,7 @@ import jwt
 
 from shared.errors import ServiceUnavailable
 from shared.secret import read_secret
-from shared.wire import CHAT, TOKEN_ALGORITHM, TOKEN_AUDIENCE, TOKEN_NAME
+from shared.wire import CHAT, PERSON_AUDIENCE, TOKEN_ALGORITHM, TOKEN_AUDIENCE, TOKEN_NAME
 
 DAY_S: Final = 86_400
 _RENEWED_AFTER_S: Final = DAY_S // 2
@@ -40,6 +40,14 @@ def mint(
     if operator:
         claims["operator"] = True
     return jwt.encode(claims, secret, algorithm=TOKEN_ALGORITHM)
+
+
+def mint_key(secret: str, request_id: str, *, client_id: str = "", label: str = "") -> str:
+    """Make the key of a person who answers a request: whoever has it may answer that one, and do nothing else. With a
+    client it is of the person in that client's chat, for what the client itself asked."""
+    claims = {"sub": request_id, "aud": PERSON_AUDIENCE, "exp": int(time.time()) + DAY_S}
+    chat = {"client": client_id, "label": label} if client_id else {}
+    return jwt.encode({**claims, **chat}, secret, algorithm=TOKEN_ALGORITHM)
 
 
 def token_id(token: str) -> str:
@@ -111,6 +119,20 @@ class Credentials:
         if self._shares is None:
             self._shares = TOKEN_NAME in self.claims()
         return self._shares
+
+    @property
+    def are_given(self) -> bool:
+        """Return whether an agent may hold the token, which was given and not made here."""
+        return bool(self.token or self.token_file)
+
+    def person_key(self, request_id: str) -> str:
+        """Make the key by which the person in this client's chat answers what the client asked. It is empty without
+        the secret, and for who was given a token."""
+        try:
+            secret = "" if self.are_given else read_secret(self.data_dir)
+        except FileNotFoundError:
+            return ""
+        return mint_key(secret, request_id, client_id=self.client_id, label=self.label) if secret else ""
 
     @property
     def source(self) -> str:

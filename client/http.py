@@ -144,13 +144,17 @@ class ServiceClient:
         task.add_done_callback(self._background.discard)
 
     async def resolve(self, request_id: str, resolution: Mapping[str, str]) -> Failure | None:
-        """Answer a request to a person; the first answer counts. Returns the service's error if it refuses the answer.
-        An answer that does not reach the service is lost."""
+        """Answer a request to a person for the one in this client's chat; the first answer counts. Returns the
+        service's error if it refuses the answer. An answer that does not reach the service is lost."""
         path = f"{wire.REQUESTS}/{quote(request_id, safe='')}/resolve"
         with contextlib.suppress(*UNREACHED):
-            headers = self.credentials.headers()
+            headers = {"Authorization": f"Bearer {self.credentials.person_key(request_id)}"}
             return self._read(await self.http.post(path, json=dict(resolution), headers=headers)).error
         return None
+
+    def link(self, request_id: str) -> str:
+        """Return the address at which the person in this client's chat answers a request."""
+        return f"{self.url}{wire.PERSON}/{request_id}#{self.credentials.person_key(request_id)}"
 
     async def file(self, artifact_id: str) -> tuple[str, bytes] | None:
         """Return MIME type and bytes of a file that this client's calls made; None if there is none. Raises

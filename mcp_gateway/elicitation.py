@@ -1,4 +1,8 @@
-"""Shows the person in a chat a form or a link: one more way to answer what agents ask people for."""
+"""Shows the person in a chat a form or a link: one more way to answer what agents ask people for.
+
+The chat's host shows the form to its person, and is trusted to: what comes back counts as that person's answer. The
+gateway proves it with a key for this one request, which it makes from the account's secret; the chat's own token would
+not do, because an agent may hold that. A gateway that was given a token instead asks nobody in the chat."""
 
 import asyncio
 import re
@@ -70,7 +74,7 @@ class Elicitation:
         call = partial(send, body | response.arguments)
         capabilities = ctx.session.client_capabilities
         capability = capabilities.elicitation if capabilities else None
-        if capability is None or not response.may_ask:
+        if capability is None or not response.may_ask or self._service.credentials.are_given:
             return await call(lambda _: None)
         if ctx.protocol_version not in HANDSHAKE_PROTOCOL_VERSIONS:
             return await self._reply_or_question(capability, response, call)
@@ -174,6 +178,6 @@ class Elicitation:
         the chat if the client has links; one that says no more than `elicitation` has forms."""
         message, has_links = request.question(problem), capability.url is not None
         if has_links and (request.kind == "code" or capability.form is None):
-            link, link_id = self._service.url + request.link, request.request_id if has_link_id else None
+            link, link_id = self._service.link(request.request_id), request.request_id if has_link_id else None
             return protocol.ElicitRequestURLParams(message=message, url=link, elicitation_id=link_id)
         return protocol.ElicitRequestFormParams(message=message, requested_schema=request.answer_schema())

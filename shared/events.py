@@ -96,6 +96,7 @@ class StateSaved(Model):
     seq: int = 0
     session_id: str
     name: str = Field(default="", description="That it was saved under on demand; what comes back by itself has none.")
+    client_id: str = Field(default="", description="Who saved it under that name, and alone may do so again.")
     state: Json = Field(repr=False)
 
 

@@ -6,6 +6,7 @@ from pydantic import Field
 
 from shared.model import Json, Model
 from shared.next_calls import next_call
+from shared.words import own_words
 
 Access = Literal["private", "read", "act"]
 """Says what others may do with a page."""
@@ -28,7 +29,6 @@ class HumanRequestState(Model):
     asked_by: str = ""
     joined_by: list[str] = Field(default=[], description="The labels of those who wait for the same.")
     asked_ago_ms: int = 0
-    link: str = Field(default="", repr=False, description="Path of the page to answer on, with its key: for people.")
 
     @property
     def what(self) -> str:
@@ -38,7 +38,7 @@ class HumanRequestState(Model):
 
     def question(self, why: str = "") -> str:
         """Return the question for the person. `why` says what was wrong with the answer before."""
-        what = f"An agent asks for {self.what}, on page {self.page_id}: {self.message}"
+        what = f"An agent asks for {self.what}, on page {self.page_id}, {own_words(self.message)}"
         then = "Sign in on that page of the shared browser, then accept." if self.kind == "login" else ""
         return "\n".join(filter(None, (why, what, then)))
 
@@ -106,6 +106,10 @@ class PageState(Model):
         default=None, description="What a person has the page for, above its lease."
     )
     asker_id: str | None = Field(default=None, description="Who asked first, in whose chat it may be answered too.")
+
+    def private_from(self, client_id: str) -> bool:
+        """Tell whether it is another client's alone."""
+        return self.access == "private" and self.holder_id is not None and self.holder_id != client_id
 
     def belongs_to(self, client_id: str) -> bool:
         """Tell whether it is the client's own page, now or from before."""

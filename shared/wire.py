@@ -97,6 +97,8 @@ TOKEN_NAME: Final = "name"  # noqa: S105 - the name of a claim
 """Names the claim with the name of a token that `token create` made."""
 TOKEN_LIMITS: Final = "limits"  # noqa: S105 - likewise
 TOKEN_NAME_PATTERN: Final = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$"  # noqa: S105 - the form of a name
+PERSON_AUDIENCE: Final = f"{TOKEN_AUDIENCE}/person"
+"""Marks the keys by which people answer requests."""
 SECRET_FILE: Final = "secret"  # noqa: S105 - the name of a file
 INSTANCE_FILE: Final = "instance.json"
 START_LOCK: Final = "start.lock"

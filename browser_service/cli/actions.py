@@ -37,12 +37,14 @@ app = new_app()
 def list_pages(*, data_dir: flags.DataDir = None, as_json: flags.AsJson = False) -> None:
     """The open pages in three parts: yours (this account's command line), people's, and other agents'."""
     with Client(flags.settings(data_dir).data_dir) as client:
-        result = cast("dict[str, list[Json]]", client.get(wire.PAGES))
-    pages = {part: result[part] for part in _PARTS}
+        result = client.get(wire.PAGES)
+    pages = {part: cast("list[Json]", result[part]) for part in _PARTS}
     if as_json:
         output.say_json(pages)
-    else:
-        output.show_rows(_COLUMNS, [_rows(title, pages[part]) for part, title in _PARTS.items()])
+        return
+    output.show_rows(_COLUMNS, [_rows(title, pages[part]) for part, title in _PARTS.items()])
+    if hidden := result.get("private"):
+        output.say(f"Private to others: {hidden}. You see them with: browse-together run list_pages --person")
 
 
 @app.command()
@@ -95,7 +97,10 @@ def command_of(name: str, action: type[Action], run_body: Callable[..., None] = 
             typer.Option("--out", "--output", metavar="FILE", help="Save the file of the reply, or its text, here."),
         ] = None,
         person: Annotated[
-            bool, typer.Option("--person", help="Act as the person, on a page that an agent asked you to take.")
+            bool,
+            typer.Option(
+                "--person", help="Act as the person: on a page that an agent asked you to take, or on a private one."
+            ),
         ] = False,
         **options: Any,  # Any: of each option what typer made of it
     ) -> None:

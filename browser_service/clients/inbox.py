@@ -7,12 +7,15 @@ import structlog
 from pydantic import Field, ValidationError
 
 from browser_service.host.seam import SessionHost
-from browser_service.security.auth import Identity, mint_key
+from browser_service.security.auth import Identity
 from browser_service.security.redaction import safe_url
-from shared.errors import RequestNotFound, ValidationFailed, field_details
+from browser_service.security.urls import origin_of
+from client.credentials import mint_key
+from shared.errors import Forbidden, RequestNotFound, ValidationFailed, field_details
 from shared.model import Json, Model
 from shared.pages import Answer, PageState
-from shared.wire import PERSON, REQUESTS
+from shared.wire import APP_NAME, PERSON, REQUESTS
+from shared.words import quotable
 
 log = structlog.get_logger(__name__)
 
@@ -28,7 +31,8 @@ class Resolution(Model):
 
 @dataclass(eq=False, repr=False)
 class HumanInbox:
-    """Shows and answers all requests for the account's owner, and for a client those that it made itself."""
+    """Shows the requests: all to the account's owner, one to the person who has its key, and to a client those that it
+    made itself. Only people answer them."""
 
     host: SessionHost
     secret: str
@@ -57,12 +61,18 @@ class HumanInbox:
         return describe_request(page)
 
     async def resolve(self, caller: Identity, request_id: str, body: Json) -> Json:
-        """Give a request its answer. Raises RequestNotFound, also if it is answered already, and ValidationFailed."""
+        """Give a request its answer. Raises Forbidden for a client, whatever it asked, because it is no person;
+        RequestNotFound, also if it is answered already; and ValidationFailed."""
         try:
             resolution = Resolution.model_validate(body)
         except ValidationError as error:
             raise _invalid(error) from None
         page = (await self._open(caller)).get(request_id)
+        if page is not None and not (caller.operator or caller.request_id):
+            raise Forbidden(
+                "A person answers this, and no client's token.",
+                hint=f"By the link of the request, in the form of a chat, or with `{APP_NAME} requests`.",
+            )
         if page is None or page.person is None:
             raise RequestNotFound(
                 f"There is no open request {request_id!r}; it may be answered already.", hint=f"See GET {REQUESTS}."
@@ -94,21 +104,24 @@ class HumanInbox:
         return requests
 
     def _may(self, caller: Identity, page: PageState, request_id: str) -> bool:
-        return caller.operator or caller.request_id == request_id or caller.client_id == page.asker_id
+        if caller.request_id and not caller.in_chat:
+            return caller.request_id == request_id
+        return caller.operator or (caller.client_id == page.asker_id and caller.request_id in {"", request_id})
 
 
 def _name(caller: Identity, resolution: Resolution) -> str:
     """Name the person who answers, as the account's command line says; one who came by a link stays unnamed."""
     if caller.operator:
-        return resolution.by
-    return "" if caller.request_id else f'The person at "{caller.label}"'
+        return quotable(resolution.by)
+    return f'The person at "{caller.label}"' if caller.in_chat else ""
 
 
 def describe_request(page: PageState) -> Json:
-    """Describe a request and its page. The page's URL is real; the request's origin is only what the agent claims."""
+    """Describe a request and its page. Where it is, the page says and not the agent."""
     assert page.person is not None  # noqa: S101 - only such pages come here
     return {
-        **page.person.model_dump(mode="json", exclude={"link"}),
+        **page.person.model_dump(mode="json"),
+        "origin": origin_of(page.url) or "",
         "url": safe_url(page.url),
         "title": page.title[:200],
     }

@@ -9,6 +9,7 @@ from shared.model import Json
 from shared.next_calls import next_call
 from shared.pages import Owner, PageBlock, PageState
 from shared.wire import DEFAULT_SESSION
+from shared.words import own_words
 
 _PEOPLE: Final = 20
 _OTHERS: Final = 5
@@ -20,8 +21,9 @@ _NAMES: Final = {"yours": "Yours", "people": "People's", "others": "Other agents
 _ALL: Final = next_call("list_pages", all=True)
 
 
-def listing(pages: Iterable[PageState], client_id: str, *, whole: bool) -> Json:
-    """List pages in three parts, and as text with a line for each. `pages` must be redacted for the client already."""
+def listing(pages: Iterable[PageState], client_id: str, *, whole: bool, hidden: int = 0) -> Json:
+    """List the pages that the client may know of in three parts, and as text with a line for each. So many more are
+    `hidden` from it."""
     parts: dict[str, list[PageState]] = {name: [] for name in _NAMES}
     for page in pages:
         parts[_part(page, client_id)].append(page)
@@ -31,11 +33,16 @@ def listing(pages: Iterable[PageState], client_id: str, *, whole: bool) -> Json:
     result: Json = {name: [_listed(page, client_id) for page in listed_pages[name]] for name in parts}
     if omitted:
         result["more"] = {**omitted}
+    if hidden:
+        result["private"] = hidden
     lines = [line for name in parts for line in _lines(name, listed_pages[name], client_id)]
     lines += [f"{_NAMES[name]}: {count} more{_by(name, parts[name], client_id)}." for name, count in omitted.items()]
     if omitted:
         lines.append(f"All of them: {_ALL}.")
-    return {**result, "text": "\n".join(lines) or "No page is open."}
+    lines = lines or ["No page is open."]
+    if hidden:
+        lines.append(f"Private to others: {hidden}.")
+    return {**result, "text": "\n".join(lines)}
 
 
 def elapsed_words(ms: int) -> str:
@@ -101,7 +108,9 @@ def _line(page: PageState, client_id: str) -> str:
         f"acted {elapsed_words(page.acted_ago_ms)} ago" if page.acted_ago_ms is not None else "",
         f'left by "{leaver}"' if leaver and page.left_by_id != client_id else "from before" if leaver else "",
         f"access {page.access}" if page.access != "read" else "",
-        f'held for {round(page.hold_left_ms / 60_000)} min more: "{page.hold_reason}"' if page.hold_left_ms else "",
+        f"held for {round(page.hold_left_ms / 60_000)} min more, {own_words(page.hold_reason)}"
+        if page.hold_left_ms
+        else "",
         f"a person is asked for {page.person.what}" if page.person is not None else "",
         "a dialog is open" if page.dialog else "",
         "parked" if page.parked is not None else "",

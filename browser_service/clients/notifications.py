@@ -14,6 +14,7 @@ from browser_service.rules.bounded import Bounded
 from shared.model import Json
 from shared.pages import PageState
 from shared.wire import APP_NAME
+from shared.words import own_words
 
 _WITHIN_S = 5.0
 _MOST_TEXT = 300
@@ -49,7 +50,7 @@ class Notifier:
     async def _send(self, request: Json) -> None:
         if self._desktop:  # without the link: other accounts of this machine can read a program's arguments
             title = f"{APP_NAME}: {request['askedBy']} asks for you"
-            text = f"{request['kind']}, {request['origin']}: {request['message']}"
+            text = f"{request['kind']}, {request['origin']}, {own_words(str(request['message']))}"
             await _run([*self._desktop, title[:_MOST_TEXT], html.escape(text[:_MOST_TEXT], quote=False)])
         if self._webhook:
             await _post(self._webhook, {**request, "link": self._link(str(request["requestId"]))})

@@ -9,15 +9,17 @@ from browser_service.host.dialogs import Dialogs
 from browser_service.host.network.patterns import matches_glob
 from browser_service.host.page.handle import BrowserPage
 from browser_service.host.page.record import PageRecord
+from browser_service.host.privacy import check_private, check_shown
 from browser_service.rules.leases import Lease
 from browser_service.security.urls import UrlPolicy, origin_of
 from shared.actions.base import Action
 from shared.actions.traits import Effect, Scope, Unaddressed
 from shared.calls import Call
-from shared.errors import AffectsOthers, BrowseError, Forbidden, PageOwned, StaleRevision, field_details
+from shared.errors import AffectsOthers, BrowseError, PageOwned, StaleRevision, field_details
 from shared.model import Json
 from shared.next_calls import next_call
 from shared.pages import PageState
+from shared.words import own_words
 
 _NAMED = 5
 
@@ -35,6 +37,7 @@ class Admission:
     def admit(self, page: BrowserPage, run: CallRun) -> None:
         """Let a call, or a part of one, pass, or raise. Whoever loses the page by it, or gets it, is told."""
         call, action = run.call, run.action
+        check_private(page.record, call, action)
         self.check_free()
         check_origins(page, call, action)
         if not page.record.guarded and page.current.live:
@@ -50,6 +53,15 @@ class Admission:
         check_origin(page.record, call, action, self.records())
         self.dialogs.check(page.record, call, action)
 
+    def admit_to_session(self, run: CallRun) -> None:
+        """Let a call on a session pass, or raise."""
+        self.check_free()
+        if url := run.action.requested_url:
+            self.policy.check(url)
+        pages = [page for page in self.records() if page.session_id == run.call.session_id]
+        check_shown(run.action, run.call, pages)
+        check_others(run.action, run.call.client_id, pages)
+
     def check_url(self, action: Action, page_url: str = "") -> None:
         """Raise Forbidden for an address that may not be visited. Only what a caller asks for by itself may lead to a
         page of its own making."""
@@ -64,28 +76,43 @@ def admit(page: PageRecord, call: Call, action: Action) -> Lease | None:
     """Let `call` pass or raise; an act takes the lease, or renews it. Returns the lease of whom it was taken from."""
     if page.life.over:
         raise page.closed_error()
-    check_preconditions(action, page.state)
     if _is_let_in_by_person(page, call, action) or action.claims_page:
+        check_preconditions(action, page.state)
         return None  # the one act that others' leases do not refuse beforehand
     ownership = page.ownership
     holder = ownership.holder()
-    if holder is not None and holder.client_id == call.client_id:
-        if (agent := action.agent) and holder.agent and agent != holder.agent:
-            _check_sibling(page, holder, action, agent)
-        if action.effect is not Effect.READS:
-            holder.renew(call.seq)
-        return None
+    _check_lease(page, holder, call, action)
+    check_preconditions(action, page.state)  # which tell of the page, and so come after all that hides it
     if action.effect is Effect.READS:
-        if holder is not None and ownership.access == "private":
-            raise owned_error(page, holder, action)
         return None
+    if holder is None:
+        return ownership.take(call, action.agent)
+    if holder.client_id != call.client_id:
+        ownership.tell_of_visit(call, holder)
+        return None
+    if _is_siblings(holder, action) and action.effect is Effect.ACTS and action.needs_open_page:
+        ownership.tell_of_sibling(holder.client_id, holder.agent, action.agent)
+    holder.renew(call.seq)
+    return None
+
+
+def _check_lease(page: PageRecord, holder: Lease | None, call: Call, action: Action) -> None:
+    """Raise PageOwned where the page's holder, a sibling or a person keeps the call out."""
+    if holder is not None and holder.client_id == call.client_id:
+        if _is_siblings(holder, action):
+            _check_sibling(page, holder, action)
+        return
+    if action.effect is Effect.READS:
+        return
     _check_person(page, action)
-    if holder is not None:
-        if ownership.access == "act" and action.effect is Effect.ACTS and action.needs_open_page:
-            ownership.tell_of_visit(call, holder)
-            return None
+    is_visit = page.ownership.access == "act" and action.effect is Effect.ACTS and action.needs_open_page
+    if holder is not None and not is_visit:
         raise owned_error(page, holder, action)
-    return ownership.take(call, action.agent)
+
+
+def _is_siblings(holder: Lease, action: Action) -> bool:
+    """Say whether another agent of the same client holds the page."""
+    return bool(action.agent and holder.agent and action.agent != holder.agent)
 
 
 def _is_let_in_by_person(page: PageRecord, call: Call, action: Action) -> bool:
@@ -105,8 +132,7 @@ def _is_let_in_by_person(page: PageRecord, call: Call, action: Action) -> bool:
 def owned_error(page: PageRecord, lease: Lease, action: Action) -> PageOwned:
     """Make the refusal, with the calls that lead on. It names the holder's label, never its id."""
     page_id, free_at = page.page_id, page.ownership.free_at()
-    url = "" if page.ownership.access == "private" else page.url
-    target_url = (action.requested_url if action.navigates else None) or url
+    target_url = (action.requested_url if action.navigates else None) or page.url
     own_copy = (
         next_call("open_page")
         if target_url in {"", "about:blank"} or target_url.startswith("data:")
@@ -117,29 +143,27 @@ def owned_error(page: PageRecord, lease: Lease, action: Action) -> PageOwned:
     return PageOwned(
         f'"{page_id}" is in use by "{lease.holder_name}" ({_holding(page, lease, free_at)}).',
         hint=f"Own copy, same login: {own_copy}. {wait}{reason}",
-        details={"url": url, "context": {"pageId": page_id, "owner": lease.holder_name, "freeAt": free_at}},
+        details={"url": page.url, "context": {"pageId": page_id, "owner": lease.holder_name, "freeAt": free_at}},
     )
 
 
 def _holding(page: PageRecord, lease: Lease, free_at: str | None) -> str:
-    if page.ownership.access == "private":
+    if page.private:
         return "it is private"
     if lease.kept_s > 0:
-        return f"held until {free_at}: {lease.reason}"
+        return f"held until {free_at}, {own_words(lease.reason)}"
     return f"acted {lease.idle_ms // 1000} s ago; free at {free_at} if idle"
 
 
-def _check_sibling(page: PageRecord, lease: Lease, action: Action, agent: str) -> None:
+def _check_sibling(page: PageRecord, lease: Lease, action: Action) -> None:
     """Raise PageOwned where an agent would close a sibling's page by accident. Behind one client all have one right."""
     if action.unaddressed is Unaddressed.NEW_PAGE:  # each may call its first page `main`
-        claim = next_call("claim_page", page_id=page.page_id, as_=agent)
+        claim = next_call("claim_page", page_id=page.page_id, as_=action.agent)
         raise PageOwned(
             f'"{page.page_id}" was opened by "{lease.agent}", a sibling of yours.',
             hint=f"A page of your own: leave pageId out. To go on with this one: {claim}.",
             details={"context": {"pageId": page.page_id, "owner": lease.holder_name}},
         )
-    if action.effect is Effect.ACTS and action.needs_open_page:
-        page.ownership.tell_of_sibling(lease.client_id, lease.agent, agent)
     if any(each.closing and not each.closing.confirmed for each in (action, *action.parts())):
         raise PageOwned(
             f'"{page.page_id}" was opened by "{lease.agent}", a sibling of yours.',
@@ -173,38 +197,30 @@ def check_origin(page: PageRecord, call: Call, action: Action, pages: Iterable[P
 def check_others(action: Action, client_id: str, pages: Iterable[PageRecord]) -> None:
     """Raise AffectsOthers while an act would be felt by those who hold pages that it concerns. A page that is hidden
     from the caller may be anywhere: to ask where it is would tell."""
-    if not action.affects_other_pages:
-        return
-    pages = [*pages]
-    if action.shows_all_pages:
-        _check_nothing_hidden(action, client_id, pages)
-    if action.may_affect_others:
+    if not action.affects_other_pages or action.may_affect_others:
         return
     affected = [
-        (page.page_id, who)
+        (page, who)
         for page in pages
         if (who := _other_user(page, client_id)) and (page.hidden_from(client_id) or action.concerns(page.url))
     ]
     if not affected:
         return
     session: Json = {"sessionId": action.requested_session} if action.scope is Scope.SESSION else {}
-    names = ", ".join(f'"{page_id}" of "{who}"' for page_id, who in affected[:_NAMED])
-    more = f" and {len(affected) - _NAMED} more" if len(affected) > _NAMED else ""
+    named = [(page.page_id, who) for page, who in affected if not page.private_from(client_id)]
+    words = [f'"{page_id}" of "{who}"' for page_id, who in named[:_NAMED]]
+    words += [f"{len(named) - _NAMED} more"] if len(named) > _NAMED else []
+    words += [_private_pages(count)] if (count := len(affected) - len(named)) else []
     raise AffectsOthers(
-        f"{action.name()} would affect {names}{more}. Nothing was done.",
+        f"{action.name()} would affect {', '.join(words[:-1])}{' and ' if words[1:] else ''}{words[-1]}. "
+        "Nothing was done.",
         hint=f'{action.narrower_calls()} To affect all of them, repeat it with "affectOthers": true.',
-        details={"context": {"pages": [page_id for page_id, _ in affected]}, **session},
+        details={"context": {"pages": [page_id for page_id, _ in named]}, **session},
     )
 
 
-def _check_nothing_hidden(action: Action, client_id: str, pages: Iterable[PageRecord]) -> None:
-    hidden = [f'"{page.page_id}"' for page in pages if page.of_person or page.hidden_from(client_id)]
-    if hidden:
-        raise Forbidden(
-            f"{action.name()} would show {', '.join(hidden[:_NAMED])}, private to somebody else. Nothing was done.",
-            hint=f"{next_call('create_session')} makes a session of your own.",
-            details={"sessionId": action.requested_session},
-        )
+def _private_pages(count: int) -> str:
+    return "a page that is private to another client" if count == 1 else f"{count} pages that are private to others"
 
 
 def _other_user(page: PageRecord, client_id: str) -> str:

@@ -9,7 +9,7 @@ from typing import Final, cast
 
 import structlog
 
-from browser_service.host.admission import Admission, check_others
+from browser_service.host.admission import Admission
 from browser_service.host.call_run import CallRun, Handler
 from browser_service.host.capacity import Capacity
 from browser_service.host.confinement import within_origins
@@ -22,6 +22,7 @@ from browser_service.host.page.crash_errors import add_crash_context
 from browser_service.host.page.entry import PageEntry
 from browser_service.host.page.handle import BrowserPage
 from browser_service.host.page.life import Life
+from browser_service.host.privacy import is_shut_out, shut_out_calls, shut_out_error
 from browser_service.host.recovery.eviction import Eviction
 from browser_service.host.recovery.reversal import REVERSALS
 from browser_service.host.registry import PageRegistry
@@ -155,6 +156,7 @@ class Calls:
             entry = self._entry(run)
             lease = entry.lease
             result = sendable(await self._perform(entry, run))
+            await asyncio.gather(*map(self.cancel, shut_out_calls(entry.record, run, self.running.values())))
         except BrowseError as failure:
             error = self._error(failure, run, entry)
         except Exception:  # noqa: BLE001 - a caller gets an outcome, whatever fails
@@ -164,6 +166,8 @@ class Calls:
             self.running.pop(call.call_id, None)
             if entry is not None and run is not None:
                 self._follow_up(entry, run, taken=entry.lease is not lease)
+        if entry is not None and run is not None and is_shut_out(entry.record, run):
+            return Outcome(call_id=call.call_id, error=shut_out_error(entry.record, run).body())
         outcome = Outcome(call_id=call.call_id, result=result, error=error)
         if entry is not None and (result is not None or not entry.record.life.over):
             outcome.page = entry.record.state()
@@ -210,22 +214,19 @@ class Calls:
         session = self.sessions.get(run.call.session_id or "")
         if session is None:
             raise SessionNotFound(f"There is no session {run.call.session_id!r}.")
-        self.admission.check_free()
-        if url := action.requested_url:
-            self.admission.policy.check(url)
+        self.admission.admit_to_session(run)
         seen, handler = BrowserSession(session, run.call, self.artifacts, run.undoable), self._handler(run)
 
         def blocking() -> list[str]:
-            return [page.page_id for page in self._pages_of(session) if page.queue.busy or page.life is Life.SUSPECT]
+            busy = (page for page in self._pages_of(session) if page.queue.busy or page.life is Life.SUSPECT)
+            return [page.record.named_to(run.call.client_id) for page in busy]
 
-        check_others(action, run.call.client_id, [page.record for page in self._pages_of(session)])
         session.used_at = time.monotonic()
         if action.lane is Lane.BESIDE:
             return await perform_on_session(seen, run, handler, blocking)
         async with run.turn(session.queue, self.queue_wait_ms):
             run.check_not_cancelled()
-            self.admission.check_free()
-            check_others(action, run.call.client_id, [page.record for page in self._pages_of(session)])
+            self.admission.admit_to_session(run)
             result = await perform_on_session(seen, run, handler, blocking)
             for entry in self._pages_of(session):
                 entry.check_trace()  # it may have just begun

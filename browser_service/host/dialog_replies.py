@@ -44,9 +44,14 @@ def suspended_outcome(run: CallRun, page: PageRecord, dialog: OpenDialog) -> Out
     if run.action.effect is Effect.READS:
         outcome.error = refusal(dialog, page, client_id).body()
         return outcome
-    name, page_id = run.action.name(), dialog.page.page_id
-    observed = f"{page_id} shows {dialog.named}, and {name} waits for its answer. {dialog.next_call(client_id)}"
-    outcome.result = {"dialog": dialog.facts, "suspended": True, "callId": run.client_call_id, "observed": observed}
+    name, shown = run.action.name(), f"{dialog.page.named_to(client_id)} shows {dialog.named_to(client_id)}"
+    observed = f"{shown}, and {name} waits for its answer. {dialog.next_call(client_id)}"
+    outcome.result = {
+        "dialog": dialog.facts_for(client_id),
+        "suspended": True,
+        "callId": run.client_call_id,
+        "observed": observed,
+    }
     outcome.suspended = True
     return outcome
 
@@ -55,13 +60,16 @@ def with_next_dialog(reply: Json, dialog: OpenDialog | None, client_id: str) -> 
     """Add the dialog that the page shows after an answer, if there is one."""
     if dialog is None:
         return reply
-    observed = f"{reply['observed']}. Now {dialog.page.page_id} shows {dialog.named}. {dialog.next_call(client_id)}"
-    return {**reply, "dialog": dialog.facts, "observed": observed}
+    shown = f"{dialog.page.named_to(client_id)} shows {dialog.named_to(client_id)}"
+    observed = f"{reply['observed']}. Now {shown}. {dialog.next_call(client_id)}"
+    return {**reply, "dialog": dialog.facts_for(client_id), "observed": observed}
 
 
 def no_dialog_error(page: PageRecord, other: OpenDialog | None, client_id: str) -> NoDialog:
     """Make the error of an answer where the page shows no dialog; another that blocks it may be open."""
-    hint = f"{other.page.page_id} shows one. {other.next_call(client_id)}" if other else "Go on with the page."
+    hint = (
+        f"{other.page.named_to(client_id)} shows one. {other.next_call(client_id)}" if other else "Go on with the page."
+    )
     return NoDialog(f"{page.page_id} shows no dialog: none was opened, or it is answered.", hint=hint)
 
 

@@ -290,7 +290,8 @@ class Dialogs:
             if run.action.effect is not Effect.READS:
                 clients[run.call.client_id] = f" What came of {run.action.name()}: {get_call_of(run)}."
         for client_id, more in clients.items():
-            self._emit(page.notice(client_id, f"{page.page_id}: {dialog.named} {how}.{more}"))
+            shown = f"{page.named_to(client_id)}: {dialog.named_to(client_id)}"
+            self._emit(page.notice(client_id, f"{shown} {how}.{more}"))
 
     def _dismiss_early(self, page: Page) -> None:
         dialog = self._early.pop(page, None)

@@ -257,5 +257,5 @@ class LocalHost:
     def say(self, text: str) -> None:
         self._log.emit(NoticeGiven(client_id="", notice=Notice(text=text)))
 
-    def state(self, session_id: str, state: Json, name: str = "") -> None:
-        self._log.emit(StateSaved(session_id=session_id, state=state, name=name))
+    def state(self, session_id: str, state: Json, name: str = "", client_id: str = "") -> None:
+        self._log.emit(StateSaved(session_id=session_id, state=state, name=name, client_id=client_id))

@@ -39,6 +39,14 @@ class OpenDialog:
         message = well_formed(self.dialog.message)
         return f"{self.dialog.type} {message[:_MESSAGE_CHARACTERS]!r}" if message else self.dialog.type
 
+    def named_to(self, client_id: str) -> str:
+        """Describe it for a client: of a page that is private to another by its type alone."""
+        return self.dialog.type if self.page.private_from(client_id) else self.named
+
+    def facts_for(self, client_id: str) -> Json:
+        """Describe it for a client's programs, likewise."""
+        return {"type": self.dialog.type} if self.page.private_from(client_id) else self.facts
+
     @property
     def facts(self) -> Json:
         """Describe it for programs."""
@@ -75,6 +83,8 @@ class OpenDialog:
     def next_call(self, client_id: str) -> str:
         """Say what a client can do about it."""
         page_id, at = self.page.page_id, self.until.strftime("%H:%M:%S")
+        if self.page.private_from(client_id):
+            return f"Only who holds that page may answer it; unanswered it is dismissed at {at}."
         if self.page.lease is not None and not self.may_be_answered_by(client_id):
             holder = self.page.lease.label or "another client"
             return f'Only "{holder}", who uses {page_id}, may answer it; unanswered it is dismissed at {at}.'
@@ -87,14 +97,12 @@ class OpenDialog:
 def refusal(dialog: OpenDialog, page: PageRecord, client_id: str) -> DialogOpen:
     """Make the error of a call on a page that a dialog blocks."""
     own = dialog.page is page
-    where = "" if own else f" on {dialog.page.page_id}, a window of the same site"
-    named, facts = dialog.named, dialog.facts
-    if dialog.page.private and not dialog.may_be_answered_by(client_id):
-        named, facts = dialog.dialog.type, {"type": facts["type"], "pageId": facts["pageId"]}
+    where = "" if own else f" on {dialog.page.named_to(client_id)}, a window of the same site"
     return DialogOpen(
-        f'"{page.page_id}" waits for the answer to a dialog{where}: {named}. Nothing else can be done there.',
+        f'"{page.page_id}" waits for the answer to a dialog{where}: {dialog.named_to(client_id)}. Nothing else can be '
+        "done there.",
         hint=dialog.next_call(client_id),
-        details={"url": page.url, "context": {"dialog": facts}},
+        details={"url": page.url, "context": {"dialog": dialog.facts_for(client_id)}},
     )
 
 

@@ -284,10 +284,10 @@ class SessionEntry:
         async with self.logins.storage_lock:
             return await storage_state(context)
 
-    async def keep(self, name: str) -> Json:
-        """Save the whole under a name."""
+    async def keep(self, name: str, client_id: str) -> Json:
+        """Save the whole for a client, under a name."""
         state = await self.storage()
-        self._on.state(self.session_id, state, name)
+        self._on.state(self.session_id, state, name, client_id)
         return state
 
     async def restore(self, state: Json) -> None:

@@ -38,8 +38,8 @@ class SessionEvents(Protocol):
     def say(self, text: str) -> None:
         """Notify all clients."""
 
-    def state(self, session_id: str, state: Json, name: str = "") -> None:
-        """Note the session's logins, which changed, or were saved under a name."""
+    def state(self, session_id: str, state: Json, name: str = "", client_id: str = "") -> None:
+        """Note the session's logins, which changed, or were saved under a name by a client."""
 
     def opened(self) -> None:
         """Note that its context was opened, in a browser that may be new."""

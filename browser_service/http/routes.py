@@ -196,8 +196,7 @@ async def get_request(request_id: str, request: Request, caller: Answerer) -> Re
 
 @router.post(wire.REQUESTS + "/{request_id}/resolve")
 async def resolve_request(request_id: str, request: Request, caller: Answerer) -> Response:
-    """For the account's own command line, for a person who has the link, and for who asked, whose person may be in
-    its chat."""
+    """For the account's own command line, and for a person who has the key of the link or of the chat's form."""
     return done(request, await services(request).requests.resolve(caller, request_id, await body_of(request)))
 
 

@@ -5,9 +5,11 @@ from datetime import datetime
 
 from shared.calls import ActivityRecord
 from shared.model import Json
+from shared.words import own_words
 
 _UNNAMED = ("selector", "url", "key")
 """These arguments are understood without their names."""
+_WORDS = "reason"
 _MOST_REQUESTS = 3
 
 
@@ -22,7 +24,7 @@ def line(record: ActivityRecord, now: datetime) -> str:
     elif record.url_before and not record.url_after:
         parts.append(f"at {record.url_before}")
     act = " ".join([record.action, *_argument_texts(record.arguments)])
-    return f"{_time(record.time, now)} {client}: {act}{page} → {'; '.join(parts)}"
+    return " ".join(f"{_time(record.time, now)} {client}: {act}{page} → {'; '.join(parts)}".split())
 
 
 def _time(text: str, now: datetime) -> str:
@@ -31,7 +33,13 @@ def _time(text: str, now: datetime) -> str:
 
 
 def _argument_texts(arguments: Json) -> list[str]:
-    return [_text(value) if name in _UNNAMED else f"{name}={_text(value)}" for name, value in arguments.items()]
+    return [_argument_text(name, value) for name, value in arguments.items()]
+
+
+def _argument_text(name: str, value: object) -> str:
+    if name == _WORDS:
+        return f"{name}, {own_words(str(value))}"
+    return _text(value) if name in _UNNAMED else f"{name}={_text(value)}"
 
 
 def _text(value: object) -> str:

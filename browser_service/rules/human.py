@@ -10,7 +10,7 @@ from shared.actions.base import Action
 from shared.actions.people import RequestHuman
 from shared.actions.traits import Effect
 from shared.calls import Call
-from shared.errors import HumanInControl, PageOwned
+from shared.errors import HumanInControl
 from shared.model import Json
 from shared.next_calls import next_call
 from shared.pages import HumanRequestState
@@ -38,9 +38,8 @@ class HeldPage(Protocol):
     @property
     def lease(self) -> Lease | None: ...
 
-    @property
-    def private(self) -> bool:
-        """Return whether its holder lets nobody else read it."""
+    def private_from(self, client_id: str) -> bool:
+        """Return whether it is another client's alone."""
 
     def give_to_person(self, request: "HumanRequest") -> None:
         """Keep the page for the person from now on."""
@@ -124,17 +123,11 @@ class HumanRequest:
         return self.question.kind == action.kind and (action.kind in {"login", "code"} or same_words)
 
     def check(self, page: HeldPage, call: Call, action: Action) -> None:
-        """Raise HumanInControl or PageOwned for an action that may not be done while a person has the page."""
+        """Raise HumanInControl for an action that may not be done while a person has the page."""
         if action.waits_for_person and (action.human_request_id or self.joins(call.client_id, action)):
             return
         if action.effect is Effect.READS and not self.private:
             return
-        holder = page.lease
-        if page.private and holder is not None and holder.client_id != call.client_id:
-            raise PageOwned(
-                f'"{page.page_id}" is in use by "{holder.holder_name}" (it is private).',
-                hint=f"Own page: {next_call('open_page')}.",
-            )
         question = self.to_state()
         raise HumanInControl(
             f'"{page.page_id}" is in a person\'s hands: "{question.asked_by}" asked for {question.what} '
@@ -155,8 +148,9 @@ class HumanRequest:
             first = f", {current.question.request_id} of yours," if current is not None and is_own else ""
             line = f"The person has another question first{first} and is asked this one after it. Wait on: {waiting}."
         elif self.state == "pending":
+            names = ", ".join(page.page_id for page in self.pages if not page.private_from(client_id))
             line = (
-                f"No person has answered yet; {', '.join(page.page_id for page in self.pages)} stays in their hands. "
+                f"No person has answered yet; {names or 'the page'} stays in their hands. "
                 f"Wait on: {waiting}. Meanwhile other pages are yours to work in; "
                 f"give it up: {next_call('request_human', page_id=page_id, request_id=request_id, withdraw=True)}."
             )

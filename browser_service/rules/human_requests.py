@@ -60,7 +60,7 @@ class HumanRequests:
 
     def ask(self, page: HeldPage, call: Call, action: RequestHuman) -> HumanRequest:
         """Return the request of this call: a new one, or the one that asks for the same already."""
-        _check(action)
+        _check(page, action)
         request = self._find_same(page, action)
         if request is not None:
             request.check(page, call, action)
@@ -189,10 +189,10 @@ class HumanRequests:
                 return request
         if action.kind != "login":
             return None
-        origins = {action.origin or "", _origin(page)} - {""}
+        origin = _origin(page)
         for request in self._requests.values():
             of_session = request.question.session_id == page.session_id
-            if not request.over and request.question.kind == "login" and of_session and request.origins & origins:
+            if not request.over and request.question.kind == "login" and of_session and origin in request.origins:
                 return request
         return None
 
@@ -246,7 +246,7 @@ def _new_state(page: HeldPage, call: Call, action: RequestHuman) -> HumanRequest
     return HumanRequestState(
         request_id=f"ask-{secrets.token_hex(4)}",
         kind=action.kind,
-        origin=action.origin or _origin(page),
+        origin=_origin(page),
         message=action.message,
         choices=action.choices or [],
         page_id=page.page_id,
@@ -255,8 +255,9 @@ def _new_state(page: HeldPage, call: Call, action: RequestHuman) -> HumanRequest
     )
 
 
-def _check(action: RequestHuman) -> None:
-    """Raise ValidationFailed for a new request that no person could answer."""
+def _check(page: HeldPage, action: RequestHuman) -> None:
+    """Raise ValidationFailed for a new request that no person could answer, or that would tell them of another site
+    than the page is at."""
     field, problem = "", ""
     if action.withdraw:
         field, problem = "requestId", "withdraw needs the requestId of the request."
@@ -266,6 +267,9 @@ def _check(action: RequestHuman) -> None:
         field, problem = "choices", f"choices are for a decision, not for {action.kind!r}."
     elif action.choices is not None and len(action.choices) < 2:  # noqa: PLR2004 - else there is nothing to choose
         field, problem = "choices", "choices are two at least."
+    elif action.origin and origin_of(action.origin) != _origin(page):
+        where = _origin(page) or "no site"
+        field, problem = "origin", f"{page.page_id} is at {where}, not at {action.origin}: ask on a page of that site."
     if problem:
         raise ValidationFailed(
             problem,

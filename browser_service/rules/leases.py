@@ -10,9 +10,10 @@ from browser_service.rules.claims import Candidate, Claim, Claimable, Move, Move
 from browser_service.rules.clock import Clock
 from browser_service.rules.line import Send
 from shared.calls import Call, ClientRef
-from shared.errors import PageNotFound, TimedOut
+from shared.errors import PageNotFound, PageOwned, TimedOut
 from shared.next_calls import next_call
 from shared.pages import Access, PageState
+from shared.words import own_words
 
 _TOLD_OF = 100
 """Is how many agents, and how many visitors, a holder is told of just once."""
@@ -88,6 +89,14 @@ class Ownership:
         return None if self._page.lapsed else self.lease
 
     @property
+    def private(self) -> bool:
+        return self.access == "private"
+
+    def private_from(self, client_id: str) -> bool:
+        """Return whether a client may not know more of the page than that there is one: it is another's alone."""
+        return self.private and self.lease is not None and self.lease.client_id != client_id
+
+    @property
     def waiting(self) -> int:
         """Return how many calls wait for the page."""
         return len(self._page.line)
@@ -109,10 +118,14 @@ class Ownership:
         """Take the page from its holder, who is told the reason."""
         former = self.take(call, agent, MoveCause.FORCED)
         if former is not None:
-            self._tell(former.client_id, f'"{call.client_label}" took {self.page_id} from you: {reason}')
+            self._tell(former.client_id, f'"{call.client_label}" took {self.page_id} from you, {own_words(reason)}.')
 
     def give(self, recipient: ClientRef) -> None:
+        """Make another client the holder. A private page stays private."""
+        private = self.private
         self._page.take(Lease(recipient, self._clock), MoveCause.FORCED)
+        if private:
+            self.share("private")
 
     def tell_of_sibling(self, client_id: str, owner: str, agent: str) -> None:
         """Tell a client once that one of its agents acts on what another of them opened."""
@@ -165,8 +178,11 @@ class Ownership:
         self._page.line.wake()
 
     def share(self, access: Access) -> None:
+        """Say what others may do. Nobody waits for a private page."""
         self.access = access
         self._visitors.clear()
+        if self.private:
+            self._page.line.refuse(lambda _: private_error(self.page_id))
 
     def close(self) -> None:
         """Refuse all who wait, because the page is closed."""
@@ -179,6 +195,8 @@ class Ownership:
         candidate = Candidate(call.call_id, call.client_id, lease, seq=call.seq)
         if self._closed:
             candidate.refuse(self._gone_error())
+        elif self.private_from(call.client_id):
+            candidate.refuse(private_error(self.page_id))
         else:
             self._page.wait(candidate)
         return candidate
@@ -220,7 +238,7 @@ class Ownership:
             return inf
         if lease.offered_until is not None:
             return lease.offered_until
-        if self.access == "private":
+        if self.private:
             return inf
         return max(-inf if lease.client_left else lease.used_at + self._idle_s, lease.kept_until)
 
@@ -238,6 +256,17 @@ class Ownership:
 
     def _gone_error(self) -> PageNotFound:
         return PageNotFound(f"Page {self.page_id!r} was closed while you waited for it.")
+
+
+def private_error(page_id: str, url: str | None = None) -> PageOwned:
+    """Make the refusal of all that names a page which is private to another client: it tells nothing of that page.
+    `url` is where the caller wants to go."""
+    own_page = next_call("open_page", url=url) if url else next_call("open_page")
+    return PageOwned(
+        f'"{page_id}" is private to another client. Nothing was done.',
+        hint=f"A page of your own, same login: {own_page}. Only its owner and a person open a private page.",
+        details={"context": {"pageId": page_id}},
+    )
 
 
 def _restored(state: PageState, clock: Clock) -> Lease | None:

@@ -15,10 +15,9 @@ from browser_service.store.journal import Journal
 from shared.calls import ClientRef
 from shared.errors import Unauthorized
 from shared.limits import UNLIMITED, Limits, limits_of
-from shared.wire import CHAT, CLIENT_ID_PATTERN, TOKEN_ALGORITHM, TOKEN_AUDIENCE, TOKEN_NAME
+from shared.wire import CHAT, CLIENT_ID_PATTERN, PERSON_AUDIENCE, TOKEN_ALGORITHM, TOKEN_AUDIENCE, TOKEN_NAME
+from shared.words import quotable
 
-_DAY_S = 86_400
-_PERSON = f"{TOKEN_AUDIENCE}/person"
 _RESTORE = "browse-together token restore"
 
 
@@ -29,6 +28,7 @@ class Identity(ClientRef):
     label: str = Field(default="", max_length=80)
     operator: bool = Field(default=False, description="May also do what no agent may, such as remove records.")
     request_id: str = Field(default="", description="The one request to a person that it may answer, and nothing else.")
+    in_chat: bool = Field(default=False, description="Is the person in the chat of this client.")
     limits: Limits = Field(default=UNLIMITED, description="What its token allows.")
     token_name: str = Field(default="", description="The name of the token, if `token create` made it.")
     token_id: str = Field(default="", description="What the token is revoked by.")
@@ -121,27 +121,23 @@ class TokenClaims(NamedTuple):
     expires_at: float
 
 
-def mint_key(secret: str, request_id: str) -> str:
-    """Make the key in the link to a request: whoever has it may answer that request, and do nothing else."""
-    claims = {"sub": request_id, "aud": _PERSON, "exp": int(time.time()) + _DAY_S}
-    return jwt.encode(claims, secret, algorithm=TOKEN_ALGORITHM)
-
-
 def person_for(secret: str, request_id: str, authorization: str | None) -> Identity | None:
-    """Return the person who came by the link of a request; None for anybody else."""
+    """Return the person who has the key of a request, from its link or in the chat that asked; None for anybody
+    else."""
     _, _, token = (authorization or "").partition(" ")
     try:
-        jwt.decode(
+        claims = jwt.decode(
             token.strip(),
             secret,
             algorithms=[TOKEN_ALGORITHM],
-            audience=_PERSON,
+            audience=PERSON_AUDIENCE,
             subject=request_id,
             options={"require": ["sub", "aud", "exp"]},
         )
-    except jwt.InvalidTokenError:
+        chat_id, label = claims.get("client"), quotable(str(claims.get("label", ""))[:80])
+        return Identity(client_id=chat_id or "person", label=label, request_id=request_id, in_chat=bool(chat_id))
+    except (jwt.InvalidTokenError, ValidationError):
         return None
-    return Identity(client_id="person", request_id=request_id)
 
 
 def identify(
@@ -183,7 +179,7 @@ def _verify(secret: str, token: str) -> TokenClaims:
     expires_at = float(payload["exp"])
     identity = Identity(
         client_id=payload["sub"],
-        label=str(payload.get("label", ""))[:80],
+        label=quotable(str(payload.get("label", ""))[:80]),
         operator=payload.get("operator") is True,
         limits=limits_of(payload),
         token_name=str(payload.get(TOKEN_NAME, "")),

@@ -37,9 +37,6 @@ class Directory:
     def pages(self) -> list[PageState]:
         return list(self._pages.values())
 
-    def page_ids(self) -> list[str]:
-        return list(self._pages)
-
     def pages_of(self, session_id: str) -> list[PageState]:
         """Return the pages of a session."""
         return [page for page in self._pages.values() if page.session_id == session_id]
@@ -126,7 +123,7 @@ class Directory:
 
     def seen_by(self, page: PageState, client_id: str) -> PageState:
         """Return a page as a client may know it: of one that is private to another, only that it is there."""
-        hidden = {"url": "", "title": "", "dialog": None}
+        hidden = {"url": "", "title": "", "dialog": None, "hold_reason": "", "person": None}
         return page if self.open_to(page, client_id) else page.model_copy(update=hidden)
 
     def may_know(self, page_id: str | None, client_id: str) -> bool:
@@ -148,8 +145,11 @@ class Directory:
 
     def open_to(self, page: PageState, client_id: str) -> bool:
         """Return whether a client may know more of a page than that it is there."""
-        private = page.access == "private" and page.holder_id != client_id
-        return not private and self.sessions.may_use(page.session_id, client_id)
+        return not page.private_from(client_id) and self.sessions.may_use(page.session_id, client_id)
+
+    def known_to(self, client_id: str) -> list[str]:
+        """Return the names of the pages that a client may know of: all but those that are private to others."""
+        return [page_id for page_id, page in self._pages.items() if not page.private_from(client_id)]
 
 
 def with_new_revision(page: PageState) -> PageState:

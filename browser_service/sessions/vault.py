@@ -72,10 +72,11 @@ class SessionVault:
 
     async def restore(self, closed: ClosedSession) -> None:
         """Store a session that was closed, with its logins and saved states."""
-        session_id = closed.record.session_id
+        session_id, owner = closed.record.session_id, closed.record.owner
+        owner_id = owner.client_id if owner is not None else ""
         await self.begin(closed.record)
         for name, state in closed.saved.items():
-            await self.journal.keep_saved(session_id, name, self.seal.close(state))
+            await self.journal.keep_saved(session_id, name, self.seal.close(state), owner_id)
         if closed.record.persistent:
             await self.journal.keep_state(session_id, self.seal.close(closed.spec.state))
 

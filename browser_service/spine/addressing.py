@@ -2,11 +2,12 @@
 
 from typing import NamedTuple
 
+from browser_service.rules.leases import private_error
+from browser_service.security.auth import Identity
 from browser_service.sessions.directory import Directory
 from browser_service.store.closed_page import ClosedPage
 from shared.actions.base import Action
 from shared.actions.traits import Scope, Unaddressed
-from shared.calls import ClientRef
 from shared.errors import (
     BrowseError,
     NoBrowser,
@@ -43,12 +44,12 @@ class Addressing:
         self._directory = directory
         self._sessions = directory.sessions
 
-    def address(self, action: Action, client: ClientRef) -> Address:
+    def address(self, action: Action, client: Identity) -> Address:
         """Find the page or session of a call, which the client may use.
 
-        Raises PageRequired, PageNotFound, SessionNotFound, ValidationFailed, Forbidden.
+        Raises PageRequired, PageNotFound, PageOwned, SessionNotFound, ValidationFailed, Forbidden.
         """
-        self.check_touched(action, client.client_id)
+        self.check_touched(action, client)
         if action.scope is Scope.PAGE:
             address = self._page_address(action, client)
         else:
@@ -57,10 +58,14 @@ class Addressing:
             self._sessions.check_use(address.session_id, client.client_id)
         return address
 
-    def check_touched(self, action: Action, client_id: str) -> None:
-        """Raise SessionNotFound or Forbidden where the sessions that a call names, or has pages of, are not for the
-        client to use."""
-        touched = action.touches()
+    def check_touched(self, action: Action, client: Identity) -> None:
+        """Raise PageOwned where a call names a page that is private to another, and SessionNotFound or Forbidden where
+        the sessions that it names, or has pages of, are not for the client to use."""
+        touched, client_id = action.touches(), client.client_id
+        for name in touched.pages | {each for each in touched.sessions if each not in self._sessions}:
+            page = self._directory.get(name)
+            if page is not None and page.private_from(client_id) and not client.operator:
+                raise private_error(name, action.requested_url if action.navigates else None)
         session_ids = {page.session_id for page_id in touched.pages if (page := self._directory.get(page_id))}
         session_ids |= {name for name in touched.sessions if self._directory.get(name) is None}
         for session_id in session_ids:
@@ -72,7 +77,7 @@ class Addressing:
             return action
         return (action.for_session() or action) if action.requested_session in self._sessions else action
 
-    def _page_address(self, action: Action, client: ClientRef) -> Address:
+    def _page_address(self, action: Action, client: Identity) -> Address:
         session_id = action.requested_session
         main_page = self._directory.get(session_id)
         if session_id is not None and session_id not in self._sessions and main_page is None:
@@ -88,7 +93,7 @@ class Addressing:
         is_launched = action.unaddressed is Unaddressed.OWN_PAGE
         return self._launched(action, client) if is_launched else self._only(action, client)
 
-    def _named(self, action: Action, page_id: str, client: ClientRef) -> Address:
+    def _named(self, action: Action, page_id: str, client: Identity) -> Address:
         page = self._directory.get(page_id)
         if page is None:
             return self._absent(action, page_id, client)
@@ -103,14 +108,14 @@ class Addressing:
             )
         return _of(page)
 
-    def _absent(self, action: Action, page_id: str, client: ClientRef) -> Address:
+    def _absent(self, action: Action, page_id: str, client: Identity) -> Address:
         """Return the address of a new page of this name. Raises the error that there is none if the call may not open
         it."""
         closed = self._directory.closed.known_to(page_id, client.client_id, client.label)
         if closed is not None and action.requested_session is None:
             raise self._closed_error(closed, action, client.client_id)
         if action.unaddressed is not Unaddressed.NEW_PAGE or "~" in page_id:
-            raise self._unknown_error(page_id)
+            raise self._unknown_error(page_id, client.client_id)
         return Address(page_id, self._session_of_new(action, page_id), is_new=True)
 
     def _session_of_new(self, action: Action, page_id: str) -> str:
@@ -125,7 +130,7 @@ class Addressing:
             )
         return page_id
 
-    def _new(self, action: Action, client: ClientRef) -> Address:
+    def _new(self, action: Action, client: Identity) -> Address:
         """Return the address of a new page; a new main page has its session's name."""
         session_id = action.requested_session or DEFAULT_SESSION
         if action.opens_main_page and session_id != DEFAULT_SESSION:
@@ -136,13 +141,13 @@ class Addressing:
             page_id = self._directory.other_name(page_id)
         return Address(page_id, session_id, is_new=True)
 
-    def _launched(self, action: Action, client: ClientRef) -> Address:
+    def _launched(self, action: Action, client: Identity) -> Address:
         page = self._directory.launched(client.client_id)
         if page is None or action.requested_session not in {None, page.session_id}:
             raise NoBrowser("No browser instance found. Call browser_launch first.")
         return _of(page)
 
-    def _only(self, action: Action, client: ClientRef) -> Address:
+    def _only(self, action: Action, client: Identity) -> Address:
         pages = [
             page
             for page in self._directory.belonging_to(client.client_id)
@@ -200,9 +205,9 @@ class Addressing:
             details=details,
         )
 
-    def _unknown_error(self, page_id: str) -> PageNotFound:
-        """Return the error that there is no page of that name, with the nearest name that there is."""
-        root, names = page_id.partition("~")[0], self._directory.page_ids()
+    def _unknown_error(self, page_id: str, client_id: str) -> PageNotFound:
+        """Return the error that there is no page of that name, with the nearest one that the client may know of."""
+        root, names = page_id.partition("~")[0], self._directory.known_to(client_id)
         similar = next(iter(nearest(page_id, names)), None)
         hint = f'Did you mean "{similar}"? ' if similar and similar != root else ""
         if root != page_id and root in names:

@@ -148,10 +148,10 @@ class Dispatcher:
         call = FrontCall(caller, request, action, self.ledger.register.find(caller.client_id, call_id))
         outcome = await self._run_to_end(call)
         await self.feed.catch_up()
-        outcome = self._workflows.check_saved(call, outcome)
+        outcome = await self._workflows.check_saved(call, outcome)
         self._note_use(call, outcome)
         outcome = self.ledger.undos.keep(caller, call_id, action.name(), outcome)
-        outcome = without_private(outcome, lambda page: self.intake.policy.seen_by(caller, page))
+        outcome = without_private(outcome, caller, lambda page: self.intake.policy.seen_by(caller, page))
         self.intake.clients.forget_progress(caller.client_id, call_id)
         reply = reply_of(call, outcome)
         self.ledger.ended(call, outcome, asyncio.get_running_loop().time() - began)
@@ -172,7 +172,7 @@ class Dispatcher:
         if call.action.makes_session:
             return await self._workflows.in_new_session(call, self._do)
         if call.action.has_separate_calls:
-            self.intake.addressing.check_touched(call.action, call.client_id)
+            self.intake.addressing.check_touched(call.action, call.caller)
             return await BatchRun(call, self.intake.directory, self._begin_part, self.host_calls.cancel).run()
         address = self.intake.addressing.address(call.action, call.caller)
         self.intake.policy.check_place(call.caller, call.action, address.page_id, is_new=address.is_new)

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from browser_service.clients.listing import page_block
 from browser_service.rules.quotas import retry_after
+from browser_service.security.auth import Identity
 from browser_service.security.urls import abridged
 from browser_service.spine.front_call import FrontCall
 from browser_service.spine.register import Record, Reply
@@ -37,11 +38,13 @@ def still_running(record: Record) -> Reply:
     return Reply(200, {"success": True, "result": result, "page": None})
 
 
-def without_private(outcome: Outcome, seen: Callable[[PageState], PageState]) -> Outcome:
-    """Return the outcome without the address of a page of which its caller may know only that it is there."""
+def without_private(outcome: Outcome, caller: Identity, seen: Callable[[PageState], PageState]) -> Outcome:
+    """Return the outcome without a page that is private to another client, and without the address of one of which its
+    caller may know only that it is there."""
     if outcome.page is None:
         return outcome
-    page = seen(outcome.page)
+    is_private = outcome.page.private_from(caller.client_id) and not caller.operator
+    page = None if is_private else seen(outcome.page)
     if page is outcome.page:
         return outcome
     return outcome.model_copy(update={"page": page, "url_before": None, "requests": []})

@@ -56,7 +56,6 @@ class Feed:
     origins: Origins
     downloads: Downloads
     on_person: Callable[[PageState], None]
-    link: Callable[[str], str]
 
     def __post_init__(self) -> None:
         self._incarnation = ""
@@ -148,11 +147,8 @@ class Feed:
             self.on_person(page)
 
     def _for_client(self, event: CallMoved) -> CallMoved:
-        """Return the event with the client's own callId, and with the link for the person whom it waits for."""
-        request = event.request
-        if request is not None:
-            request = request.model_copy(update={"link": self.link(request.request_id)})
-        return event.model_copy(update={"call_id": CallKey.parse(event.call_id).call_id, "request": request})
+        """Return the event with the client's own callId."""
+        return event.model_copy(update={"call_id": CallKey.parse(event.call_id).call_id})
 
     def _tell_if_changed(self, page: PageState) -> None:
         """Tell clients of a page whose revision, place or title changed: most reports are only of its lease."""
@@ -186,7 +182,7 @@ class Feed:
         for (session_id, name), saved in [*self._unsaved.items()]:
             sealed = self.seal.close(saved.state)
             await (
-                self.journal.keep_saved(session_id, name, sealed)
+                self.journal.keep_saved(session_id, name, sealed, saved.client_id)
                 if name
                 else self.journal.keep_state(session_id, sealed)
             )

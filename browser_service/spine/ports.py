@@ -65,12 +65,13 @@ class ServiceContext:
         return LaunchedBrowser(self._directory, self._client_id, self._step)
 
     async def list_pages(self, session_id: str | None, *, whole: bool) -> Json:
-        """List the pages that matter to the client; with `whole`, all."""
-        policy, pages = self._ports.policy, await self._ports.host.describe()
+        """List the pages that matter to the client; with `whole`, all that it may know of. A person sees each."""
+        policy, caller, pages = self._ports.policy, self._caller, await self._ports.host.describe()
         wanted = (page for page in pages if session_id in {None, page.session_id})
-        listed = [page for page in wanted if policy.may_list(self._caller, page.session_id)]
-        visible = [policy.seen_by(self._caller, page) for page in listed]
-        return listing(visible, self._client_id, whole=whole)
+        listed = [page for page in wanted if policy.may_list(caller, page.session_id)]
+        known = [page for page in listed if caller.operator or not page.private_from(self._client_id)]
+        visible = [policy.seen_by(caller, page) for page in known]
+        return listing(visible, self._client_id, whole=whole, hidden=len(listed) - len(known))
 
     def list_sessions(self, user_id: str | None, *, persistent: bool | None) -> Json:
         """List the sessions of which the client may know."""
@@ -135,7 +136,7 @@ class ServiceContext:
         result = None if record.done or not record.task.done() else record.reply.body["result"]
         if not isinstance(result, dict) or not isinstance(result["dialog"], dict):
             return None
-        page = self._directory.get(result["dialog"]["pageId"])
+        page = self._directory.get(result["dialog"].get("pageId"))
         return result if page is not None and page.dialog else None
 
 

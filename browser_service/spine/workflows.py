@@ -11,8 +11,9 @@ from browser_service.spine.feed import Feed
 from browser_service.spine.front_call import FrontCall, Perform
 from shared.calls import Notice, Outcome
 from shared.catalogue import ACTIONS
-from shared.errors import BrowseError, JournalFailed, NoBrowser
+from shared.errors import BrowseError, Forbidden, JournalFailed, NoBrowser, field_details
 from shared.model import Json
+from shared.next_calls import next_call
 from shared.pages import PageState
 
 
@@ -51,15 +52,25 @@ class Workflows:
             self.clients.notify(call.client_id, Notice(text=text, page_id=page.page_id))
         return outcome
 
-    def check_saved(self, call: FrontCall, outcome: Outcome) -> Outcome:
-        """Return an error instead of a success if the logins that the call saved are not on disk."""
+    async def check_saved(self, call: FrontCall, outcome: Outcome) -> Outcome:
+        """Return an error instead of a success if the logins that the call saved are not on disk, where another
+        client's have the name."""
         session_id, name = call.action.requested_session or "", call.action.saved_name
-        if name is None or not self.feed.owes_logins(session_id, name):
+        if name is None or outcome.error is not None:
             return outcome
-        error = JournalFailed(
-            f"The logins of {session_id!r} could not be saved because nothing can be written to the disk."
-        )
-        return Outcome(call_id=call.call_id, error=error.body())
+        error: BrowseError | None = None
+        if self.feed.owes_logins(session_id, name):
+            error = JournalFailed(
+                f"The logins of {session_id!r} could not be saved because nothing can be written to the disk."
+            )
+        elif await self.feed.journal.saved_by(session_id, name) not in {"", call.client_id}:
+            error = Forbidden(
+                f"Another client has saved logins of {session_id!r} as {name!r}, which stay as they are. Nothing was "
+                "saved.",
+                hint=f"Take another name: {next_call('save_session_state', session_id=session_id, name='...')}.",
+                details=field_details("name"),
+            )
+        return outcome if error is None else Outcome(call_id=call.call_id, error=error.body())
 
     async def _end_with_page(self, call: FrontCall, session_id: str, result: Json) -> None:
         """Close a session that was made for a page once its last page is closed."""

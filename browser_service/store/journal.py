@@ -142,9 +142,19 @@ class Journal:
 
         await self.transact(forget)
 
-    async def keep_saved(self, session_id: str, name: str, sealed: bytes) -> None:
-        sql = "INSERT INTO saved_states VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET sealed = excluded.sealed"
-        await self.write(sql, session_id, name, sealed)
+    async def keep_saved(self, session_id: str, name: str, sealed: bytes, client_id: str) -> None:
+        """Keep a saved state, unless another client has saved one under that name."""
+        sql = (
+            "INSERT INTO saved_states (session_id, name, sealed, client_id) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE"
+            " SET sealed = excluded.sealed, client_id = excluded.client_id"
+            " WHERE saved_states.client_id IN ('', excluded.client_id)"
+        )
+        await self.write(sql, session_id, name, sealed, client_id)
+
+    async def saved_by(self, session_id: str, name: str) -> str:
+        """Return the client that saved a state under that name; empty if there is none, or nobody knows."""
+        rows = await self.read("SELECT client_id FROM saved_states WHERE session_id = ? AND name = ?", session_id, name)
+        return str(rows[0][0]) if rows else ""
 
     async def saved(self, session_id: str, name: str) -> bytes | None:
         sql = "SELECT sealed FROM saved_states WHERE session_id = ? AND name = ?"

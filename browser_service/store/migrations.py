@@ -39,4 +39,5 @@ MIGRATIONS: Final[dict[str, tuple[str, ...]]] = {
         "CREATE TABLE revoked (kind TEXT NOT NULL, value TEXT NOT NULL, at REAL NOT NULL, UNIQUE (kind, value))",
     ),
     "m_tokens": ("CREATE TABLE tokens (name TEXT PRIMARY KEY COLLATE NOCASE, record TEXT NOT NULL)",),
+    "m_saved_by": ("ALTER TABLE saved_states ADD COLUMN client_id TEXT NOT NULL DEFAULT ''",),
 }

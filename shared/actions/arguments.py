@@ -2,10 +2,20 @@
 
 from typing import Annotated, Final, Literal, TypeVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, SkipValidation, StringConstraints
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    JsonValue,
+    SkipValidation,
+    StringConstraints,
+)
 from pydantic.alias_generators import to_camel
 
 from shared.wire import ANY_PAGE_ID_PATTERN, CALL_ID_PATTERN, ID_PATTERN, RESERVED_IDS, nearest_valid_id
+from shared.words import one_line, quotable
 
 MOST_TEXT: Final = 100_000
 """Bounds the characters of every text that states no limit of its own; `shared.schema` writes it into the schemas."""
@@ -40,7 +50,22 @@ WaitUntil = Annotated[
     Field(description="The event that counts as loaded."),
 ]
 
-AgentName = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=40)]
+
+def _on_one_line(value: object) -> object:
+    return one_line(value) if isinstance(value, str) else value
+
+
+def _quotable(value: object) -> object:
+    return quotable(value) if isinstance(value, str) else value
+
+
+OneLine = BeforeValidator(_on_one_line)
+"""Puts what an agent says to a person on one line, without the characters that nobody sees."""
+Quotable = BeforeValidator(_quotable)
+"""Does so with what other agents read, and takes what could end the quotes around it."""
+AgentName = Annotated[str, StringConstraints(min_length=1, max_length=40), Quotable]
+Reason = Annotated[str, StringConstraints(min_length=1, max_length=200), Quotable]
+"""Types what an agent says to others about what it does."""
 AS: Final = "Which of several agents behind one client this is: a label for siblings and people, no authority."
 
 

@@ -4,16 +4,16 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
+from shared.actions.arguments import Reason
 from shared.actions.base import OwnershipAction
 from shared.actions.traits import Effect
 from shared.next_calls import next_call
 
-_REASON = 200
-
 
 class ClaimPage(OwnershipAction):
     """Become the owner of a page. With waitSeconds you wait in line until it is free; with a reason you take it at
-    once (after waitSeconds, if given), and its owner is told why."""
+    once (after waitSeconds, if given), and its owner is told why. A private page is its owner's until that one gives it
+    up."""
 
     effect = Effect.ACTS
     undone_by = next_call("release_page")
@@ -21,9 +21,7 @@ class ClaimPage(OwnershipAction):
     unmetered = True
 
     wait_seconds: int = Field(default=0, ge=0, le=600, description="Seconds to wait in line, first come first served.")
-    reason: str | None = Field(
-        default=None, min_length=1, max_length=_REASON, description="Why it must be yours now; recorded and told."
-    )
+    reason: Reason | None = Field(default=None, description="Why it must be yours now; recorded and told.")
 
     def allowed_ms(self) -> int:
         return self.wait_seconds * 1000 + self.timeout
@@ -44,12 +42,13 @@ class HoldPage(OwnershipAction):
 
     effect = Effect.ACTS
 
-    reason: str = Field(min_length=1, max_length=_REASON, description="What you wait for; others read it.")
+    reason: Reason = Field(description="What you wait for; others read it.")
     minutes: int = Field(default=15, ge=1, le=240, description="For how long.")
 
 
 class SharePage(OwnershipAction):
-    """Say what others may do with a page of yours: nothing (private), read (the default), or act on it in turns."""
+    """Say what others may do with a page of yours: nothing (private: they see neither where it is nor what it shows),
+    read (the default), or act on it in turns."""
 
     effect = Effect.ACTS
 
@@ -57,7 +56,7 @@ class SharePage(OwnershipAction):
 
 
 class HandOverPage(OwnershipAction):
-    """Make another client the owner of a page of yours."""
+    """Make another client the owner of a page of yours. A private one stays private."""
 
     effect = Effect.ACTS
     undone_by = next_call("claim_page", page_id="...", reason="...")
@@ -68,7 +67,7 @@ class HandOverPage(OwnershipAction):
     to: str = Field(
         min_length=1, max_length=80, description="The client's name as list_pages shows it, or a pageId of one of its."
     )
-    note: str | None = Field(default=None, max_length=_REASON, description="What the new owner should know.")
+    note: Reason | None = Field(default=None, description="What the new owner should know.")
 
     @property
     def recipient(self) -> str:

@@ -2,14 +2,15 @@
 
 from pydantic import Field
 
-from shared.actions.arguments import SessionId, WaitUntil
+from shared.actions.arguments import Reason, SessionId, WaitUntil
 from shared.actions.base import Action, NavigationAction, PageAction
 from shared.actions.traits import Alias, Closing, Effect, Lane, Unaddressed
 from shared.next_calls import next_call
 
 
 class ListPages(Action):
-    """List the open pages: yours, people's, and other agents' (many are only counted)."""
+    """List the open pages: yours, people's, and other agents' (many are only counted, as are those that are private to
+    others)."""
 
     lane = Lane.BESIDE
     unmetered = True
@@ -52,9 +53,7 @@ class ClosePage(PageAction):
     idempotent = True
 
     run_before_unload: bool = Field(default=False, description="Let the page ask before it closes.")
-    reason: str | None = Field(
-        default=None, min_length=1, max_length=200, description="Why; needed for a tab that a person opened."
-    )
+    reason: Reason | None = Field(default=None, description="Why; needed for a tab that a person opened.")
     confirm: bool = Field(default=False, description="Close it though a sibling behind your client opened it.")
 
     @property

@@ -4,13 +4,15 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
+from shared.actions.arguments import OneLine
 from shared.actions.base import OwnershipAction
 from shared.actions.traits import Effect
 from shared.pages import RequestKind
 
 _MESSAGE = 500
 
-Choice = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100)]
+Message = Annotated[str, StringConstraints(max_length=_MESSAGE), OneLine]
+Choice = Annotated[str, StringConstraints(min_length=1, max_length=100), OneLine]
 
 
 class RequestHuman(OwnershipAction):
@@ -23,13 +25,11 @@ class RequestHuman(OwnershipAction):
     waits_for_person = True
 
     kind: RequestKind = Field(default="other", description="What for.")
-    message: str = Field(
-        default="", max_length=_MESSAGE, description="What the person shall do, and why; without secrets."
-    )
+    message: Message = Field(default="", description="What the person shall do, and why; without secrets.")
     origin: str | None = Field(
         default=None,
         pattern=r"^https?://[A-Za-z0-9.:\[\]-]{1,253}$",
-        description="The site that it is about, such as https://example.com; leave out for the page's.",
+        description="The site that it is about, refused if the page is not there. People are shown the page's.",
     )
     choices: list[Choice] | None = Field(
         default=None, max_length=10, description="Of a decision: what there is to choose from."

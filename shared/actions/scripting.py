@@ -61,6 +61,7 @@ class AddSessionInitScript(SessionAct):
     runs_given_script = True
     outlasts_document = True
     undone_by = next_call("remove_session_init_scripts", ...)
+    shows_all_pages = True
 
     script: InitScript
 

@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 from pydantic import Field, JsonValue, StringConstraints
 
-from shared.actions.arguments import Part, SessionId
+from shared.actions.arguments import Part, Quotable, SessionId
 from shared.actions.base import Action, SessionAct, SessionAction
 from shared.actions.reading import Budget
 from shared.actions.traits import Alias, Effect, Lane
@@ -15,6 +15,9 @@ from shared.wire import DEFAULT_SESSION
 
 _STORAGE_MS = 30_000
 """To read or write what sites have stored: the browser visits each that the session has been to."""
+
+
+Label = Annotated[str, StringConstraints(max_length=100), Quotable]
 
 
 class Viewport(Part):
@@ -41,10 +44,8 @@ class CreateSession(Action):
     loggable_arguments = frozenset({"name", "locale", "timezone", "browserType"})
 
     session_id: SessionId | None = Field(default=None, description="An id for it; a free one is made without.")
-    user_id: str | None = Field(
-        default=None, max_length=100, description="Whom it is for; list_sessions filters by it."
-    )
-    called: str | None = Field(default=None, alias="name", max_length=100, description="A name for people.")
+    user_id: Label | None = Field(default=None, description="Whom it is for; list_sessions filters by it.")
+    called: Label | None = Field(default=None, alias="name", description="A name for people.")
     persistent: bool = Field(default=False, description="Keep it, with its logins, when the service ends.")
     ttl: int = Field(default=86_400_000, ge=1, le=31_536_000_000, description="Milliseconds that it lasts.")
     browser_type: Engine = Field(default="chromium", description="Engine.")
@@ -74,7 +75,7 @@ class ListSessions(Action):
 
     lane = Lane.BESIDE
 
-    user_id: str | None = Field(default=None, description="Only those that were created for this user.")
+    user_id: Label | None = Field(default=None, description="Only those that were created for this user.")
     persistent: bool | None = Field(default=None, description="Only those that are kept, or are not.")
 
 
@@ -256,7 +257,7 @@ class ClearCookies(SessionAct):
         return f"{next_call('clear_cookies', domain='example.com')} concerns one site; " + super().narrower_calls()
 
 
-SavedName = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=60)]
+SavedName = Annotated[str, StringConstraints(min_length=1, max_length=60), Quotable]
 
 
 class SaveSessionState(SessionAction):
@@ -295,9 +296,11 @@ class RestoreSessionState(SessionAct):
 
 class ExportSession(SessionAction):
     """Write the logins of a session to a file, in Playwright's format, that import_login takes on any machine. Whoever
-    has the file is signed in, so that the shared login is exported only where the token allows it."""
+    has the file is signed in, so that the shared login is exported only where the token allows it, and never where a
+    page is private to another."""
 
     effect = Effect.ACTS
+    shows_all_pages = True
     within_ms = _STORAGE_MS
     text_key = "observed"
     touches_cookies = True

@@ -2,23 +2,25 @@
 
 from typing import Annotated
 
-from pydantic import AfterValidator, Field, StringConstraints
+from pydantic import BeforeValidator, Field, StringConstraints
 
+from shared.actions.arguments import Quotable, Reason
 from shared.actions.base import Action
 from shared.actions.traits import Effect, Lane
 from shared.next_calls import next_call
 
 
-def _one_line(text: str) -> str:
-    if not text.isprintable():
+def _printable(key: object) -> object:
+    if isinstance(key, str) and not key.strip().isprintable():
         raise ValueError("must be one line of printable characters")
-    return text
+    return key
 
 
 WorkKey = Annotated[
     str,
-    StringConstraints(strip_whitespace=True, min_length=1, max_length=120),
-    AfterValidator(_one_line),
+    StringConstraints(min_length=1, max_length=120),
+    Quotable,
+    BeforeValidator(_printable),
     Field(description="Any name that the agents agree on, such as ticket/812."),
 ]
 
@@ -37,9 +39,7 @@ class ClaimWork(Action):
     loggable_arguments = frozenset({"key"})
 
     key: WorkKey
-    reason: str | None = Field(
-        default=None, min_length=1, max_length=200, description="Why it must be yours now; recorded and told."
-    )
+    reason: Reason | None = Field(default=None, description="Why it must be yours now; recorded and told.")
     wait_seconds: int = Field(default=0, ge=0, le=600, description="Seconds to wait in line, first come first served.")
     minutes: int | None = Field(default=None, ge=1, le=240, description="Keep it for so long though you are idle.")
 
@@ -66,3 +66,4 @@ class ListWork(Action):
 
     lane = Lane.BESIDE
     unmetered = True
+    text_key = "text"

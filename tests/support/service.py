@@ -98,10 +98,12 @@ class RunningService:
         return f"{self.settings.scheme}://127.0.0.1:{self.settings.port}"
 
     @asynccontextmanager
-    async def agent(self, label: str = "", client_id: str | None = None) -> AsyncIterator[Agent]:
-        """Return a client, with an identity of its own unless one is given."""
+    async def agent(
+        self, label: str = "", client_id: str | None = None, *, operator: bool = False
+    ) -> AsyncIterator[Agent]:
+        """Return a client, with an identity of its own unless one is given; or the account's own person."""
         client_id = client_id or f"client-{next(_numbers)}"
-        token = mint(self.parts.secret, client_id, label or client_id)
+        token = mint(self.parts.secret, client_id, label or client_id, operator=operator)
         async with httpx.AsyncClient(
             transport=httpx.ASGITransport(app=self.app),
             base_url=self.base_url,
@@ -148,16 +150,24 @@ async def visiting(service: RunningService) -> AsyncIterator[Agent]:
     """Return an agent that leaves nothing behind: no session of its own, and no page of any client of the test."""
     async with service.agent() as agent:
         yield agent
-        await tidy(agent)
+        await tidy(service, agent)
 
 
-async def tidy(agent: Agent, keep: str = "") -> None:
-    """Close the agent's sessions, and all pages but the one that is to be kept."""
+async def tidy(service: RunningService, agent: Agent, keep: str = "") -> None:
+    """Close the agent's sessions, and all pages but the one that is to be kept. A person closes the private ones."""
     for session in (await agent.call("list_sessions"))["sessions"]:
         if session["owner"] and session["owner"]["you"]:
             await agent.call("close_session", sessionId=session["sessionId"])
+    if await _close_pages(agent, keep):
+        async with service.agent(operator=True) as person:
+            await _close_pages(person, keep)
+
+
+async def _close_pages(agent: Agent, keep: str) -> bool:
+    """Close all pages that the agent may know of; return whether there are others."""
     listed = await agent.call("list_pages", all=True)
     for page in [page for part in ("yours", "people", "others") for page in listed[part]]:
         if page["pageId"] != keep or page.get("dialog"):
             await agent.reply("claim_page", pageId=page["pageId"], reason="The test is over.")
             await agent.reply("close_page", pageId=page["pageId"], reason="The test is over.")
+    return "private" in listed

@@ -125,7 +125,7 @@ async def _wait_for(
 async def export_har(page: BrowserPage, action: network.ExportHar) -> Json:
     pattern = UrlPattern(action.url_filter, "urlFilter") if action.url_filter else None
     view = _view(page, action)
-    sent = page.settings.network.traffic.since()
+    sent = [each for each in page.settings.network.traffic.since() if each.known_to(view.client_id)]
     found = [each for each in sent if pattern is None or pattern.matches(each.url(view.client_id))]
     data, mime_type = await Archive(view, action.content, minimal=action.mode == "minimal").write(found)
     withheld = sum(not view.owns(each) for each in found)
@@ -152,7 +152,8 @@ def _matcher(
 
     def matches(sent: RequestRecord) -> bool:
         return (
-            (url is None or url.matches(sent.url(client)))
+            sent.known_to(client)
+            and (url is None or url.matches(sent.url(client)))
             and action.method in {None, sent.request.method}
             and (action.resource_types is None or sent.request.resource_type in action.resource_types)
         )

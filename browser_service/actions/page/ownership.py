@@ -7,6 +7,7 @@ from browser_service.waits import until_claimed
 from shared.actions import ownership
 from shared.errors import InternalError
 from shared.model import Json
+from shared.words import own_words
 
 
 async def claim_page(page: BrowserPage, action: ownership.ClaimPage) -> Json:
@@ -54,8 +55,9 @@ async def hand_over_page(page: BrowserPage, action: ownership.HandOverPage) -> J
     if recipient is None:
         raise InternalError("A page was handed over to nobody.")
     page.record.ownership.give(recipient)
-    note = f": {action.note}" if action.note else "."
-    page.tell(recipient.client_id, f'"{page.call.client_label}" handed {page_id} over to you{note}')
+    page.set_access(page.record.ownership.access)
+    note = f", {own_words(action.note)}" if action.note else ""
+    page.tell(recipient.client_id, f'"{page.call.client_label}" handed {page_id} over to you{note}.')
     return {"owner": recipient.label, "observed": f'{page_id} belongs to "{recipient.label}" now'}
 
 

@@ -86,7 +86,7 @@ def _undoable(session: BrowserSession, done: str, before: list[Cookie], after: l
 
 
 async def save_session_state(session: BrowserSession, action: sessions.SaveSessionState) -> Json:
-    state = await session.entry.keep(action.called)
+    state = await session.entry.keep(action.called, session.call.client_id)
     return {"name": action.called, **_counts(state), "observed": f"saved as {action.called}: {_summary(state)}"}
 
 

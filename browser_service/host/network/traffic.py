@@ -43,7 +43,7 @@ _LONG_S: Final = 30
 REDACTED: Final = "(redacted)"
 
 CurrentOwner = Callable[[], str]
-"""Returns the id of the client that a request sent now belongs to; empty for nobody."""
+"""Returns the id of a client, or an empty string for nobody."""
 Headers = list[tuple[str, str]]
 
 
@@ -56,6 +56,8 @@ class RequestRecord:
     owner: str
     is_document: bool = False
     """True if it asked for a document of the main frame."""
+    private_to: str = ""
+    """Is the client whose page was private when it was sent: nobody else may know of it later."""
     at: float = field(default_factory=time.time)
     response: Response | None = None
     ended_at: float | None = None
@@ -82,6 +84,9 @@ class RequestRecord:
         if self.response is not None:
             return str(self.response.status)
         return self.failure or "pending"
+
+    def known_to(self, client_id: str) -> bool:
+        return self.private_to in {"", client_id}
 
     def url(self, client_id: str) -> str:
         """Return the address as a client may see it."""
@@ -150,8 +155,10 @@ class RequestWait:
 class Traffic:
     """Keeps the last requests, and wakes the calls that wait for the next."""
 
-    def __init__(self, current_owner: CurrentOwner) -> None:
+    def __init__(self, current_owner: CurrentOwner, private_to: CurrentOwner = lambda: "") -> None:
+        """`current_owner` returns whose a request is that is sent now, and `private_to` who alone may know of it."""
         self._current_owner = current_owner
+        self._private_to = private_to
         self._records = Bounded[Request, RequestRecord](MOST_REQUESTS)
         self._waiting: dict[asyncio.Future[RequestRecord], Callable[[RequestRecord], bool]] = {}
         self.count = 0
@@ -244,7 +251,8 @@ class Traffic:
 
     def _add(self, request: Request) -> RequestRecord:
         self.count += 1
-        record = RequestRecord(self.count, request, self._current_owner(), _is_document(request))
+        is_document = _is_document(request)
+        record = RequestRecord(self.count, request, self._current_owner(), is_document, self._private_to())
         self._records[request] = record
         return record
 

@@ -109,6 +109,8 @@ class Listener:
             event.client_id, event.client_label = turn.call.client_id, turn.call.client_label
         elif lease is not None:
             event.client_id, event.client_label = lease.client_id, lease.label
+        if self.record.private:
+            event.client_label = ""  # others are told who met it
         self.emit(event)
 
     def _on_download(self, tab: Tab, download: Download) -> None:

@@ -164,12 +164,19 @@ class PageRecord:
     @property
     def private(self) -> bool:
         """True where its holder lets nobody else read it."""
-        return self.ownership.access == "private"
+        return self.ownership.private
+
+    def private_from(self, client_id: str) -> bool:
+        """Say whether the page is another client's alone."""
+        return self.ownership.private_from(client_id)
+
+    def named_to(self, client_id: str) -> str:
+        """Return its name for a client; of one that is another's alone not even that."""
+        return "a private page" if self.private_from(client_id) else self.page_id
 
     def hidden_from(self, client_id: str) -> bool:
         """Say whether a client may not read the page, because it is another's alone or shows a person's secrets."""
-        held_by_another = self.private and self.lease is not None and self.lease.client_id != client_id
-        return held_by_another or (self.person is not None and self.person.private)
+        return self.private_from(client_id) or (self.person is not None and self.person.private)
 
     def popup_state(self) -> dict[str, object]:
         """Return what a popup has of its opener: its holder, and what others may do with it."""
@@ -226,7 +233,8 @@ class PageRecord:
     def notice(self, client_id: str, text: str) -> NoticeGiven:
         """Make a notice about it for a client."""
         text = str(abridged_in(text, [self.url]))
-        return NoticeGiven(client_id=client_id, notice=Notice(text=well_formed(text), page_id=self.page_id))
+        page_id = None if self.private_from(client_id) else self.page_id
+        return NoticeGiven(client_id=client_id, notice=Notice(text=well_formed(text), page_id=page_id))
 
     def changed(self) -> PageChanged:
         """Make the event that says how the page is now."""

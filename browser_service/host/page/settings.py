@@ -26,7 +26,10 @@ class PageSettings:
             are sent along, because neither is for an agent."""
             return "" if record.person is not None or self.network.foreign else record.holder_id
 
-        self.network = PageNetwork(Traffic(whose_traffic), holder)
+        def private_to() -> str:
+            return record.holder_id if record.private else ""
+
+        self.network = PageNetwork(Traffic(whose_traffic, private_to), holder)
         self.emulation = Emulation(holder)
         self.init_scripts = InitScripts(holder)
 

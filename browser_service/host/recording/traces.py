@@ -153,7 +153,8 @@ class Tracing:
         if trace is None or trace.ending is not None:
             return []
         if page.of_person or page.hidden_from(trace.client_id):
-            trace.end("", dropped=f'"{page.page_id}" became private to somebody else')
+            named = f'"{page.page_id}"' if page.holder_id == trace.client_id else "a page"
+            trace.end("", dropped=f"{named} became private to somebody else")
             return []
         if holder is None or holder.client_id == trace.client_id or page.page_id in trace.notified_pages:
             return []

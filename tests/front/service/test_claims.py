@@ -82,7 +82,7 @@ async def test_a_claim_with_a_reason_takes_the_page_and_its_holder_is_told_why(
     assert result["claimed"] == "cart"
     refused = await agent.reply("click", pageId="cart", selector="#b")
     assert refused.json()["error"]["code"] == "PAGE_OWNED"
-    assert told(refused) == [f'"{other.label}" took cart from you: the user asked for it']
+    assert told(refused) == [f'"{other.label}" took cart from you, in its own words: "the user asked for it".']
     await other.call("click", pageId="cart", selector="#b")
 
 
@@ -219,7 +219,7 @@ async def test_a_held_page_does_not_lapse_though_its_holder_is_idle_or_gone(star
         await become(lambda: idle_ms(service, "cart") > 60)
         error = await other.error("click", pageId="cart", selector="#b")
         assert error["code"] == "PAGE_OWNED"
-        assert f"held until {held['heldUntil']}: waiting for a code" in error["message"]
+        assert f'held until {held["heldUntil"]}, in its own words: "waiting for a code"' in error["message"]
         await service.parts.host.release(agent.client_id, 1_000_000)
         assert (await other.error("click", pageId="cart", selector="#b"))["code"] == "PAGE_OWNED"
         listed = next(page for page in (await other.call("list_pages"))["others"] if page["pageId"] == "cart")
@@ -254,7 +254,7 @@ async def test_nobody_else_reads_a_private_page_or_learns_where_it_is(agent: Age
         assert "Cart" not in reply.text
     listed = await other.reply("list_pages")
     assert "/cart" not in listed.text
-    assert [page["access"] for page in listed.json()["result"]["others"]] == ["private"]
+    assert (listed.json()["result"]["others"], listed.json()["result"]["private"]) == ([], 1)
     assert "Cart" in (await agent.call("content", pageId="cart"))["content"]
 
 
@@ -303,7 +303,7 @@ async def test_a_page_is_handed_over_by_name_and_its_new_owner_is_told(agent: Ag
     assert (await agent.error("click", pageId="cart", selector="#b"))["code"] == "PAGE_OWNED"
     clicked = await other.reply("click", pageId="cart", selector="#b")
     assert clicked.json()["success"] is True
-    assert told(clicked) == [f'"{agent.label}" handed cart over to you: finish the order']
+    assert told(clicked) == [f'"{agent.label}" handed cart over to you, in its own words: "finish the order".']
 
 
 async def test_a_name_that_nobody_or_several_have_is_no_recipient(

@@ -48,5 +48,5 @@ async def test_the_desktop_is_notified_by_a_program_and_no_shell(
         await become(shown.exists)
     assert shown.read_text().splitlines()[2:] == [
         "browse-together: Claude asks for you",
-        f"other, {site.url('')}: $(touch /tmp/x) &lt;b&gt;now&lt;/b&gt;",
+        f'other, {site.url("")}, in its own words: "$(touch /tmp/x) &lt;b&gt;now&lt;/b&gt;"',
     ]

@@ -484,11 +484,3 @@ async def test_an_answer_is_in_no_record_no_log_and_no_reply_but_the_askers(
     kept = [path.read_bytes() for path in (tmp_path / "data").glob("journal*")]
     assert kept
     assert not any(b"s3cr3t-724" in data for data in kept)
-
-
-async def test_who_asked_may_bring_the_answer_of_the_person_in_its_chat(agent: Agent, site: Site) -> None:
-    await opened(agent, site)
-    request_id = await pending(agent, **DECISION)
-    await resolve(agent, request_id, answer="red", by="Somebody else")
-    reply = await agent.call("request_human", pageId="cart", requestId=request_id)
-    assert reply["observed"] == f'The person at "{agent.label}" decided. It says: red'

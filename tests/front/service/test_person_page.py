@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 import pytest
 
-from browser_service.security.auth import mint_key
+from client.credentials import mint_key
 from shared import wire
 from tests.support.json import AnyJson
 from tests.support.listening import listening

@@ -64,9 +64,9 @@ async def test_a_failure_says_that_its_caller_is_of_another_version(agent: Agent
 
 
 async def test_a_terminal_gets_text_and_json_that_a_person_can_read_beside_the_envelope(agent: Agent) -> None:
-    whole = (await agent.reply("list_work")).json()
-    body = await asked(agent, ForTerminal(), "list_work")
-    assert body == {**whole, "rendered": {"text": '{\n  "work": []\n}'}}
+    whole = (await agent.reply("list_downloads")).json()
+    body = await asked(agent, ForTerminal(), "list_downloads")
+    assert body == {**whole, "rendered": {"text": '{\n  "downloads": []\n}'}}
 
 
 async def test_a_terminal_that_reads_on_in_a_call_is_shown_what_that_was_about(agent: Agent) -> None:

@@ -68,7 +68,9 @@ async def test_who_claims_work_has_it_and_the_others_are_told_whose_it_is(claude
     assert claimed["yours"] is True
     refused = await codex.error("claim_work", key=KEY)
     assert (refused["status"], refused["code"]) == (423, "WORK_OWNED")
-    assert refused["message"].startswith('"ticket/812" is claimed by "Claude · shop" (fixing the cart)')
+    assert refused["message"].startswith(
+        '"ticket/812" is claimed by "Claude · shop", in its own words: "fixing the cart"'
+    )
     free_at = datetime.strptime(claimed["freeAt"], "%H:%M:%S")  # noqa: DTZ007 - a time of day
     said = [f"free at {free_at + timedelta(seconds=more):%H:%M:%S}" for more in range(60)]
     assert any(each in refused["message"] for each in said)
@@ -105,7 +107,7 @@ async def test_a_reason_takes_work_and_its_holder_is_told_why(claude: Agent, cod
     await claude.call("claim_work", key=KEY, minutes=30)
     taken = await codex.call("claim_work", key=KEY, reason="the user moved it to me")
     assert taken["yours"] is True
-    assert await notices(claude) == ['"Codex" took ticket/812 from you: the user moved it to me.']
+    assert await notices(claude) == ['"Codex" took ticket/812 from you, in its own words: "the user moved it to me".']
     assert (await listed(claude))["reason"] == "the user moved it to me"
     assert (await claude.error("claim_work", key=KEY))["code"] == "WORK_OWNED"
 

@@ -22,10 +22,10 @@ async def resident(service: RunningService) -> AsyncIterator[Agent]:
 
 
 @pytest.fixture
-async def lodger(resident: Agent) -> AsyncIterator[Agent]:
+async def lodger(service: RunningService, resident: Agent) -> AsyncIterator[Agent]:
     """Return an agent that keeps its window, because a new one costs more than all that most tests do in it."""
     yield resident
-    await tidy(resident, keep="tab")
+    await tidy(service, resident, keep="tab")
 
 
 @pytest.fixture
@@ -35,9 +35,9 @@ async def visitor(service: RunningService) -> AsyncIterator[Agent]:
 
 
 @pytest.fixture
-async def newcomer(visitor: Agent) -> Agent:
+async def newcomer(service: RunningService, visitor: Agent) -> Agent:
     """A visitor who finds no page, where others of its module keep theirs."""
-    await tidy(visitor)
+    await tidy(service, visitor)
     return visitor
 
 

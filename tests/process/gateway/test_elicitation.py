@@ -205,7 +205,7 @@ async def test_a_code_passes_the_chat_by_where_the_client_shows_links(
     person = Follower()
     async with chat_beside(service, person, mode) as client:
         said = await asks(client, site, kind="code", message="The code, please.")
-    assert said.startswith(f"A person gave the code at {site.url('')}. It says: 724 115")
+    assert said.startswith(f'The person at "Claude" gave the code at {site.url("")}. It says: 724 115')
     assert person.shown.qsize() == 1
 
 

@@ -138,7 +138,8 @@ async def test_what_a_person_is_asked_stays_open_over_a_restart(tmp_path: Path, 
         waits = asyncio.create_task(agent.reply("request_human", headers={"X-Browse-Attempt": "2"}, **again))
         people = service.host.people
         await become(lambda: people.requests[request_id].waiting["chat"])
-        resolved = await agent.http.post(f"/api/requests/{request_id}/resolve", json={"state": "done"})
+        async with service.agent(operator=True) as person:
+            resolved = await person.http.post(f"/api/requests/{request_id}/resolve", json={"state": "done"})
         assert resolved.json()["success"]
         assert (await waits).json()["result"]["state"] == "done"
         await agent.call("click", pageId="p", selector="h1")

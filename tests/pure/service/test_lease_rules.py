@@ -8,8 +8,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from browser_service.rules.claims import OFFER_S, Candidate
 from browser_service.rules.leases import Lease, Ownership
-from shared.calls import Call
-from shared.errors import PageNotFound
+from shared.calls import Call, ClientRef
+from shared.errors import PageNotFound, PageOwned
 from shared.pages import PageState
 from tests.support.clock import Clock
 
@@ -71,7 +71,7 @@ class Sharing(RuleBasedStateMachine):
         before, known = self.page.lease, len(self.told)
         self.page.force(self.call(client_id), "", "the user said so")
         assert self.page.access == "read", "what one holder shared is not shared by the next"
-        assert before is None or (before.client_id, "the user said so") in [
+        assert before is None or (before.client_id, '"the user said so".') in [
             (whom, text.rpartition(": ")[2]) for whom, text in self.told[known:]
         ]
         self.line = [place for place in self.line if not place.granted]
@@ -80,7 +80,9 @@ class Sharing(RuleBasedStateMachine):
     def wait(self, client_id: str) -> None:
         holder = self.page.holder()
         if holder is not None and holder.client_id != client_id:
-            self.line.append(self.page.wait(self.call(client_id), ""))
+            place = self.page.wait(self.call(client_id), "")
+            assert isinstance(place.refusal, PageOwned) == (self.page.access == "private")
+            self.line += [] if place.refusal else [place]
 
     @rule(which=st.integers(0, 5))
     def stop_waiting(self, which: int) -> None:
@@ -95,6 +97,16 @@ class Sharing(RuleBasedStateMachine):
     def share(self, access: Any) -> None:  # Any: hypothesis knows no Literal
         if self.page.lease is not None:
             self.page.share(access)
+        if self.page.access == "private":
+            assert all(isinstance(place.refusal, PageOwned) or place.granted for place in self.line)
+            self.line = [place for place in self.line if place.granted]
+
+    @rule(client_id=CLIENTS)
+    def give(self, client_id: str) -> None:
+        before = self.page.access
+        self.page.give(ClientRef(client_id=client_id))
+        assert self.page.access == ("private" if before == "private" else "read")
+        self.line = [place for place in self.line if not place.granted]
 
     @rule(client_id=CLIENTS)
     def work(self, client_id: str) -> None:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from browser_service.security.auth import Identity
 from browser_service.sessions.directory import Directory
 from browser_service.sessions.records import SessionRecord
 from browser_service.spine.addressing import Address, Addressing
@@ -11,7 +12,7 @@ from shared.errors import Forbidden, PageNotFound
 from shared.model import Json
 from shared.pages import PageState
 
-ME = ClientRef(client_id="me", label="Claude")
+ME = Identity(client_id="me", label="Claude")
 
 
 @pytest.fixture

@@ -1,0 +1,52 @@
+"""Keeps what is private to one client from all others: pages, and acts that would show all pages of a session."""
+
+from collections.abc import Iterable
+
+from browser_service.host.call_run import CallRun
+from browser_service.host.page.record import PageRecord
+from browser_service.rules.leases import private_error
+from shared.actions.base import Action
+from shared.actions.traits import Effect
+from shared.calls import Call
+from shared.errors import BrowseError, Forbidden, UnknownOutcome
+from shared.next_calls import next_call
+
+
+def check_private(page: PageRecord, call: Call, action: Action) -> None:
+    """Raise PageOwned for a page that is private to another client. Nothing else is asked before: only its holder gives
+    it up, and only a person opens it without."""
+    if page.private_from(call.client_id) and not call.by_person:
+        raise private_error(page.page_id, action.requested_url if action.navigates else None)
+
+
+def check_shown(action: Action, call: Call, pages: Iterable[PageRecord]) -> None:
+    """Raise Forbidden for an action that would show all pages of a session while one is not for the caller. It does not
+    say which."""
+    if not action.shows_all_pages or call.by_person:
+        return
+    if any(page.hidden_from(call.client_id) or (page.of_person and action.affects_other_pages) for page in pages):
+        raise Forbidden(
+            f"{action.name()} would show a page of this session that is private to somebody else. Nothing was done.",
+            hint=f"{next_call('create_session')} makes a session of your own.",
+            details={"sessionId": action.requested_session},
+        )
+
+
+def is_shut_out(page: PageRecord, run: CallRun) -> bool:
+    """Say whether the page of a call is private to another client, maybe since the call began. Who gives a private page
+    to another is told that it did."""
+    return page.private_from(run.call.client_id) and not (run.call.by_person or run.action.ownership)
+
+
+def shut_out_calls(page: PageRecord, by: CallRun, runs: Iterable[CallRun]) -> list[str]:
+    """Return the ids of the calls that must end because `by` left the page private to another client."""
+    if not (by.action.ownership and page.private):
+        return []
+    return [run.call.call_id for run in runs if run.call.page_id == page.page_id and is_shut_out(page, run)]
+
+
+def shut_out_error(page: PageRecord, run: CallRun) -> BrowseError:
+    """Make the reply of a call that is shut out, in place of all that it saw on the page."""
+    if run.admitted and run.action.effect is not Effect.READS:
+        return UnknownOutcome(f'"{page.page_id}" became private to another client while {run.action.name()} ran.')
+    return private_error(page.page_id)

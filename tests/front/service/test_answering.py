@@ -1,0 +1,94 @@
+"""Tests that a person answers what an agent asks people for, and is shown where the page really is."""
+
+from collections.abc import AsyncIterator
+
+import httpx
+import pytest
+
+from client.credentials import mint_key
+from shared import wire
+from tests.support.json import AnyJson
+from tests.support.listening import sent, watching
+from tests.support.service import Agent, RunningService
+from tests.support.site import Site
+
+pytestmark = pytest.mark.anyio
+
+LOGIN: dict[str, AnyJson] = {"kind": "login", "message": "Please sign in."}
+DECISION: dict[str, AnyJson] = {"kind": "decision", "message": "Red or blue?", "choices": ["red", "blue"]}
+
+
+@pytest.fixture
+async def ana(service: RunningService) -> AsyncIterator[Agent]:
+    """Return the account's own person, at the command line. What is still asked at the end is refused."""
+    async with service.agent(operator=True) as person:
+        yield person
+        for request in await asked(person):
+            await resolve(person, request["requestId"], state="refused")
+
+
+async def asked(who: Agent) -> list[dict[str, AnyJson]]:
+    return list((await who.http.get(wire.REQUESTS)).json()["result"]["requests"])
+
+
+async def resolve(who: Agent, request_id: str, **said: str) -> httpx.Response:
+    return await who.http.post(f"{wire.REQUESTS}/{request_id}/resolve", json={"by": "Ana", **said})
+
+
+async def opened(agent: Agent, site: Site) -> None:
+    await agent.call("goto", pageId="cart", url=site.page("/cart", "<h1>Cart</h1>"))
+
+
+async def pending(agent: Agent, **what: AnyJson) -> str:
+    """Return the id of a request that the agent makes without waiting for the answer. Any: JSON."""
+    made = await agent.call("request_human", pageId="cart", timeout=1, **what)
+    return str(made["requestId"])
+
+
+async def test_no_token_of_an_agent_answers_what_it_asked_itself_and_the_person_in_its_chat_does(
+    service: RunningService, agent: Agent, other: Agent, ana: Agent, site: Site
+) -> None:
+    await opened(agent, site)
+    request_id = await pending(agent, **DECISION)
+    for client, code in ((agent, "FORBIDDEN"), (other, "INVALID_REQUEST")):
+        refused = (await resolve(client, request_id, answer="red", by="Ana")).json()
+        assert refused["error"]["code"] == code
+    secret, path = service.parts.secret, f"{wire.REQUESTS}/{request_id}/resolve"
+
+    async def with_key(key: str) -> int:
+        headers = {"Authorization": f"Bearer {key}"}
+        return (await agent.http.post(path, json={"answer": "red", "by": "Ana"}, headers=headers)).status_code
+
+    assert await with_key(mint_key(secret, request_id, client_id=other.client_id, label="Other")) == 404
+    assert await with_key(mint_key(secret, "ask-0", client_id=agent.client_id)) == 401
+    assert await with_key(mint_key("another secret of thirty-two bytes!", request_id)) == 401
+    assert [one["requestId"] for one in await asked(ana)] == [request_id]
+    assert await with_key(mint_key(secret, request_id, client_id=agent.client_id, label=agent.label)) == 200
+    reply = await agent.call("request_human", pageId="cart", requestId=request_id)
+    assert reply["observed"] == f'The person at "{agent.label}" decided. It says: red'
+
+
+async def test_no_stream_of_an_agent_has_the_key_of_the_link(service: RunningService, agent: Agent, site: Site) -> None:
+    await opened(agent, site)
+    async with watching(service, agent.client_id) as progress:
+        asking = sent(agent, "ask", "request_human", pageId="cart", **DECISION)
+        await progress.until(lambda p: any(moved.request for moved in p.of("ask")))
+        seen = "".join(moved.model_dump_json() for moved in progress.of("ask"))
+    assert "/person/" not in seen
+    await agent.call("cancel_call", callId="ask")
+    await asking
+
+
+async def test_people_are_shown_where_the_page_is_and_not_where_the_agent_says_that_it_is(
+    agent: Agent, ana: Agent, site: Site
+) -> None:
+    await opened(agent, site)
+    error = await agent.error("request_human", pageId="cart", **LOGIN, origin="https://bank.example")
+    assert (error["code"], error["details"]["context"]["field"]) == ("VALIDATION_ERROR", "origin")
+    assert site.url("") in error["message"]
+    await pending(agent, **LOGIN, origin=site.url(""))
+    (request,) = await asked(ana)
+    assert request["origin"] == site.url("")
+    await ana.call("goto", pageId="cart", url=site.url("/cart", host="localhost"))
+    (request,) = await asked(ana)
+    assert request["origin"] == site.url("", host="localhost")
