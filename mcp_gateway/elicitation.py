@@ -58,7 +58,7 @@ class Elicitation:
     def __init__(self, service: ServiceClient) -> None:
         self._service = service
         self._forms: dict[str, asyncio.Task[None]] = {}
-        self._links: set[str] = set()
+        self._links: deque[str] = deque(maxlen=_REMEMBERED)
         self._shown: deque[str] = deque(maxlen=_REMEMBERED)
         self._left_running: set[asyncio.Future[Reply]] = set()
 
@@ -136,7 +136,7 @@ class Elicitation:
                     params = self._question(capability, request, problem, has_link_id=True)
                     by_link = isinstance(params, protocol.ElicitRequestURLParams)
                     if by_link:
-                        self._links.add(request.request_id)
+                        self._links.append(request.request_id)
                     question = protocol.ElicitRequest(params=params)
                     answer = await ctx.session.send_request(question, protocol.ElicitResult, metadata=metadata)
                     problem = await self._resolve(request.request_id, answer, by_link=by_link)
@@ -150,7 +150,7 @@ class Elicitation:
         if form := self._forms.get(request_id):
             form.cancel()
         if request_id in self._links:
-            self._links.discard(request_id)
+            self._links.remove(request_id)
             await ctx.session.send_elicit_complete(request_id, related_request_id=ctx.request_id)
 
     async def _resolve(self, request_id: str, answer: protocol.ElicitResult, *, by_link: bool) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Final
 
 from pydantic import JsonValue, ValidationError
 
@@ -9,9 +10,13 @@ from browser_service.security.seal import KEY_FILE, Seal
 from browser_service.sessions.closed_session import ClosedSession
 from browser_service.sessions.records import SessionRecord
 from browser_service.store.journal import Journal
-from shared.errors import StateNotFound, field_details
+from shared.errors import ResourceExhausted, StateNotFound, field_details
 from shared.model import Json
 from shared.next_calls import next_call
+
+MOST_SAVED: Final = 50
+"""A session has at most so many saved states; each may have megabytes."""
+_NAMED: Final = 5
 
 
 @dataclass(eq=False)
@@ -48,6 +53,16 @@ class SessionVault:
 
     async def saved_names(self, session_id: str) -> list[str]:
         return await self.journal.saved_names(session_id)
+
+    async def check_room(self, session_id: str, name: str) -> None:
+        """Raise ResourceExhausted where a session has so many saved states that no further name may be added."""
+        names = await self.saved_names(session_id)
+        if name not in names and len(names) >= MOST_SAVED:
+            raise ResourceExhausted(
+                f"Session {session_id!r} has {MOST_SAVED} saved states, which is the limit.",
+                hint=f"Save it under a name that it has, in place of the older: {', '.join(names[:_NAMED])}, ...",
+                details={"sessionId": session_id, **field_details("name", saved=[*names])},
+            )
 
     async def saved(self, session_id: str, name: str) -> Json:
         """Return what save_session_state saved under a name. Raises StateNotFound."""

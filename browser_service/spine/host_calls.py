@@ -99,6 +99,8 @@ class HostCalls:
 
     async def _call(self, task: HostTask) -> Call:
         action, caller, address = task.action, task.caller, task.address
+        if action.saved_name is not None and task.undo is None:
+            await self.vault.check_room(address.session_id or "", action.saved_name)
         call = Call(
             call_id=str(CallKey(caller.client_id, task.call_id)),
             seq=next(self._seq),

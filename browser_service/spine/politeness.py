@@ -20,6 +20,8 @@ from shared.events import Throttled
 from shared.next_calls import next_call
 
 _IDLE_ONES_KEPT = 1_000
+_PAUSES_KEPT = 5_000
+"""A site has as many names as it likes: of more that ask for a pause, the oldest are forgotten."""
 _DEFAULT_PAUSE_S = 30.0
 """Is the pause after a 429 that does not say how long."""
 _TOO_MANY = 429
@@ -46,7 +48,7 @@ class Origins:
         self._send = send
         self._clock = clock
         self._turns = Bounded[str, OriginTurns](_IDLE_ONES_KEPT, spared=lambda turns: not turns.idle)
-        self._pauses = Bounded[str, Pause](_IDLE_ONES_KEPT, spared=lambda pause: pause.until > clock())
+        self._pauses = Bounded[str, Pause](_PAUSES_KEPT)
 
     @asynccontextmanager
     async def turn(self, name: str, visit: Visit, cancel: Cancel) -> AsyncIterator[str]:

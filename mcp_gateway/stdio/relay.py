@@ -1,6 +1,7 @@
 """Relays the messages of stdin and stdout to a connection, from those read so far to the last replies."""
 
 import asyncio
+import threading
 
 import anyio
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
@@ -14,6 +15,9 @@ from mcp_gateway.jsonrpc import Message
 from mcp_gateway.stdio.early import EarlyServer
 
 _LAST_REPLIES_WITHIN_S = 0.4
+_MOST_WAITING = 1_000
+"""A client that sends more than is read meanwhile is left to wait: its messages stay in its pipe."""
+_ROOM_WITHIN_S = 60.0
 
 
 class Relay:
@@ -22,6 +26,7 @@ class Relay:
     def __init__(self, early: EarlyServer) -> None:
         self._early = early
         self._inbox = asyncio.Queue[Message | None]()
+        self._room = threading.Semaphore(_MOST_WAITING)
         self._unanswered: set[object] = set()
         self._replied = asyncio.Event()
 
@@ -29,9 +34,11 @@ class Relay:
         """Serve a connection until its client closes stdin."""
         to_server, requests = anyio.create_memory_object_stream[SessionMessage | Exception]()
         replies, from_server = anyio.create_memory_object_stream[SessionMessage]()
-        loop = asyncio.get_running_loop()
+        loop, own_thread = asyncio.get_running_loop(), threading.get_ident()
 
         def receive(message: Message | None) -> None:
+            if threading.get_ident() != own_thread:  # which hands over what came before
+                self._room.acquire(timeout=_ROOM_WITHIN_S)
             if not loop.is_closed():
                 loop.call_soon_threadsafe(self._inbox.put_nowait, message)
 
@@ -46,6 +53,7 @@ class Relay:
         in end with the pipe."""
         async with to_server:
             while (message := await self._inbox.get()) is not None:
+                self._room.release()
                 try:
                     parsed = jsonrpc_message_adapter.validate_python(message, by_name=False)
                 except ValidationError:  # a malformed reply, which nobody waits for: wrong requests were refused
