@@ -161,6 +161,7 @@ class LocalHost:
                 entry.tab.views.pop(client_id, None)
             if entry.record.ownership.leave(client_id, before_seq):
                 self._log.emit(entry.record.changed())
+        self._background.spawn(self.idle_sweep.end_permissions(gone=client_id))
 
     async def answer(self, request_id: str, answer: Answer) -> bool:
         return self._registry.people.answer(request_id, answer)

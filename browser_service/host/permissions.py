@@ -1,7 +1,7 @@
 """Grants sites in a session what they may do, such as read the clipboard: on request, to one origin, and again when the
 browser was started anew."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from playwright.async_api import BrowserContext
@@ -18,13 +18,19 @@ class Permissions:
     """Keeps the permissions of one session."""
 
     by_origin: dict[str, list[str]] = field(default_factory=dict)
+    _granted_by: dict[str, str] = field(default_factory=dict)
+    """The client that each origin owes it to; of a session that came back it is not known."""
+    _used_by: set[str] = field(default_factory=set)
+    """Those of them that have held a page since."""
 
     async def attach(self, context: BrowserContext, windows: Windows) -> None:
         """Grant everything again in a new context of the session."""
         for origin, names in self.by_origin.items():
             await _set(context, windows, origin, names, ())
 
-    async def grant(self, context: BrowserContext, windows: Windows, origin: str, names: Sequence[str]) -> list[str]:
+    async def grant(
+        self, context: BrowserContext, windows: Windows, origin: str, names: Sequence[str], client_id: str = ""
+    ) -> list[str]:
         """Replace what the origin was granted, and return what it had before."""
         before = self.by_origin.get(origin, [])
         if names and not before and len(self.by_origin) >= _MOST_SITES:
@@ -34,10 +40,18 @@ class Permissions:
             )
         await _set(context, windows, origin, names, [name for name in before if name not in names])
         if names:
-            self.by_origin[origin] = [*names]
+            self.by_origin[origin], self._granted_by[origin] = [*names], client_id
         else:
             self.by_origin.pop(origin, None)
+            self._granted_by.pop(origin, None)
         return before
+
+    def outlived(self, holders: Collection[str], gone: str = "") -> list[str]:
+        """Return the origins whose grant outlives its client's hold of the session's pages. `gone` has left, though it
+        may not have held any."""
+        self._used_by = {*self._granted_by.values()} & {*self._used_by, *holders}
+        ended = {gone, *self._used_by} - {*holders, ""}
+        return [origin for origin, client_id in self._granted_by.items() if client_id in ended]
 
 
 async def _set(

@@ -106,10 +106,10 @@ class SessionEntry:
         self.headers = headers
         await context.set_extra_http_headers(headers)
 
-    async def grant(self, origin: str, names: list[str]) -> list[str]:
+    async def grant(self, origin: str, names: list[str], client_id: str = "") -> list[str]:
         """Let a site do something. Returns what it could do before."""
         windows = await self._open_once()
-        return await self.permissions.grant(await self.context(), windows, origin, names)
+        return await self.permissions.grant(await self.context(), windows, origin, names, client_id)
 
     def device(self, name: str) -> Json:
         """Return Playwright's description of a device. Raises ValidationFailed, naming those that are spelled alike."""

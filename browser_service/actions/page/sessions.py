@@ -33,7 +33,7 @@ async def grant_permissions(session: BrowserSession, action: sessions.GrantPermi
     origin = origin_of(action.origin)
     if origin is None or not session.entry.permits(origin):
         raise Forbidden(f"Nothing can be granted to {action.origin}: the URL policy does not allow the host.")
-    before = await session.entry.grant(origin, [*action.permissions])
+    before = await session.entry.grant(origin, [*action.permissions], session.call.client_id)
     revoked = [name for name in before if name not in action.permissions]
     revocation = f"; taken back: {', '.join(revoked)}" if revoked else ""
     now = ", ".join(action.permissions) or "nothing"

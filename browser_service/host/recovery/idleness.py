@@ -1,12 +1,14 @@
 """Closes what nobody uses, windows of pages first and then browsers; sooner if memory is short."""
 
 import asyncio
+import contextlib
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
 import structlog
+from playwright.async_api import Error as PlaywrightError
 
 from browser_service.host.call_run import CallRun
 from browser_service.host.close import bounded
@@ -16,6 +18,7 @@ from browser_service.host.launching.pool import BrowserKind
 from browser_service.host.page.parking import Parkable, Parking
 from browser_service.host.seam import Idle
 from browser_service.host.session import SessionEntry
+from shared.errors import BrowseError
 
 _LOOKS_EVERY_S: Final = 5.0
 _LEAST_S: Final = 0.1
@@ -52,9 +55,19 @@ class IdleSweep:
             for idle_s, pages in ((self.idle.page_s, [*self.pages.values()]), (abandoned_s, abandoned)):
                 for page in self.parking.idle(idle_s, pages):
                     await self.parking.park(page, idle_s)
+        await self.end_permissions()
         await self._free_memory()
         for kind in self._browsers_to_close():
             await self._close_browser(kind)
+
+    async def end_permissions(self, gone: str = "") -> None:
+        """Take back what sites were granted by clients that hold no page of the session any more, or that left."""
+        for session_id, session in [*self.sessions.items()]:
+            leases = [page.record.lease for page in self.pages.values() if page.record.session_id == session_id]
+            holders = {lease.client_id for lease in leases if lease is not None and not lease.client_left}
+            for origin in session.permissions.outlived(holders, gone) if session.live else []:
+                with contextlib.suppress(BrowseError, PlaywrightError):
+                    await session.grant(origin, [])
 
     async def _free_memory(self) -> None:
         """Park idle pages, one after another, until the browsers use less memory than their limit."""
