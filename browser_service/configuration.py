@@ -70,6 +70,9 @@ def host_limits(settings: Settings) -> HostLimits:
         *(settings.idle_lease_ms, settings.queue_wait_ms, settings.max_pages, settings.dialog_wait_ms),
         download_max_mb=settings.download_max_mb,
         session_pages=settings.session_pages,
+        client_pages=settings.client_pages,
+        page_popups=settings.page_popups,
+        page_events=settings.page_events_per_second,
         memory_mb=settings.memory_mb,
         idle=Idle(
             page_s=settings.park_after_ms / 1000,

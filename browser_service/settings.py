@@ -120,6 +120,18 @@ class Settings(FileSettings):
     )
     max_pages: int = Field(default=100, ge=1, description="Pages at once, of all sessions; parked ones count too.")
     session_pages: int = Field(default=80, ge=0, description="Pages of one session; 0 is no limit.")
+    page_popups: int = Field(
+        default=10,
+        ge=0,
+        description="Popups that a page may have open, with those of its popups; more are closed as they come. 0 is no "
+        "limit.",
+    )
+    page_events_per_second: int = Field(
+        default=400,
+        ge=0,
+        description="Events of one page that are followed. Of more requests a second is left out; a page that goes on "
+        "with frames, errors, dialogs and others that cannot be left out is stopped. 0 is no limit.",
+    )
     memory_mb: int | None = Field(
         default=None,
         ge=0,

@@ -34,6 +34,7 @@ _MOST_LISTED = 50
 _MOST_RECORDED = 1_000
 """Bounds what is recorded of one act, of each kind: a page can make any number."""
 _URL_CHARACTERS = 200
+UNFOLLOWED = "more requests within a second than are followed: what came of them is not known"
 FAILURES = 400
 NO_CONTENT = {HTTPStatus.NO_CONTENT, HTTPStatus.RESET_CONTENT}
 

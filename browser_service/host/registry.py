@@ -12,6 +12,7 @@ from browser_service.host.events import EventLog
 from browser_service.host.network.downloads import Downloads
 from browser_service.host.page.entry import Busy, PageEntry
 from browser_service.host.page.life import Life, LifeEvent
+from browser_service.host.page.meter import Kind
 from browser_service.host.page.record import PageRecord
 from browser_service.host.page.tab import Tab, target_of
 from browser_service.host.recovery import closed_page
@@ -19,6 +20,7 @@ from browser_service.host.seam import HostLimits
 from browser_service.host.session import SessionEntry
 from browser_service.rules.human import HeldPage
 from browser_service.rules.human_requests import HumanRequests
+from browser_service.rules.popups import PopupLimit
 from browser_service.security.urls import UrlPolicy
 from shared.calls import Call, ClientRef
 from shared.errors import BrowserCrashed
@@ -91,6 +93,8 @@ class PageRegistry:
             people=self.people,
             downloads=self._downloads,
             idle_lease_ms=self._limits.idle_lease_ms,
+            events_per_second=self._limits.page_events,
+            popups=PopupLimit(self._limits.page_popups),
         )
         if state.person is not None and state.asker_id is not None:
             self.people.restore(entry.record, state.person, state.asker_id)
@@ -133,13 +137,32 @@ class PageRegistry:
 
     def popup_coming(self, opener_target: str) -> None:
         opener = next((entry for entry in self._pages.values() if entry.record.target_id == opener_target), None)
-        if opener is not None and opener.current.observer is not None:
-            opener.current.observer.expect_popup()
+        if opener is not None:
+            opener.popups.came += 1
+            if opener.current.observer is not None:
+                opener.current.observer.expect_popup()
+
+    def _reached_by_popups(self, opener: PageEntry) -> str:
+        """Name the limit that one more popup would exceed: of its page, or of the client that holds it."""
+        if not opener.record.guarded:
+            return ""
+        family, holder_id, limits = opener.record.family, opener.record.holder_id, self._limits
+        held = sum(each.record.holder_id == holder_id for each in self._pages.values()) if holder_id else 0
+        if limits.client_pages and held >= limits.client_pages:
+            return f"you have {held} pages open, which is the limit (BROWSE_CLIENT_PAGES)"
+        open_ones = sum(each.record.family == family and each is not opener for each in self._pages.values())
+        if not opener.popups.permits(open_ones):
+            return f"a page may have {opener.popups.most} (BROWSE_PAGE_POPUPS)"
+        return ""
 
     async def _register(self, session: SessionEntry, page: "Page") -> None:
         """Give a page that came an entry. A popup belongs to its opener's holder, a tab that nobody here opened to a
         person."""
         opener = self._showing(await page.opener())
+        if opener is not None and (why := self._reached_by_popups(opener)):
+            opener.note_refused_popup(why)
+            await bounded(page.close())
+            return
         if self.make_room is not None:
             await self.make_room(session.session_id, _holder(opener))
         if most := self._capacity.reached_limit(session.session_id):
@@ -209,6 +232,8 @@ class PageRegistry:
         entry = self._showing(page)
         if entry is None or entry.record.guarded:  # else a person's own, in their browser
             self._dialogs.note_opened(page, dialog)
+            if entry is not None and entry.tab is not None:
+                entry.tab.meter.spend(Kind.DIALOGS, len(dialog.message))
 
     def dialog_closed(self, dialog: "Dialog") -> None:
         self._dialogs.note_closed(dialog)

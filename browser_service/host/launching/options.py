@@ -26,6 +26,10 @@ The second spares each window a renderer for its address bar: 0.45 s of CPU and 
 Chromium heeds the last `--disable-features` alone, so Playwright's own are repeated; a test compares them.
 """
 
+UNWANTED_ARGS: Final = ("--disable-ipc-flooding-protection", "--disable-popup-blocking")
+"""Playwright starts Chromium without these two protections, which every person's browser has: a page may change its
+address 200 times in 10 s, and opens one window for each click of a person."""
+
 
 @dataclass(frozen=True)
 class LaunchOptions:

@@ -13,7 +13,7 @@ from playwright.async_api import Error as PlaywrightError
 from browser_service.host.close import bounded
 from browser_service.host.launching.errors import UNEXPLAINED, attach_failed, install_hint, launch_failed
 from browser_service.host.launching.executables import browser_type, find_executable, user_agent
-from browser_service.host.launching.options import CHROMIUM_ARGS, LaunchOptions
+from browser_service.host.launching.options import CHROMIUM_ARGS, UNWANTED_ARGS, LaunchOptions
 from browser_service.host.launching.pool import BrowserKind
 from browser_service.host.launching.profile import Profile
 
@@ -111,6 +111,7 @@ class BrowserStarter:
             "executable_path": self.executable,
             "chromium_sandbox": options.sandboxed,
             "args": CHROMIUM_ARGS if options.engine == "chromium" else (),
+            "ignore_default_args": UNWANTED_ARGS if options.engine == "chromium" else None,
             "proxy": ProxySettings(server=options.proxy) if options.proxy else None,
         }
 

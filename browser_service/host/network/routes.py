@@ -17,7 +17,7 @@ from playwright.async_api import Page, Route
 
 from browser_service.host.network.interception import Interception
 from browser_service.host.network.patterns import UrlPattern
-from browser_service.host.network.traffic import Traffic
+from browser_service.host.network.traffic import RequestEvents, Traffic
 from shared.errors import ResourceExhausted, ValidationFailed, field_details
 from shared.model import Json
 from shared.next_calls import next_call
@@ -131,13 +131,13 @@ class PageNetwork:
         for rule in opener.rules:
             self.rules.append(replace(rule, route_id=f"r{next(self._numbers)}", matched=0))
 
-    async def attach(self, page: Page, *, came_by_itself: bool) -> None:
+    async def attach(self, page: Page, events: RequestEvents, *, came_by_itself: bool) -> None:
         """Set all on another Playwright page, which is behind the pageId now."""
         self._routing = None
         self._interception.attach()
         if self.foreign:
             self.rules, self.headers = [], {}
-        self.traffic.attach(page)
+        self.traffic.attach(page, events)
         if came_by_itself:
             await self.traffic.backfill(page)
         if self.headers:

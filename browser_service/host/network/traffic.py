@@ -14,7 +14,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from http import HTTPStatus
-from typing import Final
+from typing import Final, Protocol
 
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Page, Request, Response
@@ -40,6 +40,7 @@ _SHOWING_TYPES: Final = frozenset({"document", "fetch", "xhr", "script", "styles
 """A page may show more once these are answered; pictures and streams do not count."""
 _LONG_S: Final = 30
 """An answer that takes longer is an event stream, and not what the page is about to show."""
+_UNFOLLOWED: Final = "not followed, because there were too many"
 REDACTED: Final = "(redacted)"
 
 CurrentOwner = Callable[[], str]
@@ -152,6 +153,16 @@ class RequestWait:
     armed_before_act: bool = False
 
 
+class RequestEvents(Protocol):
+    """Tells of the requests of a tab, as long as there are not too many; the tab's meter does."""
+
+    begun: list[Callable[[Request], None]]
+    answered: list[Callable[[Response], None]]
+    finished: list[Callable[[Request], None]]
+    failed: list[Callable[[Request], None]]
+    missed: list[Callable[[], None]]
+
+
 class Traffic:
     """Keeps the last requests, and wakes the calls that wait for the next."""
 
@@ -163,11 +174,12 @@ class Traffic:
         self._waiting: dict[asyncio.Future[RequestRecord], Callable[[RequestRecord], bool]] = {}
         self.count = 0
 
-    def attach(self, page: Page) -> None:
-        page.on("request", self._on_request)
-        page.on("response", self._on_response)
-        page.on("requestfinished", self._on_finished)
-        page.on("requestfailed", self._on_failed)
+    def attach(self, page: Page, events: RequestEvents) -> None:
+        events.begun.append(self._on_request)
+        events.answered.append(self._on_response)
+        events.finished.append(self._on_finished)
+        events.failed.append(self._on_failed)
+        events.missed.append(self._on_missed)
         page.on("close", lambda _: self._end_waits())
 
     async def backfill(self, page: Page) -> None:
@@ -272,6 +284,12 @@ class Traffic:
     def _on_failed(self, request: Request) -> None:
         if record := self._records.get(request):
             record.ended_at, record.failure = time.time(), request.failure or "failed"
+
+    def _on_missed(self) -> None:
+        """Note that the ends of the open requests will not be heard."""
+        for record in self._records.values():
+            if record.ended_at is None:
+                record.ended_at, record.failure = time.time(), _UNFOLLOWED
 
     def _wake(self, record: RequestRecord) -> None:
         for arrival, matches in self._waiting.items():

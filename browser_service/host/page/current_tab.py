@@ -1,6 +1,8 @@
 """Holds the tab that is behind a pageId now. It may crash, vanish, be parked or be replaced."""
 
+import asyncio
 from collections.abc import Callable
+from typing import Final
 
 from playwright.async_api import Error as PlaywrightError
 
@@ -13,6 +15,9 @@ from browser_service.host.page.record import BLANK, PageRecord, Place
 from browser_service.host.page.tab import Tab
 from browser_service.host.recovery.filled_fields import FilledFields
 from browser_service.host.session import SessionEntry
+
+_CLOSES_WITHIN_S: Final = 1.0
+"""A tab that takes longer is killed, behind the reply."""
 
 
 class CurrentTab:
@@ -54,7 +59,7 @@ class CurrentTab:
 
     def replace(self, tab: Tab) -> None:
         """Put a tab that has just been opened behind the pageId."""
-        self.tab, self._record.browser_id = tab, self._session.browser_id
+        self.tab, self._record.browser_id, self._record.stopped = tab, self._session.browser_id, ""
         self._record.move(LifeEvent.OPENED)
         self._record.mark_used()
 
@@ -63,13 +68,17 @@ class CurrentTab:
         tab = self.tab
         if tab is not None and run_before_unload and self.live:
             self._record.move(LifeEvent.ASKED_TO_LEAVE)
-            if not await tab.try_close():
+            if not await tab.try_close(asks=lambda: self._record.dialog is not None):
                 if self._record.life is Life.LEAVING:
                     self._record.move(LifeEvent.STAYED)
                 return False
         self._record.move(LifeEvent.CLOSED)
         if tab is not None and not tab.page.is_closed():
-            await tab.page.close()
+            try:
+                async with asyncio.timeout(_CLOSES_WITHIN_S):
+                    await tab.page.close()
+            except TimeoutError:
+                self._background.spawn(tab.kill())
         return True
 
     def park(self, place: Place) -> None:
@@ -94,6 +103,17 @@ class CurrentTab:
         tab, self.tab = self.tab, None
         self._fields.offer_all()
         return tab
+
+    def stop(self, tab: Tab, why: str) -> None:
+        """Give up a tab that does harm to others, which is the page's or is about to be. The page is not loaded again
+        by itself."""
+        tab.dead, self._record.stopped = True, why
+        self._record.move(LifeEvent.STOPPED)
+        if tab is self.tab:
+            self._record.dialog = None
+            self._detach()
+        self._on_lost(tab)
+        self._background.spawn(tab.kill())
 
     # --- whether it works ----------------------------------------------------------------------------------------
 
@@ -122,6 +142,8 @@ class CurrentTab:
     def cause(self) -> str:
         """Say in words how the tab ended; nothing where it was left, or is of an earlier service."""
         life = self.life
+        if self._record.stopped:
+            return self._record.stopped
         if life.died:
             return "the page's renderer crashed"
         return self._session.ended() if life.live or life is Life.LOST else ""

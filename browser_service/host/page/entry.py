@@ -13,9 +13,10 @@ from browser_service.host.page.current_tab import CurrentTab
 from browser_service.host.page.handle import BrowserPage, PartRunner
 from browser_service.host.page.life import Life
 from browser_service.host.page.listener import Listener
+from browser_service.host.page.meter import Kind
 from browser_service.host.page.place import restore_storage
 from browser_service.host.page.record import PageRecord
-from browser_service.host.page.recovery import Recovery
+from browser_service.host.page.recovery import Recovery, ways_on
 from browser_service.host.page.settings import PageSettings
 from browser_service.host.page.tab import Tab
 from browser_service.host.page.titles import Titles
@@ -25,6 +26,7 @@ from browser_service.host.recovery.filled_fields import FilledFields
 from browser_service.host.session import SessionEntry
 from browser_service.rules.human_requests import HumanRequests
 from browser_service.rules.leases import Lease, Ownership
+from browser_service.rules.popups import PopupLimit
 from browser_service.rules.turns import PageQueue
 from browser_service.security.urls import UrlPolicy
 from shared.actions.dialogs import HandleDialog
@@ -53,6 +55,8 @@ class PageEntry:
         people: HumanRequests,
         downloads: Downloads,
         idle_lease_ms: int,
+        events_per_second: int,
+        popups: PopupLimit,
     ) -> None:
         self.session, self.people = session, people
         self.record = record = PageRecord.from_state(
@@ -73,7 +77,8 @@ class PageEntry:
             emit=emit,
             save_logins=session.logins.save_soon,
         )
-        self._emit, self._on_close = emit, on_close
+        self.popups = popups
+        self._emit, self._on_close, self._events = emit, on_close, events_per_second
         self._background = Background()
 
     @property
@@ -125,7 +130,7 @@ class PageEntry:
     async def adopt(self, page: Page) -> None:
         """Make a tab of a Playwright page, and put it behind the pageId. Raises BrowserCrashed where it ends
         meanwhile."""
-        record, tab = self.record, Tab(page, self.session.owns)
+        record, tab = self.record, Tab(page, self.session.owns, self._events, self._stop)
         page.on("crash", lambda _: self.current.note_crash(tab))
         page.on("close", lambda _: self._on_close(self, tab))
         self._listener.listen(tab)
@@ -134,7 +139,7 @@ class PageEntry:
             record.target_id = tab.target_id
             came_by_itself = record.opener_id is not None or record.of_person
             await self.settings.attach(tab, came_by_itself=came_by_itself)
-            await self.console.attach(page, came_by_itself=came_by_itself)
+            await self.console.attach(page, tab.meter, came_by_itself=came_by_itself)
             self._listener.watch_downloads(tab)
         except PlaywrightError as error:
             raise BrowserCrashed(f"Page {self.page_id!r} ended while it was opened.") from error
@@ -148,15 +153,30 @@ class PageEntry:
         if place.parked is not None:
             await restore_storage(tab, record.url, place.storage, self._background)
 
+    def _stop(self, tab: Tab, kind: Kind) -> None:
+        """Give up a tab that floods everybody with events, and tell the page's holder. A person's own tab in a browser
+        that is somebody else's is left alone."""
+        record = self.record
+        if record.life.over or not record.guarded:
+            return
+        why = f"it made more {kind} than everybody else can bear (BROWSE_PAGE_EVENTS_PER_SECOND, {self._events})"
+        if record.holder_id:
+            text = f"{self.page_id} was stopped at {record.url}, and its window closed: {why}. {ways_on(self.page_id)}"
+            self.tell(record.holder_id, text)
+        self.current.stop(tab, why)
+        self._emit(record.changed())
+
     def check_trace(self) -> None:
         """Tell the trace of the session, if one runs, who may see the page now."""
         for notice in self.session.tracing.check_page(self.record):
             self._emit(notice)
 
     def inherit(self, opener: "PageEntry") -> None:
-        """Give a popup the network, the device and the dialog policy of the page that opened it."""
+        """Give a popup the network, the device, the dialog policy and the limit of popups of the page that opened
+        it."""
         self.record.family, self.record.dialog_policy = opener.record.family, opener.record.dialog_policy
         self.settings.inherit(opener.settings)
+        self.popups = opener.popups
 
     def add_popup(self, page_id: str) -> None:
         """Note a popup that this page opened. From now on the two share a window."""
@@ -165,6 +185,14 @@ class PageEntry:
         reported = observer is not None and observer.add_popup(page_id)
         if not reported and self.lease is not None:
             self.tell(self.lease.client_id, f"{self.page_id} opened the popup {page_id}.")
+
+    def note_refused_popup(self, why: str) -> None:
+        """Tell once that further popups are closed as they come: by the reply of the act that opened them, else by a
+        notice."""
+        observer = self.current.observer
+        told = observer is not None and observer.note_refused_popup(f"further popups were closed as they came: {why}")
+        if self.popups.tells() and not told and self.lease is not None:
+            self.tell(self.lease.client_id, f"{self.page_id} opens popups that are closed as they come: {why}.")
 
     def for_call(
         self,

@@ -24,7 +24,7 @@ class Life(StrEnum):
     CRASHED = "crashed"
     """Its renderer died."""
     QUARANTINED = "quarantined"
-    """Its renderer died again and again at one URL, so the page is not loaded again by itself."""
+    """Its renderer died again and again at one URL, or it was stopped, so the page is not loaded again by itself."""
     PARKED = "parked"
     """Its window was closed because nobody used it."""
     AWAY = "away"
@@ -77,6 +77,8 @@ class LifeEvent(StrEnum):
     """The renderer of its tab died."""
     CRASHED_REPEATEDLY = "crashed repeatedly"
     """A renderer died at the same URL as those before it."""
+    STOPPED = "stopped"
+    """Its tab was given up, because it did harm to others."""
     FREED = "freed"
     """Somebody asks to have it loaded in spite of its crashes."""
     CLOSED = "closed"
@@ -96,7 +98,12 @@ _DIED: Final = frozenset({Life.CRASHED, Life.QUARANTINED})
 _Moves = Mapping[LifeEvent, Life]
 
 _ENDS: Final[_Moves] = {LifeEvent.CLOSED: Life.CLOSED, LifeEvent.SESSION_CLOSED: Life.SESSION_CLOSED}
-_OPENS: Final[_Moves] = {**_ENDS, LifeEvent.OPENED: Life.OPEN, LifeEvent.CRASHED_REPEATEDLY: Life.QUARANTINED}
+_OPENS: Final[_Moves] = {
+    **_ENDS,
+    LifeEvent.OPENED: Life.OPEN,
+    LifeEvent.CRASHED_REPEATEDLY: Life.QUARANTINED,
+    LifeEvent.STOPPED: Life.QUARANTINED,
+}
 _WORKS: Final[_Moves] = {
     **_OPENS,
     LifeEvent.DOUBTED: Life.SUSPECT,

@@ -20,6 +20,7 @@ from shared.events import HostEvent
 
 _FORM_TYPES: Final = frozenset({"document", "xhr", "fetch"})
 """The resource types by which a page sends a form; the rest are its own measurements (ping) and files."""
+_MOST_THROTTLED: Final = 100
 _SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
@@ -43,8 +44,8 @@ class Listener:
         page = tab.page
         page.on("framenavigated", lambda frame: self._on_navigated(tab, frame))
         page.on("domcontentloaded", lambda _: self._on_document())
-        page.on("request", self._on_request)
-        page.on("response", self._on_response)
+        tab.meter.begun.append(self._on_request)
+        tab.meter.answered.append(self._on_response)
         page.on("download", lambda download: self._on_download(tab, download))
 
     async def guard(self, tab: Tab) -> None:
@@ -105,7 +106,8 @@ class Listener:
         if event is None:
             return
         if turn is not None:
-            turn.throttled.append(event.url)
+            if len(turn.throttled) < _MOST_THROTTLED:
+                turn.throttled.append(event.url)
             event.client_id, event.client_label = turn.call.client_id, turn.call.client_label
         elif lease is not None:
             event.client_id, event.client_label = lease.client_id, lease.label

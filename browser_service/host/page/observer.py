@@ -13,11 +13,13 @@ from browser_service.host.observation import (
     FAILURES,
     NO_CONTENT,
     SAFE_METHODS,
+    UNFOLLOWED,
     Observation,
     add_line,
     describe_request,
     is_read,
 )
+from browser_service.host.page.meter import EventMeter
 from browser_service.security.urls import abridged
 
 _REQUESTS_END_WITHIN_S = 1.0
@@ -30,19 +32,20 @@ _ERROR_CHARACTERS = 300
 class Observer:
     """Listens to one Playwright page for as long as it lives, and tells the observation of the running act."""
 
-    def __init__(self, page: Page) -> None:
+    def __init__(self, page: Page, meter: EventMeter) -> None:
         self._page = page
         self._running: set[Observation] = set()
         self.moves = 0
         """How often the page went anywhere."""
         self.polling = Polling()
         self._navigation_request: Request | None = None
-        page.on("request", self._on_request)
-        page.on("response", self._on_response)
-        page.on("requestfailed", self._on_failed)
+        meter.begun.append(self._on_request)
+        meter.answered.append(self._on_response)
+        meter.finished.append(self._on_finished)
+        meter.failed.append(self._on_failed)
+        meter.missed.append(self._on_missed)
         page.on("framenavigated", self._on_navigated)
         page.on("domcontentloaded", self._on_document)
-        page.on("requestfinished", self._on_finished)
         page.on("pageerror", self._on_script_error)
         page.on("crash", self._on_end)
         page.on("close", self._on_end)
@@ -125,6 +128,18 @@ class Observer:
         for observation in self._running:
             observation.notes.extend(lines)
             observation.silence = observation.silence or silence
+
+    def note_refused_popup(self, line: str) -> bool:
+        """Note that a popup that was expected is none. Returns whether a reply will tell it."""
+        for observation in self._running:
+            observation.expected_popups -= 1
+        return self.add_once(line)
+
+    def add_once(self, line: str) -> bool:
+        """Note something that may happen any number of times. Returns whether a reply will tell it."""
+        for observation in self._updated():
+            observation.notes += [] if line in observation.notes else [line]
+        return bool(self._running)
 
     def expect_dialog(self) -> None:
         """Note a dialog that is answered at once, and that the reply will tell."""
@@ -226,6 +241,14 @@ class Observer:
     def _on_finished(self, request: Request) -> None:
         for observation in self._updated():
             observation.loading.discard(request)
+
+    def _on_missed(self) -> None:
+        """Wait for no request any more: their ends will not be heard."""
+        self._navigation_request = None
+        for observation in self._updated():
+            observation.unanswered.clear()
+            observation.loading.clear()
+        self.add_once(UNFOLLOWED)
 
     def _on_script_error(self, error: Error) -> None:
         lines = error.message.strip().splitlines() or ["(no message)"]  # a script can throw any value, '' too

@@ -31,9 +31,9 @@ _FILL: Final = script("session_storage")
 
 async def place_of(page: Page) -> tuple[Parked, dict[str, str]]:
     """Read how far a page is scrolled, and its session storage, which is left out and counts as lost if it is large."""
-    place = await page.evaluate(_PLACE)
-    storage = dict(place["storage"])
-    too_large = weight(storage) > _MOST_STORAGE
+    place = await page.evaluate(_PLACE, _MOST_STORAGE)
+    storage = dict(place["storage"] or ())
+    too_large = place["storage"] is None or weight(storage) > _MOST_STORAGE
     parked = Parked(x=round(place["x"]), y=round(place["y"]), history=place["history"], loses=too_large)
     return parked, {} if too_large else storage
 

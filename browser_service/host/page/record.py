@@ -79,6 +79,8 @@ class PageRecord:
     dialog: str | None = None
     """What it asks and waits to be answered."""
     dialog_policy: DialogPolicy = _NO_POLICY
+    stopped: str = ""
+    """Why its last tab was given up, if that did harm to others."""
     browser_id: str = ""
     """The browser that it was last live in."""
     origins: tuple[str, ...] = ()

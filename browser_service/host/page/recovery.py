@@ -213,10 +213,16 @@ class Recovery:
         return TimedOut(f"Page {record.page_id!r} does not respond: {why}.", hint=hint, details={"url": record.url})
 
     def _quarantine_error(self) -> BrowserCrashed:
-        page_id, url = self.record.page_id, self.record.url
+        page_id, url, stopped = self.record.page_id, self.record.url, self.record.stopped
+        why = f"crashed {CRASHES} times within a minute at {url}" if not stopped else f"was stopped at {url}: {stopped}"
         return BrowserCrashed(
-            f"Page {page_id!r} crashed {CRASHES} times within a minute at {url}; it is not loaded again by itself.",
-            hint=f"Go elsewhere: {next_call('goto', page_id=page_id, url='...')}. Try it once more: "
-            f"{next_call('reload_page', page_id=page_id)}.",
-            details={"url": url, "context": {"crashes": CRASHES}},
+            f"Page {page_id!r} {why}; it is not loaded again by itself.",
+            hint=ways_on(page_id),
+            details={"url": url, "context": {"stopped": stopped} if stopped else {"crashes": CRASHES}},
         )
+
+
+def ways_on(page_id: str) -> str:
+    """Say how to go on with a page that is not loaded again by itself."""
+    elsewhere, again = next_call("goto", page_id=page_id, url="..."), next_call("reload_page", page_id=page_id)
+    return f"Go elsewhere: {elsewhere}. Try it once more: {again}."

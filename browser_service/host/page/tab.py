@@ -1,6 +1,7 @@
 """Holds the Playwright page that is live behind a pageId, and what observes it."""
 
 import asyncio
+import contextlib
 from collections.abc import Callable
 from typing import Final
 
@@ -12,6 +13,7 @@ from browser_service.host.elements.field_watch import FieldWatch
 from browser_service.host.events import well_formed
 from browser_service.host.network.guard import guard
 from browser_service.host.page.life import LifeEvent
+from browser_service.host.page.meter import EventMeter, Kind
 from browser_service.host.page.observer import Observer
 from browser_service.host.reading.cache import ReadCache
 from browser_service.host.reading.snapshot import ClientView
@@ -25,10 +27,13 @@ _MOST_VIEWS: Final = 50
 class Tab:
     """Holds one Playwright page from its opening to its end. The page's record outlasts it."""
 
-    def __init__(self, page: Page, owns: Callable[[Page], bool]) -> None:
-        """`owns` says whether a page is of the browser that runs now."""
+    def __init__(
+        self, page: Page, owns: Callable[[Page], bool], events: int, on_flood: Callable[["Tab", Kind], None]
+    ) -> None:
+        """`owns` says whether a page is of the browser that runs now; `events` is how many a second are followed."""
         self.page = page
-        self.observer = Observer(page)
+        self.meter = EventMeter(page, events, lambda kind: on_flood(self, kind))
+        self.observer = Observer(page, self.meter)
         self.cdp: CDPSession | None = None
         """Chromium's session for the page, which lasts as long as the page; none with other engines."""
         self.target_id = ""
@@ -106,18 +111,31 @@ class Tab:
         except (TimeoutError, PlaywrightError):
             return None
 
-    async def try_close(self) -> bool:
-        """Close it unless its document refuses, which may ask somebody first. Returns whether it is closed."""
+    async def try_close(self, asks: Callable[[], bool]) -> bool:
+        """Close it unless its document refuses, which may ask somebody first, as `asks` says. One that spins is closed
+        without being asked. Returns whether it is closed."""
         answer: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         self._leave_answer = answer
         self.page.once("close", lambda _: self.note_leave_answer(left=True))
-        await self.page.close(run_before_unload=True)
+        await bounded(self.page.close(run_before_unload=True))
+        await asyncio.wait({answer}, timeout=_PROBE_S)
+        if not answer.done() and not asks():
+            await self.close()
+            self.note_leave_answer(left=True)
         return await answer
 
     def note_leave_answer(self, *, left: bool) -> None:
         """Note that its document was asked whether it may be left, and what the answer was."""
         if self._leave_answer is not None and not self._leave_answer.done():
             self._leave_answer.set_result(left)
+
+    async def kill(self) -> None:
+        """End its renderer at once, which may be too busy to be closed in good order, and close it."""
+        if self.cdp is not None:
+            with contextlib.suppress(PlaywrightError, TimeoutError):  # it has no time for an answer
+                async with asyncio.timeout(_TITLE_WITHIN_S):
+                    await self.cdp.send("Page.crash")
+        await self.close()
 
     async def close(self) -> None:
         """Close it, if it is there, without waiting for long."""

@@ -1,6 +1,5 @@
 """Keeps the last messages and errors of a page's scripts, within bounds."""
 
-import asyncio
 import contextlib
 import itertools
 import time
@@ -12,6 +11,7 @@ from typing import Final
 from playwright.async_api import ConsoleMessage, Error, Frame, JSHandle, Page, Request
 
 from browser_service.host.background import Background
+from browser_service.host.page.meter import MESSAGES, EventMeter
 from shared.model import Json
 from shared.timestamps import iso
 
@@ -19,8 +19,6 @@ _MOST_ENTRIES: Final = 200
 _MOST_TEXT: Final = 2_000
 _MOST_STACK: Final = 4_000
 _MOST_LOCATION: Final = 300
-_PER_SECOND: Final = 200
-"""The console of a page that writes more is ignored for the rest of the second: each message costs the service time."""
 _KINDS: Final = frozenset({"error", "warning", "info", "log", "debug", "exception"})
 
 
@@ -64,18 +62,21 @@ class Console:
         self._document = 0
         self._requested: Request | None = None
         self._background = Background()
-        self._second, self._count = 0, 0
+        self._missed_navigations = False
 
-    async def attach(self, page: Page, *, came_by_itself: bool) -> None:
+    async def attach(self, page: Page, meter: EventMeter, *, came_by_itself: bool) -> None:
         """Listen to another Playwright page behind the pageId. Its driver has the messages of a popup until now."""
         if came_by_itself:
             for message in await page.console_messages(filter="all"):
                 self._add_message(message)
             for error in await page.page_errors(filter="all"):
                 self._add_error(error)
-        page.on("console", self._on_console)
+        meter.messages.append(self._add_message)
+        meter.messages_missed.append(self._on_missed)
+        meter.begun.append(self._on_request)
+        meter.missed.append(self._on_requests_missed)
+        meter.hear_console()
         page.on("pageerror", self._add_error)
-        page.on("request", self._on_request)
         page.on("framenavigated", self._on_navigated)
 
     def read(
@@ -111,27 +112,16 @@ class Console:
         if frame.parent_frame is None:
             requested, self._requested = self._requested, None
             answered = requested is not None and requested.failure is None
-            self._document += answered or not frame.url.startswith(("http:", "https:"))
+            elsewhere = not frame.url.startswith(("http:", "https:"))
+            self._document += answered or elsewhere or self._missed_navigations
+            self._missed_navigations = False
 
-    def _on_console(self, message: ConsoleMessage) -> None:
-        now = int(time.monotonic())
-        if now != self._second:
-            self._second, self._count = now, 0
-        self._count += 1
-        if self._count <= _PER_SECOND:
-            self._add_message(message)
-        elif self._count == _PER_SECOND + 1 and message.page is not None:
-            self._add("other", f"(more than {_PER_SECOND} messages within a second; the rest of them is not kept)")
-            self._pause(message.page)
+    def _on_requests_missed(self) -> None:
+        """Take the next navigation for one to another document, because its request may go unheard."""
+        self._missed_navigations = True
 
-    def _pause(self, page: Page) -> None:
-        page.remove_listener("console", self._on_console)
-
-        def resume() -> None:
-            if not page.is_closed():
-                page.on("console", self._on_console)
-
-        asyncio.get_running_loop().call_later(1, resume)
+    def _on_missed(self) -> None:
+        self._add("other", f"(more than {MESSAGES} messages within a second; the rest of them is not kept)")
 
     def _add_message(self, message: ConsoleMessage) -> None:
         source = message.location

@@ -1,0 +1,190 @@
+"""Meters what a tab makes happen: the events of all pages pass one driver and one event loop, where a flood of one page
+delays everybody.
+
+Requests and messages of the console are only heard while there are few. Of the rest no event can be left unheard, so
+that a tab that goes on and on is given up.
+"""
+
+import asyncio
+from collections.abc import Callable
+from enum import StrEnum
+from typing import Final
+
+from playwright.async_api import ConsoleMessage, Frame, Page, Request, Response, WebSocket
+
+from browser_service.rules.budget import Budget
+
+MESSAGES: Final = 200
+"""The console of a page that writes more within a second is ignored for a while."""
+_DEAF_S: Final = 1.0
+_DEAF_TO_CONSOLE_S: Final = 0.3
+_FLOOD_RATE: Final = 1_000
+_FLOODS: Final = 3
+"""Scripts that write so many messages a second, each of so many times that they are listened to, never end."""
+_CHARACTERS: Final = 20_000
+"""So many characters cost as much as one event."""
+
+
+class Kind(StrEnum):
+    """Is a kind of events that cannot be left unheard, in the words in which a client is told of too many."""
+
+    ERRORS = "errors of scripts"
+    NAVIGATIONS = "navigations"
+    FRAMES = "frames"
+    WORKERS = "workers"
+    SOCKETS = "websockets"
+    SOCKET_MESSAGES = "messages by websocket"
+    DIALOGS = "dialogs"
+    DOWNLOADS = "downloads"
+    CONSOLE = "messages of the console"
+    BODIES = "bodies of requests"
+
+
+_COSTS: Final = {
+    Kind.ERRORS: 2.0,
+    Kind.NAVIGATIONS: 0.5,
+    Kind.FRAMES: 1.0,
+    Kind.WORKERS: 4.0,
+    Kind.SOCKETS: 4.0,
+    Kind.SOCKET_MESSAGES: 0.3,
+    Kind.DIALOGS: 5.0,
+    Kind.DOWNLOADS: 4.0,
+    Kind.CONSOLE: 0.0,
+    Kind.BODIES: 0.0,
+}
+"""What one event costs everybody, beside a request; long texts cost more."""
+
+
+class EventMeter:
+    """Hears the requests and the console of one Playwright page for all who want to, and counts the rest."""
+
+    def __init__(self, page: Page, per_second: int, on_flood: Callable[[Kind], None]) -> None:
+        """`per_second`: how many events are followed; 0 is no limit."""
+        self.begun: list[Callable[[Request], None]] = []
+        self.answered: list[Callable[[Response], None]] = []
+        self.finished: list[Callable[[Request], None]] = []
+        self.failed: list[Callable[[Request], None]] = []
+        self.missed: list[Callable[[], None]] = []
+        """Are told that requests, and the ends of those that are open, go unheard for a while."""
+        self.messages: list[Callable[[ConsoleMessage], None]] = []
+        self.messages_missed: list[Callable[[], None]] = []
+        self._page = page
+        self._on_flood = on_flood
+        self._requests = Budget(per_second, per_second)
+        self._messages = Budget(MESSAGES, MESSAGES if per_second else 0)
+        self._rest = Budget(per_second, per_second)
+        self._heard = 0
+        self._heard_from = 0.0
+        self._loud = 0
+        self._over = self._hears_requests = self._hears_console = False
+        self._hear_requests()
+        page.on("pageerror", lambda error: self.spend(Kind.ERRORS, len(error.message) + len(error.stack or "")))
+        page.on("framenavigated", self._on_navigated)
+        page.on("frameattached", lambda _: self.spend(Kind.FRAMES))
+        page.on("worker", lambda _: self.spend(Kind.WORKERS))
+        page.on("websocket", self._on_socket)
+        page.on("download", lambda _: self.spend(Kind.DOWNLOADS))
+
+    def spend(self, kind: Kind, characters: int = 0) -> None:
+        """Count an event that comes whether anybody listens or not."""
+        if not self._rest.spend(_COSTS[kind] + characters / _CHARACTERS):
+            self._flooded(kind)
+
+    def hear_console(self) -> None:
+        """Listen to the console from now on. Until somebody does, its messages cost nothing."""
+        if not (self._over or self._hears_console or self._page.is_closed()):
+            self._hears_console, self._heard = True, 0
+            self._page.on("console", self._on_message)
+
+    def _ignore_console(self) -> None:
+        if self._hears_console:
+            self._hears_console = False
+            self._page.remove_listener("console", self._on_message)
+
+    def _flooded(self, kind: Kind) -> None:
+        if not self._over:
+            self._over = True
+            self._unsubscribe()
+            self._ignore_console()
+            self._on_flood(kind)
+
+    # --- requests ------------------------------------------------------------------------------------------------
+
+    def _hear_requests(self) -> None:
+        if self._over or self._page.is_closed():
+            return
+        self._hears_requests = True
+        self._page.on("request", self._on_request)
+        self._page.on("response", self._on_response)
+        self._page.on("requestfinished", self._on_finished)
+        self._page.on("requestfailed", self._on_failed)
+
+    def _ignore_requests(self) -> None:
+        """Stop listening to all of them for a while."""
+        self._unsubscribe()
+        for tell in self.missed:
+            tell()
+        asyncio.get_running_loop().call_later(_DEAF_S, self._hear_requests)
+
+    def _unsubscribe(self) -> None:
+        """Have the driver not even send them."""
+        if not self._hears_requests:
+            return
+        self._hears_requests = False
+        self._page.remove_listener("request", self._on_request)
+        self._page.remove_listener("response", self._on_response)
+        self._page.remove_listener("requestfinished", self._on_finished)
+        self._page.remove_listener("requestfailed", self._on_failed)
+
+    def _on_request(self, request: Request) -> None:
+        if request.method != "GET" and (body := request.post_data_buffer):
+            self.spend(Kind.BODIES, len(body))
+        if not self._requests.spend(1):
+            self._ignore_requests()
+            return
+        for tell in self.begun:
+            tell(request)
+
+    def _on_response(self, response: Response) -> None:
+        for tell in self.answered:
+            tell(response)
+
+    def _on_finished(self, request: Request) -> None:
+        for tell in self.finished:
+            tell(request)
+
+    def _on_failed(self, request: Request) -> None:
+        for tell in self.failed:
+            tell(request)
+
+    # --- the rest ------------------------------------------------------------------------------------------------
+
+    def _on_message(self, message: ConsoleMessage) -> None:
+        if characters := len(message.text) // _CHARACTERS * _CHARACTERS:
+            self.spend(Kind.CONSOLE, characters)
+        self._heard_from = self._heard_from if self._heard else message.timestamp
+        self._heard += 1
+        if self._messages.spend(1):
+            for tell in self.messages:
+                tell(message)
+            return
+        self._ignore_console()
+        took_s = (message.timestamp - self._heard_from) / 1000  # by the page's clock: here they may come late
+        self._loud = self._loud + 1 if self._heard > took_s * _FLOOD_RATE else 0
+        if self._loud >= _FLOODS:
+            self._flooded(Kind.CONSOLE)
+            return
+        for told in self.messages_missed:
+            told()
+        asyncio.get_running_loop().call_later(_DEAF_TO_CONSOLE_S, self.hear_console)
+
+    def _on_navigated(self, frame: Frame) -> None:
+        self.spend(Kind.NAVIGATIONS, len(frame.url))
+
+    def _on_socket(self, socket: WebSocket) -> None:
+        def count(message: str | bytes) -> None:
+            self.spend(Kind.SOCKET_MESSAGES, len(message))
+
+        self.spend(Kind.SOCKETS)
+        socket.on("framereceived", count)
+        socket.on("framesent", count)
