@@ -17,10 +17,11 @@ from browser_service.rules.budget import Budget
 MESSAGES: Final = 200
 """The console of a page that writes more within a second is ignored for a while."""
 _DEAF_S: Final = 1.0
-_DEAF_TO_CONSOLE_S: Final = 0.3
-_FLOOD_RATE: Final = 1_000
-_FLOODS: Final = 3
-"""Scripts that write so many messages a second, each of so many times that they are listened to, never end."""
+_DEAF_TO_CONSOLE_S: Final = 0.15
+_FLOOD: Final = 2.5
+_FLOODS: Final = 2
+"""Scripts that write so many times more messages than are followed, and go on when they are listened to again, do not
+end."""
 _CHARACTERS: Final = 20_000
 """So many characters cost as much as one event."""
 
@@ -73,6 +74,7 @@ class EventMeter:
         self._requests = Budget(per_second, per_second)
         self._messages = Budget(MESSAGES, MESSAGES if per_second else 0)
         self._rest = Budget(per_second, per_second)
+        self._flood_rate = per_second * _FLOOD
         self._heard = 0
         self._heard_from = 0.0
         self._loud = 0
@@ -170,7 +172,7 @@ class EventMeter:
             return
         self._ignore_console()
         took_s = (message.timestamp - self._heard_from) / 1000  # by the page's clock: here they may come late
-        self._loud = self._loud + 1 if self._heard > took_s * _FLOOD_RATE else 0
+        self._loud = self._loud + 1 if self._heard > took_s * self._flood_rate else 0
         if self._loud >= _FLOODS:
             self._flooded(Kind.CONSOLE)
             return

@@ -136,9 +136,9 @@ async def test_a_click_opens_some_windows_and_not_all_that_it_wants(
 
 
 async def test_a_storage_that_lies_costs_nobody_anything(agent: Agent, site: Site) -> None:
-    lies = "sessionStorage.a = 1; Storage.prototype.getItem = () => 'x'.repeat(5e7)"
-    window = "Object.defineProperty(window, 'sessionStorage', {value: {a: 'x'.repeat(5e7)}})"
-    await agent.call("goto", pageId="p", url=site.page("/lies", f"<script>{lies}; {window}</script>"))
+    lie = "{value: {a: 'x'.repeat(5e7), getItem: () => 'x'.repeat(5e7)}}"
+    lies = f"<script>Object.defineProperty(window, 'sessionStorage', {lie})</script>"
+    await agent.call("goto", pageId="p", url=site.page("/lies", lies))
     error = await agent.error("get_storage", pageId="p", kind="session")
     assert "too large" in error["message"]
     await agent.call("close_page", pageId="p")
