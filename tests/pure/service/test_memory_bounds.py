@@ -135,7 +135,7 @@ async def test_a_session_has_a_bounded_number_of_saved_states(tmp_path: Path, mo
         states = vault.SessionVault(journal, Seal(tmp_path, "file", lambda _: None), lambda _: None)
         for name in ("a", "b"):
             await states.check_room("s", name)
-            await journal.keep_saved("s", name, b"")
+            await journal.keep_saved("s", name, b"", "")
         await states.check_room("s", "b")
         with pytest.raises(ResourceExhausted, match="2 saved states"):
             await states.check_room("s", "c")
