@@ -14,6 +14,7 @@ from starlette.requests import HTTPConnection
 from mcp_gateway.transports.keys import digest
 from mcp_gateway.transports.settings import TransportSettings
 from mcp_gateway.transports.tickets import Tickets
+from mcp_gateway.transports.turnstile import Turnstile
 from shared.held import Held
 from shared.wire import KEY_SUBPROTOCOL
 
@@ -45,6 +46,7 @@ class Access:
 
     def __init__(self, settings: TransportSettings, keys: Iterable[str], where: str = "") -> None:
         self.tickets = Tickets() if settings.auth == "session" else None
+        self.turnstile = Turnstile()
         self._auth = settings.auth
         self._clients = {digest(key): digest(key)[:24] for key in keys}
         self._where = where if settings.is_loopback else ""

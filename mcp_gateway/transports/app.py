@@ -17,6 +17,7 @@ from mcp_gateway.transports.door import Door, Unambiguous
 from mcp_gateway.transports.messages import OneMessage
 from mcp_gateway.transports.settings import MESSAGES_PATH, SSE_PATH, TransportSettings
 from mcp_gateway.transports.streamable_http import Connect, StreamableHttp
+from mcp_gateway.transports.turnstile import Turnstile
 from mcp_gateway.transports.websocket import SessionMaker, WebSockets
 
 _METHODS: Final = ("GET", "POST", "DELETE")
@@ -27,13 +28,15 @@ class HttpApp:
 
     def __init__(self, settings: TransportSettings, connect: Connect, access: Access, port: int) -> None:
         self._connect = connect
-        self._streamable = StreamableHttp(connect)
+        self._streamable = StreamableHttp(connect, access.turnstile)
         self._sse = SseServerTransport(MESSAGES_PATH, max_request_body_size=settings.max_message_bytes)
         routes = list[BaseRoute]()
         if "http" in settings.transport:
             routes.append(Route(settings.mcp_path, self._streamable))
         if "sse" in settings.transport:
-            sse = Route(SSE_PATH, _Sse(self._sse, connect), methods=["GET"])  # a client that tries a POST goes on
+            sse = Route(
+                SSE_PATH, _Sse(self._sse, connect, access.turnstile), methods=["GET"]
+            )  # a client that tries a POST goes on
             routes += [sse, Mount(MESSAGES_PATH, self._sse.handle_post_message)]
         paths = {"http": settings.mcp_path, "sse": SSE_PATH}
         router = Router(routes, default=_Elsewhere([paths[name] for name in paths if name in settings.transport]))
@@ -50,14 +53,17 @@ class HttpApp:
 
 
 class _Sse:
-    def __init__(self, transport: SseServerTransport, connect: Connect) -> None:
+    def __init__(self, transport: SseServerTransport, connect: Connect, turnstile: Turnstile) -> None:
         self._transport = transport
+        self._turnstile = turnstile
         self._connect = connect
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve the connection of a stream of events for as long as it is open."""
         async with self._transport.connect_sse(scope, receive, send) as (requests, replies):
-            await self._connect(f"mcp:{uuid4().hex}").serve(requests, replies)
+            async with self._turnstile.passed(scope["user"].username):
+                connection = self._connect(f"mcp:{uuid4().hex}")
+            await connection.serve(requests, replies)
 
 
 class _Elsewhere:
@@ -72,7 +78,7 @@ class _Elsewhere:
 
 
 def websocket_app(settings: TransportSettings, connect: Connect, access: Access, port: int) -> ASGIApp:
-    sockets = WebSockets(connect, access.tickets, settings.max_message_bytes)
+    sockets = WebSockets(connect, access, settings.max_message_bytes)
     routes = list[BaseRoute]([WebSocketRoute(settings.ws_path, sockets)])
     if access.tickets:
         routes.append(Route(settings.ws_path, SessionMaker(access.tickets), methods=["POST"]))

@@ -20,6 +20,7 @@ from mcp_gateway.connection import Connection
 from mcp_gateway.transports.access import Refused
 from mcp_gateway.transports.brevity import OneBody
 from mcp_gateway.transports.messages import METHOD
+from mcp_gateway.transports.turnstile import Turnstile
 
 _MAX_SESSIONS: Final = 1_000
 """Bounds the sessions: of the client that has most of them, the one that was silent longest makes room for another."""
@@ -94,8 +95,9 @@ class Session(Visitor):
 class StreamableHttp:
     """An ASGI application behind a door, which leads each request to the connection of its session or client."""
 
-    def __init__(self, connect: Connect) -> None:
+    def __init__(self, connect: Connect, turnstile: Turnstile) -> None:
         self._connect = connect
+        self._turnstile = turnstile
         self._sessions: dict[str, Session] = {}
         self._clients: dict[str, tuple[Visitor, StreamableHTTPSessionManager]] = {}
         self._opening = asyncio.Lock()
@@ -141,6 +143,10 @@ class StreamableHttp:
         """Open a session for the request that asks for one. It is dropped if the request is refused."""
         if scope.get(METHOD) != "initialize":
             raise Refused(400, _NO_SESSION)
+        async with self._turnstile.passed(client):
+            await self._handshake(client, scope, receive, send)
+
+    async def _handshake(self, client: str, scope: Scope, receive: Receive, send: Send) -> None:
         await self._make_room()
         session = Session(self._connect(f"mcp:{uuid4().hex}"), client)
         self._sessions[session.id] = session

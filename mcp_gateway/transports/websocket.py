@@ -19,7 +19,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from mcp_gateway import jsonrpc
 from mcp_gateway.connection import Connection
 from mcp_gateway.errors import encoded
-from mcp_gateway.transports.access import SESSION_PARAMETER
+from mcp_gateway.transports.access import SESSION_PARAMETER, Access
 from mcp_gateway.transports.protocols import CUT
 from mcp_gateway.transports.streamable_http import Connect
 from mcp_gateway.transports.tickets import LIVES_S, Tickets
@@ -41,9 +41,10 @@ class WebSockets:
     a header or as `?session=`, is the same client of the service: its pages are still its own.
     """
 
-    def __init__(self, connect: Connect, tickets: Tickets | None, max_message_bytes: int) -> None:
+    def __init__(self, connect: Connect, access: Access, max_message_bytes: int) -> None:
         self._connect = connect
-        self._tickets = tickets
+        self._tickets = access.tickets
+        self._turnstile = access.turnstile
         self._max_message_bytes = max_message_bytes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -53,9 +54,12 @@ class WebSockets:
             session_id = uuid4().hex
         subprotocol = MCP_SUBPROTOCOL if MCP_SUBPROTOCOL in scope["subprotocols"] else None
         with self._tickets.used(session_id) if self._tickets else contextlib.nullcontext():
-            await websocket.accept(subprotocol, [(MCP_SESSION_ID_HEADER.encode(), session_id.encode())])
-            client = hashlib.sha256(f"{scope['user'].username}:{session_id}".encode()).hexdigest()[:24]
-            await _Wire(websocket, self._max_message_bytes).serve(self._connect(f"mcp:{client}"))
+            user: str = scope["user"].username
+            async with self._turnstile.passed(user):
+                await websocket.accept(subprotocol, [(MCP_SESSION_ID_HEADER.encode(), session_id.encode())])
+                client = hashlib.sha256(f"{user}:{session_id}".encode()).hexdigest()[:24]
+                connection = self._connect(f"mcp:{client}")
+            await _Wire(websocket, self._max_message_bytes).serve(connection)
 
 
 class SessionMaker:

@@ -14,9 +14,25 @@ _PLAYWRIGHTS_DISABLED: Final = (
     "TcpPortRandomizationWin,OptimizationHints,NetworkTimeServiceQuerying,AimEnabled,PreconnectToSearch,"
     "msForceBrowserSignIn,msEdgeUpdateLaunchServicesPreferredVersion"
 )
+_TO_ITS_MAKER: Final = "AutofillServerCommunication,DnsOverHttps,DnsOverHttpsUpgrade,Translate"
+_NOWHERE: Final = "http://127.0.0.1:9"
+QUIET_ARGS: Final = (
+    "--disable-extensions",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-domain-reliability",
+    "--allow-browser-signin=false",
+    f"--component-updater=url-source={_NOWHERE}/",
+    f"--gaia-url={_NOWHERE}",
+)
+"""Have Chromium run no extension, and call no server of its maker. Without the last two it asks for updates and for the
+accounts of its user all the same (measured on Chromium 156)."""
+QUIET_FEATURES: Final = f"--disable-features={_TO_ITS_MAKER},OptimizationHints,NetworkTimeServiceQuerying,MediaRouter"
+"""Does the same for a window that is not Playwright's: fields of forms are described to nobody."""
 CHROMIUM_ARGS: Final = (
     "--disable-blink-features=AutomationControlled",
-    f"--disable-features={_PLAYWRIGHTS_DISABLED},WebUIOmniboxPopup,WebUIOmniboxAimPopup",
+    f"--disable-features={_PLAYWRIGHTS_DISABLED},WebUIOmniboxPopup,WebUIOmniboxAimPopup,{_TO_ITS_MAKER}",
+    *QUIET_ARGS,
 )
 """The first keeps `navigator.webdriver` false, as it is in the person's own browser. To leave out `--enable-automation`
 would not help, because the debugging pipe sets it too; and no window shows a bar of warnings (measured on Chromium 156,

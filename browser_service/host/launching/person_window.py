@@ -11,7 +11,7 @@ from typing import IO, Final, NamedTuple, Self
 import psutil
 
 from browser_service.host.launching.launcher import Launcher
-from browser_service.host.launching.options import LaunchOptions
+from browser_service.host.launching.options import QUIET_ARGS, QUIET_FEATURES, LaunchOptions
 from browser_service.host.launching.processes import interrupt
 from shared.errors import BrowserLaunchFailed, TimedOut, ValidationFailed, field_details
 from shared.model import Json
@@ -44,7 +44,7 @@ class OrdinaryWindow:
     @classmethod
     async def open(cls, executable: Path, options: LaunchOptions, url: str | None) -> Self:
         """Start the browser on the profile that the options name."""
-        switches = [f"--user-data-dir={options.profile_dir}", *_SWITCHES]
+        switches = [f"--user-data-dir={options.profile_dir}", *_SWITCHES, *QUIET_ARGS, QUIET_FEATURES]
         if not options.sandboxed:
             switches.append("--no-sandbox")
         if options.proxy:
