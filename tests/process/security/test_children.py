@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.anyio, pytest.mark.whole_browser]
 
 CANARY = "canary-of-this-test"
 PAGE = (
-    b"<html lang=fr><title>Bonjour</title><p>Une page dans une autre langue que celle du navigateur, avec un formulaire."
+    b"<html lang=fr><title>Bonjour</title><p>Une page dans une autre langue que celle du navigateur."
     b"<form method=post action=/x><input name=name autocomplete=name><input name=cc autocomplete=cc-number>"
     b"<input type=password name=password autocomplete=current-password><button>Envoyer</button></form></html>"
 )
