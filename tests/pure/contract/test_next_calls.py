@@ -69,7 +69,7 @@ def test_no_call_is_typed_by_hand() -> None:
         (path.relative_to(ROOT).as_posix(), text)
         for path in SOURCES
         for text in texts(tree(path))
-        if TYPED.search(text)
+        if (" {" in text or " \0json" in text) and TYPED.search(text)  # the first is quick, and rules out most
     }
     assert found == set()
 
