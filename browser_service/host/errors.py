@@ -9,6 +9,7 @@ from typing import Final
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import TimeoutError as PlaywrightTimeout
 
+from browser_service.host.results import BadResult
 from shared.actions.base import Action
 from shared.actions.traits import Effect
 from shared.errors import (
@@ -29,6 +30,8 @@ from shared.model import Json
 from shared.next_calls import next_call
 
 _NET_ERROR: Final = re.compile(r"net::ERR_\w+|NS_ERROR_\w+")
+_MOST_END, _MOST_LINE = 20_000, 2_000
+"""Bound what is told of an error: a page can throw texts of any length."""
 _INTERRUPTED: Final = "is interrupted by another navigation"
 _CLOSED: Final = (
     "Target page, context or browser has been closed",
@@ -175,8 +178,16 @@ def shows_error_page(error: Exception) -> bool:
 def translate(error: PlaywrightError, action: Action, *, url: str, shown: str = "") -> BrowseError:
     """Translate Playwright's error into ours, with details: selector, url, and Playwright's words. `shown` is what it
     would have logged of the element in the end."""
+    if isinstance(error, BadResult):
+        return ScriptExecutionFailed(str(error), hint=error.hint, details={"url": url})
+    return _translate(error, action, url=url, shown=shown)
+
+
+def _translate(error: PlaywrightError, action: Action, *, url: str, shown: str) -> BrowseError:
     message = str(error)
-    first = _first_line(message) or type(error).__name__
+    if len(message) > 2 * _MOST_END:
+        message = f"{message[:_MOST_END]}…\n{message[-_MOST_END:]}"
+    first = _first_line(message)[:_MOST_LINE] or type(error).__name__
     selector = action.requested_selector
     details: Json = {"url": url, "context": {"lastError": first}}
     if selector:

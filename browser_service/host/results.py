@@ -4,22 +4,33 @@ Everybody in the service waits while a result is received and parsed, and a page
 
 import json
 import re
+from collections.abc import Callable
 from functools import cache
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
+from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import JSHandle
 from pydantic import JsonValue
 
 from browser_service.host.scripts import call_of, script
-from shared.errors import ScriptExecutionFailed
 
 _PACKED: Final = script("packed")
 _EVALUATED: Final = script("evaluated")
 _FUNCTION: Final = re.compile(r"(async)?\s*function[\s(]")
 _HEAD: Final = re.compile(r"([vmcx])(\d{1,15}) ")
+T = TypeVar("T")
 _MOST_PARSED: Final = 200_000
 _PIECE: Final = 1_200_000
 """Is a multiple of 4, so that each piece of base64 stands for itself."""
+
+
+class BadResult(PlaywrightError):
+    """Raised for a result that is too large, or that no script of ours gives. It is the page's failure, like the others
+    that Playwright tells of, and so is handled as they are."""
+
+    def __init__(self, message: str, hint: str) -> None:
+        super().__init__(message)
+        self.hint = hint
 
 
 class Result(NamedTuple):
@@ -35,7 +46,7 @@ class Result(NamedTuple):
     """Of a text of which only the beginning came: how many characters it has."""
 
     def value(self) -> JsonValue:
-        """Parse it. Raises ScriptExecutionFailed for more than can be parsed while others wait."""
+        """Parse it. Raises BadResult for more than can be parsed while others wait."""
         if self.values > _MOST_PARSED:
             raise _too_large(f"{self.values:,} values, and {_MOST_PARSED:,} are allowed")
         try:
@@ -64,7 +75,7 @@ def evaluation(expression: str, argument: JsonValue) -> tuple[str, dict[str, str
 
 
 def received(answer: object) -> Result:
-    """Return what a script gave. Raises ScriptExecutionFailed for what was too much to be sent."""
+    """Return what a script gave. Raises BadResult for what was too much to be sent."""
     head = _HEAD.match(answer) if isinstance(answer, str) else None
     if head is None or not isinstance(answer, str):
         raise _unreadable()
@@ -75,13 +86,21 @@ def received(answer: object) -> Result:
 
 
 def value_of(answer: object) -> JsonValue:
-    """Return the value that a script gave. Raises ScriptExecutionFailed for one that is too large."""
+    """Return the value that a script gave. Raises BadResult for one that is too large."""
     return received(answer).value()
+
+
+def made(make: Callable[[Any], T], answer: object) -> T:  # Any: JSON, of a page
+    """Return what is made of the value that a script gave. Raises BadResult if it cannot be made of that."""
+    try:
+        return make(value_of(answer))
+    except (TypeError, ValueError, LookupError):
+        raise _unreadable() from None
 
 
 async def pieces(holder: JSHandle, source: str, size: object, most: int) -> list[str]:
     """Receive a long text that a script holds, in pieces: nobody waits for more than one. `source` gives the part
-    between two places. Raises ScriptExecutionFailed for one that is too long."""
+    between two places. Raises BadResult for one that is too long."""
     if not isinstance(size, int):
         raise _unreadable()
     if size > most:
@@ -90,15 +109,15 @@ async def pieces(holder: JSHandle, source: str, size: object, most: int) -> list
     return [str(value_of(await holder.evaluate(source, [place, place + _PIECE]))) for place in places]
 
 
-def _too_large(excess: str) -> ScriptExecutionFailed:
-    return ScriptExecutionFailed(
+def _too_large(excess: str) -> BadResult:
+    return BadResult(
         f"It was done, and the result is too large for a reply: {excess[:100]}.",
-        hint="Ask for less: a part of the page, a slice of a list, a count, or only the fields that you need.",
+        "Ask for less: a part of the page, a slice of a list, a count, or only the fields that you need.",
     )
 
 
-def _unreadable() -> ScriptExecutionFailed:
-    return ScriptExecutionFailed(
+def _unreadable() -> BadResult:
+    return BadResult(
         "The page replaced what scripts need to give their results.",
-        hint="Load it anew, or read it otherwise: a snapshot needs none of its scripts.",
+        "Load it anew, or look at it: a screenshot needs none of its scripts.",
     )

@@ -21,7 +21,7 @@ class Content(PageAction):
     something to act on, `snapshot` is shorter."""
 
     text_key = "content"
-    extra_keys = ("inFrames",)
+    extra_keys = ("inFrames", "cut")
     untrusted = True
 
     format: Literal["html", "markdown", "text"] = Field(default="html", description="Form of the content.")

@@ -27,6 +27,7 @@ class EvaluateScript(PageAction):
     runs_script = True
     runs_given_script = True
     text_key = "value"
+    extra_keys = ("asText", "cut")
     untrusted = True
     aliases = (Alias("evaluate"), Alias("execute_script"))
 

@@ -16,11 +16,11 @@ from shared.errors import ElementNotFound, InvalidSelector, field_details
 from shared.model import Json
 from shared.next_calls import next_call
 
-_TEXT: Final = bounded(script("extract_text"))
-_HTML: Final = bounded(script("extract_html"))
-_ATTRIBUTE: Final = bounded(script("extract_attribute"))
-_STYLE: Final = bounded(script("extract_style"))
-_TABLES: Final = bounded(script("extract_tables"))
+_TEXT: Final = script("extract_text")
+_HTML: Final = script("extract_html")
+_ATTRIBUTE: Final = script("extract_attribute")
+_STYLE: Final = script("extract_style")
+_TABLES: Final = script("extract_tables")
 _LINKS: Final = bounded(script("extract_links"))
 _IMAGES: Final = bounded(script("extract_images"))
 _METADATA: Final = bounded(script("extract_metadata"))
@@ -149,7 +149,7 @@ async def _read(
 ) -> Any:  # Any: what the script gives
     found = await page.element(action.selector, action.frame, strict=True)
     await found.first.wait_for(state="attached", timeout=action.timeout)
-    return value_of(await locators.evaluate_all(found, source, [action.all, arg]))
+    return await locators.evaluate_all(found, source, [action.all, arg])
 
 
 async def _of_scope(page: BrowserPage, action: ScopedExtraction, source: str, arg: object) -> Any:  # Any: as there

@@ -1,7 +1,9 @@
 """Reads a page: its content, and its accessibility tree with refs."""
 
+from collections.abc import Awaitable
 from typing import Final
 
+from browser_service.host import results
 from browser_service.host.elements import locators
 from browser_service.host.page.handle import BrowserPage
 from browser_service.host.reading import changes, compact, search
@@ -15,7 +17,8 @@ from shared.model import Json
 from shared.next_calls import next_call
 from shared.wire import FOUND_ELEMENTS
 
-_VISIBLE_TEXT: Final = script("visible_text")
+_VISIBLE_TEXT: Final = results.bounded(script("visible_text"))
+_HTML: Final = results.bounded("e => e.outerHTML")
 _UNCHANGED: Final = "nothing changed since your last snapshot"
 _ANOTHER: Final = "(you had no snapshot of this document, so the whole)"
 
@@ -23,20 +26,21 @@ _ANOTHER: Final = "(you had no snapshot of this document, so the whole)"
 async def content(page: BrowserPage, action: reading.Content) -> Json:
     if action.format == "text":
         element = await page.element(action.selector or ":root", action.frame)
-        text = str(await element.evaluate(_VISIBLE_TEXT, timeout=action.timeout))
+        text, cut = await _received(element.evaluate(_VISIBLE_TEXT, timeout=action.timeout))
     else:
-        html = await _html(page, action)
+        html, cut = await _html(page, action)
         text = html if action.format == "html" else await markdown(html)
     where = {} if action.selector or action.frame else await _frames_of_a_blank_page(page, action.timeout)
-    return {**where, **await page.files.shown("content", text, action.budget), "format": action.format, "url": page.url}
+    shown = await page.files.shown("content", text, action.budget)
+    return {**where, **shown, **cut, "format": action.format, "url": page.url}
 
 
 async def _frames_of_a_blank_page(page: BrowserPage, timeout_ms: int) -> Json:
     """Name the frames of a page whose own document has no text: they may have all that it shows."""
     if len(page.playwright.frames) == 1:
         return {}
-    text = await page.playwright.locator(":root").evaluate(_VISIBLE_TEXT, timeout=timeout_ms)
-    if str(text).strip():
+    text, _ = await _received(page.playwright.locator(":root").evaluate(_VISIBLE_TEXT, timeout=timeout_ms))
+    if text.strip():
         return {}
     return await page.in_frames("body:not(:empty)", None)
 
@@ -146,8 +150,15 @@ def _is_in_part(change: changes.Change, action: reading.Snapshot, root: str | No
     return not action.interactive_only or any(map(trees.is_interactive, trees.subtree(nodes, index)))
 
 
-async def _html(page: BrowserPage, action: reading.Content) -> str:
-    if action.selector or action.frame:
-        element = await page.element(action.selector or "html", action.frame)
-        return str(await element.evaluate("e => e.outerHTML", timeout=action.timeout))
-    return await page.playwright.content(include_shadow=action.include_shadow)
+async def _html(page: BrowserPage, action: reading.Content) -> tuple[str, Json]:
+    element = await page.element(action.selector or ":root", action.frame)
+    html, cut = await _received(element.evaluate(_HTML, timeout=action.timeout))
+    if action.selector or action.frame or cut:
+        return html, cut
+    return await page.playwright.content(include_shadow=action.include_shadow), {}
+
+
+async def _received(evaluation: Awaitable[object]) -> tuple[str, Json]:
+    """Return a text of the page, and how much of it came if that is not all."""
+    found = results.received(await evaluation)
+    return str(found.value()), {"cut": found.cut} if found.cut else {}

@@ -9,6 +9,7 @@ from playwright.async_api import FrameLocator, Locator, Page
 
 from browser_service.host import errors
 from browser_service.host.elements import frames
+from browser_service.host.results import bounded, value_of
 from browser_service.host.scripts import call_of, script
 from shared.errors import InvalidSelector
 from shared.wire import REF_PATTERN
@@ -48,10 +49,15 @@ def find(page: Page, selector: str, frame: str | None) -> Locator:
 
 
 async def evaluate_all(locator: Locator, source: str, arg: object = None) -> Any:  # Any: whatever JSON the script gives
-    """Evaluate a function of the elements found, without waiting for any.
+    """Evaluate a function of the elements found, without waiting for any. Raises BadResult for one that is too
+    large.
 
     Those within a ref are taken one by one: Playwright knows no refs when it looks up several.
     """
+    return value_of(await _evaluate_all(locator, bounded(source), arg))
+
+
+async def _evaluate_all(locator: Locator, source: str, arg: object) -> object:
     if "aria-ref=" not in str(locator):
         return await locator.evaluate_all(source, arg)
     count = await locator.count()

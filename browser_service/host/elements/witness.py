@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import secrets
-from collections.abc import Awaitable
 from typing import Any, Final, Self
 
 from playwright.async_api import ElementHandle, Frame, Locator
@@ -11,6 +10,7 @@ from playwright.async_api import Error as PlaywrightError
 from pydantic import BaseModel
 
 from browser_service.host.elements.locators import ON_NONE, evaluate_all
+from browser_service.host.results import bounded, value_of
 from browser_service.host.scripts import call_of, script
 from shared.errors import WithoutEffect
 from shared.next_calls import next_call
@@ -112,15 +112,15 @@ class Witness:
         if self._watching.done() and not self._watching.cancelled():
             self._watching.exception()
 
-    def _watch(self) -> Awaitable[Any]:  # Any: JSON that the page tells
+    async def _watch(self) -> Any:  # Any: JSON that the page tells
         if self._frame is not None:
-            return self._frame.evaluate(call_of(ON_NONE, _WATCH), self._request)
-        return self._evaluate(_WATCH, self._request)
+            return value_of(await self._frame.evaluate(bounded(call_of(ON_NONE, _WATCH)), self._request))
+        return await self._evaluate(_WATCH, self._request)
 
-    def _evaluate(self, source: str, arg: object) -> Awaitable[Any]:  # Any: JSON that the page tells
+    async def _evaluate(self, source: str, arg: object) -> Any:  # Any: JSON that the page tells
         if isinstance(self._element, Locator):
-            return evaluate_all(self._element, source, arg)
-        return self._element.evaluate(call_of(_ON_ONE, source), arg)
+            return await evaluate_all(self._element, source, arg)
+        return value_of(await self._element.evaluate(bounded(call_of(_ON_ONE, source)), arg))
 
     async def verdict(self) -> Verdict:
         """Ask for the verdict after the act."""

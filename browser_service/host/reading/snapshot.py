@@ -12,13 +12,15 @@ from playwright.async_api import Error as PlaywrightError
 
 from browser_service.host.reading import identity, tree
 from browser_service.host.reading.tree import Node, Tree
+from browser_service.host.results import bounded, made
 from browser_service.host.scripts import script
 
 _MOST_REFS: Final = 50_000
 _FRAME_MS: Final = 1_000
 TITLE_CHARACTERS: Final = 200
-_STATE: Final = script("document_state")
-_TYPED_IN_FRAME: Final = script("typed_secrets")
+_STATE: Final = bounded(script("document_state"))
+_TYPED_IN_FRAME: Final = bounded(script("typed_secrets"))
+_TIME_ORIGIN: Final = bounded("() => performance.timeOrigin")
 
 Moves = Callable[[], int]
 """Counts the page's navigations: while the count stays, the document is the same."""
@@ -107,17 +109,21 @@ class ClientView:
 
 async def document_of(page: Page) -> float:
     """Return the time when the current document began. It survives pushState, and changes with every load."""
-    return float(await page.evaluate("performance.timeOrigin"))
+    return made(float, await page.evaluate(_TIME_ORIGIN))
 
 
 async def state_of(page: Page, turns: int = 0) -> State:
     """Read the state, after `turns` turns of the page's own tasks, such as reporting an error of a script."""
     try:
-        return State(*await page.evaluate(_STATE, [turns, TITLE_CHARACTERS]))
+        return await _read_state(page, turns)
     except PlaywrightError as error:
         if "Execution context was destroyed" not in str(error):
             raise
-    return State(*await page.evaluate(_STATE, [turns, TITLE_CHARACTERS]))  # the page went elsewhere meanwhile
+    return await _read_state(page, turns)  # the page went elsewhere meanwhile
+
+
+async def _read_state(page: Page, turns: int) -> State:
+    return made(lambda found: State(*found), await page.evaluate(_STATE, [turns, TITLE_CHARACTERS]))
 
 
 async def take(
@@ -139,7 +145,8 @@ async def take(
     for prefix, ref in _frames(nodes).items():
         try:
             inner = page.locator(f"aria-ref={ref}")
-            frames[prefix], in_frame = await inner.evaluate(_TYPED_IN_FRAME, timeout=_FRAME_MS)
+            answer = await inner.evaluate(_TYPED_IN_FRAME, timeout=_FRAME_MS)
+            frames[prefix], in_frame = made(lambda found: (float(found[0]), [*map(str, found[1])]), answer)
         except PlaywrightError:  # it went, or does not respond: nothing that is typed in it is shown
             in_frame = [node.words for node in nodes if node.ref and tree.prefix_of(node.ref) == prefix]
         typed = [*typed, *in_frame]

@@ -1,0 +1,110 @@
+"""Tests pages and scripts whose results are without bounds, or that replace what results are made with: what comes is
+bounded, and the reply says what is missing, or how to ask for less."""
+
+import json
+
+import pytest
+
+from tests.support.site import Answer
+from tests.support.tab import Tab
+
+pytestmark = [pytest.mark.anyio, pytest.mark.one_window]
+
+DOUBLED = "(() => { let a = [1]; for (let n = 0; n < %d; n++) a = [a, a]; return a })()"
+TOO_LARGE = {
+    DOUBLED % 24: "more than 1,000,000 values",
+    "(() => { let a = []; for (let n = 0; n < 200; n++) a = [a]; return a })()": "more than 64 levels",
+    "(() => { const deep = {toJSON: () => ({...deep})}; Object.defineProperty(deep, 'toJSON', {enumerable: false}); "
+    "const make = () => Object.defineProperty({}, 'toJSON', {value: () => [make()]}); return make() })()": "levels",
+    "({large: 'x'.repeat(50_000_000)})": "more than 4,000,000 characters",
+    "({['x'.repeat(5_000_000)]: 1})": "more than 4,000,000 characters",
+    "Array(2_000_000).fill(0)": "more than 1,000,000 values",
+    "new Proxy([], {get: (_, key) => key === 'length' ? Infinity : 0})": "more than 1,000,000 values",
+    "Promise.resolve(new Uint8Array(3_000_000))": "more than 1,000,000 values",
+}
+HOSTILE = """<script>
+  const large = 'x'.repeat(9_000_000), many = () => Array(2_000_000).fill('x');
+  JSON.stringify = () => large;
+  Object.keys = Object.entries = many;
+  Array.isArray = () => true;
+  Promise.prototype.then = function (done) { done(large) };
+  Promise.prototype.constructor = function () {};
+  Storage.prototype.getItem = () => large;
+  Array.prototype[Symbol.iterator] = function* () { yield large };
+  String.prototype.toJSON = () => large;
+  String.prototype.slice = () => large;
+  Object.defineProperty(Element.prototype, 'outerHTML', {get: () => large});
+  Object.defineProperty(HTMLElement.prototype, 'innerText', {get: () => large});
+</script><p id=p>x</p>"""
+
+
+async def test_a_result_that_is_too_large_is_an_error_that_says_why_and_how_to_ask_for_less(tab: Tab) -> None:
+    await tab.show("<p>x")
+    for script, why in TOO_LARGE.items():
+        for more in ({}, {"selector": "p"}):
+            error = await tab.error("evaluate_script", expression=script, **more)
+            assert (error["code"], why in error["message"]) == ("SCRIPT_EXECUTION_FAILED", True), error
+            assert "slice" in error["hint"]
+
+
+async def test_a_result_of_very_many_values_is_given_as_text_that_says_so(tab: Tab) -> None:
+    await tab.show("x")
+    for script, values in ((DOUBLED % 17, 2**18 + 2**17), ("Array.from({length: 200_000}, (_, n) => ({n}))", 600_001)):
+        got = await tab.call("evaluate_script", expression=script)
+        assert got["asText"].startswith("JSON text, because of its ")
+        assert len(json.loads(got["value"])) in {2, values // 3}
+
+
+async def test_of_a_long_text_comes_the_beginning_and_how_long_it_is(tab: Tab) -> None:
+    await tab.show("x")
+    got = await tab.call("evaluate_script", expression="'ab'.repeat(25_000_000)")
+    assert (len(got["value"]), got["cut"]) == (3_000_000, "the beginning of 50,000,000 characters")
+
+
+async def test_an_exception_of_any_length_is_told_by_its_beginning(tab: Tab) -> None:
+    await tab.show("x")
+    for script in ("() => { throw 'x'.repeat(20_000_000) }", "Promise.reject(new Error('x'.repeat(20_000_000)))"):
+        error = await tab.error("evaluate_script", expression=script)
+        assert (error["code"], len(json.dumps(error)) < 10_000) == ("SCRIPT_EXECUTION_FAILED", True)
+
+
+async def test_results_are_what_they_are_where_old_libraries_changed_how_json_is_made(tab: Tab) -> None:
+    await tab.show("<script>String.prototype.toJSON = Array.prototype.toJSON = function () { return '!' }</script>")
+    assert await tab.sees("['a\\n\"\\\\\\u0001é🫖', {b: [1]}]") == ['a\n"\\\x01é🫖', {"b": [1]}]
+
+
+async def test_a_page_that_replaces_what_results_are_made_with_gets_no_more_sent(tab: Tab) -> None:
+    """Each call ends, in a reply of a bounded size, whatever it says."""
+    await tab.show(HOSTILE)
+    for action, arguments in (
+        ("evaluate_script", {"expression": "[1, {a: 2}]"}),
+        ("evaluate_script", {"expression": "Promise.resolve(['x'])"}),
+        ("evaluate_script", {"expression": "e => e.outerHTML", "selector": "p"}),
+        ("get_storage", {}),
+        ("set_storage", {"items": {"a": "b"}}),
+        ("extract_text", {"selector": "p"}),
+        ("extract_html", {"selector": "p"}),
+        ("extract_links", {}),
+        ("extract_metadata", {}),
+        ("extract_data", {"schema": {"a": "p"}}),
+        ("get_element", {"selector": "p"}),
+        ("find_elements", {"selector": "p"}),
+        ("content", {"format": "text"}),
+        ("content", {"selector": "p"}),
+        ("fetch", {"url": "/"}),
+    ):
+        reply = await tab.agent.reply(action, pageId="tab", timeout=3_000, **arguments)
+        body = reply.json()
+        assert len(reply.content) < 5_000_000, (action, reply.text[:300])
+        assert body["success"] or body["error"]["code"] != "INTERNAL_ERROR", (action, body["error"])
+    assert (await tab.call("get_current_url"))["url"]
+
+
+async def test_a_large_file_comes_whole_though_in_pieces(tab: Tab) -> None:
+    data = bytes(range(256)) * 20_000
+    tab.site.page("/large", Answer(data, content_type="application/octet-stream"))
+    await tab.show("x")
+    got = await tab.call("fetch", url="/large", responseType="binary")
+    assert got["artifact"]["size"] == len(data)
+    tab.site.page("/long", Answer("é🫖" * 1_000_001))
+    assert (await tab.call("fetch", url="/long"))["body"] == "é🫖" * 1_000_001
