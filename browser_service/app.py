@@ -17,6 +17,7 @@ from browser_service.host.seam import HostLimits
 from browser_service.http import faults, metrics_port, person, routes, tokens, watching
 from browser_service.http.edge import Edge, loopback_hosts
 from browser_service.http.openapi import describe
+from browser_service.observability.logging import conceal
 from browser_service.rules.clock import Clock
 from browser_service.security.urls import UrlPolicy
 from browser_service.services import Carrier, Handlers, MakeHost, Services
@@ -101,6 +102,7 @@ async def _lifespan(app: FastAPI, *, build_services: Callable[[], Services]) -> 
 
 async def _start(services: Services, stack: AsyncExitStack) -> None:
     """Start everything that runs; the stack ends it in the opposite order."""
+    stack.callback(conceal(services.secrets.conceal))
     await services.journal.open()
     stack.push_async_callback(services.journal.close)
     for part in (services.activity, services.downloads, services.revoked, services.tokens):

@@ -19,6 +19,7 @@ from browser_service.observability.metrics import Made, Metrics
 from browser_service.rules.clock import Clock
 from browser_service.rules.quotas import Quotas
 from browser_service.security.auth import Revocations
+from browser_service.security.named_secrets import NamedSecrets
 from browser_service.security.seal import Seal
 from browser_service.security.urls import UrlPolicy
 from browser_service.sessions.directory import Directory
@@ -38,7 +39,7 @@ from browser_service.spine.ports import ServiceActions, ServicePorts
 from browser_service.spine.register import CallRegister
 from browser_service.spine.undo import UndoStore
 from browser_service.store.activity import ActivityTable
-from browser_service.store.artifacts import ArtifactLimits, Artifacts
+from browser_service.store.artifacts import ArtifactLimits, Artifacts, Folders
 from browser_service.store.health import Storage
 from browser_service.store.journal import JOURNAL_FILE, Journal
 from browser_service.store.journal_file import Damage
@@ -95,7 +96,9 @@ class Services:
         self.seal = Seal(data_dir, settings.key_store, self.storage.report)
         limits = ArtifactLimits(settings.artifact_days, settings.client_artifacts_mb, settings.artifacts_mb)
         uploads = UploadRoots(settings.upload_roots)
-        self.artifacts = Artifacts(data_dir / "artifacts", settings.output_dir, self.journal, uploads, limits)
+        self.secrets = NamedSecrets(data_dir, self.seal)
+        folders = Folders(data_dir / "artifacts", settings.output_dir)
+        self.artifacts = Artifacts(folders, self.journal, uploads, limits, self.secrets)
         self.activity = Activity(ActivityTable(self.journal), self.directory)
         self.downloads = Downloads(self.journal)
         self.revoked = Revocations(self.journal)
@@ -123,10 +126,12 @@ class Services:
         self.ledger = ledger = Ledger(CallRegister(), undos, self.activity, metrics)
         self.feed = feed = Feed(
             *(host, directory, clients, self.journal, self.seal, self.storage, self.origins, self.downloads),
+            secrets=self.secrets,
             on_person=self.notifier.notify,
         )
         self.host_calls = host_calls = HostCalls(
-            *(host, directory, clients, feed, ledger.register, self.vault, self.quotas, self.origins, self.policy)
+            *(host, directory, clients, feed, ledger.register, self.vault, self.quotas, self.origins, self.policy),
+            secrets=self.secrets,
         )
         self.lifecycle = SessionLifecycle(
             *(host, directory, self.journal, self.vault),

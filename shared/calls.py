@@ -7,6 +7,7 @@ from pydantic import ConfigDict, Field
 
 from shared.errors import ErrorBody
 from shared.model import Json, Model
+from shared.named_secrets import NamedSecret
 from shared.next_calls import next_call
 from shared.pages import PageState
 
@@ -42,6 +43,9 @@ class Call(Model):
     )
     origins: list[str] = Field(default=[], description="Where the caller may read and act; everywhere without.")
     hides_cookies: bool = Field(default=False, description="The caller gets the names of cookies, and not the values.")
+    secrets: dict[str, NamedSecret] = Field(
+        default={}, repr=False, description="Those that the action names, by their names."
+    )
     by_person: bool = Field(default=False, description="The account's own person acts, whom no hold keeps out.")
     remaining_ms: int = Field(description="Time crosses as what is left, so that clocks need not agree.")
     inline_text: int | None = Field(default=None, description="Characters of text the caller wants in the reply.")

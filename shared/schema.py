@@ -114,8 +114,13 @@ def _brief(node: Schema) -> Schema:
     if isinstance(inner := brief.get("properties"), dict):
         brief["properties"] = {name: _brief(cast("Schema", value)) for name, value in inner.items()}
     if isinstance(options := brief.get("anyOf"), list):
-        brief["anyOf"] = [_brief(cast("Schema", option)) for option in options]
+        brief["anyOf"] = [_brief_option(cast("Schema", option)) for option in options]
     return brief
+
+
+def _brief_option(option: Schema) -> Schema:
+    """Name an object that stands for a text by its type alone: the argument's description shows one."""
+    return {"type": "object"} if "properties" in option else _brief(option)
 
 
 @cache

@@ -6,9 +6,11 @@ import logging
 import os
 import sys
 import traceback
+from collections.abc import Callable
 from typing import TextIO, cast
 
 import structlog
+from structlog.typing import EventDict
 
 from shared.errors import BrowseError, InternalError
 
@@ -47,6 +49,24 @@ def configure(level: str, *, for_people: bool) -> None:
         cache_logger_on_first_use=False,
     )
     BrowseError.debugging = level == "debug"
+
+
+def conceal(texts: Callable[[str], str]) -> Callable[[], None]:
+    """Pass all that is logged through a function that hides secrets; call what this returns to end that."""
+
+    def hide(_: object, __: str, event: EventDict) -> EventDict:
+        return {
+            key: texts(value if isinstance(value, str) else repr(value)) if _is_text(value) else value
+            for key, value in event.items()
+        }
+
+    before = structlog.get_config()["processors"]
+    structlog.configure(processors=[*before[:-1], hide, before[-1]])
+    return lambda: structlog.configure(processors=before)
+
+
+def _is_text(value: object) -> bool:
+    return not isinstance(value, bool | int | float | None)
 
 
 def unexpected(message: str) -> InternalError:

@@ -13,7 +13,7 @@ from shared.actions.base import Action
 from shared.model import Json
 from shared.schema import Schema, full_schema
 
-TEXTS: Final = frozenset({"selector", "frame", "reason", "as"})
+TEXTS: Final = frozenset({"selector", "frame", "reason", "as", "secret"})
 _ADDRESSES: Final = frozenset({"url", "referer", "referrer", "origin"})
 _RECORDED_APART: Final = frozenset({"action", "pageId", "sessionId"})
 _MOST_TEXT: Final = 200

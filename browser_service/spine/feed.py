@@ -8,6 +8,7 @@ from browser_service.clients.downloads import Downloads
 from browser_service.clients.presence import Clients
 from browser_service.host.seam import CallKey, SessionHost
 from browser_service.rules.bounded import Bounded
+from browser_service.security.named_secrets import UNSHOWN, NamedSecrets
 from browser_service.security.seal import Seal
 from browser_service.security.urls import origin_of
 from browser_service.sessions.directory import Directory
@@ -55,6 +56,7 @@ class Feed:
     storage: Storage
     origins: Origins
     downloads: Downloads
+    secrets: NamedSecrets
     on_person: Callable[[PageState], None]
 
     def __post_init__(self) -> None:
@@ -105,7 +107,7 @@ class Feed:
             for event in batch.events:
                 if event.seq > self._seq:
                     self._seq = event.seq
-                    self._apply(event)
+                    self._apply(self.secrets.concealed(event, besides=UNSHOWN))
             try:
                 await self._write_down()
             except JournalFailed as error:  # what was done was done; it is written with the next event

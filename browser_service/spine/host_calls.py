@@ -11,6 +11,7 @@ from browser_service.rules.origin_turns import Visit
 from browser_service.rules.quotas import Quotas
 from browser_service.rules.visits import count_visits
 from browser_service.security.auth import Identity
+from browser_service.security.named_secrets import UNSHOWN, NamedSecrets
 from browser_service.sessions.directory import Directory
 from browser_service.sessions.vault import SessionVault
 from browser_service.spine.addressing import Address
@@ -22,6 +23,7 @@ from browser_service.waits import Cancel
 from shared.actions.base import Action
 from shared.calls import Call, ClientRef, Notice, Outcome
 from shared.model import Json
+from shared.pages import PageState
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,7 @@ class HostCalls:
     quotas: Quotas
     origins: Origins
     policy: Policy
+    secrets: NamedSecrets
 
     def __post_init__(self) -> None:
         self._seq = itertools.count(1)
@@ -60,7 +63,12 @@ class HostCalls:
     async def run(self, task: HostTask) -> Outcome:
         """Run a task within the limits that hold for it."""
         async with self._within_limits(task):
-            return await self.host.run(await self._call(task))
+            outcome = await self.host.run(await self._call(task))
+            return self.secrets.concealed(outcome, besides=UNSHOWN)
+
+    async def pages(self) -> list[PageState]:
+        """Return the host's pages as they may be shown."""
+        return [self.secrets.concealed(page) for page in await self.host.describe()]
 
     async def cancel(self, client_id: str, call_id: str) -> str:
         """Stop a call, also one that is still on its way here. Raises CallNotFound for an unknown one."""
@@ -111,6 +119,7 @@ class HostCalls:
             page_id=address.page_id,
             session_id=address.session_id,
             undo=task.undo,
+            secrets=self.secrets.reveal(action.secret_names()),
             by_person=caller.operator,
             origins=[*caller.limits.origins],
             hides_cookies=self.policy.hides_cookies(caller, address.session_id),

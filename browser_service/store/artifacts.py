@@ -3,16 +3,17 @@
 import asyncio
 import base64
 import contextlib
-import secrets
 import shutil
 import tempfile
 import time
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from pathlib import Path
+from secrets import token_hex, token_urlsafe
 from typing import NamedTuple, cast
 
 from browser_service.pictures import preview
+from browser_service.security.named_secrets import NamedSecrets
 from browser_service.store.journal import Journal
 from browser_service.store.uploads import UploadRoots
 from shared.calls import Artifact
@@ -50,6 +51,13 @@ _EXCESS = (
 """Selects the oldest artifacts, of one client or of all, that must go so that the rest has at most so many bytes."""
 
 
+class Folders(NamedTuple):
+    """Names where files are: those that only replies name, and those that people find by their names."""
+
+    kept: Path
+    output: Path
+
+
 @dataclass(frozen=True)
 class ArtifactLimits:
     """Limits how many days artifacts are kept, and how many megabytes of one client's and of all. 0 means no limit."""
@@ -61,22 +69,28 @@ class ArtifactLimits:
 
 class Artifacts:
     def __init__(
-        self, directory: Path, output: Path, journal: Journal, uploads: UploadRoots, limits: ArtifactLimits
+        self,
+        folders: Folders,
+        journal: Journal,
+        uploads: UploadRoots,
+        limits: ArtifactLimits,
+        secrets: NamedSecrets,
     ) -> None:
-        self._directory = directory
-        self._output = output
+        self._directory, self._output = folders
         self.journal = journal
         self._uploads = uploads
         self._limits = limits
+        self._secrets = secrets
         self.made = self.made_bytes = 0
         """Counts the files since the start, and their bytes."""
 
     async def put(
         self, data: bytes, mime_type: str, client_id: str, *, inline: bool = True, name: str = ""
     ) -> Artifact:
-        """Keep `data`, and remove the oldest files if there is no room. With a name it goes into the output directory,
-        where people find it. With `inline` the result carries small data as base64, or a preview of a larger picture.
-        Raises ResourceExhausted for data that never fits."""
+        """Keep `data` without secrets, and remove the oldest files if there is no room. With a name it goes into the
+        output directory, where people find it. With `inline` the result carries small data as base64, or a preview of a
+        larger picture. Raises ResourceExhausted for data that never fits."""
+        data = await asyncio.to_thread(self._secrets.concealment.data, data, mime_type)
         self._check_fits(len(data))
         artifact = await self._keep(lambda path: path.write_bytes(data), len(data), mime_type, client_id, name)
         if not inline:
@@ -85,6 +99,10 @@ class Artifacts:
             return artifact.model_copy(update={"preview": reduced})
         fits = len(data) <= INLINE_BYTES
         return artifact.model_copy(update={"data": base64.b64encode(data).decode() if fits else None})
+
+    def conceal(self, text: str) -> str:
+        """Return a text as replies may show it: without secrets."""
+        return self._secrets.conceal(text)
 
     async def take(self, path: Path, mime_type: str, client_id: str, *, name: str = "") -> Artifact:
         """Keep a file by moving it. Raises ResourceExhausted for one that never fits."""
@@ -111,7 +129,7 @@ class Artifacts:
         self, write: Callable[[Path], object], size: int, mime_type: str, client_id: str, name: str
     ) -> Artifact:
         """Write a file and record it, or leave nothing behind. Raises ResourceExhausted."""
-        artifact_id = f"art-{secrets.token_urlsafe(12)}"
+        artifact_id = f"art-{token_urlsafe(12)}"
         directory, path = self._output if name else self._directory, None
         try:
             path = await asyncio.to_thread(self._claim, artifact_id, name and with_suffix(name, mime_type))
@@ -232,7 +250,7 @@ class Artifacts:
                 details=field_details("path"),
             )
         stem, suffix = split_suffix(last or "file")
-        numbers = ["", *(f"-{number}" for number in range(2, _MOST_NUMBERED)), f"-{secrets.token_hex(4)}"]
+        numbers = ["", *(f"-{number}" for number in range(2, _MOST_NUMBERED)), f"-{token_hex(4)}"]
         for number in numbers:
             with contextlib.suppress(FileExistsError):
                 return _new(folder / f"{stem}{number}{suffix}")

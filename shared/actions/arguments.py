@@ -14,6 +14,7 @@ from pydantic import (
 )
 from pydantic.alias_generators import to_camel
 
+from shared.named_secrets import SecretName
 from shared.wire import ANY_PAGE_ID_PATTERN, CALL_ID_PATTERN, ID_PATTERN, RESERVED_IDS, nearest_valid_id
 from shared.words import one_line, quotable
 
@@ -82,6 +83,16 @@ class Part(BaseModel):
         str_max_length=MOST_TEXT,
         defer_build=True,  # when first needed: most processes need few of the hundred
     )
+
+
+class SecretRef(Part):
+    """Names a secret of the account's owner, whose value goes to pages of its own origins alone."""
+
+    secret: SecretName = Field(description="Its name.")
+
+
+class SecretHeader(SecretRef):
+    prefix: str = Field(default="", max_length=100, description='What stands before it, such as "Bearer ".')
 
 
 class Position(Part):

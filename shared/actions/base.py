@@ -3,13 +3,13 @@
 `Action.own_arguments` leaves out every argument that a class of this module declares."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Annotated, Any, ClassVar, Final, Generic, Literal, Self, TypeVar, cast
 
 from pydantic import BaseModel, ConfigDict, Field, InstanceOf, JsonValue, PlainSerializer, WithJsonSchema
 
-from shared.actions.arguments import AS, AgentName, PageId, Part, Selector, SessionId
+from shared.actions.arguments import AS, AgentName, PageId, Part, SecretRef, Selector, SessionId
 from shared.actions.traits import Effect, Lane, Scope, Touches, Traits, Unaddressed
 from shared.next_calls import next_call
 from shared.wire import DEFAULT_SESSION
@@ -82,6 +82,11 @@ class Action(Part, Traits):
         sessions = (getattr(action, name) for action in actions for name in action.session_fields)
         return Touches(frozenset(filter(None, pages)), frozenset(filter(None, sessions)))
 
+    def secret_names(self) -> frozenset[str]:
+        """Return the names of the secrets that the call, or one that it carries, asks for."""
+        given = [getattr(action, name) for action in (self, *self.parts()) for name in action.secret_fields]
+        return frozenset(ref.secret for value in given for ref in _secret_refs(value))
+
     def wire_body(self) -> dict[str, JsonValue]:
         """Return the action as JSON with the arguments that the caller gave, under its canonical name."""
         return {"action": self.name(), **self.model_dump(mode="json", exclude_unset=True)}
@@ -89,6 +94,16 @@ class Action(Part, Traits):
 
 # `Action` has read them. Pydantic would evaluate all of them again for each class, a third of the catalogue's time.
 Traits.__annotations__.clear()
+
+
+def _secret_refs(value: object) -> Iterator[SecretRef]:
+    """Yield the named secrets in an argument: itself, or in a list of fields or an object of headers."""
+    if isinstance(value, SecretRef):
+        yield value
+    elif isinstance(value, list | dict):
+        items = value.values() if isinstance(value, dict) else (getattr(item, "value", None) for item in value)
+        yield from (item for item in items if isinstance(item, SecretRef))
+
 
 AN_ACTION: Final = "An action with its arguments."
 MOST_ARGUMENTS: Final = 200

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import Field, model_validator
 
-from shared.actions.arguments import LONG_TEXT, Part, Selector, Several
+from shared.actions.arguments import LONG_TEXT, Part, SecretRef, Selector, Several
 from shared.actions.base import MOST_PARTS, Action, Carried, PageAction, from_parts, strongest_effect
 from shared.actions.traits import Effect
 
@@ -60,8 +60,8 @@ Value = Annotated[str, Field(max_length=LONG_TEXT)]
 
 class FormField(Part):
     selector: Selector = Field(description="Ref, CSS, role=... or //xpath; of radio buttons, all of the group.")
-    value: Value | bool | int | float | Several[str] = Field(
-        description="Text; true or false for a checkbox; an option's value or label, or a list of them."
+    value: Value | bool | int | float | Several[str] | SecretRef = Field(
+        description='Text, {"secret": NAME}; true or false for a checkbox; an option\'s value or label, or a list.'
     )
 
 
@@ -72,6 +72,7 @@ class FillForm(PageAction):
     effect = Effect.ACTS
     text_key = "observed"
     loggable_arguments = frozenset({"submit"})
+    secret_fields = ("fields",)
 
     fields: Annotated[
         list[FormField],

@@ -4,11 +4,13 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AliasChoices, Field, model_validator
 
-from shared.actions.arguments import LONG_TEXT, Position, Selector, Several
+from shared.actions.arguments import LONG_TEXT, Position, SecretRef, Selector, Several
 from shared.actions.base import ElementAction, PageAction
 from shared.actions.traits import Alias, Effect
+from shared.named_secrets import MOST_CHARACTERS
 from shared.next_calls import next_call
 
+LongText = Annotated[str, Field(max_length=LONG_TEXT)]
 Modifier = Literal["Alt", "Control", "ControlOrMeta", "Meta", "Shift"]
 
 Force = Annotated[bool, Field(description="Skip the checks that the element can be acted on.")]
@@ -47,10 +49,10 @@ class Fill(ElementAction):
     reports_everything = True
     idempotent = True
 
-    value: str = Field(
-        max_length=LONG_TEXT,
-        validation_alias=AliasChoices("value", "text"),
-        description="Text to fill; empty clears.",
+    secret_fields = ("value",)
+
+    value: LongText | SecretRef = Field(
+        validation_alias=AliasChoices("value", "text"), description='Text, or {"secret": NAME}; empty clears.'
     )
     force: Force = False
     no_wait_after: NoWaitAfter = False
@@ -61,12 +63,17 @@ class Type(ElementAction):
 
     reports_value = True
 
-    text: str = Field(validation_alias=AliasChoices("text", "value"), description="Text to type.")
+    secret_fields = ("text",)
+
+    text: str | SecretRef = Field(
+        validation_alias=AliasChoices("text", "value"), description='Text to type, or {"secret": NAME}.'
+    )
     delay: float = Field(default=0, ge=0, le=1_000, description="Ms between keys.")
     no_wait_after: NoWaitAfter = False
 
     def allowed_ms(self) -> int:
-        return self.timeout + round(self.delay * len(self.text))
+        characters = len(self.text) if isinstance(self.text, str) else MOST_CHARACTERS
+        return self.timeout + round(self.delay * characters)
 
 
 class Press(PageAction):

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from pydantic import AliasChoices, Field, JsonValue, field_validator
 from pydantic.json_schema import SkipJsonSchema
 
-from shared.actions.arguments import LONG_TEXT, AnyJson, Selector
+from shared.actions.arguments import LONG_TEXT, AnyJson, SecretHeader, Selector
 from shared.actions.base import PageAction, SessionAct
 from shared.actions.traits import Alias, Effect, Lane
 from shared.json_lines.strict import MOST_VALUES
@@ -125,6 +125,7 @@ class Fetch(PageAction):
     visits = True
     option_bags = ("params", "fetchOptions")
     loggable_arguments = frozenset({"method"})
+    secret_fields = ("headers",)
     text_key = "body"
     extra_keys = ("status", "redirectedTo", "headers")
     untrusted = True
@@ -134,7 +135,9 @@ class Fetch(PageAction):
         default="text", description="What to make of the body; binary is kept as an artifact."
     )
     method: str | None = Field(default=None, pattern=r"^[A-Za-z]+$", description="HTTP method; GET by default.")
-    headers: dict[str, str] | None = Field(default=None, max_length=200, description="Request headers.")
+    headers: dict[str, str | SecretHeader] | None = Field(
+        default=None, max_length=200, description='Headers; a value may be {"secret": NAME, "prefix": "Bearer "}.'
+    )
     body: LongText | Fields | Items | None = Field(
         default=None, description="Request body; an object or array is sent as JSON."
     )
@@ -160,13 +163,17 @@ class Fetch(PageAction):
     def _methods_are_upper_case(cls, value: str | None) -> str | None:
         return value.upper() if value else value
 
-    def request_init(self) -> dict[str, JsonValue]:
-        """Return the second argument for the page's own `fetch()`."""
-        not_init = {"url", "response_type", *type(self).common_fields(), "timeout"}
-        init = self.model_dump(mode="json", by_alias=True, exclude=not_init, exclude_none=True)
-        if isinstance(self.body, str | None):
-            return init
+    def request_headers(self) -> dict[str, str | SecretHeader]:
+        """Return the headers of the request, with the type of a body that is sent as JSON."""
         headers = self.headers or {}
-        if not any(name.lower() == "content-type" for name in headers):
-            headers = {**headers, "Content-Type": "application/json"}
-        return {**init, "body": json.dumps(self.body), "headers": headers}
+        if isinstance(self.body, str | None) or any(name.lower() == "content-type" for name in headers):
+            return headers
+        return {**headers, "Content-Type": "application/json"}
+
+    def request_init(self) -> dict[str, JsonValue]:
+        """Return the second argument for the page's own `fetch()`. Headers with a secret are not in it."""
+        not_init = {"url", "response_type", *type(self).common_fields(), "timeout", "headers"}
+        init = self.model_dump(mode="json", by_alias=True, exclude=not_init, exclude_none=True)
+        texts = {name: value for name, value in self.request_headers().items() if isinstance(value, str)}
+        init |= {"headers": {**texts}} if texts else {}
+        return init if isinstance(self.body, str | None) else {**init, "body": json.dumps(self.body)}

@@ -121,6 +121,8 @@ class Traits(BaseModel):
     loggable_arguments: ClassVar[frozenset[str]] = frozenset()
     """Lists, by their wire names, the texts that are no secret. The record of who did what keeps these, elements,
     addresses and reasons, and no other text."""
+    secret_fields: ClassVar[tuple[str, ...]] = ()
+    """Lists the arguments in which a secret may be named in place of a text."""
     adds_toolset: ClassVar[bool] = False
     """Says that the caller's list of tools gets the toolset that the result names."""
 

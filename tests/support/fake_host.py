@@ -104,8 +104,9 @@ async def _click(page: BrowserPage, action: Click) -> Json:
 
 async def _fill(page: BrowserPage, action: Fill) -> Json:
     element = await _element(page, action.selector, action.timeout)
-    element.attributes["value"] = action.value
-    return {"value": action.value}
+    text = action.value if isinstance(action.value, str) else page.secret(action.value.secret).value
+    element.attributes["value"] = text
+    return {"value": text}
 
 
 async def _press(page: BrowserPage, action: Press) -> Json:

@@ -9,6 +9,7 @@ from playwright.async_api import ElementHandle, FileChooser, Locator
 from browser_service.host.elements import targets
 from browser_service.host.elements.field_values import is_reformatted, not_as_given, read_after_act, shorten
 from browser_service.host.elements.locators import without_state_check
+from browser_service.host.elements.secret_values import to_type
 from browser_service.host.elements.witness import Witness
 from browser_service.host.errors import FORM_OF_ITS_TYPE
 from browser_service.host.page.handle import BrowserPage
@@ -72,19 +73,34 @@ def _describe_chooser(action: interaction.Click, chooser: FileChooser) -> str:
 
 async def fill(page: BrowserPage, action: interaction.Fill) -> Json:
     element = await _element(page, action)
-    await element.fill(**action.own_arguments(), timeout=action.timeout)
-    result = await read_after_act(page, action.selector, element, _VALUE, watch_ms=_TEXT_WATCH_MS)
-    page.remember_field(action.selector, action.frame, result and result["field"], strict=action.strict)
-    return _filled_reply(result, action)
+    target, text = await to_type(page, element, action.value, action.timeout)
+    await target.fill(text, force=action.force, no_wait_after=action.no_wait_after, timeout=action.timeout)
+    result = await _field_after(page, action, element, hidden=text != action.value)
+    return _filled_reply(result, action, text)
 
 
 async def type_(page: BrowserPage, action: interaction.Type) -> Json:
     element = await _element(page, action)
     await element.evaluate(_READY_FOR_KEYS, arg=True, timeout=action.timeout)
-    await element.press_sequentially(**action.own_arguments(), timeout=action.allowed_ms())
+    target, text = await to_type(page, element, action.text, action.timeout)
+    if isinstance(target, Locator):
+        await target.press_sequentially(**action.own_arguments(), timeout=action.allowed_ms())
+    else:
+        for sign in text:  # each goes to the element itself, wherever the page moves the focus meanwhile
+            await target.type(sign, delay=action.delay, no_wait_after=action.no_wait_after, timeout=action.timeout)
+    result = await _field_after(page, action, element, hidden=text != action.text)
+    return _typed_reply(result, text)
+
+
+async def _field_after(
+    page: BrowserPage, action: interaction.Fill | interaction.Type, element: Locator, *, hidden: bool
+) -> Any:  # Any: what _VALUE gives
+    """Read what the field has now, and remember it; what is `hidden` is a secret whatever the field looks like."""
     result = await read_after_act(page, action.selector, element, _VALUE, watch_ms=_TEXT_WATCH_MS)
+    if result is not None:
+        result["secret"] = result["secret"] or hidden
     page.remember_field(action.selector, action.frame, result and result["field"], strict=action.strict)
-    return _typed_reply(result, action.text)
+    return result
 
 
 async def press(page: BrowserPage, action: interaction.Press) -> Json:
@@ -160,11 +176,11 @@ async def _element(page: BrowserPage, action: ElementAction) -> Locator:
     return await page.element(action.selector, action.frame, strict=action.strict)
 
 
-def _filled_reply(result: Any, action: interaction.Fill) -> Json:  # Any: what _VALUE gives
+def _filled_reply(result: Any, action: interaction.Fill, expected: str) -> Json:  # Any: what _VALUE gives
     """Report the value, but not a password."""
     if result is None:
         return {"observed": _GONE}
-    value, expected = result["value"], action.value
+    value = result["value"]
     if value == expected:
         return {"observed": "it has the given value now"}
     if not result["secret"] and is_reformatted(value, expected):

@@ -9,6 +9,7 @@ from pydantic import JsonValue
 
 from browser_service.host import results
 from browser_service.host.cookie_values import may_read_cookies, without_values
+from browser_service.host.elements.secret_values import header_values
 from browser_service.host.events import well_formed
 from browser_service.host.init_scripts import InitScripts
 from browser_service.host.page.handle import BrowserPage
@@ -22,6 +23,8 @@ from shared.model import Json
 from shared.next_calls import next_call
 from shared.wire import FILE_BYTES, MAX_MESSAGE_BYTES
 
+_NO_REDIRECT: Final = "error"
+"""A redirect would take a secret header along, to whichever origin it leads."""
 _FETCH: Final = script("fetch")
 _FACTS: Final = results.bounded("answer => ({...answer, body: undefined})")
 _PIECE: Final = results.bounded("(answer, [from, to]) => answer.body.slice(from, to)")
@@ -90,8 +93,10 @@ def _removal_reply(removed: dict[str, str], scripts: InitScripts) -> Json:
 async def fetch(page: BrowserPage, action: scripting.Fetch) -> Json:
     url = urljoin(page.url, action.url)
     binary = action.response_type == "binary"
-    request: Json = {"url": url, "init": action.request_init(), "binary": binary, "timeout": action.timeout}
-    answer = await _answer(page, request)
+    init = action.request_init()
+    if action.secret_names():
+        init |= {"headers": {**header_values(page, action, url)}, "redirect": _NO_REDIRECT}
+    answer = await _answer(page, {"url": url, "init": init, "binary": binary, "timeout": action.timeout})
     if "error" in answer:
         raise await _network_error(page, action, url, answer)
     if answer["status"] >= 400 or answer["status"] == 0:  # noqa: PLR2004 - from here on statuses are errors

@@ -15,8 +15,10 @@ from browser_service.host import errors
 from browser_service.host.elements import explanation
 from browser_service.host.elements.field_values import is_reformatted, not_as_given, shorten
 from browser_service.host.elements.field_watch import FIELD_CHARACTERS
+from browser_service.host.elements.secret_values import to_type
 from browser_service.host.page.handle import BrowserPage
 from browser_service.host.scripts import script
+from shared.actions.arguments import SecretRef
 from shared.actions.combining import FillForm, FormField
 from shared.actions.interaction import Fill
 from shared.errors import BrowseError, UnknownOutcome, ValidationFailed
@@ -61,6 +63,11 @@ class FormEntry:
     kind: str = ""
     input: Any = None  # Any: what a field of that kind takes
 
+    @property
+    def is_secret(self) -> bool:
+        """Say if it gets a named secret, whose text no reply has."""
+        return isinstance(self.request.value, SecretRef)
+
 
 class Form:
     """Fills the fields of one call."""
@@ -82,7 +89,7 @@ class Form:
     async def fill(self) -> None:
         left = deque(self._fields)
         while left:
-            ready = [*itertools.takewhile(lambda field: field.handle and field.kind in {"text", "select"}, left)]
+            ready = [*itertools.takewhile(_can_be_filled_with_others, left)]
             filled = await _fill_all(ready) if ready else 0
             for _ in range(filled):
                 self._filled.append(left.popleft().request.selector)
@@ -150,7 +157,16 @@ class Form:
         if field.handle is None:
             await self._attempt(field, field.locator.first.wait_for(state="attached", timeout=self._wait_ms))
             await self._find_kind_of([field])
-        await self._attempt(field, _set(field, self._wait_ms))
+        await self._attempt(field, self._set(field))
+
+    async def _set(self, field: FormEntry) -> None:
+        if field.kind == "text":
+            target, field.input = await to_type(self._page, field.locator, field.input, self._wait_ms)
+            await target.fill(field.input, timeout=self._wait_ms)
+        elif field.kind == "select":
+            await field.locator.select_option(field.input, timeout=self._wait_ms)
+        else:
+            await field.locator.set_checked(field.input, timeout=self._wait_ms)
 
     async def _find_kind_of(self, fields: list[FormEntry]) -> None:
         handles = await asyncio.gather(*(self._attempt(field, field.locator.element_handles()) for field in fields))
@@ -227,13 +243,8 @@ async def _fill_all(fields: list[FormEntry]) -> int:
         return 0
 
 
-async def _set(field: FormEntry, wait_ms: int) -> None:
-    if field.kind == "text":
-        await field.locator.fill(field.input, timeout=wait_ms)
-    elif field.kind == "select":
-        await field.locator.select_option(field.input, timeout=wait_ms)
-    else:
-        await field.locator.set_checked(field.input, timeout=wait_ms)
+def _can_be_filled_with_others(field: FormEntry) -> bool:
+    return field.handle is not None and field.kind in {"text", "select"} and not field.is_secret
 
 
 def _input(field: FormEntry, state: FieldState) -> Any:  # Any: what a field of that kind takes
@@ -246,8 +257,10 @@ def _input(field: FormEntry, state: FieldState) -> Any:  # Any: what a field of 
         return tick
     if kind == "radio" and (value is True or value in state["names"]):
         return True
-    if kind == "select" and not isinstance(value, bool):
+    if kind == "select" and not isinstance(value, bool | SecretRef):
         return value if isinstance(value, list) else str(value)
+    if kind == "text" and isinstance(value, SecretRef):
+        return value
     if kind == "text" and not isinstance(value, bool | list):
         return str(value)
     hint = f"Its names: {', '.join(state['names'])}." if kind == "radio" else f"Give it {_ACCEPTED_VALUES[kind]}."
@@ -273,7 +286,7 @@ def _is_refused(field: FormEntry, state: FieldState | None) -> bool:
     """Say if the page shows something else, and not only in another form."""
     if state is None or _is_set(field, state):
         return False
-    return field.kind != "text" or state["secret"] or not is_reformatted(state["value"], field.input)
+    return field.kind != "text" or state["secret"] or field.is_secret or not is_reformatted(state["value"], field.input)
 
 
 def _value_of(field: FormEntry, state: FieldState | None) -> Json:
@@ -282,7 +295,7 @@ def _value_of(field: FormEntry, state: FieldState | None) -> Json:
         return {"gone": True}
     if field.kind in {"tick", "radio"}:
         return {"checked": state["checked"]}
-    return {"characters": len(state["value"])} if state["secret"] else {"value": state["value"]}
+    return {"characters": len(state["value"])} if state["secret"] or field.is_secret else {"value": state["value"]}
 
 
 def _describe(field: FormEntry, state: FieldState | None) -> str:
@@ -290,7 +303,7 @@ def _describe(field: FormEntry, state: FieldState | None) -> str:
         return "is no longer there"
     if field.kind in {"tick", "radio"}:
         return f"is {'checked' if state['checked'] else 'not checked'} now"
-    if state["secret"]:
+    if state["secret"] or field.is_secret:
         return f"has {len(state['value'])} characters now, which are not those given"
     if not _is_refused(field, state):
         return f"is written as {state['value']!r}"

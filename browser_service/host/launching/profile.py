@@ -21,6 +21,16 @@ _MARK: Final = "handed-over.json"
 """This file lies in the profile from before the window opens until our browser has the cookies that it left."""
 _TABS: Final = ("Sessions", "Sessions_Encrypted")
 _CONTINUE_WHERE_LEFT_OFF: Final = 1
+_SWITCHED_OFF: Final = ("credentials_enable_service", "credentials_enable_autosignin")
+_NEVER_PREDICT: Final = 2
+_NOTHING_TYPED: Final[dict[str, Json]] = {
+    "autofill": {"enabled": False, "profile_enabled": False, "credit_card_enabled": False},
+    "profile": {"password_manager_enabled": False},
+    "search": {"suggest_enabled": False},
+    "net": {"network_prediction_options": _NEVER_PREDICT},
+    "signin": {"allowed": False, "allowed_on_next_startup": False},
+}
+"""Are Chromium's preferences by their sections."""
 _COOKIES: Final = (Path("Default", "Cookies"), Path("Default", "Network", "Cookies"))
 _BACK: Final = "Cookies come back from what the service has saved; pages' own storage does not."
 
@@ -57,6 +67,7 @@ class Profile:
         self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         if engine == "chromium":
             self.has_session_cookies = await self.reclaim()
+            self._keep_nothing_typed()
             if not self._is_lent and self._continues_sessions:
                 # after a sudden end the browser must not restore a login that was ended since
                 self._set("restore_on_startup", None)
@@ -149,13 +160,27 @@ class Profile:
         startup = self._read().get("session")
         return startup if isinstance(startup, dict) else {}
 
+    def _keep_nothing_typed(self) -> None:
+        """Turn off what would keep typed text in the profile, or send it out: autofill, passwords, predictions."""
+        preferences = self._read()
+        wanted: Json = {**preferences}
+        for section, values in _NOTHING_TYPED.items():
+            present = wanted.get(section)
+            wanted[section] = {**(present if isinstance(present, dict) else {}), **values}
+        wanted |= dict.fromkeys(_SWITCHED_OFF, False)
+        if wanted != preferences:
+            self._write(wanted)
+
     def _set(self, name: str, value: int | None) -> None:
         startup = {**self._startup(), name: value}
         if value is None:
             del startup[name]
+        self._write({**self._read(), "session": startup})
+
+    def _write(self, preferences: Json) -> None:
         self._preferences.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         written = self._preferences.with_suffix(".new")
-        written.write_text(json.dumps({**self._read(), "session": startup}), encoding="utf-8")
+        written.write_text(json.dumps(preferences), encoding="utf-8")
         os.replace(written, self._preferences)  # noqa: PTH105 - the other spelling says less
 
     def _read(self) -> Json:

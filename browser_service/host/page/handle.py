@@ -38,6 +38,7 @@ from shared.calls import Artifact, Call
 from shared.errors import BrowserCrashed, ElementGone, StaleRevision, ValidationFailed, field_details
 from shared.events import HostEvent
 from shared.model import Json
+from shared.named_secrets import NamedSecret
 from shared.next_calls import next_call
 from shared.pages import Access
 
@@ -191,6 +192,10 @@ class BrowserPage:
         if self.observer is not None:
             self.observer.add_lines(lines, silence)
 
+    def secret(self, name: str) -> NamedSecret:
+        """Return a secret that the call names, which the front has sent along."""
+        return self.call.secrets[name]
+
     def remember_field(self, selector: str, frame: str | None, found: Json | None, *, strict: bool = True) -> None:
         """Remember what an act left in a field, as FIELD found it: to be filled again where the page dies."""
         if found is not None:
@@ -259,7 +264,7 @@ class BrowserPage:
 
     async def save_text(self, key: str, text: str, mime_type: str, what: str, name: str | None = None) -> Json:
         """Save `text` as a file, and return its head under `key` with a cursor to read on."""
-        text = well_formed(text)
+        text = self.files.conceal(text)
         artifact = await self.keep(text.encode(), mime_type, what, name, inline=False)
         head = text[: text.rfind("\n", 0, _HEAD) + 1 or _HEAD] if len(text) > _HEAD else text
         cursor: Json = {"cursor": f"{artifact['artifactId']}:{len(head)}"} if len(head) < len(text) else {}

@@ -38,6 +38,7 @@ from shared.events import (
     Throttled,
 )
 from shared.model import Model
+from shared.named_secrets import NamedSecret
 from shared.pages import (
     Answer,
     Figures,
@@ -84,6 +85,7 @@ EXAMPLES: list[Model] = [
     Undoable(body={"action": "close_page"}, page_id="cart", session_id="s", what="closed", state={"scroll": [0, 7]}),
     Outcome(call_id="k1", error=PageOwned("In use.", details={"context": {"owner": "Claude"}}).body("req-1")),
     ClientRef(client_id="c2", label="Codex"),
+    NamedSecret(name="pw", value="hunter22", origins=("https://shop.example",)),
     HumanRequestState(
         request_id="ask-1", kind="decision", message="Which?", choices=["a", "b"], page_id="a", session_id="b"
     ),

@@ -227,7 +227,8 @@ def named(name: str) -> tuple[type[Action], dict[str, Schema]]:
 def kept(name: str, before: Schema, now: Schema) -> None:
     """Check that `now` accepts what `before` did, under the same name, with the same default and limits."""
     kinds = {"integer", "number"} if name in WHOLE and before["type"] == "number" else {before["type"]}
-    assert now["type"] in kinds, name
+    options = [option["type"] for option in cast("list[Schema]", now.get("anyOf", [now]))]
+    assert kinds & {*options}, name
     assert now.get("default") == before.get("default", DEFAULTS.get(name) if "default" in now else None), name
     for limit in ("minimum", "maximum"):
         assert now.get(limit) == before.get(limit) or (limit not in before and name in BOUNDED), (name, limit)

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from browser_service.store.artifacts import ArtifactLimits, Artifacts
+from browser_service.security.named_secrets import NamedSecrets
+from browser_service.security.seal import Seal
+from browser_service.store.artifacts import ArtifactLimits, Artifacts, Folders
 from browser_service.store.journal import Journal
 from browser_service.store.uploads import UploadRoots
 from shared.errors import ArtifactNotFound, ResourceExhausted
@@ -23,7 +25,8 @@ async def _store(folder: Path, room: ArtifactLimits) -> AsyncIterator[Artifacts]
     journal = Journal(folder / "journal.sqlite3")
     await journal.open()
     try:
-        yield Artifacts(folder / "artifacts", folder / "output", journal, UploadRoots(()), room)
+        folders, secrets = Folders(folder / "artifacts", folder / "output"), NamedSecrets(folder, Seal(folder))
+        yield Artifacts(folders, journal, UploadRoots(()), room, secrets)
     finally:
         await journal.close()
 

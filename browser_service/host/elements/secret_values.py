@@ -1,0 +1,73 @@
+"""Gives a named secret to the one element that it is for, and to no page of another origin."""
+
+import time
+from typing import Final
+
+from playwright.async_api import ElementHandle, Locator
+
+from browser_service.host.page.handle import BrowserPage
+from browser_service.host.scripts import script
+from browser_service.security.one_time_codes import typed_text
+from browser_service.security.urls import origin_of
+from shared.actions.arguments import SecretHeader, SecretRef
+from shared.actions.scripting import Fetch
+from shared.errors import Forbidden, ValidationFailed, field_details
+from shared.named_secrets import NamedSecret
+
+_SHOW_DOTS: Final = script("field_dots")
+
+
+async def to_type(
+    page: BrowserPage, element: Locator, value: str | SecretRef, timeout_ms: float
+) -> tuple[Locator | ElementHandle, str]:
+    """Return what to type into which element: a text as it is, or a secret if the element's document may have it.
+
+    A secret is for the element as it was when its origin was looked at, so that no document that comes meanwhile gets
+    it. The field shows dots from now on, in pictures too. Raises Forbidden.
+    """
+    if isinstance(value, str):
+        return element, value
+    secret = page.secret(value.secret)
+    handle = await element.element_handle(timeout=timeout_ms)
+    frame = await handle.owner_frame()
+    check_origin(secret, frame.url if frame is not None else "")
+    await handle.evaluate(_SHOW_DOTS)
+    return handle, typed_text(secret, time.time())
+
+
+def check_origin(secret: NamedSecret, url: str) -> None:
+    """Raise Forbidden unless the secret is for the origin of a URL."""
+    origin = origin_of(url)
+    if origin not in secret.origins:
+        here = origin or "a document without one"
+        raise Forbidden(
+            f"The secret {secret.name!r} is for {' and '.join(secret.origins)}, and not for {here}.",
+            hint="Go to its own site first. The account's owner may add an origin: "
+            f"browse-together secret set {secret.name} --origin ...",
+            details=field_details("secret", origin=origin),
+        )
+
+
+def header_values(page: BrowserPage, action: Fetch, url: str) -> dict[str, str]:
+    """Return the headers of a request with the values of their secrets, which only a page and a URL of the secrets'
+    origins get: the page's scripts could see them. Raises Forbidden, ValidationFailed."""
+    if action.redirect not in {None, "error"}:
+        raise ValidationFailed(
+            "A request with a secret follows no redirect, which may lead elsewhere.",
+            hint="Leave `redirect` out.",
+            details=field_details("redirect"),
+        )
+    given = action.request_headers()
+    return {name: value if isinstance(value, str) else _header(page, value, url) for name, value in given.items()}
+
+
+def _header(page: BrowserPage, value: SecretHeader, url: str) -> str:
+    secret = page.secret(value.secret)
+    for each in (page.playwright.url, url):
+        check_origin(secret, each)
+    text = typed_text(secret, time.time())
+    if not text.isascii():
+        raise ValidationFailed(
+            f"The secret {secret.name!r} has characters that no header can carry.", details=field_details("headers")
+        )
+    return value.prefix + text

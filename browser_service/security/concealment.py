@@ -1,0 +1,104 @@
+"""Hides secrets in whatever leaves the service: texts, replies and files have their names instead."""
+
+import base64
+import html
+import io
+import json
+import zipfile
+from collections.abc import Iterable, Iterator
+from typing import Final
+from urllib.parse import quote, quote_plus
+
+from pydantic import JsonValue
+
+from shared.errors import ResourceExhausted
+
+_LEAST_ENCODED: Final = 6
+"""Shorter encoded forms, those of four characters, stand in too many other texts."""
+_MOST_UNPACKED: Final = 500_000_000
+_PICTURES: Final = ("image/", "video/", "audio/")
+_ZIP: Final = "application/zip"
+_URI_SIGNS: Final = ";,/?:@&=+$-_.!~*'()#"
+"""Signs that JavaScript's encodeURI leaves as they are."""
+
+
+class Concealment:
+    """Knows the texts to hide, in the encodings that pages and files use, and puts `«secret:NAME»` in their place."""
+
+    def __init__(self, appearances: Iterable[tuple[str, str]] = ()) -> None:
+        """Take pairs of a secret's name and a text by which it appears."""
+        shown = {form: f"«secret:{name}»" for name, text in appearances for form in _forms(text)}
+        self._marks = dict(sorted(shown.items(), key=lambda pair: -len(pair[0])))
+        self._mark_bytes = {form.encode(): mark.encode() for form, mark in self._marks.items()}
+
+    def finds(self, text: str) -> bool:
+        """Say if a text has a secret in it."""
+        return any(form in text for form in self._marks)
+
+    def text(self, text: str) -> str:
+        """Return a text without secrets."""
+        for form, mark in self._marks.items():
+            if form in text:
+                text = text.replace(form, mark)
+        return text
+
+    def value(self, value: JsonValue) -> JsonValue:
+        """Return a JSON value without secrets, in keys too. Numbers stay as they are."""
+        if isinstance(value, str):
+            return self.text(value)
+        if isinstance(value, list):
+            return [self.value(item) for item in value]
+        return {self.text(key): self.value(item) for key, item in value.items()} if isinstance(value, dict) else value
+
+    def data(self, data: bytes, mime_type: str) -> bytes:
+        """Return a file's bytes without secrets; pictures are as they are, and of an archive each file is searched.
+
+        Raises ResourceExhausted for an archive that is too large to be searched."""
+        if not self._marks or mime_type.startswith(_PICTURES):
+            return data
+        if mime_type == _ZIP or zipfile.is_zipfile(io.BytesIO(data)):
+            return self._archive(data)
+        for form, mark in self._mark_bytes.items():
+            if form in data:
+                data = data.replace(form, mark)
+        return data
+
+    def _archive(self, data: bytes) -> bytes:
+        searched = io.BytesIO()
+        try:
+            with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(searched, "w", zipfile.ZIP_DEFLATED) as new:
+                if sum(entry.file_size for entry in old.infolist()) > _MOST_UNPACKED:
+                    raise ResourceExhausted(
+                        "The archive is too large to be searched for secrets, and was dropped.",
+                        hint="Record less: a shorter time, without pictures or bodies.",
+                    )
+                for entry in old.infolist():
+                    kind = "image/" if entry.filename.endswith((".jpeg", ".jpg", ".png")) else "text/plain"
+                    new.writestr(self.text(entry.filename), self.data(old.read(entry), kind))
+        except (zipfile.BadZipFile, NotImplementedError, RuntimeError):
+            return data  # it was no archive of ours, nor one that anybody can read
+        return searched.getvalue()
+
+
+def _forms(text: str) -> Iterator[str]:
+    """Yield a text as pages, addresses and files spell it: plain, in URLs, JSON, HTML, base64 and hexadecimal."""
+    yield text
+    encoded = {
+        *(quote(text, safe=safe) for safe in ("", "/", _URI_SIGNS)),
+        *(quote_plus(text), json.dumps(text)[1:-1], json.dumps(text, ensure_ascii=False)[1:-1]),
+        *(html.escape(text), html.escape(text, quote=False), html.escape(text).replace("&#x27;", "&#39;")),
+    }
+    yield from (form for form in encoded if form != text)
+    yield from (form.replace("%2F", "%2f") for form in encoded if "%2F" in form)
+    data = text.encode()
+    binary = [*_base64_forms(data), data.hex(), data.hex().upper()]
+    yield from (form for form in binary if len(form) >= _LEAST_ENCODED)
+
+
+def _base64_forms(data: bytes) -> Iterator[str]:
+    """Yield the part of the base64 text that is the same wherever the bytes stand in a larger value."""
+    for shift in range(3):
+        whole = base64.b64encode(bytes(shift) + data).decode()
+        part = whole[-(-shift * 8 // 6) : (shift + len(data)) * 8 // 6]
+        yield part
+        yield part.replace("+", "-").replace("/", "_")

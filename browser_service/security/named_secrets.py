@@ -1,0 +1,147 @@
+"""Keeps the account's named secrets: sealed in one file, which the command line writes and the service reads."""
+
+import contextlib
+import os
+import time
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final, TypeVar, cast
+
+from filelock import FileLock
+from pydantic import BaseModel, JsonValue, ValidationError
+
+from browser_service.security.concealment import Concealment
+from browser_service.security.one_time_codes import appearances
+from browser_service.security.seal import KEY_FILE, Seal
+from shared.errors import ServiceUnavailable, ValidationFailed, field_details
+from shared.named_secrets import MOST_SECRETS, NamedSecret
+
+SECRETS_FILE: Final = "secrets.sealed"
+UNSHOWN: Final = frozenset({"undo", "state"})
+"""Names what stays as it is in messages of the host, because it is never shown and must be put back whole: what undoes
+an act, and saved logins."""
+_NONE: Final[Mapping[str, NamedSecret]] = MappingProxyType({})
+_CODES_S: Final = 10
+"""Codes change; what hides them is made anew after so many seconds."""
+
+M = TypeVar("M", bound=BaseModel)
+
+
+class NamedSecrets:
+    """Reveals secrets to the calls that name them, and conceals them in everything else."""
+
+    def __init__(self, data_dir: Path, seal: Seal) -> None:
+        self._path = data_dir / SECRETS_FILE
+        self._seal = seal
+        self._read_as: tuple[int, int] | None = None
+        self._secrets = _NONE
+        self._concealment = Concealment()
+        self._made_at = 0.0
+
+    # --- what calls need ---------------------------------------------------------------------------------------------
+
+    def reveal(self, names: Collection[str]) -> dict[str, NamedSecret]:
+        """Return the named secrets. Raises ValidationFailed for a name that nobody set, ServiceUnavailable for a file
+        that cannot be read."""
+        known = self.all() if names else _NONE
+        for name in names:
+            if name not in known:
+                listed = "; ".join(f"{each.name} for {', '.join(each.origins)}" for each in known.values())
+                raise ValidationFailed(
+                    f"There is no secret {name!r}.",
+                    hint=f"There are: {listed}."
+                    if listed
+                    else f"The account's owner sets it: browse-together secret set {name} --origin https://...",
+                    details=field_details("secret"),
+                )
+        return {name: known[name] for name in names}
+
+    @property
+    def concealment(self) -> Concealment:
+        """Return what hides the secrets of now. A file that cannot be read has none to hide: nobody was given them."""
+        with contextlib.suppress(ServiceUnavailable):
+            self.all()
+        now = time.time()
+        if now - self._made_at > _CODES_S and any(secret.codes for secret in self._secrets.values()):
+            self._conceal(now)
+        return self._concealment
+
+    def conceal(self, text: str) -> str:
+        """Return a text without secrets."""
+        return self.concealment.text(text)
+
+    def concealed(self, message: M, *, besides: frozenset[str] = frozenset()) -> M:
+        """Return a message without secrets, whose fields `besides` stay as they are."""
+        concealment = self.concealment
+        if not self._secrets or not concealment.finds(message.model_dump_json(exclude={*besides})):
+            return message
+        clean = concealment.value(message.model_dump(mode="json", exclude={*besides}))
+        kept = {name: getattr(message, name) for name in besides if name in type(message).model_fields}
+        return type(message).model_validate(clean).model_copy(update=kept)
+
+    # --- what the owner does -----------------------------------------------------------------------------------------
+
+    def all(self) -> Mapping[str, NamedSecret]:
+        """Return all secrets, read anew if the file changed. Raises ServiceUnavailable if it cannot be read."""
+        try:
+            found = self._path.stat()
+        except FileNotFoundError:
+            self._note(None, _NONE)
+            return _NONE
+        version = (found.st_mtime_ns, found.st_size)
+        if version != self._read_as:
+            self._note(version, self._read())
+        return self._secrets
+
+    def set(self, secret: NamedSecret) -> None:
+        """Keep a secret in place of one of its name. Raises ValidationFailed if there are too many."""
+        with self._lock():
+            secrets = {**self.all(), secret.name: secret}
+            if len(secrets) > MOST_SECRETS:
+                raise ValidationFailed(f"There can be {MOST_SECRETS} secrets.", hint="Remove one first.")
+            self._write(secrets)
+
+    def remove(self, name: str) -> bool:
+        """Remove a secret; return False if there is none of this name."""
+        with self._lock():
+            secrets = {**self.all()}
+            found = secrets.pop(name, None) is not None
+            if found:
+                self._write(secrets)
+        return found
+
+    def _lock(self) -> FileLock:
+        return FileLock(self._path.with_suffix(".lock"), timeout=10)
+
+    def _read(self) -> dict[str, NamedSecret]:
+        opened = self._seal.open(self._path.read_bytes())
+        try:
+            secrets = [NamedSecret.model_validate(each) for each in cast("list[JsonValue]", opened or [])]
+        except ValidationError:
+            secrets = []
+        if not secrets and opened != []:
+            raise ServiceUnavailable(
+                f"The secrets in {self._path} cannot be read: they were sealed with another key ({KEY_FILE}).",
+                hint=f"Bring that key back, or remove {self._path.name} and set the secrets again.",
+            )
+        return {secret.name: secret for secret in secrets}
+
+    def _write(self, secrets: Mapping[str, NamedSecret]) -> None:
+        draft = self._path.with_name(f".{self._path.name}.{os.getpid()}")
+        draft.touch(mode=0o600)
+        with draft.open("wb") as file:
+            file.write(self._seal.close([each.model_dump(mode="json") for each in secrets.values()]))
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(self._path)
+
+    def _note(self, version: tuple[int, int] | None, secrets: Mapping[str, NamedSecret]) -> None:
+        if version != self._read_as:
+            self._read_as, self._secrets = version, secrets
+            self._conceal(time.time())
+
+    def _conceal(self, now: float) -> None:
+        self._made_at = now
+        secrets = self._secrets.values()
+        self._concealment = Concealment((each.name, text) for each in secrets for text in appearances(each, now))

@@ -1,0 +1,74 @@
+"""Makes what is typed of a named secret: its value, or the code that an authenticator shows at the moment."""
+
+import binascii
+from base64 import b32decode
+from collections.abc import Iterator
+from typing import Final
+from urllib.parse import parse_qs, urlsplit
+
+from pydantic import ValidationError
+
+from shared.errors import ValidationFailed, field_details
+from shared.named_secrets import NamedSecret, OneTimeCodes
+
+_KNOWN_AFTER_S: Final = 600
+"""A code that was typed may still stand on a page for so long."""
+
+
+def from_authenticator(name: str, text: str, origins: tuple[str, ...]) -> NamedSecret:
+    """Make a secret of the key that a site shows for an authenticator, or of its otpauth:// link. Raises
+    ValidationFailed."""
+    codes, key = OneTimeCodes(), text
+    if text.startswith("otpauth:"):
+        parts = urlsplit(text)
+        if parts.netloc != "totp":
+            raise _no_key(f"an otpauth link of the kind {parts.netloc!r}, and only totp is known")
+        given = {name: values[0] for name, values in parse_qs(parts.query).items()}
+        key = given.get("secret", "")
+        codes = _codes({name: given[name] for name in ("digits", "period", "algorithm") if name in given})
+    key = "".join(key.split()).upper().rstrip("=")
+    secret = NamedSecret(name=name, value=key, origins=origins, codes=codes)
+    typed_text(secret, 0)
+    return secret
+
+
+def typed_text(secret: NamedSecret, at: float) -> str:
+    """Return what is typed at a time, in seconds since 1970: the value, or the code of then (RFC 6238)."""
+    if secret.codes is None:
+        return secret.value
+    # It is an import of 20 ms, which only a code needs.
+    from cryptography.hazmat.primitives.hashes import SHA1, SHA256, SHA512  # noqa: PLC0415 - as said
+    from cryptography.hazmat.primitives.twofactor.totp import TOTP  # noqa: PLC0415 - as said
+
+    kinds: dict[str, type[SHA1 | SHA256 | SHA512]] = {"SHA1": SHA1, "SHA256": SHA256, "SHA512": SHA512}
+    try:
+        key = b32decode(secret.value + "=" * (-len(secret.value) % 8))
+    except binascii.Error:
+        raise _no_key("no base32 text (letters A to Z and digits 2 to 7)") from None
+    algorithm = kinds[secret.codes.algorithm]()
+    totp = TOTP(key, secret.codes.digits, algorithm, secret.codes.period, enforce_key_length=False)
+    return totp.generate(int(at)).decode()
+
+
+def appearances(secret: NamedSecret, at: float) -> Iterator[str]:
+    """Yield each text by which a page or a file could give the secret away."""
+    yield secret.value
+    if secret.codes is not None:
+        period = secret.codes.period
+        for passed in range(-period, _KNOWN_AFTER_S + period, period):
+            yield typed_text(secret, max(0, at - passed))
+
+
+def _codes(rule: dict[str, str]) -> OneTimeCodes:
+    try:
+        return OneTimeCodes.model_validate(rule)
+    except ValidationError:
+        raise _no_key(f"for codes of a kind that is not known: {rule}") from None
+
+
+def _no_key(what: str) -> ValidationFailed:
+    return ValidationFailed(
+        f"The authenticator's key is {what}.",
+        hint="Give the key that the site shows beside its QR code, or the otpauth:// link in it.",
+        details=field_details("value"),
+    )

@@ -1,0 +1,39 @@
+"""Declares the secrets that the account's owner keeps under names, for agents to type without knowing them."""
+
+from typing import Annotated, Final, Literal
+
+from pydantic import Field, StringConstraints, field_validator
+
+from shared.model import Model
+from shared.wire import ID_PATTERN
+
+LEAST_CHARACTERS: Final = 4
+"""A shorter value would be hidden in every other word of every page."""
+MOST_CHARACTERS: Final = 4_096
+MOST_SECRETS: Final = 50
+
+SecretName = Annotated[str, StringConstraints(pattern=ID_PATTERN)]
+
+
+class OneTimeCodes(Model):
+    """Says how codes are made of a secret that a site gave for an authenticator (RFC 6238)."""
+
+    digits: int = Field(default=6, ge=6, le=8)
+    period: int = Field(default=30, ge=10, le=300, description="Seconds for which a code is valid.")
+    algorithm: Literal["SHA1", "SHA256", "SHA512"] = "SHA1"
+
+
+class NamedSecret(Model):
+    """Holds a secret, and the origins to which alone it is given."""
+
+    name: SecretName
+    value: str = Field(repr=False, min_length=LEAST_CHARACTERS, max_length=MOST_CHARACTERS)
+    origins: tuple[str, ...] = Field(min_length=1, max_length=20, description="Such as https://shop.example.")
+    codes: OneTimeCodes | None = Field(default=None, description="The value is the key of an authenticator's codes.")
+
+    @field_validator("value")
+    @classmethod
+    def _one_line(cls, value: str) -> str:
+        if any(sign in value for sign in "\r\n\0"):
+            raise ValueError("a secret is one line")
+        return value

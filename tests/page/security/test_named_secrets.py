@@ -1,0 +1,180 @@
+"""Tests that a named secret reaches the field that it is for, and nothing else: no reply, file or other origin."""
+
+import io
+import json
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from urllib.parse import parse_qs
+
+import pytest
+
+from browser_service.security.one_time_codes import from_authenticator
+from shared.named_secrets import NamedSecret
+from tests.support.json import AnyJson
+from tests.support.service import Agent, RunningService
+from tests.support.site import Answer, Received, Site
+
+pytestmark = pytest.mark.anyio
+
+VALUE = "S3cr3t & <Pässword> of the shop"
+REF: AnyJson = {"secret": "shop-password"}
+TELLTALE = """<title>Sign in</title>
+<form action=/in method=post><input name=user><input name=pw type=password><input name=plain><button>Go</button></form>
+<p id=echo></p><script>
+const pw = document.querySelector('[name=plain]');
+pw.addEventListener('input', () => {
+  const bytes = unescape(encodeURIComponent(pw.value));
+  echo.textContent = `You typed ${pw.value}, ${encodeURIComponent(pw.value)}, ${btoa(bytes)}`;
+  document.title = pw.value;
+  console.log('typed', pw.value);
+  history.replaceState(null, '', '#' + encodeURIComponent(pw.value));
+  localStorage.setItem('typed', pw.value);
+});
+</script>"""
+
+
+@dataclass
+class Shop:
+    site: Site
+
+    @property
+    def posted(self) -> dict[str, list[str]]:
+        return parse_qs(next(each for each in self.site.received if each.method == "POST").body.decode())
+
+
+def _echo(received: Received) -> Answer:
+    return Answer(f"<p>{received.body.decode()}</p><p>{received.headers.get('authorization')}</p>")
+
+
+@pytest.fixture
+def shop(service: RunningService, site: Site) -> Iterator[Shop]:
+    site.page("/", TELLTALE)
+    site.page("/in", _echo)
+    origin = site.url("").rstrip("/")
+    secrets = service.parts.secrets
+    secrets.set(NamedSecret(name="shop-password", value=VALUE, origins=(origin,)))
+    secrets.set(from_authenticator("shop-codes", "JBSWY3DPEHPK3PXP", (origin,)))
+    yield Shop(site)
+    for name in ("shop-password", "shop-codes"):
+        secrets.remove(name)
+
+
+def _clean(*replies: object) -> None:
+    for reply in replies:
+        text = reply if isinstance(reply, str) else json.dumps(reply, ensure_ascii=False)
+        for part in (VALUE, VALUE[:8], "S3cr3t", "P%C3%A4ssword"):
+            assert part not in text
+
+
+async def test_the_site_gets_the_secret_and_no_reply_has_it(agent: Agent, shop: Shop) -> None:
+    await agent.call("goto", pageId="p", url=shop.site.url("/"))
+    typed = await agent.call("type", pageId="p", selector="[name=user]", text=REF)
+    assert typed["observed"].startswith(f"it has {len(VALUE)} characters now")
+    await agent.call("fill", pageId="p", selector="[name=plain]", value=REF)
+    seen: list[object] = [
+        await agent.call(name, pageId="p") for name in ("snapshot", "content", "get_console_messages", "get_page_title")
+    ]
+    seen.append(await agent.call("get_current_url", pageId="p"))
+    seen.append(await agent.call("find", pageId="p", text="You typed"))
+    seen.append(await agent.call("evaluate_script", pageId="p", expression="[echo.textContent, {...localStorage}]"))
+    seen.append((await agent.reply("evaluate_script", pageId="p", expression="throw new Error(document.title)")).text)
+    seen.append((await agent.http.get("/api/browser/pages")).text)
+    fields = [{"selector": "[name=pw]", "value": REF}, {"selector": "[name=plain]", "value": {"secret": "shop-codes"}}]
+    form = await agent.call("fill_form", pageId="p", fields=fields, submit="button")
+    assert form["fields"] == [
+        {"selector": "[name=pw]", "characters": len(VALUE)},
+        {"selector": "[name=plain]", "characters": 6},
+    ]
+    assert (shop.posted["pw"], shop.posted["plain"][0].isdecimal()) == ([VALUE], True)
+    har = await agent.call("export_har", pageId="p", content="embed", includeSecrets=True)
+    log = await agent.call("get_network_log", pageId="p", includeBodies=True, includeHeaders=True, includeSecrets=True)
+    assert "pw=«secret:shop-password»&plain=«secret:shop-codes»" in log["log"]
+    file = (await agent.http.get(har["artifact"]["url"])).text
+    activity = await agent.call("get_activity", pageId="p")
+    assert "«secret:shop-password»" in file
+    _clean(typed, *seen, form, log, file, activity)
+    assert "«secret:shop-password»" in json.dumps(seen, ensure_ascii=False)
+
+
+async def test_a_secret_is_for_its_origin_alone_also_in_frames(agent: Agent, shop: Shop) -> None:
+    frame = shop.site.page("/frame", "<input id=stolen>")
+    foreign = frame.replace("127.0.0.1", "localhost")
+    shop.site.page("/mixed", f"<input id=own><iframe src={foreign}></iframe><iframe id=doc srcdoc='<input id=inner>'>")
+    await agent.call("goto", pageId="p", url=shop.site.url("/mixed"))
+    await agent.call("wait_for_selector", pageId="p", selector="#stolen", frame="iframe >> nth=0")
+    for selector, where in (("#stolen", "iframe >> nth=0"), ("#inner", "#doc")):
+        error = await agent.error("fill", pageId="p", selector=selector, frame=where, value=REF)
+        assert (error["code"], "shop-password" in error["message"]) == ("FORBIDDEN", True)
+        fields = [{"selector": selector, "value": REF}]
+        assert (await agent.error("fill_form", pageId="p", frame=where, fields=fields))["code"] == "FORBIDDEN"
+        assert (await agent.error("type", pageId="p", selector=selector, frame=where, text=REF))["code"] == "FORBIDDEN"
+    script = "[...document.querySelectorAll('iframe')].map(f => f.contentDocument?.querySelector('input').value)"
+    assert (await agent.call("evaluate_script", pageId="p", expression=script))["value"] == [None, ""]
+    assert (await agent.call("fill", pageId="p", selector="#own", value=REF))[
+        "observed"
+    ] == "it has the given value now"
+
+
+async def test_a_page_that_moves_the_focus_elsewhere_gets_no_more_than_its_own_field(agent: Agent, shop: Shop) -> None:
+    shop.site.page(
+        "/thief", "<input id=own onkeydown='if (value.length > 2) other.focus()'><textarea id=other></textarea>"
+    )
+    await agent.call("goto", pageId="p", url=shop.site.url("/thief"))
+    await agent.reply("type", pageId="p", selector="#own", text=REF)
+    lengths = await agent.call("evaluate_script", pageId="p", expression="[own.value.length, other.value.length]")
+    own, other = lengths["value"]
+    assert own > 2
+    assert other <= len(VALUE) - own
+
+
+async def test_the_field_shows_dots_in_pictures(agent: Agent, shop: Shop) -> None:
+    shop.site.page("/big", "<input id=a style='font: 40px monospace; width: 99%'>")
+    await agent.call("goto", pageId="p", url=shop.site.url("/big"))
+    await agent.call("fill", pageId="p", selector="#a", value=REF)
+    style = await agent.call("evaluate_script", pageId="p", expression="getComputedStyle(a).webkitTextSecurity")
+    assert style["value"] == "disc"
+
+
+async def test_a_header_goes_to_the_origin_of_the_secret_from_its_own_pages_and_follows_no_redirect(
+    agent: Agent, shop: Shop
+) -> None:
+    elsewhere = shop.site.page("/elsewhere", Answer("x", headers={"access-control-allow-origin": "*"}))
+    elsewhere = elsewhere.replace("127.0.0.1", "localhost")
+    shop.site.page("/away", Answer("", 302, headers={"location": elsewhere}))
+    code = {"X-Key": {"secret": "shop-codes", "prefix": "Key "}}
+    await agent.call("goto", pageId="p", url=shop.site.url("/"))
+    await agent.call("fetch", pageId="p", url="/in", method="POST", headers=code)
+    assert shop.site.received[-1].headers["X-Key"].startswith("Key ")
+    assert (await agent.error("fetch", pageId="p", url=elsewhere, headers=code))["code"] == "FORBIDDEN"
+    assert (await agent.error("fetch", pageId="p", url="/away", headers=code))["code"] == "NETWORK_ERROR"
+    error = await agent.error("fetch", pageId="p", url="/in", headers=code, params={"redirect": "follow"})
+    assert error["code"] == "VALIDATION_ERROR"
+    assert "/elsewhere" not in shop.site.counts
+    unfit = await agent.error("fetch", pageId="p", url="/in", headers={"X-Key": REF})
+    assert "no header can carry" in unfit["message"]
+    await agent.call("goto", pageId="p", url=shop.site.url("/", host="localhost"))
+    assert (await agent.error("fetch", pageId="p", url=shop.site.url("/in"), headers=code))["code"] == "FORBIDDEN"
+
+
+async def test_a_trace_has_no_secret_in_any_of_its_files(agent: Agent, shop: Shop) -> None:
+    session_id = (await agent.call("create_session"))["sessionId"]
+    await agent.call("goto", pageId="mine", sessionId=session_id, url=shop.site.url("/"))
+    await agent.call("start_tracing", sessionId=session_id)
+    await agent.call("fill", pageId="mine", selector="[name=plain]", value=REF)
+    await agent.call("click", pageId="mine", selector="button")
+    artifact = (await agent.call("stop_tracing", sessionId=session_id))["artifact"]
+    data = (await agent.http.get(artifact["url"])).content
+    with zipfile.ZipFile(io.BytesIO(data)) as trace:
+        texts = [trace.read(name) for name in trace.namelist() if not name.endswith(".jpeg")]
+    assert any("«secret:shop-password»".encode() in text for text in texts)
+    assert not [text for text in texts if b"S3cr3t" in text]
+
+
+async def test_an_unknown_name_is_refused_before_anything_is_done_and_told_which_there_are(
+    agent: Agent, shop: Shop
+) -> None:
+    await agent.call("goto", pageId="p", url=shop.site.url("/"))
+    error = await agent.error("fill", pageId="p", selector="[name=pw]", value={"secret": "other"})
+    assert (error["code"], error["details"]["context"]["field"]) == ("VALIDATION_ERROR", "secret")
+    assert "shop-password for http://127.0.0.1" in error["hint"]

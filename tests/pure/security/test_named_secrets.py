@@ -1,0 +1,136 @@
+"""Tests named secrets: how they are kept, which codes an authenticator gives, and that no spelling of one passes."""
+
+import base64
+import html
+import io
+import json
+import stat
+import zipfile
+from pathlib import Path
+from urllib.parse import quote, quote_plus
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from browser_service.security.concealment import Concealment
+from browser_service.security.named_secrets import SECRETS_FILE, UNSHOWN, NamedSecrets
+from browser_service.security.one_time_codes import from_authenticator, typed_text
+from browser_service.security.seal import KEY_FILE, Seal
+from shared.calls import Outcome, Undoable
+from shared.catalogue import parse
+from shared.errors import ServiceUnavailable, ValidationFailed
+from shared.named_secrets import MOST_SECRETS, NamedSecret
+
+SHOP = ("https://shop.example",)
+RFC_KEY = base64.b32encode(b"12345678901234567890").decode()
+VALUES = st.text(st.characters(exclude_categories=("Cs", "Cc")), min_size=5, max_size=40)
+
+
+def _text(name: str, value: str) -> NamedSecret:
+    return NamedSecret(name=name, value=value, origins=SHOP)
+
+
+@pytest.mark.parametrize(
+    ("at", "code"),
+    [(59, "94287082"), (1111111109, "07081804"), (1234567890, "89005924"), (20000000000, "65353130")],
+)
+def test_codes_are_those_of_the_standard(at: int, code: str) -> None:  # RFC 6238, appendix B
+    link = f"otpauth://totp/Shop:ana?secret={RFC_KEY.lower()}&digits=8&issuer=Shop"
+    assert typed_text(from_authenticator("otp", link, SHOP), at) == code
+
+
+@pytest.mark.parametrize("text", ["otpauth://hotp/x?secret=AAAA", "otpauth://totp/x", "8 is no base32", "AAA1"])
+def test_what_is_no_authenticators_key_is_refused(text: str) -> None:
+    with pytest.raises((ValidationFailed, ValueError)):
+        from_authenticator("otp", text, SHOP)
+
+
+@given(value=VALUES, before=st.binary(max_size=5), after=st.binary(max_size=5))
+def test_no_spelling_of_a_secret_passes(value: str, before: bytes, after: bytes) -> None:
+    concealment = Concealment([("pw", value)])
+    data = before + value.encode() + after
+    spellings = {
+        *(value, quote(value), quote(value, safe=""), quote_plus(value), json.dumps(value), html.escape(value)),
+        *(value.encode().hex(), base64.b64encode(data).decode(), base64.urlsafe_b64encode(data).decode()),
+    }
+    for spelling in spellings:
+        shown = concealment.text(f"<p title='{spelling}'>{spelling}</p>")
+        assert "«secret:pw»" in shown, spelling
+        assert value not in shown.replace("«secret:pw»", "")
+
+
+def test_keys_lists_and_files_in_archives_are_searched_too_and_pictures_are_left_alone() -> None:
+    concealment, secret = Concealment([("pw", "hunter22")]), b"hunter22"
+    assert concealment.value({"hunter22": ["a hunter22", 7]}) == {"«secret:pw»": ["a «secret:pw»", 7]}
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("trace.network", b'{"post": "pw=hunter22"}')
+        archive.writestr("shot.jpeg", secret)
+    with zipfile.ZipFile(io.BytesIO(concealment.data(packed.getvalue(), "application/zip"))) as archive:
+        assert archive.read("trace.network").decode() == '{"post": "pw=«secret:pw»"}'
+        assert archive.read("shot.jpeg") == secret
+    assert concealment.data(secret, "image/png") == secret
+
+
+def test_a_secret_that_contains_another_is_hidden_whole() -> None:
+    concealment = Concealment([("short", "hunter"), ("long", "hunter22")])
+    assert concealment.text("hunter22 hunter") == "«secret:long» «secret:short»"
+
+
+def test_a_secret_is_sealed_on_disk_and_known_to_a_service_that_runs(tmp_path: Path) -> None:
+    service, command = (NamedSecrets(tmp_path, Seal(tmp_path)) for _ in range(2))
+    assert service.conceal("it is hunter22") == "it is hunter22"
+    command.set(_text("pw", "hunter22"))
+    file = tmp_path / SECRETS_FILE
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert b"hunter22" not in file.read_bytes()
+    assert service.reveal(["pw"])["pw"].value == "hunter22"
+    assert service.conceal("it is hunter22") == "it is «secret:pw»"
+    assert command.remove("pw")
+    assert not command.remove("pw")
+    with pytest.raises(ValidationFailed, match="no secret 'pw'"):
+        service.reveal(["pw"])
+
+
+def test_secrets_of_another_key_are_an_error_that_names_it_and_hide_nothing_by_chance(tmp_path: Path) -> None:
+    NamedSecrets(tmp_path, Seal(tmp_path)).set(_text("pw", "hunter22"))
+    (tmp_path / KEY_FILE).unlink()
+    secrets = NamedSecrets(tmp_path, Seal(tmp_path))
+    with pytest.raises(ServiceUnavailable, match="another key"):
+        secrets.reveal(["pw"])
+    assert secrets.conceal("hunter22") == "hunter22"
+
+
+def test_there_is_a_limit_to_how_many_there_are(tmp_path: Path) -> None:
+    secrets = NamedSecrets(tmp_path, Seal(tmp_path))
+    for number in range(MOST_SECRETS):
+        secrets.set(_text(f"s{number}", f"value-{number}"))
+    secrets.set(_text("s0", "another"))
+    with pytest.raises(ValidationFailed, match=f"{MOST_SECRETS} secrets"):
+        secrets.set(_text("more", "hunter22"))
+
+
+def test_what_undoes_an_act_keeps_what_was_there(tmp_path: Path) -> None:
+    secrets = NamedSecrets(tmp_path, Seal(tmp_path))
+    undo = Undoable(body={}, what="set it", state={"was": "hunter22"})
+    outcome = Outcome(call_id="c", result={"value": "hunter22"}, undo=[undo])
+    assert secrets.concealed(outcome, besides=UNSHOWN) is outcome
+    secrets.set(_text("pw", "hunter22"))
+    concealed = secrets.concealed(outcome, besides=UNSHOWN)
+    assert (concealed.result, concealed.undo) == ({"value": "«secret:pw»"}, [undo])
+
+
+@pytest.mark.parametrize(
+    ("body", "names"),
+    [
+        ({"action": "fill", "selector": "#a", "value": {"secret": "pw"}}, {"pw"}),
+        ({"action": "type", "selector": "#a", "text": {"secret": "pw"}}, {"pw"}),
+        ({"action": "fill", "selector": "#a", "value": "pw"}, set()),
+        ({"action": "fill_form", "fields": [{"selector": "#a", "value": {"secret": "b"}}]}, {"b"}),
+        ({"action": "fetch", "url": "/", "headers": {"a": "b", "c": {"secret": "d", "prefix": "Bearer "}}}, {"d"}),
+        ({"action": "batch", "steps": [{"action": "fill", "selector": "#a", "value": {"secret": "e"}}]}, {"e"}),
+    ],
+)
+def test_a_call_knows_the_secrets_that_it_names(body: dict[str, object], names: set[str]) -> None:
+    assert parse(body).secret_names() == names  # type: ignore[arg-type] # JSON, of several forms
