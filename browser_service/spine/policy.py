@@ -83,7 +83,7 @@ class Policy:
         if session_id is None or {"pageId", "sessionId"} & body.keys() or "session_id" not in action.model_fields:
             return body
         of_page = action.scope is Scope.PAGE and action.unaddressed is not Unaddressed.NEW_PAGE
-        return body if of_page or body.get("newSession") is True else {**body, "sessionId": session_id}
+        return body if of_page else {**body, "sessionId": session_id}
 
     def narrowed(self, caller: Identity, action: A) -> A:
         """Return the form of the action that tells no more than the caller may know."""

@@ -1,0 +1,286 @@
+"""Tests tokens that limit and that end, by what their clients try through every door."""
+
+import asyncio
+import time
+from pathlib import Path
+
+import jwt
+import pytest
+
+from client.credentials import mint
+from shared import wire
+from tests.support.service import Agent, RunningService, running_service, settings_for
+from tests.support.site import Site
+from tests.support.tokens import limited, sharing, token_for
+
+pytestmark = pytest.mark.anyio
+
+
+def rule(error: dict[str, object]) -> str:
+    """Return the rule by which a call was refused."""
+    details = error["details"]
+    assert (error["status"], error["code"]) == (403, "FORBIDDEN"), error
+    assert isinstance(details, dict)
+    return str(details["context"]["rule"])
+
+
+async def owner_posts(service: RunningService, path: str, body: dict[str, object], *, operator: bool = True) -> object:
+    async with service.agent() as agent:
+        token = mint(service.parts.secret, "owner", operator=operator)
+        reply = await agent.http.post(path, json=body, headers={"Authorization": f"Bearer {token}"})
+    return reply.json()
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"toolsets": ["reding"]}, "--toolset: there is no toolset 'reding'; there are: core, navigation"),
+        ({"origins": [""]}, "--origin: an origin is empty: write scheme and host, such as https://shop.example"),
+        ({"origins": ["shop.example"]}, "--origin: 'shop.example' is no origin, so that it would match nothing"),
+        ({"origins": ["*"]}, "--origin: '*' is every origin: leave --origin out"),
+        ({"expiresAt": 1}, "--expires: the time that the token is to end is over already; give 30d, 12h"),
+        ({"expiresAt": 9e12}, "--expires: the time that the token is to end is too far away"),
+        ({"name": "a b"}, "--name: a name has up to 40 letters"),
+        ({"pages": 0}, "--pages:"),
+        ({"session": "a b"}, "--session:"),
+        ({"noPrinting": True}, "--noPrinting:"),
+    ],
+    ids=str,
+)
+async def test_what_cannot_be_limited_so_is_refused_in_a_line_that_names_the_option(
+    service: RunningService, given: dict[str, object], told: str
+) -> None:
+    body = {"name": "odd", "expiresAt": time.time() + 60, **given}
+    reply = await owner_posts(service, wire.TOKENS, body)
+    assert isinstance(reply, dict)
+    assert reply["error"]["code"] == "VALIDATION_ERROR"
+    assert reply["error"]["message"].startswith(told)
+    assert "\n" not in reply["error"]["message"]
+
+
+async def test_tokens_are_made_listed_used_and_taken_back_by_the_owner_alone(tmp_path: Path) -> None:
+    async with running_service(settings_for(tmp_path)) as service:
+        body = {"name": "CI", "expiresAt": time.time() + 600, "readOnly": True, "origins": ["HTTPS://Shop.example/"]}
+        for path in (wire.TOKENS, wire.REVOKE, wire.RESTORE):
+            reply = await owner_posts(service, path, body, operator=False)
+            assert isinstance(reply, dict)
+            assert reply["error"]["code"] == "FORBIDDEN"
+        made = await owner_posts(service, wire.TOKENS, body)
+        assert isinstance(made, dict)
+        assert made["result"]["limits"] == "--read-only --origin https://shop.example"
+        again = await owner_posts(service, wire.TOKENS, {**body, "name": "ci"})
+        assert isinstance(again, dict)
+        assert "there is a token 'CI' already" in again["error"]["message"]
+        async with sharing(service, made["result"]["token"]) as agent:
+            assert (await agent.http.get(wire.TOKENS)).status_code == 403
+            assert (await agent.call("list_pages"))["yours"] == []
+        (before,) = service.parts.tokens.listed()
+        assert before["state"] == "valid"
+        assert before["usedAt"]
+        await owner_posts(service, wire.REVOKE, {"name": "ci"})
+    async with running_service(settings_for(tmp_path)) as service:  # what was noted is there after a restart
+        (after,) = service.parts.tokens.listed()
+        assert after == {**before, "state": "revoked"}
+        async with sharing(service, made["result"]["token"]) as agent:
+            error = (await agent.reply("list_pages")).json()["error"]
+            assert (error["code"], error["message"]) == ("UNAUTHORIZED", "The token was revoked.")
+            assert "browse-together token restore CI" in error["hint"]
+            await owner_posts(service, wire.RESTORE, {"names": ["CI"]})
+            assert (await agent.call("list_pages"))["yours"] == []
+
+
+async def test_limits_that_are_changed_in_the_token_or_unknown_here_make_it_worthless(service: RunningService) -> None:
+    token = await token_for(service, "forged", readOnly=True)
+    claims = jwt.decode(token, options={"verify_signature": False})
+    head, _, signature = token.split(".")
+    unlimited = jwt.encode({**claims, "limits": {}}, "another secret, as long as it has to be, at least")
+    strange = jwt.encode({**claims, "limits": {"noPrinting": True}}, service.parts.secret)
+    for forged in (unlimited, ".".join([head, unlimited.split(".")[1], signature]), strange):
+        async with sharing(service, forged) as agent:
+            assert (await agent.reply("list_pages")).status_code == 401
+
+
+async def test_a_token_that_only_reads_moves_and_closes_pages_of_its_own_and_nothing_of_others(
+    service: RunningService, agent: Agent, site: Site
+) -> None:
+    url = site.page("/", "<h1>Here</h1>")
+    await agent.call("goto", pageId="anas", url=url)
+    await agent.call("release_page", pageId="anas")
+    async with limited(service, "reader", readOnly=True) as reader:
+        await reader.call("goto", pageId="own", url=url)
+        await reader.call("reload_page", pageId="own")
+        assert "Here" in (await reader.call("content", pageId="anas", format="text"))["content"]
+        for name, arguments in {
+            "click": {"selector": "h1"},
+            "fetch": {"url": "/"},
+            "evaluate_script": {"expression": "1"},
+            "undo": {},
+            "claim_page": {"pageId": "anas"},
+        }.items():
+            assert (
+                rule(await reader.error(name, **{"pageId": "own", **arguments} if name != "undo" else {}))
+                == "--read-only"
+            )
+        for name in ("goto", "reload_page", "close_page", "go_back"):
+            arguments = {"url": url} if name == "goto" else {}
+            assert rule(await reader.error(name, pageId="anas", **arguments)) == "--read-only"
+            steps = [{"action": name, "pageId": "anas", **arguments}]
+            error = await reader.error("batch", steps=steps)
+            assert (error["code"], "--read-only" in error["message"]) == ("FORBIDDEN", True)
+        assert (
+            await reader.http.put(wire.FILES, content=b"x", headers={"Content-Type": "application/octet-stream"})
+        ).status_code == 403
+        await reader.call("close_page", pageId="own")
+    assert (await agent.call("get_current_url", pageId="anas"))["url"] == url
+
+
+async def test_a_token_for_a_session_means_it_where_it_names_none_and_hears_of_no_other(
+    service: RunningService, agent: Agent, site: Site
+) -> None:
+    url = site.page("/", "<h1>Here</h1>")
+    await agent.call("goto", pageId="shared", url=url)
+    async with limited(service, "confined", session="lab", cookies="values") as one:
+        assert rule(await one.error("create_session", sessionId="other")) == "--session"
+        assert rule(await one.error("browser_launch", browserType="firefox")) == "--session"
+        await one.call("create_session", sessionId="lab")
+        opened = (await one.reply("navigate_to", url=url)).json()
+        assert opened["page"]["sessionId"] == "lab"
+        assert (await one.call("set_cookies", cookies=[{"name": "a", "value": "b", "url": url}]))["set"] == 1
+        assert await one.call("get_cookies", sessionId="lab") == await one.call("get_cookies")
+        for name, arguments in {
+            "content": {"pageId": "shared"},
+            "claim_page": {"pageId": "shared", "reason": "mine"},
+            "hand_over_page": {"pageId": opened["page"]["pageId"], "to": "shared"},
+            "get_session": {},
+            "get_cookies": {"sessionId": "default"},
+            "goto": {"url": url, "pageId": "new", "sessionId": "default"},
+        }.items():
+            body = {"sessionId": "default"} if name == "get_session" else arguments
+            assert rule(await one.error(name, **body)) == "--session", name
+        listed = await one.call("list_pages", all=True)
+        assert [page["pageId"] for part in ("yours", "people", "others") for page in listed[part]] == [
+            opened["page"]["pageId"]
+        ]
+        assert [each["sessionId"] for each in (await one.call("list_sessions"))["sessions"]] == ["lab"]
+        views = [(await one.http.get(path)).text for path in (wire.PAGES, wire.SESSIONS)]
+        records = (await one.http.get(wire.ACTIVITY)).json()["result"]["records"]
+        assert {record["you"] for record in records} == {True}
+        assert [view for view in views if '"shared"' in view.replace('"shared":', "") or '"default"' in view] == []
+        await one.call("close_session", sessionId="lab")
+
+
+async def test_pages_are_counted_for_all_that_share_a_token_and_for_calls_at_once(
+    service: RunningService, agent: Agent
+) -> None:
+    await agent.call("open_page", pageId="free")
+    await agent.call("release_page", pageId="free")
+    token = await token_for(service, "three", pages=3)
+    async with sharing(service, token, "chat-1") as one, sharing(service, token, "chat-2") as two:
+        await one.call("open_page", pageId="t1")
+        opened = await asyncio.gather(*(two.reply("open_page") for _ in range(8)))
+        assert sorted(reply.json()["success"] for reply in opened) == [False] * 6 + [True] * 2
+        for attempt in (
+            {"action": "open_page"},
+            {"action": "goto", "url": "about:blank"},
+            {"action": "batch", "steps": [{"action": "open_page"}]},
+            {"action": "claim_page", "pageId": "free"},
+            {"action": "browser_launch"},
+        ):
+            error = await one.error(**attempt)
+            assert (error["code"], "--pages" in error["message"]) == ("FORBIDDEN", True), attempt
+        await one.call("close_page", pageId="t1")
+        await one.call("claim_page", pageId="free")
+        assert rule(await one.error("undo")) == "--pages"  # which would open the closed one again
+    await service.parts.administration.revoke_named("three")
+
+
+async def test_chats_that_share_a_token_are_clients_of_their_own(service: RunningService) -> None:
+    token = await token_for(service, "team")
+    async with sharing(service, token, "chat-1") as one, sharing(service, token, "chat-2") as two:
+        await one.call("open_page", pageId="ones")
+        assert (await two.error("reload_page", pageId="ones"))["code"] == "PAGE_OWNED"
+        assert [page["pageId"] for page in (await two.call("list_pages"))["others"]] == ["ones"]
+        everything = (await two.http.get(wire.PAGES)).text + (await two.http.get(wire.ACTIVITY)).text
+        assert "chat-1" not in everything
+        assert "token:team:" not in everything
+        two.http.headers[wire.CHAT] = "chat-1"  # the same chat after a restart
+        await two.call("reload_page", pageId="ones")
+        two.http.headers[wire.CHAT] = "a b"
+        assert (await two.reply("list_pages")).status_code == 401
+    async with service.agent("plain", client_id="plain") as plain, service.agent() as ana:
+        await ana.call("open_page", pageId="anas")
+        plain.http.headers[wire.CHAT] = ana.client_id  # which divides a token of a name, and nothing else
+        assert (await plain.error("reload_page", pageId="anas"))["code"] == "PAGE_OWNED"
+        await ana.call("close_page", pageId="anas")
+    await service.parts.administration.revoke_named("team")
+
+
+async def test_revoking_a_token_ends_the_streams_and_calls_of_all_that_share_it_and_frees_their_pages(
+    service: RunningService, agent: Agent
+) -> None:
+    token = await token_for(service, "lost")
+    async with sharing(service, token, "chat-1") as one, sharing(service, token, "chat-2") as two:
+        await one.call("open_page", pageId="held")
+        waiting = asyncio.create_task(one.reply("wait", pageId="held", duration=30_000))
+        (client_id,) = {page.holder_id for page in service.parts.directory.pages() if page.page_id == "held"}
+        assert client_id is not None
+        events = service.parts.clients.stream(client_id)
+        streaming = asyncio.create_task(anext(events, None))
+        async with asyncio.timeout(10):
+            while not service.parts.ledger.register.running(client_id):  # noqa: ASYNC110 - the request has no event
+                await asyncio.sleep(0)
+            await service.parts.administration.revoke_named("lost")
+            assert (await waiting).json()["error"]["code"] == "CANCELLED"
+            assert await streaming is None
+        for each in (one, two):
+            assert (await each.reply("list_pages")).status_code == 401
+        assert (await agent.call("claim_page", pageId="held"))["observed"]
+
+
+async def test_a_stream_ends_with_the_token_and_later_calls_are_refused(service: RunningService) -> None:
+    token = await token_for(service, "short", expires_at=time.time() + 1.2)
+    async with sharing(service, token) as agent, asyncio.timeout(20):
+        for query in ({}, {"activity": "1"}):
+            assert "event: hello" in (await agent.http.get(wire.EVENTS, params=query)).text  # it came to its end
+            if not query:
+                expired = (await agent.reply("list_pages")).json()
+                break
+        assert expired["error"]["message"] == "The token has expired."
+
+
+async def test_every_list_has_only_what_a_token_may_call_and_no_view_goes_round_it(
+    service: RunningService, agent: Agent
+) -> None:
+    await agent.call("open_page", pageId="seen")
+    async with limited(service, "narrow", toolsets=["reading"]) as narrow:
+        tools = {tool["name"] for tool in (await narrow.http.get(wire.TOOLS)).json()["result"]["tools"]}
+        assert tools == {"help", "call_tool", "get_call", "cancel_call", "content", "snapshot", "find"}
+        assert "hover" not in (await narrow.call("help"))["help"]
+        for path in (wire.PAGES, wire.SESSIONS, wire.ACTIVITY, f"{wire.EVENTS}?activity=1"):
+            assert (await narrow.http.get(path)).status_code == 403, path
+        assert (
+            rule(await narrow.error("call_tool", name="hover", arguments={"selector": "a", "pageId": "seen"}))
+            == "--toolset"
+        )
+        assert (await narrow.http.delete(wire.ACTIVITY, params={"client": "x"})).status_code == 403
+
+
+async def test_a_tool_that_is_made_of_others_needs_only_itself_to_be_allowed(service: RunningService) -> None:
+    async with limited(service, "seven", toolsets=["seven"]) as one:
+        assert "launched" in (await one.call("browser_launch"))["text"]
+        assert rule(await one.error("open_page")) == "--toolset"
+        await one.call("browser_quit")
+
+
+async def test_the_owners_setting_lets_chats_read_cookie_values_and_no_token_of_a_name(tmp_path: Path) -> None:
+    for allowed in (False, True):
+        async with running_service(settings_for(tmp_path, cookie_values=allowed)) as service:
+            policy = service.parts.policy
+            async with service.agent() as chat, limited(service, "named") as named:
+                refusals = [await each.reply("export_session") for each in (chat, named)]
+            assert [reply.status_code == 403 for reply in refusals] == [not allowed, True]
+            hint = refusals[1].json()["error"]["hint"]
+            assert "browse-together token create --name NAME, with --cookies" in hint
+            if not allowed:
+                assert "BROWSE_COOKIE_VALUES=true" in refusals[0].json()["error"]["hint"]
+            assert policy.cookie_values is allowed

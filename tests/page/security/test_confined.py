@@ -1,0 +1,144 @@
+"""Tests clients whose tokens are for some origins, on a real browser: they try to read and act elsewhere."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from tests.support.json import AnyJson
+from tests.support.service import Agent, RunningService
+from tests.support.site import Answer, Site
+from tests.support.tokens import limited
+
+pytestmark = pytest.mark.anyio
+BANK = "<title>Bank</title><h1>Balance 4711</h1>"
+
+
+@pytest.fixture
+def bank(site: Site) -> str:
+    """Return the address of another origin on the same server."""
+    site.page("/bank", Answer(BANK, headers={"set-cookie": "login=ana-4711; Path=/; HttpOnly"}))
+    return site.url("/bank", host="localhost")
+
+
+@pytest.fixture
+async def shopper(service: RunningService, site: Site, bank: str) -> AsyncIterator[Agent]:  # noqa: ARG001 - it is there
+    async with limited(service, "shopper", origins=[site.url("").rstrip("/")]) as agent:
+        yield agent
+        for page in (await agent.call("list_pages"))["yours"]:
+            await agent.reply("close_page", pageId=page["pageId"])
+
+
+def leaked(*replies: object) -> list[object]:
+    return [reply for reply in replies if "4711" in str(reply) or "Bank" in str(reply)]
+
+
+async def test_a_page_of_the_client_goes_nowhere_else_by_click_script_redirect_or_popup(
+    shopper: Agent, site: Site, bank: str
+) -> None:
+    site.page("/away", Answer("", 302, headers={"location": bank}))
+    links = f"<a id=link href='{bank}'>go</a><a id=hop href=/away>hop</a><a id=pop target=_blank href='{bank}'>p</a>"
+    html = f"<h1>Shop</h1>{links}"
+    url = site.page("/shop", html)
+    ways: list[tuple[str, dict[str, AnyJson]]] = [
+        ("click", {"selector": "#link"}),
+        ("click", {"selector": "#hop"}),
+        ("goto", {"url": site.url("/away")}),
+        ("evaluate_script", {"expression": f"location.href = '{bank}'; 1"}),
+        ("click", {"selector": "#pop"}),
+    ]
+    replies = []
+    for name, arguments in ways:
+        await shopper.call("goto", pageId="s", url=url)
+        replies.append((await shopper.reply(name, pageId="s", **arguments)).json())
+    log: dict[str, AnyJson] = {"includeBodies": True, "includeHeaders": True}
+    replies.append((await shopper.reply("get_network_log", pageId="s", **log)).json())
+    replies.append((await shopper.reply("list_pages", all=True)).json())
+    assert leaked(*replies) == []
+    told = [notice["text"] for reply in replies for notice in reply["notices"]]
+    assert any("your token is for" in text for text in told), told
+    for page in replies[-1]["result"]["yours"]:
+        assert page["url"] in {url, site.url("/shop"), "about:blank", ""} or page["url"].startswith("chrome-error:")
+        seen = (await shopper.reply("snapshot", pageId=page["pageId"])).json()
+        assert leaked(seen) == []
+
+
+async def test_a_frame_from_elsewhere_stays_empty_in_its_own_pages_and_keeps_it_from_reading_anothers(
+    shopper: Agent, agent: Agent, site: Site, bank: str
+) -> None:
+    url = site.page("/framed", f"<h1>Shop</h1><iframe id=f src='{bank}'></iframe>")
+    await agent.call("goto", pageId="anas", url=url)
+    assert leaked(await agent.call("snapshot", pageId="anas"))
+    await agent.call("share_page", pageId="anas", access="act")
+    for name, arguments in {
+        "snapshot": {},
+        "content": {"frame": "#f"},
+        "screenshot": {},
+        "evaluate_script": {"expression": "document.body.innerHTML", "frame": "#f"},
+        "click": {"selector": "h1"},
+    }.items():
+        error = await shopper.error(name, pageId="anas", **arguments)
+        assert (error["code"], "--origin" in error["message"], leaked(error)) == ("FORBIDDEN", True, []), name
+    await shopper.call("goto", pageId="own", url=url)
+    own = await shopper.call("snapshot", pageId="own")
+    assert "Shop" in str(own)
+    adding = f"document.body.append(Object.assign(document.createElement('iframe'), {{src: '{bank}'}})); 1"
+    await shopper.reply("evaluate_script", pageId="own", expression=adding)
+    after = (await shopper.reply("snapshot", pageId="own")).json()
+    assert leaked(own, after) == []
+
+
+async def test_a_page_that_is_elsewhere_is_neither_read_nor_acted_on_nor_is_its_address_told(
+    shopper: Agent, agent: Agent, site: Site, bank: str
+) -> None:
+    await agent.call("goto", pageId="bank", url=bank)
+    await agent.call("release_page", pageId="bank")
+    attempts: dict[str, dict[str, AnyJson]] = {
+        "get_current_url": {},
+        "get_page_title": {},
+        "content": {},
+        "snapshot": {},
+        "screenshot": {},
+        "get_page_state": {},
+        "get_network_log": {},
+        "get_console_messages": {},
+        "get_storage": {},
+        "export_har": {},
+        "wait_for_url": {"url": "*"},
+        "claim_page": {"reason": "mine"},
+        "goto": {"url": site.url("/x")},
+        "close_page": {},
+        "click": {"selector": "h1"},
+        "share_page": {"access": "private"},
+        "batch": {"steps": [{"action": "content"}, {"action": "get_page_title"}]},
+    }
+    for name, arguments in attempts.items():
+        reply = (await shopper.reply(name, pageId="bank", **arguments)).json()
+        assert (reply["success"], reply["error"]["code"]) == (False, "FORBIDDEN"), (name, reply)
+        assert leaked(reply) == [], name
+        assert "/bank" not in str(reply), name
+    listed = await shopper.call("list_pages", all=True)
+    (seen,) = [page for page in listed["others"] if page["pageId"] == "bank"]
+    assert (seen["url"], seen["title"]) == ("", "")
+    assert "/bank" not in str(await shopper.call("get_activity")) + (await shopper.http.get("/api/activity")).text
+    assert (await agent.call("get_current_url", pageId="bank"))["url"] == bank
+
+
+async def test_requests_of_a_page_are_followed_nowhere_else(shopper: Agent, site: Site, bank: str) -> None:
+    site.page("/hop", Answer("", 302, headers={"location": bank, "access-control-allow-origin": "*"}))
+    site.page("/bank", Answer(BANK, headers={"access-control-allow-origin": "*"}))
+    await shopper.call("goto", pageId="s", url=site.page("/shop", "<h1>Shop</h1>"))
+    error = await shopper.error("fetch", pageId="s", url=bank)
+    assert error["details"]["context"]["rule"] == "--origin"
+    hopped = (await shopper.reply("fetch", pageId="s", url="/hop")).json()
+    assert hopped["success"], hopped
+    assert leaked(hopped) == []
+    assert "<h1>Shop</h1>" in (await shopper.call("fetch", pageId="s", url="/shop"))["body"]
+
+
+async def test_a_client_without_such_a_limit_takes_its_page_anywhere_again(
+    shopper: Agent, agent: Agent, site: Site, bank: str
+) -> None:
+    await shopper.call("goto", pageId="s", url=site.page("/shop", "<h1>Shop</h1>"))
+    await shopper.call("release_page", pageId="s")
+    await agent.call("goto", pageId="s", url=bank)
+    assert leaked(await agent.call("content", pageId="s"))

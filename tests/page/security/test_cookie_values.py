@@ -1,0 +1,89 @@
+"""Tests that the cookie values of the shared login reach only who may read them: by tools, logs, scripts and files."""
+
+import json
+
+import pytest
+
+from tests.support.json import AnyJson
+from tests.support.service import Agent, RunningService
+from tests.support.site import Answer, Site
+from tests.support.tokens import limited
+
+pytestmark = pytest.mark.anyio
+VALUE = "s3cr3t-4711"
+
+
+async def every_way(agent: Agent, site: Site, page: str) -> list[str]:
+    """Ask for the cookies of a page's session in each way, and return what the replies and files have."""
+    site.page("/in", Answer("<h1>In</h1>", headers={"set-cookie": f"login={VALUE}; Path=/"}))
+    await agent.call("goto", pageId=page, url=site.url("/in"))
+    await agent.call("reload_page", pageId=page)
+    session = {"sessionId": (await agent.reply("get_page_title", pageId=page)).json()["page"]["sessionId"]}
+    scripts = ("document.cookie", "cookieStore.getAll()", "Object.fromEntries([document.cookie.split('=')])")
+    network = {"pageId": page, "includeHeaders": True, "includeSecrets": True}
+    of_element = {"expression": "(e, name) => e.ownerDocument[name]", "arg": "cookie", "selector": "h1"}
+    calls: list[tuple[str, dict[str, AnyJson]]] = [
+        ("get_cookies", session),
+        ("get_cookies", {**session, "urls": [site.url("/in")], "budget": 100}),
+        *(("evaluate_script", {"pageId": page, "expression": expression}) for expression in scripts),
+        ("evaluate_script", {"pageId": page, **of_element}),
+        ("get_network_log", network),
+        ("export_har", {"pageId": page, "includeSecrets": True}),
+        ("export_session", session),
+        ("wait_for_response", {**network, "url": "*", "during": {"action": "reload_page"}}),
+        ("batch", {"pageId": page, "steps": [{"action": "evaluate_script", "expression": "document.cookie"}]}),
+        ("fetch", {"pageId": page, "url": site.url("/in")}),
+    ]
+    told = []
+    for name, arguments in calls:
+        reply = (await agent.reply(name, **arguments)).json()
+        text = json.dumps(reply)
+        files = [part.split('"')[0] for part in text.split("/api/files/")[1:]]
+        texts = [text, *[(await agent.http.get(f"/api/files/{file}")).text for file in files]]
+        told.append(f"{name} {arguments}: {' '.join(texts)}")
+    return told
+
+
+async def test_no_tool_tells_them_to_a_token_that_was_not_made_for_it(service: RunningService, site: Site) -> None:
+    async with limited(service, "plain") as agent:
+        told = await every_way(agent, site, "p")
+        assert [text[:200] for text in told if VALUE in text] == []
+        assert all("login" in text for text in told[:2])  # their names are
+        assert "browse-together token create --cookies" in told[0]
+        assert "browse-together token create --name NAME, with --cookies" in told[8]
+        await agent.call("close_page", pageId="p")
+
+
+async def test_they_are_told_to_one_that_was_and_in_sessions_of_its_own_to_all(
+    service: RunningService, site: Site
+) -> None:
+    async with limited(service, "trusted", cookies="values") as agent:
+        silent = [text[:60] for text in await every_way(agent, site, "p") if VALUE not in text]
+        assert [text.split(" ")[0] for text in silent] == ["fetch"]  # no script sees Set-Cookie
+        await agent.call("close_page", pageId="p")
+    async with limited(service, "owner-of-one") as agent:
+        await agent.call("create_session", sessionId="own")
+        await agent.call("open_page", pageId="o", sessionId="own")
+        silent = [text[:60] for text in await every_way(agent, site, "o") if VALUE not in text]
+        assert [text.split(" ")[0] for text in silent] == ["fetch"]
+        await agent.call("close_session", sessionId="own")
+
+
+async def test_what_was_saved_of_the_shared_login_comes_into_no_other_session(
+    service: RunningService, site: Site
+) -> None:
+    async with limited(service, "mover") as agent:
+        await agent.call("goto", pageId="p", url=site.page("/", "x"))
+        await agent.call("save_session_state", name="mine")
+        await agent.call("create_session", sessionId="own")
+        assert (await agent.error("restore_session_state", sessionId="own", name="mine"))["status"] == 404
+        await agent.call("close_session", sessionId="own")
+        await agent.call("close_page", pageId="p")
+    async with limited(service, "none", cookies="none") as agent:
+        await agent.call("create_session", sessionId="own2")
+        for name in ("get_cookies", "export_session", "start_tracing"):
+            assert (await agent.error(name, sessionId="own2"))["details"]["context"]["rule"] in {
+                "--no-cookies",
+                "--cookies",
+            }
+        await agent.call("close_session", sessionId="own2")
