@@ -34,7 +34,7 @@ def origin_limits(settings: Settings) -> OriginLimits:
     )
 
 
-def launch_options(settings: Settings) -> LaunchOptions:
+def launch_options(settings: Settings, policy: UrlPolicy) -> LaunchOptions:
     return LaunchOptions(
         profile_dir=settings.profile_dir,
         engine=settings.browser_type,
@@ -47,6 +47,7 @@ def launch_options(settings: Settings) -> LaunchOptions:
         cdp_url=settings.cdp_url,
         max_instances=settings.max_instances,
         file_damage=damage_of,
+        policy=policy,
     )
 
 

@@ -76,11 +76,12 @@ class Services:
         self.directory = Directory()
         self.directory.sessions.shared_browser = configuration.shared_browser(settings)
         self._open_data_dir()
+        policy = configuration.url_policy(settings, own_hosts)
         self.local_host = make_host(
-            configuration.launch_options(settings),
+            configuration.launch_options(settings, policy),
             _handlers(Scope.PAGE) | _handlers(Scope.SESSION),
             self.artifacts,
-            configuration.url_policy(settings, own_hosts),
+            policy,
             configuration.host_limits(settings),
         )
         self.host = carrier(self.local_host)

@@ -123,6 +123,8 @@ class LocalHost:
 
     async def problem(self, options: SessionOptions) -> ErrorBody | None:
         try:
+            if options.proxy is not None:
+                self.launcher.gates.check(options.proxy)
             await self.launcher.check_installed(options)
         except BrowseError as error:
             return error.body()

@@ -203,6 +203,7 @@ class SessionEntry:
         context, self._context, self.windows = self._context, None, None
         if context is not None and not self._spec.profile:
             await bounded(context.close())
+        await self._launcher.gates.close(self.session_id)
 
     async def _open_once(self) -> Windows:
         if self.live and self.windows is not None:
@@ -252,7 +253,9 @@ class SessionEntry:
         browser = home.browser if isinstance(home, BrowserContext) else home
         if browser is None:
             raise BrowserCrashed("This engine has no contexts beside its profile.")
-        options = context_options(self._spec.options, self._launcher.user_agent(self.kind))
+        proxy = self._spec.options.proxy
+        through = await self._launcher.gates.for_session(self.session_id, proxy) if proxy else None
+        options = context_options(self._spec.options, self._launcher.user_agent(self.kind), through)
         states = [state for state in (self.logins.saved, *self._spec.earlier) if state]
         context, taken, refused = await restore_context(browser, options, states, f"Session {self.session_id!r}")
         if refused:

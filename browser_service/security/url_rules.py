@@ -79,6 +79,14 @@ class UrlRules:
     def __bool__(self) -> bool:
         return bool(self.allowed or self.denied)
 
+    def closes(self, host: str, port: int) -> bool:
+        """Return whether nothing at all may be requested there, whichever scheme it is by."""
+        places = [WebAddress(scheme, host, port, "/", "") for scheme in _PORTS]
+        denied = any(rule.has_host(place) for rule in self.denied if not rule.path for place in places)
+        return denied or bool(
+            self.allowed and not any(rule.has_host(place) for rule in self.allowed for place in places)
+        )
+
     @property
     def denied_patterns(self) -> list[str]:
         """Return Chromium's patterns for all URLs that a rule may deny, and some others."""

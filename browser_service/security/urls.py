@@ -31,6 +31,8 @@ _PORTS = {"http": 80, "https": 443}
 _PRIVATE_NAMES = (".localhost", ".local", ".internal", ".test", ".home.arpa")
 """No public site has a name with one of these endings."""
 _SHOWN_RULES = 5
+_LOOPBACK_NAMES = ("127.*", "localhost.", "*.localhost", "*.localhost.", "0.0.0.*", "[::1]", "[::]", "*::ffff:7f*")
+"""Are spelled as Chromium's patterns of hosts, and lead to this machine."""
 
 
 @dataclass(frozen=True)
@@ -105,6 +107,41 @@ class UrlPolicy:
             self.check(url)
         except (Forbidden, ValidationFailed) as error:
             return error.message.rpartition(": ")[2].rstrip(".")
+        return ""
+
+    @property
+    def needs_gate(self) -> bool:
+        """Say if every connection must be looked at, and not only those that may be documents."""
+        return self.public_only or (self.rules.for_requests and bool(self.rules))
+
+    def unreachable_hosts(self) -> list[str]:
+        """Return Chromium's patterns of the hosts to which nothing is ever sent, some with a port."""
+        own = sorted(self.own_hosts())
+        ports = sorted({name.rpartition(":")[2] for name in own if ":" in name})
+        return [*metadata_patterns(), *own, *(f"{name}:{port}" for port in ports for name in _LOOPBACK_NAMES)]
+
+    def check_server(self, place: str) -> None:
+        """Check host:port of a proxy. Raises Forbidden for one that lies where no page may go."""
+        self._check_host(f"http://{place}", place)
+
+    def refusal_of_host(self, host: str, port: int) -> str:
+        """Return why nothing is sent to a host, of which no more is known; "" if that is permitted."""
+        if host in METADATA_HOSTS:
+            return "cloud metadata addresses are never opened"
+        if f"{host}:{port}" in self.own_hosts():
+            return "it is this service's own address"
+        if self.rules.for_requests and self.rules.closes(host, port):
+            return "BROWSE_URL_BLACKLIST or BROWSE_URL_WHITELIST keeps pages from it"
+        return ""
+
+    def refusal_of_address(self, address: Address, port: int) -> str:
+        """Return why nothing is connected to an address; "" if that is permitted."""
+        if is_metadata(address):
+            return "cloud metadata addresses are never opened"
+        if is_local(address) and any(own.endswith(f":{port}") for own in self.own_hosts()):
+            return "it is this service's own address"
+        if self.public_only and not is_public(address):
+            return "BROWSE_PRIVATE_NETWORK keeps pages from this machine and private networks"
         return ""
 
     def suspicious(self, *, documents: bool = True) -> list[Json]:

@@ -48,8 +48,8 @@ async def browser_that_knows(site: NamedSite, directory: Path) -> Path:
         browser = find_executable(playwright, LaunchOptions(profile_dir=directory))
     script = directory / "browser"
     script.write_text(
-        f'#!/bin/sh\nexec "{browser}" --host-resolver-rules="MAP {site.name}:443 127.0.0.1:{site.port}" '
-        f'--ignore-certificate-errors-spki-list={site.key_hash} "$@"\n',
+        f'#!/bin/sh\nexec "{browser}" "$@" --host-resolver-rules="MAP {site.name}:443 127.0.0.1:{site.port}" '
+        f"--ignore-certificate-errors-spki-list={site.key_hash}\n",  # the last of two switches holds
         encoding="utf-8",
     )
     script.chmod(0o755)

@@ -18,6 +18,7 @@ from browser_service.host.launching.pool import BrowserKind, Pool, new_id
 from browser_service.host.launching.processes import Orphans, WatchedProcess, browsers_of, children_of, end_all
 from browser_service.host.launching.profile import Profile
 from browser_service.host.launching.starter import LAUNCHES_WITHIN_S, BrowserStarter
+from browser_service.host.network.gates import Gates
 from shared.errors import BrowserLaunchFailed, ValidationFailed, field_details
 from shared.model import Json
 from shared.pages import SessionOptions, SessionSpec
@@ -40,7 +41,8 @@ class Launcher:
         self.profile = Profile(options.profile_dir, options.file_damage)
         self.killed_before = False
         """True if the service that had the profile before was killed."""
-        self._starter = BrowserStarter(options, self.profile)
+        self.gates = Gates(options.policy, options.proxy)
+        self._starter = BrowserStarter(options, self.profile, self.gates)
         self._orphans = Orphans(options.profile_dir)
         self._lock = asyncio.Lock()
         self._playwright: Playwright | None = None
@@ -267,6 +269,7 @@ class Launcher:
         """Close what runs; a dead driver or browser is no failure."""
         async with self._lock:
             await self._end()
+        await self.gates.stop()
 
     async def _end(self, *, kill: bool = False) -> None:
         """End all browsers and the driver; with `kill`, ask none of them to close first."""

@@ -2,11 +2,15 @@
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
+from browser_service.security.urls import UrlPolicy
 from shared.pages import SessionOptions
+
+if TYPE_CHECKING:
+    from playwright.async_api import ProxySettings
 
 _PLAYWRIGHTS_DISABLED: Final = (
     "AvoidUnnecessaryBeforeUnloadCheckSync,DestroyProfileOnBrowserClose,HttpsUpgrades,HttpsFirstBalancedModeAutoEnable,"
@@ -66,6 +70,9 @@ class LaunchOptions:
     file_damage: Callable[[Path], str] = lambda _: ""
     """Says what is wrong with an SQLite file of the profile, empty if it is sound; a host has no database."""
 
+    policy: UrlPolicy = field(default_factory=UrlPolicy)
+    """Says where connections may go."""
+
     @property
     def sandboxed(self) -> bool:
         """Say if the sandbox is on. Chromium refuses it to root."""
@@ -74,7 +81,9 @@ class LaunchOptions:
         return self.sandbox == "on"
 
 
-def context_options(options: SessionOptions, user_agent: str | None) -> dict[str, Any]:  # Any: what new_context takes
+def context_options(
+    options: SessionOptions, user_agent: str | None, proxy: "ProxySettings | None"
+) -> dict[str, Any]:  # Any: what new_context takes
     """Translate a session's options; `user_agent` stands in if the session names none."""
     named: dict[str, Any] = {  # Any: as there
         "viewport": options.viewport.model_dump(),
@@ -82,6 +91,6 @@ def context_options(options: SessionOptions, user_agent: str | None) -> dict[str
         "locale": options.locale,
         "timezone_id": options.timezone,
         "permissions": options.permissions or None,
-        "proxy": options.proxy.model_dump(exclude_none=True) if options.proxy else None,
+        "proxy": proxy,
     }
     return {name: value for name, value in named.items() if value is not None}

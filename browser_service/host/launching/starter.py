@@ -16,6 +16,8 @@ from browser_service.host.launching.executables import browser_type, find_execut
 from browser_service.host.launching.options import CHROMIUM_ARGS, UNWANTED_ARGS, LaunchOptions
 from browser_service.host.launching.pool import BrowserKind
 from browser_service.host.launching.profile import Profile
+from browser_service.host.network.gates import Gates
+from browser_service.host.network.switches import network_switches
 
 _ATTACHES_WITHIN_MS: Final = 10_000
 LAUNCHES_WITHIN_S: Final = 35
@@ -32,8 +34,9 @@ _UNTOUCHED: Final[dict[str, Any]] = {  # Any: what Playwright's launch takes
 class BrowserStarter:
     """Starts browsers as the options say. It keeps none of them: the launcher does."""
 
-    def __init__(self, options: LaunchOptions, profile: Profile) -> None:
+    def __init__(self, options: LaunchOptions, profile: Profile, gates: Gates) -> None:
         self._options = options
+        self._gates = gates
         self._profile = profile
         self.executable: Path | None = None
         """Names the browser that was started last, or is about to be."""
@@ -71,7 +74,8 @@ class BrowserStarter:
         is_own_engine = kind.engine == self._options.engine
         if is_own_engine:
             await self._find(playwright, headless=kind.headless)
-        options = self._launch_options() if is_own_engine else _UNTOUCHED
+        proxy = await self._gates.for_browser()
+        options = self._launch_options(proxy) if is_own_engine else self._options_of_others(kind, proxy)
         try:
             async with asyncio.timeout(LAUNCHES_WITHIN_S):
                 return await browser_type(playwright, kind.engine).launch(headless=kind.headless, **options)
@@ -100,20 +104,26 @@ class BrowserStarter:
             headless=options.headless,
             viewport={"width": width, "height": height},
             user_agent=self.windows_user_agent if options.headless else None,
-            **self._launch_options(),
+            **self._launch_options(await self._gates.for_browser()),
         )
 
-    def _launch_options(self) -> dict[str, Any]:  # Any: what Playwright's launch takes
+    def _launch_options(self, proxy: ProxySettings | None) -> dict[str, Any]:  # Any: what Playwright's launch takes
         """Return the launch options that every browser of the service's own engine shares."""
         options = self._options
         return {
             **_UNTOUCHED,
             "executable_path": self.executable,
             "chromium_sandbox": options.sandboxed,
-            "args": CHROMIUM_ARGS if options.engine == "chromium" else (),
+            "args": (*CHROMIUM_ARGS, *network_switches(options.policy)) if options.engine == "chromium" else (),
             "ignore_default_args": UNWANTED_ARGS if options.engine == "chromium" else None,
-            "proxy": ProxySettings(server=options.proxy) if options.proxy else None,
+            "proxy": proxy,
         }
+
+    def _options_of_others(self, kind: BrowserKind, proxy: ProxySettings | None) -> dict[str, Any]:  # Any: as above
+        """Return the launch options of a browser of another engine."""
+        policy = self._options.policy
+        switches = network_switches(policy) if kind.engine == "chromium" else ()
+        return {**_UNTOUCHED, "args": switches, "proxy": proxy if policy.needs_gate else None}
 
     async def _find(self, playwright: Playwright, *, headless: bool) -> None:
         executable = find_executable(playwright, self._options)

@@ -1,0 +1,195 @@
+"""Is a proxy of the service's own, through which every connection of a browser goes, whatever in the browser makes it.
+
+It looks up a name once, and connects only to addresses that the URL policy permits: a name that first leads to one
+address and then to another gains nothing. Of what is encrypted it sees the host and the port, and nothing is decrypted.
+"""
+
+import asyncio
+import contextlib
+import socket
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Final
+
+from browser_service.host.network.relay import (
+    MOST_HEAD,
+    BadHeadError,
+    Connection,
+    both_ways,
+    one_answer,
+    read_head,
+    with_headers,
+)
+from browser_service.host.network.upstream import Upstream
+from browser_service.security.addresses import Address, spelled_address
+from browser_service.security.urls import UrlPolicy
+from browser_service.security.web_address import web_address
+
+_HOST: Final = "127.0.0.1"
+_MOST_CONNECTIONS: Final = 2_048
+_HEAD_WITHIN_S: Final = 60
+_LOOKS_UP_WITHIN_S: Final = 10
+_CONNECTS_WITHIN_S: Final = 10
+_LOOKUPS_AT_ONCE: Final = 16
+_LOOPBACK: Final = ("127.0.0.1", "::1")
+
+_FIELDS: Final = (
+    b"Connection: close",
+    b"Cache-Control: no-store",
+    b"Content-Type: text/plain; charset=utf-8",
+    b"X-Content-Type-Options: nosniff",
+)
+
+
+class RefusedError(Exception):
+    """Says why the URL policy refuses a connection."""
+
+
+class Gate:
+    """Passes on what the URL policy permits, directly or to another proxy."""
+
+    def __init__(self, policy: UrlPolicy, upstream: Upstream | None = None) -> None:
+        self._policy = policy
+        self._upstream = upstream
+        self._servers: list[asyncio.Server] = []
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._lookups = ThreadPoolExecutor(_LOOKUPS_AT_ONCE, thread_name_prefix="names")
+        """Is its own, because one that waits for a slow answer must keep nobody else waiting."""
+
+    @property
+    def port(self) -> int:
+        """Return the port of a gate that has started."""
+        return int(self._servers[0].sockets[0].getsockname()[1])
+
+    async def start(self) -> None:
+        self._servers.append(await asyncio.start_server(self._accept, _HOST, 0, limit=MOST_HEAD))
+
+    async def stop(self) -> None:
+        for server in self._servers:
+            server.close()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._lookups.shutdown(wait=False, cancel_futures=True)
+
+    def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if len(self._tasks) >= _MOST_CONNECTIONS:
+            writer.close()
+            return
+        task = asyncio.create_task(self._serve((reader, writer)))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _serve(self, browser: Connection) -> None:
+        writer = browser[1]
+        try:
+            async with asyncio.timeout(_HEAD_WITHIN_S):
+                head = await read_head(browser[0])
+            method, target, *_ = head.split(b"\r\n", 1)[0].split(b" ")
+            serve = self._tunnel if method == b"CONNECT" else self._forward
+            await serve(browser, target.decode("ascii"), head)
+        except RefusedError as error:
+            writer.write(_answer("403 Forbidden", f"{error} It was refused by this browser's owner, not by the site."))
+        except (BadHeadError, ValueError):
+            writer.write(_answer("400 Bad Request", "This is a proxy."))
+        except (OSError, TimeoutError) as error:
+            writer.write(_answer("502 Bad Gateway", f"No connection was made: {error}"))
+        finally:
+            writer.close()
+            with contextlib.suppress(OSError, TimeoutError):
+                await writer.wait_closed()
+
+    async def _tunnel(self, browser: Connection, target: str, _: bytes) -> None:
+        """Connect what the browser encrypts by itself, and WebSockets."""
+        host, _colon, port = target.rpartition(":")
+        place = web_address(f"https://{host}:{port}/")
+        self._check_host(place.host, place.port)
+        server = await self._connect(place.host, place.port)
+        try:
+            browser[1].write(b"HTTP/1.1 200 OK\r\n\r\n")
+            await both_ways(browser, server)
+        finally:
+            server[1].close()
+
+    async def _forward(self, browser: Connection, url: str, head: bytes) -> None:
+        """Send on one request; the next one comes with a connection of its own, because it may be for another host."""
+        place = web_address(url)
+        if not url.startswith("http://"):
+            raise BadHeadError
+        if self._policy.rules.for_requests and (why := self._policy.refusal(url)):
+            raise RefusedError(f"{url[:200]}: {why}.")
+        self._check_host(place.host, place.port)
+        if self._upstream is None:
+            server = await self._connect(place.host, place.port)
+            target, more = "/" + url.removeprefix("http://").partition("/")[2], b""
+        else:
+            await self._check_lookup(place.host, place.port)
+            server, target, more = await self._open_upstream(self._upstream), url, self._upstream.authorization
+        try:
+            server[1].write(with_headers(head, target.encode(), more))
+            await one_answer(browser, server)
+        finally:
+            server[1].close()
+
+    def _check_host(self, host: str, port: int) -> None:
+        if why := self._policy.refusal_of_host(host, port):
+            raise RefusedError(f"{host}:{port}: {why}.")
+
+    async def _connect(self, host: str, port: int) -> Connection:
+        """Connect to a host, by an address that the policy permits."""
+        if self._upstream is not None:
+            await self._check_lookup(host, port)
+            return await self._upstream.tunnel(await self._open_upstream(self._upstream), host, port)
+        return await _open(self._permitted(host, await self._addresses(host), port), port)
+
+    async def _open_upstream(self, upstream: Upstream) -> Connection:
+        """Connect to the other proxy; one that an agent has chosen must be at an address that it could go to."""
+        addresses = await self._addresses(upstream.host)
+        if not upstream.by_owner:
+            addresses = self._permitted(upstream.host, addresses, upstream.port)
+        return await _open(addresses, upstream.port, tls_name=upstream.host if upstream.tls else None)
+
+    async def _check_lookup(self, host: str, port: int) -> None:
+        """Refuse a name that leads nowhere but to refused addresses. The other proxy looks it up by itself."""
+        try:
+            addresses = await self._addresses(host)
+        except OSError:
+            return  # a name that only the other proxy knows
+        self._permitted(host, addresses, port)
+
+    async def _addresses(self, host: str) -> list[Address]:
+        if address := spelled_address(host):
+            return [address]
+        if f".{host}".endswith(".localhost"):
+            return [address for text in _LOOPBACK if (address := spelled_address(text))]
+        look_up = partial(socket.getaddrinfo, host, None, type=socket.SOCK_STREAM)
+        async with asyncio.timeout(_LOOKS_UP_WITHIN_S):
+            found = await asyncio.get_running_loop().run_in_executor(self._lookups, look_up)
+        texts = dict.fromkeys(str(each[4][0]).partition("%")[0] for each in found)
+        return [address for text in texts if (address := spelled_address(text))]
+
+    def _permitted(self, host: str, addresses: list[Address], port: int) -> list[Address]:
+        reasons = {address: self._policy.refusal_of_address(address, port) for address in addresses}
+        permitted = [address for address, why in reasons.items() if not why]
+        if not permitted and reasons:
+            address, why = next(iter(reasons.items()))
+            raise RefusedError(f"{host} leads to {address}: {why}.")
+        return permitted
+
+
+async def _open(addresses: list[Address], port: int, tls_name: str | None = None) -> Connection:
+    error: OSError = OSError("the name leads to no address")
+    for address in addresses:
+        try:
+            async with asyncio.timeout(_CONNECTS_WITHIN_S):
+                return await asyncio.open_connection(
+                    str(address), port, limit=MOST_HEAD, ssl=True if tls_name else None, server_hostname=tls_name
+                )
+        except OSError as failed:  # a TimeoutError is one too
+            error = failed
+    raise error
+
+
+def _answer(status: str, text: str) -> bytes:
+    body = f"{text}\n".encode(errors="replace")
+    return b"\r\n".join((f"HTTP/1.1 {status}".encode(), *_FIELDS, b"Content-Length: %d" % len(body), b"", body))
