@@ -22,7 +22,6 @@ from types import MappingProxyType
 from typing import Final, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
-import filelock
 from pydantic import JsonValue
 
 from client import environment
@@ -136,6 +135,8 @@ def start(
     """
     if found := probe():
         return found, None
+    import filelock  # noqa: PLC0415 - only who starts a service needs it, and it takes a tenth of a command's start
+
     data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
     with filelock.FileLock(data_dir / START_LOCK, timeout=START_WITHIN_S):
         if found := probe():
