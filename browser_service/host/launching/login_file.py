@@ -1,16 +1,16 @@
 """Reads the logins in a file of another browser: a Playwright storage state, or a cookies.txt."""
 
-import json
 import re
 import time
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import Final, cast
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from pydantic import JsonValue
 
 from shared.errors import ValidationFailed, field_details
+from shared.json_lines import strict
 from shared.model import Json
 
 _DOMAIN: Final = re.compile(r"\.?([a-z0-9_]([a-z0-9_-]*[a-z0-9_])?\.)*[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?|\[[0-9a-f:.]+\]")
@@ -19,6 +19,9 @@ _COOKIE_KEYS: Final = ("name", "value", "domain", "path", "expires", "httpOnly",
 _HTTP_ONLY: Final = "#HttpOnly_"
 _COLUMNS: Final = 7
 _MOST_SHOWN: Final = 5
+_MOST_VALUES: Final = 200_000
+_LATEST: Final = 1e12
+"""Is later than any date that a browser knows, in seconds."""
 
 
 @dataclass
@@ -78,13 +81,15 @@ def read(content: str, site: str | None) -> LoginFile:
 def _parse_state(content: str) -> tuple[list[Json], list[Json]]:
     """Return the cookies and origins of a Playwright storage state."""
     try:
-        state = json.loads(content)
+        text = content.encode()
+        state = cast("Json", strict.loads(text, _MOST_VALUES))
+        strict.check_text(state, text)
     except ValueError as error:
         raise _unreadable_error(f"it is no JSON: {error}") from None
     cookies, origins = state.get("cookies", []), state.get("origins", [])
     if not ("cookies" in state or "origins" in state) or not _are_objects(cookies) or not _are_objects(origins):
         raise _unreadable_error('a storage state is {"cookies": [{...}], "origins": [{...}]}')
-    return cookies, origins
+    return cast("list[Json]", cookies), cast("list[Json]", origins)
 
 
 def _parse_cookies_txt(content: str, file: LoginFile) -> list[Json]:
@@ -126,7 +131,7 @@ def _add_cookie(file: LoginFile, cookie: Json) -> None:
     site, subject = domain.lstrip(".") or "?", f"cookie {name}"
     if not isinstance(name, str) or not name or not isinstance(cookie.get("value"), str):
         file.refuse(site, "a cookie", "it has no name or no value")
-    elif not isinstance(path, str) or not (session_only or isinstance(expires, int | float)):
+    elif not isinstance(path, str) or not (session_only or _is_time(expires)):
         file.refuse(site, subject, "its path or its date of expiry is none")
     elif _DOMAIN.fullmatch(domain) is None:
         file.refuse(site, subject, "its domain is none")
@@ -153,7 +158,7 @@ def _broken_promise(name: str, cookie: Json, domain: str, path: str) -> str | No
 def _add_origin(file: LoginFile, state: Json, domain: str) -> None:
     """Add the local storage and the databases of an origin to the file's, or refuse them."""
     url, items, databases = state.get("origin"), state.get("localStorage") or [], state.get("indexedDB") or []
-    parts = urlsplit(url if isinstance(url, str) else "")
+    parts = _parts(url if isinstance(url, str) else "")
     if not _belongs_to(parts.hostname or "", domain):
         return
     host, origin = parts.hostname or "?", f"{parts.scheme}://{parts.netloc}"
@@ -169,6 +174,17 @@ def _add_origin(file: LoginFile, state: Json, domain: str) -> None:
         file.refuse(host, "IndexedDB", "it is no list of databases")
     elif databases and is_origin:
         file.databases[origin] = cast("list[Json]", databases)
+
+
+def _is_time(value: JsonValue) -> bool:
+    return isinstance(value, int | float) and abs(value) < _LATEST
+
+
+def _parts(url: str) -> SplitResult:
+    try:
+        return urlsplit(url)
+    except ValueError:  # brackets around what is no address
+        return urlsplit("")
 
 
 def _are_objects(value: object) -> bool:

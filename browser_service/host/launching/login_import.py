@@ -26,8 +26,14 @@ _PROFILE_REFUSES: Final = (
 async def import_into(session: "SessionEntry", file: LoginFile) -> None:
     """Put all into the session, one by one, so that what the browser refuses does not cost the others."""
     context = await session.context()
-    for cookie in file.cookies:
-        await _import_cookie(context, session, cookie, file)
+    taken = [cookie for cookie in file.cookies if await _is_taken(context, session, cookie, file)]
+    stored = {(c.get("name"), c.get("domain"), c.get("path"), c.get("value")) for c in await context.cookies()}
+    for cookie in taken:
+        name, site = str(cookie["name"]), str(cookie["domain"]).lstrip(".")
+        if (name, cookie["domain"], cookie["path"], cookie["value"]) in stored:
+            file.imported[site, "cookies"] += 1
+        else:
+            file.refuse(site, f"cookie {name}", "the browser did not keep it")
     for origin, items in file.storage.items():
         reason = await _import_storage(session, origin, items) if session.permits(origin) else _FORBIDDEN
         if reason:
@@ -38,22 +44,18 @@ async def import_into(session: "SessionEntry", file: LoginFile) -> None:
         await _import_databases(session, file)
 
 
-async def _import_cookie(context: "BrowserContext", session: "SessionEntry", cookie: Json, file: LoginFile) -> None:
-    name, domain = str(cookie["name"]), str(cookie["domain"])
-    site = domain.lstrip(".")
+async def _is_taken(context: "BrowserContext", session: "SessionEntry", cookie: Json, file: LoginFile) -> bool:
+    """Add a cookie, and say whether the browser took it. One that it refused is reported."""
+    name, site = str(cookie["name"]), str(cookie["domain"]).lstrip(".")
     if not session.permits(f"https://{site}/"):
         file.refuse(site, f"cookie {name}", _FORBIDDEN)
-        return
+        return False
     try:
         await context.add_cookies([cookie])  # type: ignore[list-item] # checked by the browser
     except PlaywrightError:
         file.refuse(site, f"cookie {name}", "the browser refused it")
-        return
-    stored = {(c.get("name"), c.get("domain"), c.get("path"), c.get("value")) for c in await context.cookies()}
-    if (name, domain, cookie["path"], cookie["value"]) in stored:
-        file.imported[site, "cookies"] += 1
-    else:
-        file.refuse(site, f"cookie {name}", "the browser did not keep it")
+        return False
+    return True
 
 
 async def _import_storage(session: "SessionEntry", origin: str, items: list[Json]) -> str:
