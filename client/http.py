@@ -78,8 +78,8 @@ class ServiceClient:
         self._catalogue = catalogue
         self._last_reply = _LastReply()
         self._background: set[asyncio.Task[None]] = set()
-        given = bool(credentials.token or credentials.token_file)
-        self._transport = ProvenTransport(Prover(url, credentials.data_dir, given_token=given))
+        prover = Prover(url, credentials.data_dir, given_token=credentials.are_given)
+        self._transport = ProvenTransport(prover)
         self.http = httpx.AsyncClient(base_url=url, transport=self._transport, timeout=_TIMEOUT, trust_env=False)
 
     def as_client(self, credentials: Credentials) -> "ServiceClient":

@@ -11,7 +11,14 @@ _ONCE: Final = frozenset(
     (
         *(b"host", b"origin", b"authorization", b"content-type", b"content-length", b"transfer-encoding"),
         *(b"sec-fetch-site", b"x-api-key", b"mcp-session-id", b"mcp-protocol-version"),
-        *(b"x-browse-call", b"x-browse-attempt", b"x-browse-reply", b"x-browse-inline", b"x-browse-catalogue"),
+        *(
+            b"x-browse-call",
+            b"x-browse-attempt",
+            b"x-browse-reply",
+            b"x-browse-inline",
+            b"x-browse-catalogue",
+            b"x-browse-chat",
+        ),
     )
 )
 """Names the headers that we read, each of which says one thing."""
