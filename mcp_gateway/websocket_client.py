@@ -72,6 +72,7 @@ async def websocket_client(
     session: str | None = None,
     headers: Mapping[str, str] | None = None,
     tls: ssl.SSLContext | None = None,
+    plain: bool = False,
     reconnect: Reconnect = Reconnect(),
     heartbeat_interval_ms: int = 30_000,
     heartbeat_timeout_ms: int = 5_000,
@@ -80,8 +81,11 @@ async def websocket_client(
 
     A connection that is cut is tried again `reconnect.max_attempts` times, the first time at once. It comes back under
     the same `session`, 32 hexadecimal digits that are chosen here unless given: the pages are still this client's.
-    Calls that were under way get an error that says how to ask what became of them.
+    Calls that were under way get an error that says how to ask what became of them. A key goes unencrypted (`ws:`) to
+    this machine alone, unless `plain` says that nobody else can read what passes.
     """
+    if key and url.startswith("ws:") and not is_local(url) and not plain:
+        raise NotConnected(f"{url} would send the key unencrypted to another machine; write wss://, or give plain=True")
     session = session or uuid4().hex
     proof = {"Authorization": f"Bearer {key}"} if key else {}
     connecting = connect(

@@ -16,6 +16,8 @@ from mcp_gateway.stdio.relay import Relay
 from mcp_gateway.transports.settings import TransportSettings
 from shared.json_lines.lines import Lines
 
+log = structlog.get_logger()
+
 
 async def serve(
     host: EarlyServer | Lines | None,
@@ -27,6 +29,9 @@ async def serve(
     """Serve until the host of this process closes stdin, or the listeners end. Raises NotUsable."""
     _log_to_stderr(settings)
     gateway = Gateway(settings, autostart, instructions)
+    if gateway.service.credentials.are_given and settings.url.startswith("http:"):
+        advice = "Where the service's data directory is this account's, leave it out; or use https."
+        log.info("nothing proves who is sent the token that was given", url=settings.url, advice=advice)
     serving = [_serve_host(host, gateway)] if host else []
     if transports.networks:
         from mcp_gateway.transports.listeners import listen  # noqa: PLC0415 - stdio alone needs no HTTP server

@@ -14,6 +14,7 @@ from websockets.asyncio.client import connect
 from mcp_gateway.transports import messages
 from mcp_gateway.transports.access import HELD
 from mcp_gateway.transports.keys import digest
+from mcp_gateway.websocket_client import NotConnected, websocket_client
 from shared import patience
 from tests.front.transports.conftest import KEY, Listen, Listening, before
 from tests.support.listening import become
@@ -100,6 +101,12 @@ async def test_a_header_that_stands_twice_is_refused(every: Listening, transport
     said = await answer(host, again + body)
     assert said.startswith(b"HTTP/1.1 400")
     assert b"twice" in said or b"Invalid HTTP request" in said  # the parser refuses some by itself
+
+
+async def test_a_key_goes_to_another_machine_encrypted_or_not_at_all() -> None:
+    with pytest.raises(NotConnected, match="would send the key unencrypted to another machine"):
+        async with websocket_client("ws://192.0.2.1:3001/ws", key=KEY):
+            pass
 
 
 @pytest.mark.parametrize("transport", ["http", "websocket"])
