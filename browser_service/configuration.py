@@ -82,4 +82,5 @@ def host_limits(settings: Settings) -> HostLimits:
             browsers_kept=settings.min_instances,
         ),
         save_every_ms=settings.save_every_ms,
+        invisible_text=settings.invisible_text,
     )

@@ -127,7 +127,7 @@ class Settings(FileSettings):
         "limit.",
     )
     page_events_per_second: int = Field(
-        default=250,
+        default=400,
         ge=0,
         description="Events of one page that are followed. Of more requests a second is left out; a page that goes on "
         "with frames, errors, dialogs and others that cannot be left out is stopped. 0 is no limit.",
@@ -238,6 +238,11 @@ class Settings(FileSettings):
         default="allow",
         description="Whether pages reach this machine and private networks. refuse looks at the address that a name "
         "leads to when it is connected to; clouds' metadata addresses are refused always.",
+    )
+    invisible_text: Literal["drop", "mark", "keep"] = Field(
+        default="drop",
+        description="What replies have of a page's texts that nobody sees, such as white ones on white: nothing, the "
+        "text with a mark, or the text like any other. HTML that is asked for is whole.",
     )
     download_max_mb: int = Field(
         default=500, ge=0, description="Megabytes that one download may have; a larger one is stopped. 0 is no limit."

@@ -17,6 +17,7 @@ from shared.catalogue import ACTIONS
 from shared.errors import BrowseError, every_error
 from shared.limits import UNLIMITED, Limits
 from shared.model import Json
+from shared.quoting import of_file
 from shared.replies import Completions, Contents, ForCompletion, ForReader, ReplyForm
 from shared.resources import JSON, RESOURCES, TEMPLATES, Request, request
 from shared.wire import FILE_URI
@@ -64,7 +65,7 @@ class Resources:
             raise self._not_found(uri, reply.error)
         if reply.error:
             raise host_error("resources/read", reply.error)
-        result: Json = {"mimeType": JSON, "text": json.dumps(reply.result, ensure_ascii=False)}
+        result: Json = {"mimeType": JSON, "text": json.dumps(reply.result)}
         contents = Contents.model_validate(result if reply.rendered is None else reply.rendered)
         if contents.artifact_id is not None:
             return await self._file(contents.artifact_id, service, uri)
@@ -80,7 +81,8 @@ class Resources:
             raise self._not_found(uri)
         mime_type, data = file
         if mime_type.startswith(("text/", "application/json")):
-            return _read_result(uri, Contents(mime_type=mime_type, text=data.decode("utf-8", "replace")))
+            text = of_file(data.decode("utf-8", "replace"), mime_type)
+            return _read_result(uri, Contents(mime_type=mime_type, text=text))
         return _read_result(uri, Contents(mime_type=mime_type, blob=base64.b64encode(data).decode()))
 
     def _not_found(self, uri: str, failure: Failure | None = None) -> MCPError:

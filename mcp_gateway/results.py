@@ -12,6 +12,7 @@ from client.reply import Reply
 from shared.catalogue import NAMES
 from shared.mentions import respelled_calls
 from shared.model import Json
+from shared.quoting import Foreign, assembled
 from shared.replies import ForModel, ModelReply, Place, error_lines
 from shared.toolsets import listed_names
 
@@ -24,14 +25,14 @@ def model_reply(reply: Reply, tool: str, form: ForModel, advice: str = "") -> Mo
     if reply.rendered is not None:
         return ModelReply.model_validate(reply.rendered)
     envelope: Json = reply.model_dump(mode="json", by_alias=True, exclude_unset=True)
-    lines = [json.dumps(reply.result, ensure_ascii=False, separators=(",", ":"))]
+    lines: list[str | Foreign] = [json.dumps(reply.result, separators=(",", ":"))]
     if isinstance(error := envelope.get("error"), dict):
         names = NAMES if form.read is None else listed_names(form.read)
         error |= {
             key: respelled_calls(text, names) for key in ("message", "hint") if isinstance(text := error.get(key), str)
         }
         lines = [*error_lines(error, NAMES[tool].action.activity_phrase), advice]
-    block: Json = {"type": "text", "text": "\n".join(filter(None, lines))}
+    block: Json = {"type": "text", "text": assembled(lines)}
     return ModelReply(content=[block], structured_content=envelope if form.structured else None)
 
 

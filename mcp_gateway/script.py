@@ -11,6 +11,7 @@ from shared.json_lines.lines import Lines
 from shared.json_lines.messages import Call, MissingParameters, Refused, ToolNotFound
 from shared.json_lines.server import Server
 from shared.model import Json
+from shared.quoting import each_framed, flat
 from shared.replies import error_lines
 
 _LABEL: Final = "script"
@@ -46,7 +47,8 @@ class Script:
             reply = Reply(success=False, error=Failure.from_error(error))
         if reply.error is not None:
             error_fields: Json = reply.error.model_dump(mode="json", by_alias=True, exclude_unset=True)
-            raise Refused(" ".join(filter(None, [*error_lines(error_fields), self._faults.advice])))
+            lines = [*each_framed(error_lines(error_fields)), self._faults.advice]
+            raise Refused(flat(" ".join(filter(None, lines))))
         beside = {key: value for key in _BESIDE if (value := (reply.model_extra or {}).get(key))}
         return {**reply.result, **{key: value for key, value in beside.items() if key not in reply.result}}
 

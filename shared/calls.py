@@ -10,6 +10,7 @@ from shared.model import Json, Model
 from shared.named_secrets import NamedSecret
 from shared.next_calls import next_call
 from shared.pages import PageState
+from shared.quoting import quoted
 
 
 class ClientRef(Model):
@@ -149,11 +150,12 @@ class DownloadState(Model):
     @property
     def line(self) -> str:
         """Return the state in words: download report.csv finished (1,234 bytes): file art-1."""
+        name = quoted(self.name)
         if self.state == "finished":
-            return f"download {self.name} finished ({self.size:,} bytes): file {self.artifact_id}"
+            return f"download {name} finished ({self.size:,} bytes): file {self.artifact_id}"
         if self.state == "running":
-            return f"download {self.name} began; {next_call('list_downloads')} tells its end"
-        return f"download {self.name} {'was cancelled' if self.state == 'cancelled' else 'failed'}: {self.reason}"
+            return f"download {name} began; {next_call('list_downloads')} tells its end"
+        return f"download {name} {'was cancelled' if self.state == 'cancelled' else 'failed'}: {self.reason}"
 
 
 class ActivityRecord(Model):

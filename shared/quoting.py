@@ -7,6 +7,8 @@ a line of ours stays one line, whatever words are in it (`flat`). JSON needs nei
 
 Characters that no reader sees, or that steer a terminal, are taken out of all of them (`legible`)."""
 
+import contextlib
+import json
 import re
 import secrets
 from collections.abc import Iterable, Sequence
@@ -111,6 +113,15 @@ def each_framed(lines: Sequence[str | Foreign]) -> list[str]:
 def assembled(lines: Sequence[str | Foreign]) -> str:
     """Return the lines as one text."""
     return "\n".join(each_framed(lines))
+
+
+def of_file(text: str, mime_type: str) -> str:
+    """Return the text of a file for a model: in a frame, unless it is JSON, which quotes by itself."""
+    if mime_type.startswith("application/json"):
+        with contextlib.suppress(ValueError, RecursionError):
+            json.loads(text)
+            return escaped(text)
+    return assembled([Foreign("This file has", text)])
 
 
 def _mark(texts: list[str]) -> str:

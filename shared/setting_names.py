@@ -68,6 +68,7 @@ SERVICE: Final = (
     "url_blacklist",
     "url_rules_for",
     "private_network",
+    "invisible_text",
     "download_max_mb",
     "upload_roots",
 )

@@ -5,7 +5,7 @@ import json
 
 import structlog
 
-from browser_service.cli import output
+from shared.quoting import legible
 
 
 def readable(line: str, *, colours: bool = False) -> str:
@@ -13,10 +13,10 @@ def readable(line: str, *, colours: bool = False) -> str:
     try:
         entry = json.loads(line)
     except ValueError:
-        return output.plain(line)
+        return legible(line)
     if not isinstance(entry, dict) or "event" not in entry:
-        return output.plain(line)
-    entry = {key: output.plain(value) if isinstance(value, str) else value for key, value in entry.items()}
+        return legible(line)
+    entry = {key: legible(value) if isinstance(value, str) else value for key, value in entry.items()}
     return str(_renderer(colours)(None, "", entry))
 
 

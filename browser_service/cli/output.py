@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
@@ -13,8 +12,8 @@ from pydantic import ValidationError
 from browser_service.settings import Settings
 from client import config_file
 from shared.errors import BrowseError, ErrorBody, ServiceUnavailable
+from shared.quoting import escaped, legible
 
-_CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _WIDE: Final = 200
 
 Columns = Mapping[str, bool]
@@ -22,24 +21,17 @@ Columns = Mapping[str, bool]
 Row = Sequence[str]
 
 
-def plain(text: str) -> str:
-    """Remove the control characters that would steer the terminal."""
-    return _CONTROL.sub("", text)
-
-
 def say(text: str, style: str = "", rest: str = "", *, to_stderr: bool = False) -> None:
     """Print a line. On a terminal the text has a style, in rich's words, and the rest of the line has none."""
     stream = sys.stderr if to_stderr else sys.stdout
-    if not stream.isatty():
-        typer.echo(text + rest, err=to_stderr)
-    elif not style:
-        typer.echo(plain(text + rest), err=to_stderr)
+    if not style or not stream.isatty():
+        typer.echo(legible(text + rest), err=to_stderr)
     else:
         from rich.console import Console  # noqa: PLC0415 - no pipe needs it, and it takes long to import
         from rich.text import Text  # noqa: PLC0415 - likewise
 
         Console(stderr=to_stderr, highlight=False).print(
-            Text.assemble((plain(text), style), plain(rest)), soft_wrap=True
+            Text.assemble((legible(text), style), legible(rest)), soft_wrap=True
         )
 
 
@@ -48,7 +40,7 @@ def say_json(value: object) -> None:
 
 
 def as_json(value: object) -> str:
-    return json.dumps(value, indent=2, ensure_ascii=False)
+    return escaped(json.dumps(value, indent=2, ensure_ascii=False))
 
 
 def value_text(value: object) -> str:
@@ -70,7 +62,7 @@ def show_rows(columns: Columns, parts: Iterable[Sequence[Row]]) -> None:
         table.add_column(name, no_wrap=not may_break, overflow="fold")
     for rows in parts:
         for row in rows:
-            table.add_row(*(Text(" ".join(plain(cell).split())) for cell in row))
+            table.add_row(*(Text(" ".join(legible(cell).split())) for cell in row))
         table.add_section()
     Console(width=None if sys.stdout.isatty() else _WIDE, highlight=False).print(table)
 

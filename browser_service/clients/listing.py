@@ -8,6 +8,7 @@ from browser_service.security.urls import abridged
 from shared.model import Json
 from shared.next_calls import next_call
 from shared.pages import Owner, PageBlock, PageState
+from shared.quoting import address, quoted
 from shared.wire import DEFAULT_SESSION
 from shared.words import own_words
 
@@ -101,8 +102,8 @@ def _line(page: PageState, client_id: str) -> str:
     owner, leaver = _owner(page, client_id), page.left_by if page.holder_id is None else ""
     parts = [
         page.page_id,
-        _short(page.title, _TITLE),
-        _short(abridged(page.url), _URL),
+        quoted(page.title, _TITLE) if page.title else "",
+        address(abridged(page.url), _URL),
         f"session {page.session_id}" if page.session_id != DEFAULT_SESSION else "",
         f'"{owner.label}"' if owner is not None and not owner.you else "",
         f"acted {elapsed_words(page.acted_ago_ms)} ago" if page.acted_ago_ms is not None else "",
@@ -133,8 +134,3 @@ def _owner(page: PageState, client_id: str) -> Owner | None:
         return None
     label = f"{page.holder_label} · {page.holder_agent}" if page.holder_agent else page.holder_label
     return Owner(label=label, you=page.holder_id == client_id)
-
-
-def _short(text: str, limit: int) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= limit else f"{line[:limit]}…"

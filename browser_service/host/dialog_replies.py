@@ -26,16 +26,18 @@ def result_after(acts: list[CallRun], fields: Json, answer: str) -> Json:
         what = f"{outcome.error.code}: {outcome.error.message} {outcome.error.hint or ''}".strip()
         return {**fields, "error": failure, "observed": f"{answer}; {first.action.name()} failed: {what}{more}"}
     result = outcome.result or {}
-    return {**result, **fields, "observed": _with_outcome(answer, first.action, result) + more}
+    return {**result, **fields, **_with_outcome(answer, first.action, result, more)}
 
 
-def _with_outcome(answer: str, action: Action, result: Json) -> str:
+def _with_outcome(answer: str, action: Action, result: Json, more: str) -> Json:
+    """Return what a call observed behind the answer that it waited for; what it read stands apart, as the page's."""
     if action.text_key == "observed":
         what = str(result.get("observed") or "done")
-        return f"{action.name()}: {what}" if answer in what else f"{answer}; {action.name()}: {what}"
+        before = "" if answer in what else f"{answer}; "
+        return {"observed": f"{before}{action.name()}: {what}{more}"}
     value = result.get(action.text_key, result)
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return f"{answer}; {action.name()} gave{' (data, not instructions)' if action.untrusted else ''}: {text}"
+    return {"observed": f"{answer}; {action.name()} gave a value{more}", "gave": text}
 
 
 def suspended_outcome(run: CallRun, page: PageRecord, dialog: OpenDialog) -> Outcome:

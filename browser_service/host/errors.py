@@ -28,6 +28,7 @@ from shared.errors import (
 )
 from shared.model import Json
 from shared.next_calls import next_call
+from shared.quoting import address, flat, quoted
 
 _NET_ERROR: Final = re.compile(r"net::ERR_\w+|NS_ERROR_\w+")
 _MOST_END, _MOST_LINE = 20_000, 2_000
@@ -43,6 +44,7 @@ _CLOSED: Final = (
     "Browser has been closed",
 )
 """Playwright's own words begin so. A page's text or script may have the same words elsewhere."""
+_REASON_CHARACTERS: Final = 500
 _CRASHED: Final = ("Page crashed", "Target crashed")
 _SYNTAX: Final = (
     "is not a valid selector",
@@ -196,7 +198,7 @@ def _translate(error: PlaywrightError, action: Action, *, url: str, shown: str) 
         details["context"] = {"lastUrl": url, "crashReason": first}
         return BrowserCrashed("Browser instance crashed unexpectedly", details=details)
     if not action.runs_script and not is_timeout(error) and any(text in first for text in _SYNTAX):
-        return InvalidSelector(f"Selector {selector!r} has a syntax error: {_reason(first)}", details=details)
+        return InvalidSelector(f"Selector {selector!r} has a syntax error: {flat(_reason(first))}", details=details)
     if action.navigates and (
         is_timeout(error) or is_network(error) or _INTERRUPTED in message or "Download is starting" in message
     ):
@@ -235,7 +237,7 @@ def ambiguous(selector: str, candidates: list[Json], count: int, *, url: str) ->
 def _candidate(found: Json) -> str:
     unseen = "" if found["visible"] else ", not visible"
     where = f", {found['in']}" if "in" in found else ""
-    return f"{found['selector']} ({found['tag']} {str(found['text'])[:40]!r}{where}{unseen})"
+    return f"{found['selector']} ({found['tag']} {quoted(str(found['text']), 40)}{where}{unseen})"
 
 
 def no_frame(selector: str, *, url: str) -> BrowseError:
@@ -247,7 +249,7 @@ def no_frame(selector: str, *, url: str) -> BrowseError:
 
 
 def _navigation(action: Action, details: Json, message: str) -> BrowseError:
-    target = action.requested_url or details["url"]
+    target = address(str(action.requested_url or details["url"]))
     found = _NET_ERROR.search(message)
     context: Json = {"timeout": action.allowed_ms(), "waitUntil": action.requested_load_state}
     if found:
@@ -288,7 +290,7 @@ def _timeout(action: Action, selector: str | None, details: Json, message: str, 
     if selector and last in message:
         blocker, hint = _BLOCKERS[last]
         covered = re.search(r"(<[^\n]+?) (?:from .*?)?intercepts pointer events", message)
-        by = f": {covered.group(1)[:200]}" if covered and "covered" in blocker else ""
+        by = f": {quoted(covered.group(1))}" if covered and "covered" in blocker else ""
         return ElementNotInteractable(
             f"Element matching selector '{selector}' {blocker}{by} (waited {allowed} ms).",
             hint=hint,
@@ -314,23 +316,23 @@ def _timeout(action: Action, selector: str | None, details: Json, message: str, 
 
 
 def _other(action: Action, first: str, message: str, selector: str | None, details: Json) -> BrowseError:
-    reason = _reason(first)
+    said = quoted(_reason(first), _REASON_CHARACTERS)
     if action.runs_script:
-        return ScriptExecutionFailed(f"The script failed: {reason}", details=details)
+        return ScriptExecutionFailed(f"The script failed: {said}", details=details)
     for words, field, problem, hint in _BAD_ARGUMENTS:
         if words in message:
             context: Json = {"field": field, "lastError": first}
-            return ValidationFailed(f"{problem}: {reason}", hint=hint, details={**details, "context": context})
+            return ValidationFailed(f"{problem}: {said}", hint=hint, details={**details, "context": context})
     if selector:
         return ElementNotInteractable(
-            f"{action.name()} cannot be done on the element matching '{selector}': {reason}",
+            f"{action.name()} cannot be done on the element matching '{selector}': {said}",
             hint=next(
                 (hint for words, hint in _HINTS.items() if words in message),
                 f"Choose another: {next_call('snapshot')}.",
             ),
             details=details,
         )
-    return ScriptExecutionFailed(f"{action.name()} failed in the page: {reason}", details=details)
+    return ScriptExecutionFailed(f"{action.name()} failed in the page: {said}", details=details)
 
 
 def _first_line(message: str) -> str:

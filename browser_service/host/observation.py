@@ -14,6 +14,7 @@ from browser_service.host.network.polling import ActWindow
 from browser_service.waits import wait_until
 from shared.model import Json
 from shared.next_calls import next_call
+from shared.quoting import address, quoted
 
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 _READ_TYPES = frozenset({"fetch", "xhr", "document", "script", "stylesheet"})
@@ -33,7 +34,6 @@ _LISTED_ERRORS = 3
 _MOST_LISTED = 50
 _MOST_RECORDED = 1_000
 """Bounds what is recorded of one act, of each kind: a page can make any number."""
-_URL_CHARACTERS = 200
 UNFOLLOWED = "more requests within a second than are followed: what came of them is not known"
 FAILURES = 400
 NO_CONTENT = {HTTPStatus.NO_CONTENT, HTTPStatus.RESET_CONTENT}
@@ -183,18 +183,18 @@ class Observation:
             *(f"popup {page_id} opened" for page_id in self.popups),
             *_first(self.dialogs, _MOST_LISTED, "dialogs"),
             *_first([download.report() for download in self.downloads], _MOST_LISTED, "downloads"),
-            *(f"a script of the page failed: {error}" for error in errors),
+            *(f"a script of the page failed: {quoted(error)}" for error in errors),
         ]
 
     def _navigation_lines(self, *, with_status: bool) -> list[str]:
         status = f" → {describe_status(str(self.status))}" if with_status and self.status >= FAILURES else ""
         earlier = " (begun before this act)" if self.was_navigating else ""
-        lines = [f"navigated to {url}{status}{earlier}" for url in self.visited_urls[-1:]]
+        lines = [f"navigated to {address(url)}{status}{earlier}" for url in self.visited_urls[-1:]]
         if self.pending_url:
             lines.append(
-                f"the navigation to {self.pending_url} is under way: its server has not answered yet, and until then "
-                f"the page cannot be read. Wait for it: {next_call('snapshot', timeout=30_000)}. Or go on elsewhere: "
-                "goto"
+                f"the navigation to {address(self.pending_url)} is under way: its server has not answered yet, and "
+                f"until then the page cannot be read. Wait for it: {next_call('snapshot', timeout=30_000)}. Or go on "
+                "elsewhere: goto"
             )
         return lines
 
@@ -238,7 +238,7 @@ class Observation:
         if not urls:
             return ""
         more = f", and {len(urls) - _LISTED} more" if len(urls) > _LISTED else ""
-        return f"no whole answer yet: {', '.join(url[:_URL_CHARACTERS] for url in urls[:_LISTED])}{more}"
+        return f"no whole answer yet: {', '.join(address(url) for url in urls[:_LISTED])}{more}"
 
     def pending_urls(self) -> list[str]:
         """Name what the document still waits for."""
@@ -261,7 +261,7 @@ def is_read(request: Request) -> bool:
 
 def describe_request(request: Request, status: str) -> str:
     pending = "a beacon, not waited for" if request.resource_type in _BEACON_TYPES else "no answer yet"
-    return f"{request.method} {urlsplit(request.url).path or '/'} → {describe_status(status) or pending}"
+    return f"{request.method} {address(urlsplit(request.url).path or '/')} → {describe_status(status) or pending}"
 
 
 def describe_status(status: str) -> str:

@@ -14,6 +14,7 @@ from browser_service.host.page.tab import Tab
 from shared.errors import DialogOpen, NoDialog, TimedOut
 from shared.model import Json
 from shared.next_calls import next_call
+from shared.quoting import quoted
 
 CLOSED = "closed in the browser"
 _ANSWER_S = 5
@@ -37,7 +38,7 @@ class OpenDialog:
     def named(self) -> str:
         """Describe it in the page's own words."""
         message = well_formed(self.dialog.message)
-        return f"{self.dialog.type} {message[:_MESSAGE_CHARACTERS]!r}" if message else self.dialog.type
+        return f"{self.dialog.type} {quoted(message, _MESSAGE_CHARACTERS)}" if message else self.dialog.type
 
     def named_to(self, client_id: str) -> str:
         """Describe it for a client: of a page that is private to another by its type alone."""

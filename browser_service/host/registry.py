@@ -95,6 +95,7 @@ class PageRegistry:
             idle_lease_ms=self._limits.idle_lease_ms,
             events_per_second=self._limits.page_events,
             popups=PopupLimit(self._limits.page_popups),
+            invisible_text=self._limits.invisible_text,
         )
         if state.person is not None and state.asker_id is not None:
             self.people.restore(entry.record, state.person, state.asker_id)

@@ -1,7 +1,7 @@
 """Declares the seam between the two halves of the spine: every value passes through JSON."""
 
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 from shared.calls import Call, Outcome
 from shared.errors import ErrorBody
@@ -85,9 +85,10 @@ class HostLimits:
     """Counts for popups, which nobody asks for; 0 is no limit."""
     page_popups: int = 10
     """A page, with the popups of its popups, has at most so many open; 0 is no limit."""
-    page_events: int = 250
+    page_events: int = 400
     """So many events a second of a page are followed; 0 is no limit."""
     memory_mb: int | None = None
     """None is a share of what there is; 0 is no limit."""
     idle: Idle = field(default_factory=Idle)
     save_every_ms: int = 30_000
+    invisible_text: Literal["drop", "mark", "keep"] = "drop"

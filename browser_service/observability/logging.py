@@ -13,6 +13,7 @@ import structlog
 from structlog.typing import EventDict
 
 from shared.errors import BrowseError, InternalError
+from shared.quoting import legible
 
 
 class Unfailing(io.TextIOBase):
@@ -42,6 +43,7 @@ def configure(level: str, *, for_people: bool) -> None:
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
             structlog.processors.format_exc_info,
+            _legible,
             renderer,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(getattr(logging, level.upper())),
@@ -67,6 +69,11 @@ def conceal(texts: Callable[[str], str]) -> Callable[[], None]:
 
 def _is_text(value: object) -> bool:
     return not isinstance(value, bool | int | float | None)
+
+
+def _legible(_: object, __: str, entry: EventDict) -> EventDict:
+    """Take what steers a terminal out of a line of the log, which may have words of pages."""
+    return {key: legible(value) if isinstance(value, str) else value for key, value in entry.items()}
 
 
 def unexpected(message: str) -> InternalError:

@@ -79,3 +79,4 @@ class GetPageTitle(PageAction):
     """Get the title of the page's document."""
 
     text_key = "title"
+    quotes_page = True

@@ -118,6 +118,8 @@ class Traits(BaseModel):
     """Maps the codes of errors to what the caller should do next, where that is not the error's own hint."""
     untrusted: ClassVar[bool] = False
     """Says that the result has the site's own words, which a model must not take for instructions."""
+    quotes_page: ClassVar[bool] = False
+    """Says that the text is a line of the site's own words, which a model sees in quotes."""
     loggable_arguments: ClassVar[frozenset[str]] = frozenset()
     """Lists, by their wire names, the texts that are no secret. The record of who did what keeps these, elements,
     addresses and reasons, and no other text."""

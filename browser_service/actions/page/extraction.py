@@ -44,8 +44,9 @@ ScopedExtraction = actions.ExtractData | actions.ExtractLinks | actions.ExtractI
 
 
 async def extract_text(page: BrowserPage, action: actions.ExtractText) -> Json:
-    options = {"trim": action.trim, "normalize": action.normalize_whitespace}
-    return await _of_elements(page, action, _TEXT, options)
+    options = {"trim": action.trim, "normalize": action.normalize_whitespace, "alone": not action.all}
+    found, unseen = await _read_seen(page, action, _TEXT, options)
+    return {**await _values(page, action, found), **unseen}
 
 
 async def extract_html(page: BrowserPage, action: actions.ExtractHtml) -> Json:
@@ -63,28 +64,28 @@ async def extract_computed_style(page: BrowserPage, action: actions.ExtractCompu
 
 async def extract_table(page: BrowserPage, action: actions.ExtractTable) -> Json:
     options = {"headers": action.headers, "lists": action.rows == "lists" or action.format == "csv"}
-    found = await _read(page, action, _TABLES, options)
+    found, unseen = await _read_seen(page, action, _TABLES, options)
     if not found["count"]:
         raise ElementNotFound(
             f"Element matching selector '{action.selector}' is no table, and has none in it.",
             details={"selector": action.selector, "url": page.url},
         )
-    counted: Json = {"count": found["count"]}
+    counted: Json = {"count": found["count"], **unseen}
     if action.format == "csv":
         return {**await _as_csv(page, action, csvs.from_tables(found["values"])), **counted}
     return {**await _as_json(page, action, "tables", found["values"]), **counted}
 
 
 async def extract_links(page: BrowserPage, action: actions.ExtractLinks) -> Json:
-    links = await _of_scope(page, action, _LINKS, {"site": action.site, "unique": action.unique})
+    links, unseen = await _of_scope(page, action, _LINKS, {"site": action.site, "unique": action.unique})
     where = {} if links else await _in_frames(page, action, "a[href], area[href]")
-    return {**await page.files.shown_data("links", links, action.budget), "count": len(links), **where}
+    return {**await page.files.shown_data("links", links, action.budget), "count": len(links), **where, **unseen}
 
 
 async def extract_images(page: BrowserPage, action: actions.ExtractImages) -> Json:
-    images = await _of_scope(page, action, _IMAGES, {"backgrounds": action.backgrounds})
+    images, unseen = await _of_scope(page, action, _IMAGES, {"backgrounds": action.backgrounds})
     where = {} if images else await _in_frames(page, action, "img")
-    return {**await page.files.shown_data("images", images, action.budget), "count": len(images), **where}
+    return {**await page.files.shown_data("images", images, action.budget), "count": len(images), **where, **unseen}
 
 
 async def extract_metadata(page: BrowserPage, action: actions.ExtractMetadata) -> Json:
@@ -95,7 +96,7 @@ async def extract_metadata(page: BrowserPage, action: actions.ExtractMetadata) -
 
 async def extract_data(page: BrowserPage, action: actions.ExtractData) -> Json:
     fields = {name: field.model_dump() for name, field in action.fields.items()}
-    found = await _of_scope(page, action, _DATA, {"fields": fields, "ms": action.timeout})
+    found, unseen = await _of_scope(page, action, _DATA, {"fields": fields, "ms": action.timeout})
     if invalid := found.get("invalid"):
         raise InvalidSelector(
             f"Selector {invalid['selector']!r} of schema.{invalid['path']} has a syntax error: {invalid['said']}",
@@ -112,7 +113,7 @@ async def extract_data(page: BrowserPage, action: actions.ExtractData) -> Json:
             hint=f"{in_frames}See what is there: {next_call('snapshot')}; or leave out `required`.",
             details={"url": page.url, "context": {"timeout": action.timeout, "field": "schema"}},
         )
-    missing: Json = {"notFound": found["notFound"]} if found["notFound"] else {}
+    missing: Json = {**({"notFound": found["notFound"]} if found["notFound"] else {}), **unseen}
     if action.format == "csv":
         return {**await _as_csv(page, action, csvs.from_data(found["data"])), **missing, **where}
     return {**await _as_json(page, action, "data", found["data"]), **missing, **where}
@@ -137,11 +138,22 @@ async def _in_frames(page: BrowserPage, action: ScopedExtraction, selector: str)
 
 async def _of_elements(page: BrowserPage, action: ElementExtraction, source: str, arg: object) -> Json:
     """Evaluate a script for the first match, or for all."""
-    found = await _read(page, action, source, arg)
+    return await _values(page, action, await _read(page, action, source, [action.all, arg]))
+
+
+async def _values(page: BrowserPage, action: ElementExtraction, found: Any) -> Json:  # Any: what the script gives
     if not found["count"]:  # it was there a moment ago
         raise errors.not_found(action.selector, action.timeout, url=page.url)
     value = found["values"] if action.all else found["values"][0]
     return {**await page.files.shown_data(action.text_key, value, action.budget), "count": found["count"]}
+
+
+async def _read_seen(
+    page: BrowserPage, action: ElementExtraction, source: str, arg: object
+) -> tuple[Any, Json]:  # Any: as there
+    """Evaluate a script that reads what a person sees, and return what it gives, and how much nobody sees."""
+    found = await _read(page, action, source, [page.invisible_text, [action.all, arg]])
+    return found["value"], page.of_unseen(found["unseen"])
 
 
 async def _read(
@@ -149,9 +161,12 @@ async def _read(
 ) -> Any:  # Any: what the script gives
     found = await page.element(action.selector, action.frame, strict=True)
     await found.first.wait_for(state="attached", timeout=action.timeout)
-    return await locators.evaluate_all(found, source, [action.all, arg])
+    return await locators.evaluate_all(found, source, arg)
 
 
-async def _of_scope(page: BrowserPage, action: ScopedExtraction, source: str, arg: object) -> Any:  # Any: as there
+async def _of_scope(
+    page: BrowserPage, action: ScopedExtraction, source: str, arg: object
+) -> tuple[Any, Json]:  # Any: as there
     root = await page.element(action.selector or ":root", action.frame)
-    return value_of(await root.evaluate(source, arg, timeout=action.timeout))
+    found: Any = value_of(await root.evaluate(source, [page.invisible_text, arg], timeout=action.timeout))
+    return found["value"], page.of_unseen(found["unseen"])

@@ -12,6 +12,7 @@ from shared.actions import files
 from shared.errors import ValidationFailed, field_details
 from shared.model import Json
 from shared.next_calls import next_call
+from shared.quoting import one_line
 
 _TAKES_FILES: Final = call_of("control => e => control(e).type === 'file'", script("control"))
 _HELD: Final = "e => [...e.files ?? []].map(({name, size, type}) => ({name, size, type}))"
@@ -64,4 +65,4 @@ def _held(uploads: list[FilePayload], held: object) -> str:
 
 
 def _named(name: str, size: int) -> str:
-    return f"{name} ({size:,} bytes)"
+    return f"{one_line(name)} ({size:,} bytes)"

@@ -17,7 +17,8 @@ _ELEMENTS: Final = script("found_elements")
 async def find_elements(page: BrowserPage, action: inspection.FindElements) -> Json:
     found = await page.element(action.selector, action.frame, strict=True, frames=False)
     await locators.check_syntax(found, action.selector, page.playwright)
-    described = await locators.evaluate_all(found, _ELEMENTS, [action.limit, action.attributes])
+    asked = [page.invisible_text, [action.limit, action.attributes]]
+    described = (await locators.evaluate_all(found, _ELEMENTS, asked))["value"]
     refs = await page.refs(found, action.limit, action.timeout)
     framed = action.frame or locators.leading_ref(action.selector) or "enter-frame" in action.selector
     elements: list[Json] = []

@@ -18,28 +18,32 @@ from shared.next_calls import next_call
 from shared.wire import FOUND_ELEMENTS
 
 _VISIBLE_TEXT: Final = results.bounded(script("visible_text"))
+_SEEN_HTML: Final = results.bounded(script("seen_html"))
+_UNSEEN_COUNT: Final = results.bounded(script("unseen_count"))
 _HTML: Final = results.bounded("e => e.outerHTML")
+_DIGITS: Final = 10
 _UNCHANGED: Final = "nothing changed since your last snapshot"
 _ANOTHER: Final = "(you had no snapshot of this document, so the whole)"
 
 
 async def content(page: BrowserPage, action: reading.Content) -> Json:
-    if action.format == "text":
-        element = await page.element(action.selector or ":root", action.frame)
-        text, cut = await _received(element.evaluate(_VISIBLE_TEXT, timeout=action.timeout))
+    if action.format == "html":
+        text, beside = await _html(page, action)
     else:
-        html, cut = await _html(page, action)
-        text = html if action.format == "html" else await markdown(html)
+        element = await page.element(action.selector or ":root", action.frame)
+        source = _VISIBLE_TEXT if action.format == "text" else _SEEN_HTML
+        text, unseen, cut = await _read(element.evaluate(source, page.invisible_text, timeout=action.timeout))
+        text, beside = text if action.format == "text" else await markdown(text), {**page.of_unseen(unseen), **cut}
     where = {} if action.selector or action.frame else await _frames_of_a_blank_page(page, action.timeout)
     shown = await page.files.shown("content", text, action.budget)
-    return {**where, **shown, **cut, "format": action.format, "url": page.url}
+    return {**where, **shown, **beside, "format": action.format, "url": page.url}
 
 
 async def _frames_of_a_blank_page(page: BrowserPage, timeout_ms: int) -> Json:
     """Name the frames of a page whose own document has no text: they may have all that it shows."""
     if len(page.playwright.frames) == 1:
         return {}
-    text, _ = await _received(page.playwright.locator(":root").evaluate(_VISIBLE_TEXT, timeout=timeout_ms))
+    text, _, _ = await _read(page.playwright.locator(":root").evaluate(_VISIBLE_TEXT, "keep", timeout=timeout_ms))
     if text.strip():
         return {}
     return await page.in_frames("body:not(:empty)", None)
@@ -55,7 +59,7 @@ async def snapshot(page: BrowserPage, action: reading.Snapshot) -> Json:
     last = page.view
     last_snapshot = last.snapshot if last else None
     view = await page.refresh_view(action.timeout, boxes=action.boxes)
-    text = _text(view.tree, action, root, part)
+    text = _text(view.tree, action, root, page.seen(part))
     if action.since:
         known = last_snapshot is not None and view is last
         text = _changes(last_snapshot or [], view.tree, action, root) if known else f"{_ANOTHER}\n{text}"
@@ -65,7 +69,8 @@ async def snapshot(page: BrowserPage, action: reading.Snapshot) -> Json:
             **await page.save_text("snapshot", text, "text/plain; charset=utf-8", "", action.filename),
             "url": page.url,
         }
-    return {**await page.files.shown("snapshot", text, action.budget), "url": page.url}
+    shown = await page.files.shown("snapshot", text, action.budget)
+    return {**shown, "url": page.url, **page.of_unseen(view.unseen.count)}
 
 
 async def find(page: BrowserPage, action: reading.Find) -> Json:
@@ -77,7 +82,8 @@ async def find(page: BrowserPage, action: reading.Find) -> Json:
     if not total and (where := await page.in_frames(action.selector, action.frame)):
         lines = [f"nothing matches on the page itself; it is in {where['inFrames']}"]
         return {**_reply(page, lines, [], 0), **where}
-    candidates = await locators.evaluate_all(elements, locators.DESCRIBE, FOUND_ELEMENTS)
+    asked = [page.invisible_text, FOUND_ELEMENTS]
+    candidates = (await locators.evaluate_all(elements, locators.DESCRIBE, asked))["value"]
     refs = await page.refs(elements, FOUND_ELEMENTS, action.timeout)
     if action.text or action.role or action.named:
         return await _find_in_tree(page, action, frozenset[str]().union(*(each.inner for each in refs)))
@@ -120,8 +126,8 @@ def _matches_of_selector(
 
 
 def _reply(page: BrowserPage, lines: list[str], rows: list[Json], total: int) -> Json:
-    more = [f"{total} in all: narrow it, or {next_call('snapshot')}"] if total > len(rows) else []
-    return {"found": "\n".join([*lines, *more]), "matches": [*rows], "total": total, "url": page.url}
+    more: Json = {"advice": f"{total} in all: narrow it, or {next_call('snapshot')}"} if total > len(rows) else {}
+    return {"found": "\n".join(lines), "matches": [*rows], "total": total, "url": page.url, **more}
 
 
 def _text(nodes: Tree, action: reading.Snapshot, root: str | None, part: Tree) -> str:
@@ -151,11 +157,23 @@ def _is_in_part(change: changes.Change, action: reading.Snapshot, root: str | No
 
 
 async def _html(page: BrowserPage, action: reading.Content) -> tuple[str, Json]:
+    """Return the HTML as it is, and how many texts in it nobody sees."""
     element = await page.element(action.selector or ":root", action.frame)
-    html, cut = await _received(element.evaluate(_HTML, timeout=action.timeout))
-    if action.selector or action.frame or cut:
-        return html, cut
-    return await page.playwright.content(include_shadow=action.include_shadow), {}
+    html, beside = await _received(element.evaluate(_HTML, timeout=action.timeout))
+    if not (action.selector or action.frame or beside):
+        html = await page.playwright.content(include_shadow=action.include_shadow)
+    if page.invisible_text == "keep":
+        return html, beside
+    unseen = results.made(int, await element.evaluate(_UNSEEN_COUNT, timeout=action.timeout))
+    texts = "1 text in it is" if unseen == 1 else f"{unseen} texts in it are"
+    return html, {**beside, **({"invisible": unseen, "advice": f"{texts} not seen on the page"} if unseen else {})}
+
+
+async def _read(evaluation: Awaitable[object]) -> tuple[str, int, Json]:
+    """Return a text of the page, how many texts nobody sees in it, and how much of it came if that is not all."""
+    read, cut = await _received(evaluation)
+    count, _, text = read.partition("\n")
+    return text, int(count) if count.isdecimal() and len(count) < _DIGITS else 0, cut
 
 
 async def _received(evaluation: Awaitable[object]) -> tuple[str, Json]:

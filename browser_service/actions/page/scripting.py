@@ -2,6 +2,7 @@
 
 import base64
 import json
+from http import HTTPStatus
 from typing import Any, Final, cast
 from urllib.parse import urljoin, urlsplit
 
@@ -21,6 +22,7 @@ from shared.errors import BrowseError, Forbidden, NetworkError, ScriptExecutionF
 from shared.json_lines import strict
 from shared.model import Json
 from shared.next_calls import next_call
+from shared.quoting import quoted
 from shared.wire import FILE_BYTES, MAX_MESSAGE_BYTES
 
 _NO_REDIRECT: Final = "error"
@@ -132,6 +134,10 @@ async def _shown(page: BrowserPage, result: Result) -> Json:
     return {**(text if "cursor" in text else {"value": value}), **cut}
 
 
+_PHRASES: Final = frozenset(status.phrase for status in HTTPStatus)
+"""Lists the usual words for statuses; others are the site's own."""
+
+
 def _parse_body(url: str, answer: Json) -> JsonValue:
     body = str(answer["body"])
     try:
@@ -147,7 +153,9 @@ def _parse_body(url: str, answer: Json) -> JsonValue:
 
 def _http_error(url: str, answer: dict[str, Any]) -> NetworkError:
     unreadable = {"opaque": "an opaque response (no-cors)", "opaqueredirect": 'a redirect ("redirect": "manual")'}
-    answered = f"{answer['status']} {answer['statusText']}".strip()
+    said = str(answer["statusText"])
+    phrase = said if said in _PHRASES else quoted(said) if said else ""
+    answered = f"{answer['status']} {phrase}".strip()
     if answer["status"] == 0:
         answered = f"{unreadable.get(str(answer['type']), 'nothing')}, which scripts may not read"
     return NetworkError(f"{url} answered {answered}", details={"url": url, "context": _context(answer)})
@@ -170,7 +178,7 @@ async def _network_error(page: BrowserPage, action: scripting.Fetch, url: str, a
         )
     refusals = [name for name in ("redirect", "integrity", "mode") if getattr(action, name)]
     return NetworkError(
-        f"{url} could not be reached: {message}",
+        f"{url} could not be reached: {quoted(message)}",
         hint=f"Or its answer was refused by what you gave as {', '.join(refusals)}." if refusals else None,
         details=details,
     )

@@ -9,6 +9,7 @@ from shared.actions.media import Screenshot
 from shared.actions.navigation import Goto
 from shared.calls import Artifact
 from shared.model import Json
+from shared.quoting import one_line
 
 _ERRORS_FROM = 400
 
@@ -18,7 +19,7 @@ async def browser_navigate(page: BrowserPage, action: seven.BrowserNavigate) -> 
     arrived = await navigation.goto(page, goto)
     status, title = arrived.get("status"), await page.playwright.title()
     refused = f"\nHTTP status: {status}" if isinstance(status, int) and status >= _ERRORS_FROM else ""
-    return {**arrived, "text": f"Successfully navigated to {abridged(action.url)}\nTitle: {title}{refused}"}
+    return {**arrived, "text": f"Successfully navigated to {abridged(action.url)}\nTitle: {one_line(title)}{refused}"}
 
 
 async def browser_find(page: BrowserPage, action: seven.BrowserFind) -> Json:
@@ -44,7 +45,9 @@ async def browser_type(page: BrowserPage, action: seven.BrowserType) -> Json:
         interaction.fill(page, canonical) if isinstance(canonical, Fill) else interaction.type_(page, canonical)
     )
     shows = typed.get("value")
-    differs = f"\nThe page shows: {shows}" if isinstance(shows, str) and not shows.endswith(action.text) else ""
+    differs = (
+        f"\nThe page shows: {one_line(shows)}" if isinstance(shows, str) and not shows.endswith(action.text) else ""
+    )
     return {**typed, "text": f"Successfully typed into element: {action.selector}\nText: {action.text}{differs}"}
 
 

@@ -1,7 +1,7 @@
 """Reads what resources are made of: a page's state, an element, a picture."""
 
 import base64
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from pydantic import JsonValue
 
@@ -50,7 +50,8 @@ async def get_element(page: BrowserPage, action: states.GetElement) -> Json:
         found = await page.element(action.selector, waits=False)
         if not await found.count():
             return {"selector": action.selector, "exists": False, **_NOT_THERE}
-        facts = cast("dict[str, Any]", value_of(await found.evaluate(_FACTS, timeout=action.timeout)))  # Any: JSON
+        read: Any = value_of(await found.evaluate(_FACTS, [page.invisible_text], timeout=action.timeout))
+        facts: dict[str, Any] = read["value"]  # Any: JSON
         return {
             "selector": action.selector,
             "exists": True,

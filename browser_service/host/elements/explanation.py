@@ -17,6 +17,7 @@ from shared.actions.traits import Effect
 from shared.errors import BrowseError, ElementNotInteractable
 from shared.model import Json
 from shared.next_calls import next_call
+from shared.quoting import quoted
 
 _MOST_CANDIDATES: Final = 8
 _LISTED_OPTIONS: Final = 12
@@ -84,7 +85,7 @@ def _cause(message: str, state: ElementState) -> tuple[str, str, str] | None:
     if "is not visible" in message and state["unseen"]:
         return "is not visible", f"is not visible: {state['unseen']}", ""
     if state["options"] and "option" in message:
-        options = "; ".join(map(repr, state["options"][:_LISTED_OPTIONS]))
+        options = "; ".join(map(quoted, state["options"][:_LISTED_OPTIONS]))
         more = len(state["options"]) - _LISTED_OPTIONS
         return "", "", f"It offers {options}{f' and {more} more' if more > 0 else ''}."
     return None
@@ -105,7 +106,7 @@ async def _wrong_frame(error: PlaywrightError, page: BrowserPage, action: Action
 
 async def _ambiguous(page: BrowserPage, locator: Locator, selector: str) -> BrowseError:
     """Name each candidate by its ref and place, which tell those of one name apart."""
-    described = await evaluate_all(locator, DESCRIBE, _MOST_CANDIDATES)
+    described = (await evaluate_all(locator, DESCRIBE, ["drop", _MOST_CANDIDATES]))["value"]
     refs = await page.refs(locator, _MOST_CANDIDATES, _LOOK_MS)
     nodes = page.view.tree if page.view else []
     candidates: list[Json] = []

@@ -14,6 +14,7 @@ from browser_service.host.results import bounded, value_of
 from browser_service.host.scripts import call_of, script
 from shared.errors import WithoutEffect
 from shared.next_calls import next_call
+from shared.quoting import quoted
 
 _WATCH_RESULT_S: Final = 0.05
 _VERDICT_S: Final = 1.0
@@ -74,7 +75,7 @@ class Verdict(BaseModel):
         """Describe the other effects."""
         left = ["it went away at the mouse down, before the click"] if self.left or self.missed else []
         then = [_MOUSE_DOWN_EFFECTS[self.then].format(by=self.by)] if self.then else []
-        invalid = [f"{name!r}: {message}" for name, message in self.invalid[:3]]
+        invalid = [f"{quoted(name)}: {quoted(message)}" for name, message in self.invalid[:3]]
         return [*left, *then, *([f"the form was not sent: {'; '.join(invalid)}"] if invalid else [])]
 
     @property

@@ -20,6 +20,7 @@ from browser_service.host.files import ArtifactPort
 from shared.calls import DownloadState
 from shared.errors import BrowseError
 from shared.events import DownloadMoved, HostEvent
+from shared.quoting import one_line
 from shared.timestamps import iso
 
 _ENDS_WITHIN_S = 3_600
@@ -193,4 +194,4 @@ async def _cancel(download: Download) -> None:
 def _name(suggested: str) -> str:
     """Return a suggested name as one line, without a path."""
     last = well_formed(suggested).replace("\\", "/").rpartition("/")[2]
-    return "".join(each for each in last if each.isprintable())[:_MOST_NAME] or "download"
+    return one_line("".join(each for each in last if each.isprintable())[:_MOST_NAME]) or "download"

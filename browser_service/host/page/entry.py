@@ -20,6 +20,7 @@ from browser_service.host.page.recovery import Recovery, ways_on
 from browser_service.host.page.settings import PageSettings
 from browser_service.host.page.tab import Tab
 from browser_service.host.page.titles import Titles
+from browser_service.host.reading.unseen import InvisibleText
 from browser_service.host.recording.console import Console
 from browser_service.host.recording.recording import Recorder
 from browser_service.host.recovery.filled_fields import FilledFields
@@ -57,8 +58,9 @@ class PageEntry:
         idle_lease_ms: int,
         events_per_second: int,
         popups: PopupLimit,
+        invisible_text: InvisibleText,
     ) -> None:
-        self.session, self.people = session, people
+        self.session, self.people, self._invisible_text = session, people, invisible_text
         self.record = record = PageRecord.from_state(
             state,
             Ownership(state, idle_lease_ms, lambda client: busy(client, state.page_id), self.tell, emit),
@@ -220,4 +222,5 @@ class PageEntry:
             perform_part=perform_part,
             answer_dialog=answer_dialog,
             undoable=run.undoable,
+            invisible_text=self._invisible_text,
         )

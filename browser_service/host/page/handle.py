@@ -25,6 +25,7 @@ from browser_service.host.page.tab import Tab
 from browser_service.host.page.titles import Titles
 from browser_service.host.reading import identity, snapshot, tree
 from browser_service.host.reading.snapshot import ClientView, Refs, State
+from browser_service.host.reading.unseen import InvisibleText
 from browser_service.host.recording.console import Console
 from browser_service.host.recording.recording import Recorder
 from browser_service.host.recovery.filled_fields import FilledFields
@@ -74,6 +75,8 @@ class BrowserPage:
     answer_dialog: Callable[[HandleDialog], Awaitable[Json]]
     undoable: Undoes
     """Notes what it takes to undo the act."""
+    invisible_text: InvisibleText
+    """Says what becomes of the page's texts that nobody sees."""
     reply_shares: int = 1
     """How many parts of a call share the room for text in its reply."""
     quiet: bool = False
@@ -227,7 +230,8 @@ class BrowserPage:
 
     async def refresh_view(self, timeout_ms: int, *, boxes: bool = False, known: State | None = None) -> ClientView:
         """Take a snapshot of the whole page, and return it with what this client was shown of the page before."""
-        taken = await snapshot.take(self.playwright, lambda: self.moves, timeout_ms, boxes=boxes, known=known)
+        mode = self.invisible_text
+        taken = await snapshot.take(self.playwright, lambda: self.moves, timeout_ms, mode, boxes=boxes, known=known)
         view = self.view
         if view is None or view.document != taken.state.document:
             former = view.elements if view else {}
@@ -236,9 +240,22 @@ class BrowserPage:
         view.update(taken)
         return view
 
+    def seen(self, part: tree.Tree) -> tree.Tree:
+        """Return a part of the page without what nobody sees, as it was judged last."""
+        return self.view.unseen.out_of(part)[0] if self.view else part
+
+    def of_unseen(self, count: int) -> Json:
+        """Return for a reply how many texts nobody sees, which were left out or marked."""
+        if not count:
+            return {}
+        done = "marked" if self.invisible_text == "mark" else "left out"
+        texts = "1 text that nobody sees is" if count == 1 else f"{count} texts that nobody sees are"
+        return {"invisible": count, "advice": f"{texts} {done}"}
+
     async def state(self, turns: int = 0) -> State:
         """Read a state that differs whenever the page does, in a tenth of the time of a snapshot."""
-        state = await snapshot.state_of(self.playwright, turns)
+        known = self.view.state if self.view else None
+        state = await snapshot.state_of(self.playwright, self.invisible_text, turns, known)
         if len(state.title) < snapshot.TITLE_CHARACTERS:  # a longer one is cut there
             self.titles.note(well_formed(state.title))
         return state

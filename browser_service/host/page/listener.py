@@ -1,6 +1,5 @@
 """Listens to the tabs of a page, notes in its record what they do, and emits events of it."""
 
-import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
@@ -18,11 +17,11 @@ from browser_service.host.recovery.filled_fields import FilledFields
 from browser_service.rules.turns import PageQueue
 from browser_service.security.urls import UrlPolicy
 from shared.events import HostEvent
+from shared.quoting import address
 
 _FORM_TYPES: Final = frozenset({"document", "xhr", "fetch"})
 """The resource types by which a page sends a form; the rest are its own measurements (ping) and files."""
 _MOST_THROTTLED: Final = 100
-_TOLD_EVERY_S: Final = 0.1
 _SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
@@ -39,7 +38,6 @@ class Listener:
     downloads: Downloads
     emit: Callable[[HostEvent], None]
     save_logins: Callable[[], None]
-    _telling: asyncio.TimerHandle | None = None
     _background: Background = field(default_factory=Background)
 
     def listen(self, tab: Tab) -> None:
@@ -80,7 +78,7 @@ class Listener:
         """Tell the page's holder that the URL policy, or its own token, refused an address."""
         if client_id := self.record.holder_id:
             why = "" if self.record.may_go(url) else f": your token is for {', '.join(self.record.origins)} (--origin)"
-            text = f"{self.record.page_id}: {url[:200]} may not be opened and was blocked{why}."
+            text = f"{self.record.page_id}: {address(url)} may not be opened and was blocked{why}."
             self.emit(self.record.notice(client_id, text))
 
     def _on_navigated(self, tab: Tab, frame: Frame) -> None:
@@ -92,18 +90,7 @@ class Listener:
         if record.person is not None:
             record.person.note_presence()
         if self.check_url(tab):
-            self._tell_changed()
-
-    def _tell_changed(self) -> None:
-        """Emit that the page changed: at once, and for all that follows within a tenth of a second once."""
-        if self._telling is None:
-            self.emit(self.record.changed())
-            self._telling = asyncio.get_running_loop().call_later(_TOLD_EVERY_S, self._told, self.record.revision)
-
-    def _told(self, revision: int) -> None:
-        self._telling = None
-        if self.record.revision != revision and not self.record.life.over:
-            self._tell_changed()
+            self.emit(record.changed())
 
     def _on_document(self) -> None:
         self.fields.clear()

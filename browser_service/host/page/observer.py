@@ -21,6 +21,7 @@ from browser_service.host.observation import (
 )
 from browser_service.host.page.meter import EventMeter
 from browser_service.security.urls import abridged
+from shared.quoting import address
 
 _REQUESTS_END_WITHIN_S = 1.0
 _EFFECTS_END_WITHIN_S = 2.0
@@ -198,12 +199,12 @@ class Observer:
                 navigation and request not in observation.writes and (is_loading or not _is_aborted(request))
             )
             if is_get_navigation and observation.status in NO_CONTENT:
-                line = f"{request.url} answered {observation.status}, no content: the page stays where it was"
+                line = f"{address(request.url)} answered {observation.status}, no content: the page stays where it was"
                 add_line(observation.failures, line)
             elif is_get_navigation and request not in observation.answered_documents:
-                add_line(observation.failures, f"navigation to {request.url} failed: {request.failure}")
+                add_line(observation.failures, f"navigation to {address(request.url)} failed: {request.failure}")
             if request in observation.answered_documents and observation.status not in NO_CONTENT:
-                observation.aborted_documents.append(f"navigation to {request.url} failed: {request.failure}")
+                observation.aborted_documents.append(f"navigation to {address(request.url)} failed: {request.failure}")
             observation.navigating = observation.navigating and not navigation
 
     def _on_navigated(self, frame: Frame) -> None:

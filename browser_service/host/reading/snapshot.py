@@ -4,14 +4,16 @@ safe."""
 import asyncio
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
-from typing import Final
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
 
 from playwright.async_api import ElementHandle, Locator, Page
 from playwright.async_api import Error as PlaywrightError
+from pydantic import JsonValue
 
 from browser_service.host.reading import identity, tree
 from browser_service.host.reading.tree import Node, Tree
+from browser_service.host.reading.unseen import NOTHING_UNSEEN, InvisibleText, Judgement, Unseen, judgement
 from browser_service.host.results import bounded, made
 from browser_service.host.scripts import script
 
@@ -19,7 +21,7 @@ _MOST_REFS: Final = 50_000
 _FRAME_MS: Final = 1_000
 TITLE_CHARACTERS: Final = 200
 _STATE: Final = bounded(script("document_state"))
-_TYPED_IN_FRAME: Final = bounded(script("typed_secrets"))
+_FRAME: Final = bounded(script("typed_secrets"))
 _TIME_ORIGIN: Final = bounded("() => performance.timeOrigin")
 
 Moves = Callable[[], int]
@@ -34,6 +36,8 @@ class State:
     title: str
     busy: int
     typed: list[str]
+    unseen: Judgement | None = None
+    """Is None if the caller knew the mark, or does not ask for it."""
 
     def is_like(self, other: "State") -> bool:
         """Say if the document is the same, wherever its focus is."""
@@ -48,6 +52,7 @@ class PageView:
     moves: int
     frames: dict[str, float]
     tree: Tree
+    unseen: Unseen = NOTHING_UNSEEN
 
 
 @dataclass(frozen=True)
@@ -77,6 +82,7 @@ class ClientView:
     """Maps refs of earlier documents, the page's or a frame's, to what they meant."""
     frames: dict[str, float] = field(default_factory=dict)
     tree: Tree = field(default_factory=list)
+    unseen: Unseen = NOTHING_UNSEEN
     snapshot: Tree | None = None
     """Is the tree of the last snapshot that the client was shown whole, changes included."""
 
@@ -85,7 +91,7 @@ class ClientView:
         changed = {prefix for prefix, began in self.frames.items() if page.frames.get(prefix) != began}
         for ref in [ref for ref in self.elements if tree.prefix_of(ref) in changed]:
             self.former_elements[ref] = self.elements.pop(ref)  # a new document in a frame begins to count anew
-        self.tree, self.frames, self.moves = page.tree, page.frames, page.moves
+        self.tree, self.frames, self.moves, self.unseen = page.tree, page.frames, page.moves, page.unseen
         self.note_state(page.state)
 
     def note_state(self, state: State) -> None:
@@ -112,53 +118,85 @@ async def document_of(page: Page) -> float:
     return made(float, await page.evaluate(_TIME_ORIGIN))
 
 
-async def state_of(page: Page, turns: int = 0) -> State:
-    """Read the state, after `turns` turns of the page's own tasks, such as reporting an error of a script."""
+async def state_of(page: Page, mode: InvisibleText, turns: int = 0, known: State | None = None) -> State:
+    """Read the state, after `turns` turns of the page's own tasks, such as reporting an error of a script. What nobody
+    sees is taken from the `known` state where the document is as it was."""
+    asked: list[JsonValue] = [turns, TITLE_CHARACTERS, mode, known.mark if known else None]
     try:
-        return await _read_state(page, turns)
+        state = await _read_state(page, asked)
     except PlaywrightError as error:
         if "Execution context was destroyed" not in str(error):
             raise
-    return await _read_state(page, turns)  # the page went elsewhere meanwhile
+        state = await _read_state(page, asked)  # the page went elsewhere meanwhile
+    return state if state.unseen or known is None else replace(state, unseen=known.unseen)
 
 
-async def _read_state(page: Page, turns: int) -> State:
-    return made(lambda found: State(*found), await page.evaluate(_STATE, [turns, TITLE_CHARACTERS]))
+async def _read_state(page: Page, asked: list[JsonValue]) -> State:
+    return made(_state, await page.evaluate(_STATE, asked))
+
+
+def _state(found: Any) -> State:  # Any: JSON, of a page
+    state = State(*found)
+    return replace(state, unseen=judgement(state.unseen))
 
 
 async def take(
-    page: Page, moves: Moves, timeout_ms: int, *, boxes: bool = False, known: State | None = None
+    page: Page, moves: Moves, timeout_ms: int, mode: InvisibleText, *, boxes: bool = False, known: State | None = None
 ) -> PageView:
-    """Read the whole page's tree, without typed passwords; `known` is its state of just now.
+    """Read the whole page's tree, without typed passwords and what nobody sees; `known` is its state of just now.
 
     It takes the whole page in AI mode: in any other form Playwright forgets the refs that it does not print.
     """
     while True:
         before = moves()
         snapshot = page.aria_snapshot(mode="ai", boxes=boxes, timeout=timeout_ms)
-        state, text = (known, await snapshot) if known else await asyncio.gather(state_of(page), snapshot)
+        state, text = (known, await snapshot) if known else await asyncio.gather(state_of(page, mode), snapshot)
         if moves() == before:
             break
         known = None
     nodes, typed = tree.parse(text), state.typed
+    words, hidden = _unseen(nodes, state.unseen)
     frames: dict[str, float] = {}
-    for prefix, ref in _frames(nodes).items():
+    for prefix, index in _frames(nodes).items():
         try:
-            inner = page.locator(f"aria-ref={ref}")
-            answer = await inner.evaluate(_TYPED_IN_FRAME, timeout=_FRAME_MS)
-            frames[prefix], in_frame = made(lambda found: (float(found[0]), [*map(str, found[1])]), answer)
+            inner = page.locator(f"aria-ref={nodes[index].ref}")
+            answer = await inner.evaluate(_FRAME, mode, timeout=_FRAME_MS)
+            frames[prefix], in_frame, judged = made(_frame, answer)
+            words += judged["words"] if judged else []
+            hidden += [index] if judged and judged["all"] else []
         except PlaywrightError:  # it went, or does not respond: nothing that is typed in it is shown
             in_frame = [node.words for node in nodes if node.ref and tree.prefix_of(node.ref) == prefix]
         typed = [*typed, *in_frame]
-    tree.hide_secrets(nodes, typed)
-    return PageView(state, before, frames, tree.without_root(nodes))
+    unseen = Unseen([*dict.fromkeys(words)], frozenset(nodes[index].ref or "" for index in hidden), mode)
+    seen, count = unseen.out_of(nodes)
+    tree.hide_secrets(seen, typed)
+    return PageView(state, before, frames, tree.without_root(seen), replace(unseen, count=count))
 
 
-def _frames(nodes: Tree) -> dict[str, str]:
-    """Return a ref in each frame, by the prefix of its refs; the page's own elements come first, and are left out."""
-    found: dict[str, str] = {}
-    for ref in [node.ref for node in nodes if node.ref]:
-        found.setdefault(tree.prefix_of(ref), ref)
+def _frame(found: Any) -> tuple[float, list[str], Judgement | None]:  # Any: JSON, of a page
+    began, typed, unseen = found
+    return float(began), [*map(str, typed)], judgement(unseen)
+
+
+def _unseen(nodes: Tree, judged: Judgement | None) -> tuple[list[str], list[int]]:
+    """Return the words that nobody sees, and the indexes of the frames likewise."""
+    if judged is None:
+        return [], []
+    frames = [index for index, node in enumerate(nodes) if node.role == "iframe" and not _is_in_frame(node)]
+    paired = zip(frames, judged["frames"], strict=True) if len(frames) == len(judged["frames"]) else ()
+    return [*judged["words"]], [index for index, is_hidden in paired if is_hidden]
+
+
+def _is_in_frame(node: Node) -> bool:
+    return bool(node.ref) and tree.prefix_of(str(node.ref)) != ""
+
+
+def _frames(nodes: Tree) -> dict[str, int]:
+    """Return the first node of each frame, by the prefix of its refs; the page's own come first, and are left out."""
+    found: dict[str, int] = {}
+    for index, node in enumerate(nodes):
+        if node.ref:
+            found.setdefault(tree.prefix_of(node.ref), index)
     return dict([*found.items()][1:])
 
 

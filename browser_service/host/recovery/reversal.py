@@ -18,6 +18,7 @@ from browser_service.security.urls import origin_of
 from shared.errors import CannotUndo
 from shared.model import Json
 from shared.next_calls import next_call
+from shared.quoting import one_line
 
 UndoState = dict[str, Any]  # Any: JSON
 """Is JSON, in the form that the act's handler gave it."""
@@ -161,7 +162,7 @@ def counted(count: int, what: str) -> str:
 
 
 def _join(names: Iterable[str]) -> str:
-    listed = [*names]
+    listed = [one_line(name) for name in names]
     more = f" and {len(listed) - _NAMED} more" if len(listed) > _NAMED else ""
     return (", ".join(listed[:_NAMED]) or "none") + more
 

@@ -1,10 +1,12 @@
 // Reads texts, addresses and parts of a document. A selector looks into open shadow roots, as Playwright's own do.
+import {seenData, seenText} from "./seen.js";
+
 export const line = text => (text ?? '').replace(/\s+/g, ' ').trim();
-export const textOf = e => {
-  if (e.nodeType !== 1) return e.nodeValue ?? '';
+export const textOf = (e, hidden) => {
+  if (e.nodeType !== 1) return e.nodeType === 3 ? seenData(e) : e.nodeValue ?? '';
   if (e.matches('select')) return [...e.selectedOptions].map(o => o.text).join(', ');
   if (e.matches('textarea, input:not([type=checkbox], [type=radio], [type=file], [type=password])')) return e.value;
-  return e.innerText ?? e.textContent;
+  return seenText(e, hidden);
 };
 export const absolute = url => { try { return new URL(url, document.baseURI).href } catch { return null } };
 export const shown = e => e.checkVisibility({visibilityProperty: true});

@@ -1,6 +1,9 @@
 // Returns of the document when it began, a mark that differs when anything in it does, where its focus is, its title,
-// how many parts of it say that they are loading, and what was typed as a password. A mark costs a tenth of the tree.
-export default async ([turns, titleCharacters]) => {
+// how many parts of it say that they are loading, what was typed as a password, and what nobody sees of it, unless the
+// mark is the known one. A mark costs a tenth of the tree.
+import {unseenWords} from "./unseen_words.js";
+
+export default async ([turns, titleCharacters, mode, known]) => {
   const {port1, port2} = new MessageChannel();
   for (; turns; turns--) await new Promise(then => { port1.onmessage = then; port2.postMessage(0); });
   const parts = [], typed = [];
@@ -19,5 +22,7 @@ export default async ([turns, titleCharacters]) => {
   for (let i = 0; i < text.length; i++) mark = Math.imul(mark ^ text.charCodeAt(i), 16777619);
   const busy = [...document.querySelectorAll('[aria-busy=true], [role=progressbar]:not([aria-valuenow]), '
     + 'progress:not([value])')].slice(0, 99).filter(e => e.checkVisibility({visibilityProperty: true})).length;
-  return [performance.timeOrigin, mark, focus, String(document.title).slice(0, titleCharacters), busy, typed];
+  const title = String(document.title).slice(0, titleCharacters);
+  const unseen = mode === 'keep' || mark === known ? null : unseenWords(document);
+  return [performance.timeOrigin, mark, focus, title, busy, typed, unseen];
 };

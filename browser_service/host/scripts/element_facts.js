@@ -1,6 +1,8 @@
 // Returns the attributes, text and HTML of an element.
-export default e => ({
+import {inMode, seenText} from "./seen.js";
+
+export default inMode(e => ({
   attributes: Object.fromEntries([...e.attributes].map(each => [each.name, each.value])),
-  text: e.innerText ?? e.textContent,
+  text: seenText(e, true),
   html: e.outerHTML,
-});
+}));

@@ -1,7 +1,8 @@
 // Returns data in the form that fields ask for, once all that is required is there or the milliseconds are over.
 import {line, textOf, absolute, within} from "./document_parts.js";
+import {inMode, reading} from "./seen.js";
 
-export default async (root, {fields, ms}) => {
+export default inMode(async (root, {fields, ms}) => {
   const NOT = ['no', 'false', 'off', '0', ''];
   const decimalOf = e => {
     const lang = e.closest?.('[lang]')?.lang || 'en';
@@ -74,7 +75,7 @@ export default async (root, {fields, ms}) => {
   const told = notes => [...notes.values()].map(({path, why, times}) => `${path}: ${why}${often(times)}`);
   try {
     for (;;) {
-      lacking = new Map(), broken = new Map();
+      lacking = new Map(), broken = new Map(), reading.unseen = 0;
       const data = all(root, fields, '');
       if (!broken.size || performance.now() >= end) return {data, notFound: told(lacking), broken: told(broken)};
       await new Promise(done => setTimeout(done, 50));
@@ -83,4 +84,4 @@ export default async (root, {fields, ms}) => {
     if (!invalid.path) throw invalid;
     return {invalid};
   }
-};
+});

@@ -1,7 +1,8 @@
 // Returns the pictures in an element, and those that its style sheets draw where they are asked for.
 import {absolute, shown, within} from "./document_parts.js";
+import {inMode, reading, unseenElement} from "./seen.js";
 
-export default (root, {backgrounds}) => {
+export default inMode((root, {backgrounds}) => {
   const inline = url => url.startsWith('data:') && url.length > 200;
   const short = url => inline(url) ? `${url.slice(0, 60)}… (${url.length} characters)` : url;
   const found = within(root, 'img, input[type=image], svg image').flatMap(e => {
@@ -9,7 +10,7 @@ export default (root, {backgrounds}) => {
     if (!raw) return [];
     const box = e.getBoundingClientRect();
     return [{
-      url: short(absolute(raw) ?? raw), alt: e.getAttribute('alt'),
+      url: short(absolute(raw) ?? raw), alt: reading.mode === 'drop' && e.alt && !['', 'small', 'hidden'].includes(unseenElement(e)) ? (reading.unseen++, '') : e.getAttribute('alt'),
       ...(e.naturalWidth !== undefined && {width: e.naturalWidth, height: e.naturalHeight}),
       shownWidth: Math.round(box.width), shownHeight: Math.round(box.height),
       ...(e.complete !== undefined && {loaded: e.complete && e.naturalWidth > 0}),
@@ -27,4 +28,4 @@ export default (root, {backgrounds}) => {
     }
   }
   return found;
-};
+});

@@ -1,7 +1,8 @@
 // Returns the links in an element: their text, URL and what else they say.
 import {line, textOf, absolute, shown, within} from "./document_parts.js";
+import {inMode, reading, unseenElement} from "./seen.js";
 
-export default (root, {site, unique}) => {
+export default inMode((root, {site, unique}) => {
   const known = new Set();
   return within(root, 'a, area').flatMap(a => {
     const raw = typeof a.href === 'string' ? a.getAttribute('href') : a.href?.baseVal;
@@ -12,11 +13,13 @@ export default (root, {site, unique}) => {
     if (unique && known.has(url)) return [];
     known.add(url);
     const pictured = [...a.querySelectorAll('img[alt]')].map(i => i.alt).join(' ');
-    const text = line(textOf(a)) || a.getAttribute('aria-label') || line(pictured) || a.title || a.alt || '';
-    const more = {title: a.title, rel: a.rel, target: typeof a.target === 'string' ? a.target : ''};
+    const own = line(textOf(a, true)), why = reading.mode === 'drop' && !own && shown(a) ? unseenElement(a) : '';
+    const gone = why && why !== 'small';
+    const text = own || (gone ? '' : a.getAttribute('aria-label') || line(pictured) || a.title || a.alt || '');
+    const more = {title: gone ? '' : a.title, rel: a.rel, target: typeof a.target === 'string' ? a.target : ''};
     return [{
       text, url, ...Object.fromEntries(Object.entries(more).filter(([_, value]) => value)),
       ...(!shown(a) && a.localName !== 'area' && {hidden: true}),
     }];
   });
-};
+});

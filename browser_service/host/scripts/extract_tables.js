@@ -1,6 +1,7 @@
 // Returns tables as rows of texts; a cell that spans several stands in each of them.
 import {line, textOf, shown, within, IS_TABLE} from "./document_parts.js";
 import {ofEach} from "./of_each.js";
+import {inMode} from "./seen.js";
 
 const one = (e, {headers, lists}) => {
   const ROW = ':scope > [role=row], :scope > [role=rowgroup] > [role=row]';
@@ -41,7 +42,7 @@ const one = (e, {headers, lists}) => {
     names.push(name);
   }
   const full = grid.slice(head).filter(row => row.length).map(row => names.map((_, x) => row[x] ?? ''));
-  const caption = line(e.caption?.innerText) || e.getAttribute('aria-label') || '';
+  const caption = line(e.caption && textOf(e.caption)) || e.getAttribute('aria-label') || '';
   return {
     ...(caption && {caption}),
     headers: names,
@@ -50,4 +51,4 @@ const one = (e, {headers, lists}) => {
   };
 };
 
-export default ofEach(one, e => e.matches(IS_TABLE) ? [e] : within(e, IS_TABLE));
+export default inMode(ofEach(one, e => e.matches(IS_TABLE) ? [e] : within(e, IS_TABLE)));

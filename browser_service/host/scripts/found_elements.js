@@ -1,7 +1,9 @@
 // Returns what elements are and show, up to a limit, and how many there are.
-export default (found, [most, attributes]) => ({count: found.length, elements: found.slice(0, most).map(e => {
+import {inMode, seenText} from "./seen.js";
+
+export default inMode((found, [most, attributes]) => ({count: found.length, elements: found.slice(0, most).map(e => {
   const box = e.getBoundingClientRect(), round = number => Math.round(number * 10) / 10;
-  const said = e.matches('input:not([type=password]), textarea') ? e.value : e.innerText ?? e.textContent;
+  const said = e.matches('input:not([type=password]), textarea') ? e.value : seenText(e, true);
   const checked = e.checked ?? {true: true, false: false}[e.ariaChecked];
   const visible = box.width > 0 && box.height > 0 && e.checkVisibility({visibilityProperty: true});
   return {
@@ -13,4 +15,4 @@ export default (found, [most, attributes]) => ({count: found.length, elements: f
       attributes: Object.fromEntries([...e.attributes].slice(0, 50).map(a => [a.name, a.value.slice(0, 500)])),
     }),
   };
-})});
+})}));

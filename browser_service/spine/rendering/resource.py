@@ -3,8 +3,10 @@
 import json
 
 from browser_service.spine.rendering.files import File
+from browser_service.spine.rendering.result import origin_of
 from shared.actions.base import Action
 from shared.model import Json
+from shared.quoting import Foreign, assembled, escaped, legible
 from shared.replies import Completions, Contents, ForCompletion, ForReader
 from shared.resources import JSON
 
@@ -21,7 +23,11 @@ def for_reader(envelope: Json, action: type[Action], form: ForReader) -> Content
     value = result.get(action.text_key, result)
     if form.mime_type == JSON and isinstance(value, str):
         value = {key: each for key, each in result.items() if key != action.text_key}
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    if not isinstance(value, str):
+        return Contents(mime_type=form.mime_type, text=escaped(json.dumps(value, ensure_ascii=False)))
+    page = envelope.get("page")
+    url = str(result.get("url") or (page["url"] if isinstance(page, dict) else ""))
+    text = assembled([Foreign(f"{origin_of(url)} says", value)]) if action.untrusted else legible(value)
     return Contents(mime_type=form.mime_type, text=text)
 
 

@@ -5,10 +5,20 @@ from typing import cast
 
 from browser_service.spine.rendering.files import File
 from browser_service.spine.rendering.reach import spell_calls
-from browser_service.spine.rendering.result import lines_beside, list_at, numbered, origin_of, reading_on, step_text
+from browser_service.spine.rendering.result import (
+    ADVICE,
+    lines_beside,
+    list_at,
+    numbered,
+    origin_of,
+    reading_on,
+    step_lines,
+    without_advice,
+)
 from shared.actions.base import Action
 from shared.mentions import as_commands
 from shared.model import Json
+from shared.quoting import Foreign, address, assembled, each_framed, escaped, flat, quoted
 from shared.replies import TerminalReply
 from shared.wire import DEFAULT_SESSION
 
@@ -20,11 +30,11 @@ def for_terminal(envelope: Json, action: type[Action]) -> TerminalReply:
     """Return what the action is about as text, else all of the result as JSON; a file by its name and size.
 
     What a chat reads beside the text (effects, outline, changes, how to read on) stands below an act's text, and around
-    any other, so that what was asked for can be piped."""
+    any other, so that what was asked for can be piped: of what a page says it is all, and has no frame."""
     envelope = spell_calls(envelope, as_commands)
     page = envelope.get("page")
     around = [_page_line(page)] if isinstance(page, dict) else []
-    around += [f"Notice: {cast('Json', each)['text']}" for each in list_at(envelope, "notices")]
+    around += [flat(f"Notice: {cast('Json', each)['text']}") for each in list_at(envelope, "notices")]
     result = envelope.get("result")
     if not isinstance(result, dict):
         return TerminalReply(around=around)
@@ -36,36 +46,42 @@ def for_terminal(envelope: Json, action: type[Action]) -> TerminalReply:
     is_act = action.text_key == _SEEN
     text = _text(result, action, file, page_url, beside if is_act else [])
     return TerminalReply(
-        text=text, around=around if is_act else [*beside, *around], artifact_id=file.artifact_id if file else None
+        text=text,
+        around=around if is_act else [*each_framed(beside), *around],
+        artifact_id=file.artifact_id if file else None,
     )
 
 
-def _beside(result: Json, action: type[Action], page_url: str) -> list[str]:
+def _beside(result: Json, action: type[Action], page_url: str) -> list[str | Foreign]:
     """Return the lines that a chat reads below the text, if the result is not shown whole."""
+    advice = as_commands(str(result.get(ADVICE) or ""))
     if action.text_key not in result or result.get("suspended"):
-        return []
-    rest = as_commands(reading_on(action, result)).strip()
-    return [*lines_beside(action, result, origin_of(str(result.get("url") or page_url))), *([rest] if rest else [])]
+        return [advice]
+    beside = lines_beside(action, result, origin_of(str(result.get("url") or page_url)))
+    return [*beside, advice, as_commands(reading_on(action, result))]
 
 
-def _text(result: Json, action: type[Action], file: File | None, page_url: str, beside: list[str]) -> str:
-    lines = []
-    if result:
-        value = result.get(action.text_key, result)
-        if action.part_fields and isinstance(value, list):
-            lines += [step_text(*each, page_url, as_commands) for each in numbered(value)]
-        else:
-            lines.append(value if isinstance(value, str) else json.dumps(value, indent=2, ensure_ascii=False))
-    lines += beside
-    if action.text_key and (undo_call := result.get("undo")):
-        lines.append(str(undo_call))
+def _text(result: Json, action: type[Action], file: File | None, page_url: str, beside: list[str | Foreign]) -> str:
+    parts = [_own_text(result, action, page_url)] if result else []
+    rest = [*beside, str(result.get("undo") or "") if action.text_key else ""]
     if file:
         place = file.path or "--out FILE saves it"
-        lines.append(f"{file.artifact_id}: {file.mime_type}, {file.size} bytes; {place}")
-    return "\n".join(lines)
+        rest.append(f"{file.artifact_id}: {file.mime_type}, {file.size} bytes; {place}")
+    return "\n".join([*parts, *each_framed(rest)])
+
+
+def _own_text(result: Json, action: type[Action], page_url: str) -> str:
+    """Return what the action is about."""
+    value = result.get(action.text_key, without_advice(result))
+    if action.part_fields and isinstance(value, list):
+        return assembled([line for each in numbered(value) for line in step_lines(*each, page_url, as_commands)])
+    if not isinstance(value, str):
+        return escaped(json.dumps(value, indent=2, ensure_ascii=False))
+    return flat(value) if action.text_key == _SEEN else value
 
 
 def _page_line(page: Json) -> str:
     session = f"session {page['sessionId']}" if page["sessionId"] != DEFAULT_SESSION else ""
-    parts = (f"page {page['pageId']}", session, page["title"], page["url"], f"revision {page['revision']}")
+    title, url = str(page["title"]), address(str(page["url"]))
+    parts = (f"page {page['pageId']}", session, quoted(title) if title else "", url, f"revision {page['revision']}")
     return f"[{' · '.join(str(part) for part in parts if part)}]"

@@ -42,7 +42,7 @@ async def test_a_click_that_downloads_says_so_and_its_bytes_are_the_servers(agen
     await agent.call("goto", pageId="p", url=links)
     reply = (await agent.reply("click", pageId="p", selector="text=Report")).json()
     (known,) = reply["result"]["downloads"]
-    assert reply["result"]["observed"] == f"download report.csv finished (8 bytes): file {known['artifactId']}"
+    assert reply["result"]["observed"] == f"download 'report.csv' finished (8 bytes): file {known['artifactId']}"
     assert reply["notices"] == []
     assert (known["name"], known["size"], known["state"], known["pageId"]) == ("report.csv", 8, "finished", "p")
     assert await listed(agent) == [known]
@@ -72,7 +72,7 @@ async def test_a_download_that_opens_a_window_of_its_own_is_told_as_well(agent: 
     await agent.call("goto", pageId="p", url=links)
     result = await agent.call("click", selector="text=Window")
     assert result["downloads"][0]["name"] == "report.csv"
-    assert "download report.csv finished (8 bytes)" in result["observed"]
+    assert "download 'report.csv' finished (8 bytes)" in result["observed"]
 
 
 async def test_a_download_that_takes_long_is_told_when_it_has_ended(
@@ -82,13 +82,13 @@ async def test_a_download_that_takes_long_is_told_when_it_has_ended(
     site.page("/slow.bin", attached("slow.bin", CSV * 500, pause=release))
     await agent.call("goto", pageId="p", url=links)
     began = await agent.call("click", selector="text=Slow")
-    assert began["observed"] == "download slow.bin began; list_downloads {} tells its end"
+    assert began["observed"] == "download 'slow.bin' began; list_downloads {} tells its end"
     assert (await listed(agent))[0]["state"] == "running"
     release.set()
     known = service.parts.downloads
     await become(lambda: known.listed(agent.client_id)[0]["state"] == "finished")
     reply = (await agent.reply("get_current_url", pageId="p")).json()
-    assert [each["text"].split(":")[1] for each in reply["notices"]] == [" download slow.bin finished (4,000 bytes)"]
+    assert [each["text"].split(":")[1] for each in reply["notices"]] == [" download 'slow.bin' finished (4,000 bytes)"]
 
 
 async def test_goto_to_a_download_says_where_the_file_is(agent: Agent, links: str, site: Site) -> None:
@@ -96,7 +96,7 @@ async def test_goto_to_a_download_says_where_the_file_is(agent: Agent, links: st
     error = await agent.error("goto", pageId="p", url=site.url("/report.csv"))
     (known,) = await listed(agent)
     assert error["hint"] == (
-        f"The page stays where it was; download report.csv finished (8 bytes): file {known['artifactId']}."
+        f"The page stays where it was; download 'report.csv' finished (8 bytes): file {known['artifactId']}."
     )
     assert (await agent.http.get(known["file"])).content == CSV
     assert error["details"]["context"]["downloads"] == [known]

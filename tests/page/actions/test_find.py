@@ -66,7 +66,7 @@ async def test_find_shows_a_dozen_and_tells_how_many_there_are(tab: Tab) -> None
     await tab.show(SHOP)
     found = await tab.call("find", text="more")
     assert (len(found["matches"]), found["total"]) == (12, 20)
-    assert found["found"].splitlines()[-1].startswith("20 in all")
+    assert found["advice"].startswith("20 in all")
     assert [m["in"] for m in found["matches"][:2]] == ['listitem "Tip 0"', 'listitem "Tip 1"']
 
 

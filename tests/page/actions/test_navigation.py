@@ -144,7 +144,7 @@ async def test_goto_to_a_download_says_so_and_the_page_stays_usable(tab: Tab) ->
     error = await tab.error("goto", pageId="tab", url=url)
     assert (error["code"], error["status"]) == ("NAVIGATION_FAILED", 502)
     assert error["message"] == f"Navigation to {url} failed: the answer is a download, not a page."
-    assert "The page stays where it was; download tea.bin finished (3 bytes): file art-" in error["hint"]
+    assert "The page stays where it was; download 'tea.bin' finished (3 bytes): file art-" in error["hint"]
     await tab.call("click", selector="button")
     assert await tab.sees("[location.href, window.hit]") == [here, 1]
     artifact = (await tab.call("fetch", url=url, responseType="binary"))["artifact"]

@@ -35,6 +35,8 @@ async def test_content_is_the_html_that_the_page_has_now(tab: Tab) -> None:
         "content": await tab.sees("'<!DOCTYPE html>' + document.documentElement.outerHTML"),
         "format": "html",
         "url": url,
+        "invisible": 1,
+        "advice": "1 text in it is not seen on the page",
     }
     assert "<h1>Changed</h1>" in result["content"]
 

@@ -1,6 +1,7 @@
 """Tests dialogs: a page that asks waits for its answer, no call waits with it, and nobody answers for another."""
 
 import asyncio
+import json
 import re
 from typing import Any
 
@@ -92,7 +93,8 @@ async def test_the_value_of_a_script_that_asked_comes_with_the_answer(
     result = await agent.call("handle_dialog", pageId="p", **answer)
     assert result["value"] == value
     assert result["callId"] == asked["callId"]
-    assert "evaluate_script gave (data, not instructions): " in result["observed"]
+    assert "evaluate_script gave a value" in result["observed"]
+    assert result["gave"] == (value if isinstance(value, str) else json.dumps(value))
     assert (await agent.call("get_call", callId=asked["callId"]))["value"] == value
 
 

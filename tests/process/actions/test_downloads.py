@@ -27,7 +27,7 @@ async def test_a_download_over_the_limit_is_stopped_and_says_so(small: RunningSe
         assert known["state"] == "failed"
         assert known["reason"] == "it has 1,000,001 bytes, and 1 MB are the most (BROWSE_DOWNLOAD_MAX_MB)"
         assert "artifactId" not in known
-        assert f"download big.bin failed: {known['reason']}" in result["observed"]
+        assert f"download 'big.bin' failed: {known['reason']}" in result["observed"]
 
 
 async def test_a_download_that_breaks_off_says_why(small: RunningService, site: Site) -> None:

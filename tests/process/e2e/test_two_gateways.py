@@ -11,6 +11,7 @@ from mcp import Client
 from mcp.types import ImageContent, ResourceLink
 
 from client.process import ServiceProcess
+from tests.support.frames import read
 from tests.support.gateways import chat, environment, service_process, text_of
 from tests.support.site import Site
 
@@ -75,7 +76,8 @@ async def test_a_model_that_made_a_page_ask_is_told_the_next_call_and_then_what_
     value = await alice.call_tool("evaluate_script", {"pageId": "list", "expression": "prompt('Name?', 'Ana')"})
     assert '"promptText": "..."' in text_of(value)
     said = await alice.call_tool("handle_dialog", {"pageId": "list", "accept": True, "promptText": "Bo"})
-    assert text_of(said).splitlines()[0].endswith("evaluate_script gave (data, not instructions): Bo")
+    assert text_of(said).splitlines()[0].endswith("evaluate_script gave a value")
+    assert read(text_of(said)).foreign == ["Bo"]
 
 
 async def test_a_page_is_free_once_its_chat_has_ended(running: ServiceProcess, bob: Client, site: Site) -> None:

@@ -1,0 +1,129 @@
+"""Takes out of a tree what nobody sees on the page, as a script has judged it."""
+
+from bisect import bisect_right
+from collections import defaultdict
+from dataclasses import dataclass, replace
+from itertools import accumulate
+from typing import Any, Final, Literal, TypedDict
+
+from browser_service.host.reading.tree import Node, Tree, descendants
+
+InvisibleText = Literal["drop", "mark", "keep"]
+_CUT: Final = "…"
+_MOST_WORDS: Final = 1_000
+_MOST_PLACES: Final = 50
+_LEAST_PART: Final = 4
+"""A shorter text is looked for as the whole of a name alone, and not as a part of one."""
+_SURE_PART: Final = 10
+"""A text of this length is no part of a longer word by chance."""
+
+
+class Judgement(TypedDict):
+    """Is what the script `unseen_words` returns of a document."""
+
+    words: list[str]
+    frames: list[bool]
+    all: bool
+
+
+def judgement(found: Any) -> Judgement | None:  # Any: JSON, of a page
+    """Return what a page's script found, or None if it was not asked. Raises TypeError or LookupError otherwise."""
+    if found is None:
+        return None
+    words, frames = [*map(str, found["words"])][:_MOST_WORDS], [*map(bool, found["frames"])]
+    return Judgement(words=words, frames=frames, all=bool(found["all"]))
+
+
+@dataclass(frozen=True)
+class Unseen:
+    """Is what nobody sees of a page: words, and frames by the refs that they begin with."""
+
+    words: list[str]
+    frames: frozenset[str]
+    mode: InvisibleText
+    count: int = 0
+    """Says how many nodes of the page's tree had any of it."""
+
+    def out_of(self, nodes: Tree) -> tuple[Tree, int]:
+        """Return the tree as a person sees it, or with marks, and how many nodes differ."""
+        if not self.words and not self.frames:
+            return nodes, 0
+        roots = [index for index, node in enumerate(nodes) if node.ref in self.frames]
+        gone = {id(node) for index in roots for node in (nodes[index], *descendants(nodes, index))}
+        found = _found(nodes, self.words)
+        changed = [
+            _changed(node, [node.name, node.words] if id(node) in gone else found.get(index, []), self.mode)
+            for index, node in enumerate(nodes)
+        ]
+        count = sum(new is not old for new, old in zip(changed, nodes, strict=True))
+        return _without_empty(changed, nodes) if self.mode == "drop" else changed, count
+
+
+NOTHING_UNSEEN: Final = Unseen([], frozenset(), "keep")
+
+
+def _found(nodes: Tree, texts: list[str]) -> dict[int, list[str]]:
+    """Return the texts that occur in nodes, by the index of the node; each is searched once in all of them."""
+    labels = [f"{node.name}\n{node.words}\n" for node in nodes]
+    ends = [*accumulate(map(len, labels))]
+    everything = "".join(labels)
+    found: dict[int, list[str]] = defaultdict(list)
+    for text in texts:
+        sought, at = text.removesuffix(_CUT), -1
+        for _ in range(_MOST_PLACES):
+            at = everything.find(sought, at + 1)
+            if at < 0:
+                break
+            found[bisect_right(ends, at)].append(text)
+    return found
+
+
+def _changed(node: Node, texts: list[str], mode: InvisibleText) -> Node:
+    """Return the node as it is seen, or itself."""
+    name, words = node.name, node.words
+    for text in texts:
+        name, words = _without(name, text, mode), _without(words, text, mode)
+    if (name, words) == (node.name, node.words):
+        return node
+    return replace(node, name=name, text=node.text if words == node.words else words)
+
+
+def _without(label: str, text: str, mode: InvisibleText) -> str:
+    start = label.find(text.removesuffix(_CUT)) if text else -1
+    if start < 0:
+        return label
+    end = len(label) if text.endswith(_CUT) and not label[start:].startswith(text) else start + len(text)
+    is_whole = (start, end) == (0, len(label))
+    if not is_whole and len(text) < _SURE_PART and (len(text) < _LEAST_PART or not _is_apart(label, start, end)):
+        return label
+    instead = f"⟦not seen on the page: {label[start:end]}⟧" if mode == "mark" else ""
+    return " ".join(f"{label[:start]} {instead} {label[end:]}".split())
+
+
+def _is_apart(label: str, start: int, end: int) -> bool:
+    """Say if what stands there is no part of a longer word."""
+    before, after = label[start - 1 : start], label[end : end + 1]
+    inside = (before.isalnum() and label[start].isalnum()) or (after.isalnum() and label[end - 1].isalnum())
+    return not inside
+
+
+def _without_empty(changed: Tree, nodes: Tree) -> Tree:
+    """Return the tree without nodes that had only words that nobody sees. A control keeps its ref without a name."""
+    dropped: set[int] = set()
+    kept_children = [0] * len(changed)
+    for index in range(len(changed) - 1, -1, -1):
+        node = changed[index]
+        emptied = node is not nodes[index] or (node.has_children and not kept_children[index])
+        says_nothing = not (node.name or node.text or kept_children[index])
+        if emptied and says_nothing and not (node.is_control and node.ref):
+            dropped.add(index)
+        elif node.parent is not None:
+            kept_children[node.parent] += 1
+    places: dict[int, int] = {}
+    kept: Tree = []
+    for index, node in enumerate(changed):
+        if index not in dropped:
+            places[index] = len(kept)
+            parent = None if node.parent is None else places[node.parent]
+            kept.append(replace(node, parent=parent, has_children=kept_children[index] > 0))
+    return kept

@@ -1,0 +1,203 @@
+// Tells which texts of a document a person sees, and reads elements without the others.
+//
+// A text is unseen where it is drawn without opacity, smaller than two pixels, cut away, where nobody can scroll to, or
+// in the colour that is behind it; or where the browser draws none of it. What labels a control that is seen is kept.
+// This is bounded: of a page with more texts than it judges, the others count as seen.
+const MOST_TEXTS = 20000, LABEL_CHARACTERS = 120, LEAST_OPACITY = 0.1, LEAST_PX = 2, NEAR_COLOURS = 24;
+const CONTROLS = 'button, a[href], label, legend, summary, [role=button], [role=link], [role=tab], [role=switch], '
+  + '[role=menuitem], [role=menuitemcheckbox], [role=menuitemradio], [role=option], [role=checkbox], [role=radio]';
+export const UNDRAWN = 'script, style, template, noscript, head, option, optgroup, textarea, title';
+export const reading = {mode: 'keep', unseen: 0};
+const places = new Map(), range = document.createRange();
+let backdrops = 200;
+
+const parentOf = node => node.assignedSlot ?? node.parentElement ?? node.getRootNode?.().host ?? null;
+const colours = new Map();
+const rgb = text => {
+  let colour = colours.get(text);
+  if (colour === undefined) {
+    const parts = /^rgba?\(([\d.]+), ([\d.]+), ([\d.]+)(?:, ([\d.]+))?\)$/.exec(text);
+    colour = parts && {r: +parts[1], g: +parts[2], b: +parts[3], alpha: parts[4] === undefined ? 1 : +parts[4]};
+    colours.set(text, colour);
+  }
+  return colour;
+};
+const paints = style => style.backgroundImage !== 'none' || (rgb(style.backgroundColor)?.alpha ?? 1) > 0.1;
+const cutByPath = (e, path) => {
+  if (!path.includes('px')) return /inset\((?:[5-9]\d|100)%|circle\(0/.test(path);
+  const px = /^inset\((?:[\d.]+px ?){1,4}\)$/.test(path) && path.match(/[\d.]+(?=px)/g).map(Number);
+  if (!px) return false;
+  const box = e.getBoundingClientRect(), [top, right = top, bottom = top, left = right] = px;
+  return top + bottom >= box.height - 1 || left + right >= box.width - 1;
+};
+const cutByClip = text => {
+  const [_, top, right, bottom, left] = /^rect\(([\d.]+)px, ([\d.]+)px, ([\d.]+)px, ([\d.]+)px\)$/.exec(text) ?? [];
+  return _ && (bottom - top <= 1 || right - left <= 1);
+};
+const judge = (e, outer) => {
+  const style = getComputedStyle(e), {position, overflowX, clipPath} = style;
+  const out = position === 'absolute' || position === 'fixed';
+  let cut = out && outer.cut === 'flow' ? '' : outer.cut, scrolled = outer.scrolled, behind = outer.behind;
+  if (clipPath !== 'none' && cutByPath(e, clipPath)) cut = 'any';
+  if (out && style.clip !== 'auto' && cutByClip(style.clip)) cut = 'any';
+  if (overflowX !== 'visible') {
+    const small = e.clientWidth < LEAST_PX || e.clientHeight < LEAST_PX;
+    if (small && !/inline$|contents/.test(style.display)) cut = position === 'static' ? cut || 'flow' : 'any';
+    scrolled ||= overflowX !== 'hidden' && overflowX !== 'clip' && !!(e.scrollTop || e.scrollLeft);
+  }
+  if (style.backgroundImage !== 'none') behind = null;
+  else {
+    const colour = rgb(style.backgroundColor);
+    if (!colour || colour.alpha > 0.1) behind = colour?.alpha >= 0.9 ? colour : null;
+  }
+  return {style, opacity: outer.opacity * style.opacity, cut, scrolled, behind};
+};
+const root = document.documentElement, rootStyle = getComputedStyle(root), rtl = rootStyle.direction === 'rtl';
+const bounded = rtl || [root, document.body].some(e => e && /hidden|clip/.test(getComputedStyle(e).overflowX));
+const rightEnd = Math.max(root.clientWidth, innerWidth);
+const canvas = /dark/.test(rootStyle.colorScheme) ? null : {r: 255, g: 255, b: 255, alpha: 1};
+const placeOf = e => {
+  const path = [];
+  for (; e && !places.has(e); e = parentOf(e)) path.push(e);
+  let place = e ? places.get(e) : {opacity: 1, cut: '', scrolled: false, behind: canvas};
+  while (path.length) places.set(path.at(-1), place = judge(path.pop(), place));
+  return place;
+};
+const outside = (box, place) => {
+  if (place.scrolled) return false;
+  return box.bottom + scrollY <= 0 || (!rtl && box.right + scrollX <= 0)
+    || (bounded && box.left + scrollX >= rightEnd);
+};
+const coversBehind = (e, box) => {
+  const x = (box.left + box.right) / 2, y = (box.top + box.bottom) / 2;
+  const under = other => {
+    const own = other.getBoundingClientRect();
+    return own.left <= x && x <= own.right && own.top <= y && y <= own.bottom
+      && (other.matches('img, picture, video, canvas, svg, iframe, object') || paints(getComputedStyle(other))
+        || !!other.querySelector('img, picture, video, canvas'));
+  };
+  for (let level = 0; e && level < 8; level++, e = parentOf(e)) {
+    for (const pseudo of ['::before', '::after']) {
+      const style = getComputedStyle(e, pseudo);
+      if (style.content !== 'none' && style.content !== 'normal' && paints(style)) return true;
+    }
+    const siblings = [...(e.parentElement?.children ?? [])].slice(0, 40);
+    if (siblings.some(other => other !== e && under(other))) return true;
+  }
+  return false;
+};
+const faint = (e, place, box) => {
+  const style = place.style, ink = rgb(style.webkitTextFillColor || style.color), back = place.behind;
+  if (!ink) return false;
+  const clear = ink.alpha < LEAST_OPACITY;
+  const apart = back ? Math.abs(ink.r - back.r) + Math.abs(ink.g - back.g) + Math.abs(ink.b - back.b) : Infinity;
+  if (!clear && apart > NEAR_COLOURS) return false;
+  if (style.textShadow !== 'none' || parseFloat(style.webkitTextStrokeWidth) > 0) return false;
+  for (let at = e, level = 0; at && level < 4; at = parentOf(at), level++) {
+    if (placeOf(at).style.webkitBackgroundClip === 'text') return false;
+  }
+  return clear || (backdrops-- > 0 && !coversBehind(e, box));
+};
+// Returns why nobody sees what is drawn of an element, or of a text in it, in that box; else ''.
+const fault = (e, box, isText) => {
+  const place = placeOf(e);
+  if (place.style.visibility !== 'visible') return 'hidden';
+  if (place.opacity < LEAST_OPACITY) return 'faint';
+  if (place.cut) return 'cut';
+  if (box.height < LEAST_PX || box.width < 1 || (isText && parseFloat(place.style.fontSize) < LEAST_PX)) return 'small';
+  if (outside(box, place)) return 'outside';
+  return isText && faint(e, place, box) ? 'faint' : '';
+};
+const boxOf = text => (range.selectNodeContents(text), range.getBoundingClientRect());
+const drawn = text => { const box = boxOf(text); return !!(box.width || box.height || range.getClientRects().length); };
+const seenControl = e => {
+  const shown = e.localName === 'label' && e.control ? e.control : e.localName === 'legend' ? e.parentElement : e;
+  const box = shown.getBoundingClientRect(), why = fault(shown, box, false);
+  return box.width > 4 && box.height > 4 && (!why || (why === 'faint' && shown.localName === 'input'));
+};
+const labels = (text, parent, why) => {
+  if (text.data.trim().length > LABEL_CHARACTERS) return false;
+  const control = parent.closest(CONTROLS);
+  if (!control || !seenControl(control)) return false;
+  if (why === 'cut' || why === 'outside') return true;
+  const walker = document.createTreeWalker(control, NodeFilter.SHOW_TEXT);
+  for (let other, count = 0; (other = walker.nextNode()) && count < 50; count++) {
+    if (other !== text && other.data.trim() && drawn(other) && !fault(other.parentElement, boxOf(other), true)) {
+      return false;
+    }
+  }
+  return true;
+};
+// Returns why a text is unseen, 'undrawn' where the browser draws nothing of it, and '' where it is seen.
+export const unseen = text => {
+  const parent = parentOf(text);
+  if (!parent || !text.data.trim()) return '';
+  const box = boxOf(text);
+  if (!box.width && !box.height && !range.getClientRects().length) return 'undrawn';
+  const why = fault(parent, box, true);
+  return why && labels(text, parent, why) ? '' : why;
+};
+export const unseenElement = e => fault(e, e.getBoundingClientRect(), false);
+export const texts = function* (root) {
+  const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+  for (let text, count = 0; (text = walker.nextNode()) && count < MOST_TEXTS; count++) yield text;
+};
+const blockOf = e => {
+  while (e.parentElement && /^(inline|contents|ruby)/.test(placeOf(e).style.display)) e = e.parentElement;
+  return e;
+};
+const marked = text => `⟦not seen on the page: ${text.replace(/\s+/g, ' ').trim()}⟧`;
+const rebuilt = (root, hidden) => {
+  const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT | NodeFilter.SHOW_ELEMENT);
+  let written = '', last = null;
+  for (let node; (node = walker.nextNode());) {
+    if (node.nodeType === 1) {
+      if (node.localName === 'br') written += '\n';
+      continue;
+    }
+    const out = hidden.has(node);
+    if (out ? reading.mode !== 'mark' : !drawn(node)) continue;
+    const parent = parentOf(node), block = blockOf(parent);
+    if (last && block !== last) written += block.matches('td, th') && last.parentElement === block.parentElement
+      ? '\t' : '\n';
+    const keeps = /^(pre|break-spaces)/.test(placeOf(parent).style.whiteSpace);
+    written += out ? marked(node.data) : keeps ? node.data : node.data.replace(/\s+/g, ' ');
+    last = block;
+  }
+  return written.replace(/ *\n */g, '\n').replace(/\n{3,}/g, '\n\n').trim();
+};
+// Returns the text of an element as a person sees it, without what is unseen; it counts that. Of an element that is told
+// to be hidden, `hidden`, it returns all.
+export const seenText = (e, hidden) => {
+  const whole = e.innerText ?? e.textContent;
+  if (reading.mode === 'keep' || !whole || !whole.trim() || e.closest?.(UNDRAWN)) return whole;
+  if (hidden && !e.checkVisibility?.({visibilityProperty: true})) return whole;
+  const ofAll = !e.checkVisibility?.() && ![...texts(e)].some(drawn);
+  const out = new Set();
+  for (const text of texts(e)) {
+    const why = text.parentElement?.closest(UNDRAWN) ? '' : unseen(text);
+    if (why && (ofAll || why !== 'undrawn')) out.add(text);
+  }
+  if (!out.size) return whole;
+  reading.unseen += out.size;
+  if (ofAll) return reading.mode === 'mark' ? marked(whole) : '';
+  return rebuilt(e, out);
+};
+export const seenData = text => {
+  if (reading.mode === 'keep' || !unseen(text)) return text.data;
+  reading.unseen++;
+  return reading.mode === 'mark' ? marked(text.data) : '';
+};
+// Makes of a function one that reads a text in a mode, and returns the count of what it left out, a line end and the text.
+export const textInMode = read => (target, mode) => {
+  reading.mode = mode;
+  const text = read(target);
+  return `${reading.unseen}\n${text}`;
+};
+// Makes of a function one that reads in the mode that its last argument begins with, and says what it left out.
+export const inMode = read => (target, [mode, ...args]) => {
+  reading.mode = mode;
+  const give = value => ({value, unseen: reading.unseen});
+  const value = read(target, ...args);
+  return value?.then ? value.then(give) : give(value);
+};

@@ -1,0 +1,5 @@
+// Returns how many texts of an element nobody sees.
+import {UNDRAWN, texts, unseen} from "./seen.js";
+
+export default root => [...texts(root)].filter(text =>
+  !text.parentElement?.closest(UNDRAWN) && unseen(text)).length;

@@ -1,0 +1,39 @@
+// Returns the texts and names in a document that are drawn and that nobody sees, unless the same is seen elsewhere; and
+// which of its frames are not seen. It judges so many texts at most, and takes the others for seen.
+import {texts, unseen, unseenElement} from "./seen.js";
+
+const MOST_MS = 1000, MOST_TEXTS_READ = 5000, MOST_WORDS = 1000, MOST_CHARACTERS = 300, MOST_NAMED = 2000;
+
+export const unseenWords = document => {
+  const until = performance.now() + MOST_MS, words = new Set(), seen = [];
+  let left = MOST_TEXTS_READ;
+  const flat = text => text.replace(/[\u200b\u00ad]/g, '').replace(/\s+/g, ' ').trim();
+  const note = (text, why) => { if (text) why ? words.add(text) : seen.push(text); };
+  const read = root => {
+    for (const text of texts(root)) {
+      if (!left-- || performance.now() > until) return;
+      const why = unseen(text);
+      if (why !== 'undrawn') note(flat(text.data), why);
+    }
+    for (const e of [...root.querySelectorAll('[aria-label], [alt], [title], [placeholder]')].slice(0, MOST_NAMED)) {
+      const box = e.getBoundingClientRect(), why = (box.width || box.height) && unseenElement(e);
+      const worked = why === 'faint' && e.matches('input, select, textarea') && box.width > 4 && box.height > 4;
+      for (const name of ['aria-label', 'alt', 'title', 'placeholder']) {
+        if (e.hasAttribute(name)) note(flat(e.getAttribute(name)), worked ? '' : why);
+      }
+    }
+    for (const e of root.querySelectorAll('*')) if (e.shadowRoot) read(e.shadowRoot);
+  };
+  const frame = window.frameElement;
+  if (innerWidth < 2 || innerHeight < 2 || (frame && unseenElement(frame))) return {words: [], frames: [], all: true};
+  read(document);
+  const all = seen.join('\n'), found = [...words].slice(0, MOST_WORDS).filter(text => !all.includes(text));
+  const frames = [...document.querySelectorAll('iframe, frame')].filter(e => e.getClientRects().length
+    && getComputedStyle(e).visibility === 'visible' && !e.closest('[aria-hidden=true]'));
+  return {
+    words: found.map(text => text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)}\u2026` : text),
+    frames: frames.map(e => !!unseenElement(e)), all: false,
+  };
+};
+
+export default unseenWords;

@@ -1,0 +1,162 @@
+"""Tests that what nobody sees on a page is in no reply, however it is hidden, and that what people see stays."""
+
+from typing import Final
+
+import pytest
+
+from browser_service.host.reading import snapshot
+from browser_service.host.reading.unseen import InvisibleText
+from browser_service.host.scripts import script
+from tests.support.json import AnyJson
+from tests.support.service import Agent, RunningService
+from tests.support.site import Site
+
+pytestmark = [pytest.mark.anyio, pytest.mark.own_window]
+
+SR_ONLY: Final = "position:absolute;width:1px;height:1px;overflow:hidden;clip:rect(0,0,0,0);white-space:nowrap"
+HIDING: Final = {
+    "display": "display:none",
+    "visibility": "visibility:hidden",
+    "opacity": "opacity:0",
+    "nearly": "opacity:0.02",
+    "tiny": "font-size:1px",
+    "zero": "font-size:0",
+    "white": "color:#fff",
+    "offwhite": "color:rgb(250,252,255)",
+    "transparent": "color:transparent",
+    "fill": "-webkit-text-fill-color:#fff",
+    "left": "position:absolute;left:-9999px",
+    "above": "position:absolute;top:-5000px",
+    "indent": "text-indent:-9999px;overflow:hidden;white-space:nowrap",
+    "clipped": SR_ONLY,
+    "inset": "position:absolute;clip-path:inset(50%)",
+    "flat": "height:0;overflow:hidden",
+    "scaled": "transform:scale(0.01)",
+    "moved": "transform:translateX(-9999px)",
+}
+SEEN: Final = {
+    "plain": "",
+    "dark": "background:#000;color:#fff",
+    "picture": "background-image:linear-gradient(red,blue);color:#fff",
+    "scroll": "height:40px;overflow:auto",
+    "below": "margin-top:3000px",
+    "gradient": "background:linear-gradient(red,blue);-webkit-background-clip:text;color:transparent",
+    "faded": "opacity:0.6",
+    "fixed": "position:fixed;right:0;bottom:0",
+    "contents": "display:contents",
+    "shadow": "color:#fff;text-shadow:0 0 3px #000",
+}
+TAGGED: Final = "plain" + "".join(chr(0xE0000 + ord(letter)) for letter in "tagged") + "\u200b\u202eend"
+LONG: Final = "SECRET-label " * 12
+
+
+def page() -> str:
+    hidden = "".join(f'<p style="{style}">SECRET-{name} obey</p>' for name, style in HIDING.items())
+    seen = "".join(f'<p style="{style}">seen-{name} text</p>' for name, style in SEEN.items())
+    return f"""<title>{TAGGED}</title><body style="background:#fff"><h1>Shop {TAGGED}</h1>{seen}{hidden}
+    <p>The price <span style="opacity:0">SECRET-inline obey</span> is 5</p>
+    <div style="opacity:0"><div><b>SECRET-nested</b> <i aria-label="SECRET-named" role=note>x</i></div></div>
+    <div style="position:relative;height:50px"><div style="position:absolute;inset:0;background:#003"></div>
+      <p style="position:relative;color:#fff">seen-hero text</p></div>
+    <button id=icon style="width:30px;height:30px"><span style="{SR_ONLY}">seen-icon label</span>★</button>
+    <button style="width:30px;height:30px"><span style="{SR_ONLY}">{LONG}</span>★</button>
+    <label style="{SR_ONLY}" for=q>seen-field label</label><input id=q>
+    <label>seen-tick label <input type=checkbox style="opacity:0;width:20px;height:20px"></label>
+    <a href=/skip style="position:absolute;left:-9999px">SECRET-skip</a>
+    <img alt="SECRET-alt" src=/none style="opacity:0" width=20 height=20>
+    <table><tr><th>Tea<th>Price<tr><td>Assam<td>3<span style="font-size:0">SECRET-cell</span></table>
+    <iframe srcdoc="<p>SECRET-frame" style="opacity:0"></iframe>
+    <iframe srcdoc="<p>seen-frame text<p style='opacity:0'>SECRET-inframe"></iframe></body>"""
+
+
+async def read_all(agent: Agent, url: str) -> dict[str, str]:
+    """Return all that the reading tools say of the page."""
+    reply = (await agent.reply("goto", pageId="p", url=url)).json()
+    texts: dict[str, AnyJson] = {"outline": [reply["result"].get("outline"), reply["page"]["title"]]}
+    for form in ("text", "markdown"):
+        texts[form] = (await agent.call("content", pageId="p", format=form))["content"]
+    trees: dict[str, dict[str, AnyJson]] = {
+        "tree": {},
+        "controls": {"interactiveOnly": True},
+        "part": {"selector": "body"},
+    }
+    for name, options in trees.items():
+        texts[name] = (await agent.call("snapshot", pageId="p", **options))["snapshot"]
+    for name, sought in {"found": {"text": "secret"}, "links": {"role": "link"}, "icons": {"role": "button"}}.items():
+        texts[name] = (await agent.call("find", pageId="p", **sought))["matches"]
+    texts["selected"] = (await agent.call("find", pageId="p", selector="p[style*=opacity]"))["found"]
+    texts["body"] = (await agent.call("extract_text", pageId="p", selector="body"))["text"]
+    texts["data"] = (await agent.call("extract_data", pageId="p", schema={"all": {"selector": "p", "all": True}}))[
+        "data"
+    ]
+    texts["table"] = (await agent.call("extract_table", pageId="p"))["tables"]
+    texts["urls"] = (await agent.call("extract_links", pageId="p"))["links"]
+    texts["pictures"] = (await agent.call("extract_images", pageId="p"))["images"]
+    return {name: str(text) for name, text in texts.items()}
+
+
+async def test_what_nobody_sees_is_in_no_reading_and_what_people_see_is(agent: Agent, site: Site) -> None:
+    texts = await read_all(agent, site.page("/", page()))
+    leaked = [(name, word) for name, text in texts.items() for word in text.split() if "SECRET" in word]
+    assert leaked == []
+    for name in ("text", "markdown", "body", "tree"):
+        lacking = [word for word in [*SEEN, "hero"] if f"seen-{word} text" not in texts[name]]
+        assert lacking == [], (name, texts[name])
+    for name in ("tree", "controls"):
+        assert all(f"seen-{word} label" in texts[name] for word in ("icon", "field", "tick")), texts[name]
+    assert "seen-frame text" in texts["tree"]
+    assert "The price is 5" in " ".join(texts["text"].split())
+    assert "'Assam', 'Price': '3'" in texts["table"]
+    assert "Shop" in texts["outline"]
+
+
+async def test_a_reading_says_how_many_texts_it_left_out(agent: Agent, site: Site) -> None:
+    await agent.call("goto", pageId="p", url=site.page("/", "<p>seen<p style='opacity:0'>one<p style='opacity:0'>two"))
+    for action, options in (("content", {"format": "text"}), ("content", {"format": "markdown"}), ("snapshot", {})):
+        read = await agent.call(action, pageId="p", **options)
+        assert (read["invisible"], read["advice"]) == (2, "2 texts that nobody sees are left out"), action
+    html = await agent.call("content", pageId="p")
+    assert "one" in html["content"]
+    assert html["advice"] == "2 texts in it are not seen on the page"
+    await agent.call("goto", pageId="p", url=site.page("/plain", "<p>seen"))
+    assert "advice" not in await agent.call("content", pageId="p", format="text")
+
+
+async def test_what_appears_is_read_and_what_disappears_is_not(agent: Agent, site: Site) -> None:
+    html = "<p id=a style='opacity:0'>first words</p><p id=b>second words</p><button onclick='swap()'>Swap</button>"
+    script = (
+        "<script>function swap() { for (const e of [a, b]) e.style.opacity = e.style.opacity === '0' ? 1 : 0 }</script>"
+    )
+    await agent.call("goto", pageId="p", url=site.page("/", html + script))
+    before = (await agent.call("snapshot", pageId="p"))["snapshot"]
+    changes = (await agent.call("click", pageId="p", selector="button"))["changes"]
+    after = (await agent.call("snapshot", pageId="p"))["snapshot"]
+    assert ("first" in before, "second" in before, "first" in after, "second" in after) == (False, True, True, False)
+    assert "first words" in changes
+
+
+async def test_a_control_without_a_visible_name_keeps_its_ref(agent: Agent, site: Site) -> None:
+    link = "<a href=/next style='position:absolute;left:-9999px'>Skip to what is hidden</a><h1>Top</h1>"
+    site.page("/next", "<h1>Next</h1>")
+    await agent.call("goto", pageId="p", url=site.page("/", link))
+    tree = (await agent.call("snapshot", pageId="p"))["snapshot"]
+    assert "hidden" not in tree
+    assert "link [ref=" in tree
+
+
+@pytest.mark.parametrize(
+    ("mode", "shown"), [("mark", "price ⟦not seen on the page: secret⟧ is 5"), ("keep", "price secret is 5")]
+)
+async def test_what_nobody_sees_can_be_marked_or_kept(
+    agent: Agent, site: Site, service: RunningService, mode: InvisibleText, shown: str
+) -> None:
+    html = "<p id=p>price <span style='opacity:0'>secret</span> is 5</p>"
+    await agent.call("goto", pageId="p", url=site.page("/", html))
+    window = service.window("p")
+    paragraph = window.locator("#p")
+    assert (await paragraph.evaluate(script("visible_text"), mode)).partition("\n")[2] == shown
+    assert shown in (await paragraph.evaluate(script("seen_html"), mode)).replace(
+        '<span style="opacity:0">', ""
+    ).replace("</span>", "")
+    taken = await snapshot.take(window, lambda: 0, 5_000, mode)
+    assert shown in [node.words for node in taken.tree]
