@@ -127,7 +127,7 @@ class Settings(FileSettings):
         "limit.",
     )
     page_events_per_second: int = Field(
-        default=400,
+        default=250,
         ge=0,
         description="Events of one page that are followed. Of more requests a second is left out; a page that goes on "
         "with frames, errors, dialogs and others that cannot be left out is stopped. 0 is no limit.",

@@ -183,7 +183,7 @@ class Dialogs:
         return [
             run
             for run in self._running.values()
-            if run.call.page_id in ids and (run.action.asks_page or run.action.closes_page)
+            if run.call.page_id in ids and (run.action.asks_page or run.action.runs_before_unload)
         ]
 
     def _suspend(self, run: CallRun, dialog: OpenDialog) -> bool:

@@ -1,7 +1,6 @@
 """Keeps a host's events in order, for whoever asks for those after a number."""
 
 import asyncio
-import itertools
 
 from pydantic import JsonValue
 
@@ -51,8 +50,8 @@ class EventLog:
         """Return the events after `seq`, at once if there are some, else within `wait_ms`."""
         if wait_ms and self._seq <= seq:
             await wait_until(lambda: self._seq > seq, self._grown, wait_ms / 1000)
-        new = min(len(self._events), max(0, self._seq - seq))
-        found = list(itertools.islice(self._events.values(), len(self._events) - new, None))[:limit]
+        first = max(seq, self._seq - len(self._events)) + 1  # the oldest go first: after it no number is missing
+        found = [self._events[number] for number in range(first, self._seq + 1)[:limit]]
         return EventBatch(
             incarnation=self._incarnation, events=found, last_seq=found[-1].seq if found else min(seq, self._seq)
         )

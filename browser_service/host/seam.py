@@ -85,7 +85,7 @@ class HostLimits:
     """Counts for popups, which nobody asks for; 0 is no limit."""
     page_popups: int = 10
     """A page, with the popups of its popups, has at most so many open; 0 is no limit."""
-    page_events: int = 400
+    page_events: int = 250
     """So many events a second of a page are followed; 0 is no limit."""
     memory_mb: int | None = None
     """None is a share of what there is; 0 is no limit."""

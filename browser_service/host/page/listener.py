@@ -1,5 +1,6 @@
 """Listens to the tabs of a page, notes in its record what they do, and emits events of it."""
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
@@ -22,6 +23,7 @@ from shared.quoting import address
 _FORM_TYPES: Final = frozenset({"document", "xhr", "fetch"})
 """The resource types by which a page sends a form; the rest are its own measurements (ping) and files."""
 _MOST_THROTTLED: Final = 100
+_TOLD_EVERY_S: Final = 0.1
 _SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
@@ -38,6 +40,7 @@ class Listener:
     downloads: Downloads
     emit: Callable[[HostEvent], None]
     save_logins: Callable[[], None]
+    _telling: asyncio.TimerHandle | None = None
     _background: Background = field(default_factory=Background)
 
     def listen(self, tab: Tab) -> None:
@@ -90,7 +93,18 @@ class Listener:
         if record.person is not None:
             record.person.note_presence()
         if self.check_url(tab):
-            self.emit(record.changed())
+            self._tell_changed()
+
+    def _tell_changed(self) -> None:
+        """Emit that the page changed: at once, and for all that follows within a tenth of a second once."""
+        if self._telling is None:
+            self.emit(self.record.changed())
+            self._telling = asyncio.get_running_loop().call_later(_TOLD_EVERY_S, self._told, self.record.revision)
+
+    def _told(self, revision: int) -> None:
+        self._telling = None
+        if self.record.revision != revision and not self.record.life.over:
+            self._tell_changed()
 
     def _on_document(self) -> None:
         self.fields.clear()

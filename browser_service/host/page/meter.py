@@ -6,6 +6,7 @@ that a tab that goes on and on is given up.
 """
 
 import asyncio
+import time
 from collections.abc import Callable
 from enum import StrEnum
 from typing import Final
@@ -18,10 +19,11 @@ MESSAGES: Final = 200
 """The console of a page that writes more within a second is ignored for a while."""
 _DEAF_S: Final = 1.0
 _DEAF_TO_CONSOLE_S: Final = 0.15
-_FLOOD: Final = 2.5
-_FLOODS: Final = 2
-"""Scripts that write so many times more messages than are followed, and go on when they are listened to again, do not
-end."""
+_FLOOD: Final = 4.0
+"""A console is a flood where scripts write so many times more messages than are followed, and go on when they are heard
+again."""
+_LATE_S: Final = 0.5
+"""Likewise where its messages come so late: then it delays everybody's already."""
 _CHARACTERS: Final = 20_000
 """So many characters cost as much as one event."""
 
@@ -44,12 +46,12 @@ class Kind(StrEnum):
 _COSTS: Final = {
     Kind.ERRORS: 2.0,
     Kind.NAVIGATIONS: 0.5,
-    Kind.FRAMES: 1.0,
-    Kind.WORKERS: 4.0,
+    Kind.FRAMES: 2.0,
+    Kind.WORKERS: 3.0,
     Kind.SOCKETS: 4.0,
     Kind.SOCKET_MESSAGES: 0.3,
-    Kind.DIALOGS: 5.0,
-    Kind.DOWNLOADS: 4.0,
+    Kind.DIALOGS: 4.0,
+    Kind.DOWNLOADS: 2.0,
     Kind.CONSOLE: 0.0,
     Kind.BODIES: 0.0,
 }
@@ -77,7 +79,7 @@ class EventMeter:
         self._flood_rate = per_second * _FLOOD
         self._heard = 0
         self._heard_from = 0.0
-        self._loud = 0
+        self._loud = False
         self._over = self._hears_requests = self._hears_console = False
         self._hear_requests()
         page.on("pageerror", lambda error: self.spend(Kind.ERRORS, len(error.message) + len(error.stack or "")))
@@ -172,8 +174,8 @@ class EventMeter:
             return
         self._ignore_console()
         took_s = (message.timestamp - self._heard_from) / 1000  # by the page's clock: here they may come late
-        self._loud = self._loud + 1 if self._heard > took_s * self._flood_rate else 0
-        if self._loud >= _FLOODS:
+        was_loud, self._loud = self._loud, self._heard > took_s * self._flood_rate
+        if self._loud and (was_loud or time.time() - message.timestamp / 1000 > _LATE_S):
             self._flooded(Kind.CONSOLE)
             return
         for told in self.messages_missed:

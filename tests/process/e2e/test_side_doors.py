@@ -40,6 +40,7 @@ Door = Callable[[str, Arguments], Awaitable[str]]
 """Takes an action and its arguments; answers with all that the intruder is told."""
 
 SECRET = "the-secret-of-alice"
+HOLD, AGENT = "waiting-for-the-doctor", "nurse-of-alice"
 PAGE = f"""<title>{SECRET}</title><h1>{SECRET}</h1><input id=a><select id=s><option>1</select>
 <input id=c type=checkbox><button id=b onclick="window.open('/popup')">b</button>"""
 PUBLIC = PAGE.replace(SECRET, "cart")
@@ -50,6 +51,21 @@ LISTINGS = {"list_pages", "list_sessions", "get_activity"}
 NAME_NOTHING = {*LISTINGS, "create_session"}
 """Lists the actions whose arguments need not name a thing of Alice's; the name of something new is refused if it is
 taken."""
+OPENERS: tuple[Arguments, ...] = (
+    {"expectUrl": "*/diary"},
+    {"expectUrl": "*"},
+    {"ifRevision": 1},
+    {"reason": "The user asked for this very page."},
+    {"waitSeconds": 1, "reason": "It is urgent."},
+    {"affectOthers": True},
+    {"confirm": True},
+    {"as": AGENT},
+    {"params": {"expectUrl": "*/diary"}},
+    {"cursor": "art-nobodys:0"},
+)
+"""Lists the arguments that could open a private page, or tell whether a guess of it is right."""
+TELLING = (SECRET, "/diary", HOLD, AGENT)
+"""Lists what nobody but Alice may read of the private page."""
 
 
 @dataclass
@@ -76,12 +92,15 @@ class Scene:
         return json.dumps(_lasting(result.structured_content))
 
 
+_BY_ITSELF = {"actedMsAgo", "heldMsMore", "notices"}
+
+
 def _lasting(value: Any) -> Any:  # Any: JSON
     """Return the value without what changes by itself: when somebody acted last, which the lines of a list say too."""
     if isinstance(value, dict):
-        return {name: _lasting(item) for name, item in value.items() if name not in {"actedMsAgo", "notices"}}
+        return {name: _lasting(item) for name, item in value.items() if name not in _BY_ITSELF}
     if isinstance(value, str):
-        return re.sub(r"acted \d+ s ago", "acted", value)
+        return re.sub(r"acted \d+ s ago|held for \d+ min more", "", value)
     return [_lasting(item) for item in value] if isinstance(value, list) else value
 
 
@@ -105,7 +124,8 @@ async def scene(tmp_path_factory: pytest.TempPathFactory, own_site: Site) -> Asy
         for action, arguments in (
             ("goto", {"pageId": READABLE, "url": site.url("/cart")}),
             ("click", {"pageId": READABLE, "selector": "#b"}),
-            ("goto", {"pageId": PRIVATE, "url": site.url("/diary")}),
+            ("goto", {"pageId": PRIVATE, "url": site.url("/diary"), "as": AGENT}),
+            ("hold_page", {"pageId": PRIVATE, "reason": HOLD, "minutes": 60}),
             ("share_page", {"pageId": PRIVATE, "access": "private"}),
             ("create_session", {"sessionId": SESSION}),
             ("goto", {"sessionId": SESSION, "pageId": INSIDE, "url": site.url("/vault")}),
@@ -280,7 +300,7 @@ async def _try_all(scene: Scene, door: str, chosen: list[Attempt]) -> None:
         assert not answer.startswith("SUCCESS"), (str(attempt), answer)
         assert any(code in answer for code in attempt.codes), (str(attempt), answer)
         told.append(answer)
-    assert SECRET not in "\n".join(told)
+    assert not [word for word in (SECRET, "/diary", HOLD, AGENT) if word in "\n".join(told)]
     assert await scene.facts() == before
 
 
@@ -293,6 +313,53 @@ async def test_no_argument_of_any_action_reaches_what_is_anothers(scene: Scene, 
         chosen = [*{(each.action, *json.loads(each.way)): each for each in chosen}.values()]
     async with asyncio.timeout(240):
         await _try_all(scene, door, chosen)
+
+
+@pytest.mark.parametrize("door", ["http", "mcp", "cli"])
+async def test_no_argument_opens_a_private_page_or_tells_of_it(scene: Scene, door: str) -> None:
+    """Each action on it with each argument that it has of those, and each act on its whole session."""
+    chosen = [*_openings(), *_wide_acts()]
+    assert len(chosen) > 200
+    if door == "mcp":
+        chosen = [
+            *{(each.action, *json.loads(each.way)): each for each in chosen if "expectUrl" not in each.way}.values()
+        ]
+    if door == "cli":
+        chosen = [each for each in chosen if "params" not in each.way][::8]
+    before = await scene.facts()
+    async with asyncio.timeout(240):
+        answers = {str(each): await scene.doors[door](*each.call()) for each in chosen}
+    told = {attempt: [word for word in TELLING if word in answer] for attempt, answer in answers.items()}
+    assert not {attempt: words for attempt, words in told.items() if words}
+    wrong = {str(each): answers[str(each)] for each in chosen if not _is_refused(each, answers[str(each)])}
+    assert not wrong
+    assert await scene.facts() == before
+
+
+def _is_refused(attempt: Attempt, answer: str) -> bool:
+    return not answer.startswith("SUCCESS") and any(code in answer for code in attempt.codes)
+
+
+def _openings() -> Iterator[Attempt]:
+    """Yield each action on the private page, with each of the arguments that could open it."""
+    for action in catalogue.ACTIONS.values():
+        known = {*full_schema(action)["properties"]}  # type: ignore[misc] # a schema has properties
+        for more in OPENERS if action.scope is Scope.PAGE else ():
+            fits = "params" in more or known.issuperset(more)
+            if fits and not ("cursor" in more and "cursor" in known):
+                yield Attempt(action, json.dumps({"pageId": PRIVATE, **more}), frozenset({"PAGE_OWNED"}))
+
+
+def _wide_acts() -> Iterator[Attempt]:
+    """Yield each act on the whole session of the private page that is refused while others are there."""
+    for action in catalogue.ACTIONS.values():
+        if action.scope is not Scope.SESSION or not (action.affects_other_pages or action.shows_all_pages):
+            continue
+        codes = {"AFFECTS_OTHERS", "FORBIDDEN", "VALIDATION_ERROR", "STATE_NOT_FOUND", "INVALID_REQUEST"}
+        yield Attempt(action, json.dumps({"sessionId": "default"}), frozenset(codes))
+        if action.shows_all_pages and action.affects_other_pages:
+            wide = json.dumps({"sessionId": "default", "affectOthers": True})
+            yield Attempt(action, wide, frozenset({"FORBIDDEN"}))
 
 
 @pytest.mark.parametrize("door", ["http", "mcp"])
@@ -340,9 +407,7 @@ async def test_listings_name_what_is_anothers_and_tell_nothing_that_is_private(s
         for action in sorted(LISTINGS):
             answer = await scene.doors[door](action, {})
             assert answer.startswith("SUCCESS"), answer
-            assert SECRET not in answer
-            assert "/diary" not in answer
-            assert "/vault" not in answer
+            assert not [word for word in (SECRET, "/diary", "/vault", PRIVATE, HOLD, AGENT) if word in answer], answer
         for filters in ({"pageId": PRIVATE}, {"pageId": INSIDE}, {"sessionId": SESSION}):
             answer = await scene.doors[door]("get_activity", dict(filters))
             assert "/diary" not in answer

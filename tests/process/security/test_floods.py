@@ -86,17 +86,6 @@ async def test_of_too_many_requests_the_rest_is_left_out_and_the_page_goes_on(ag
     assert "not followed" in str(listed)
 
 
-async def test_a_loud_console_is_left_out_and_heard_again(agent: Agent, site: Site) -> None:
-    logs = "<button onclick='for (let i = 0; i < 1000; i++) console.log(i)'>Go</button>"
-    await agent.call("goto", pageId="p", url=site.page("/logs", logs))
-    await agent.call("click", pageId="p", selector="button")
-    async with asyncio.timeout(20):
-        while "the rest of them is not kept" not in str(await agent.call("get_console_messages", pageId="p")):
-            await agent.call("wait", pageId="p", duration=100)
-        while "heard again" not in str(await agent.call("get_console_messages", pageId="p")):
-            await agent.call("evaluate_script", pageId="p", expression="console.log('heard again')")
-
-
 SPINS = "<script>setTimeout(() => { for (;;); }, 50)</script>"
 HOLDS = "<script>addEventListener('beforeunload', event => event.preventDefault())</script><button>Go</button>"
 ASKS = "<script>setTimeout(() => { for (;;) alert('again') }, 50)</script>"
