@@ -30,6 +30,7 @@ _WHAT: Final = {
     "--no-cookies": "it has nothing to do with cookies",
     "--toolset": "its toolsets lack this tool",
 }
+_WITHOUT: Final = frozenset({"--read-only", "--no-scripting", "--no-cookies"})
 _KEYS: Final = "browse-together token create --name NAME"
 
 
@@ -212,12 +213,11 @@ def _wrong_session(caller: Identity, session_id: str) -> Forbidden:
 
 def _refused(caller: Identity, problem: str, rule: str, hint: str = "") -> Forbidden:
     """Make the refusal: which rule it is, what is allowed, and how the account's owner gives more."""
-    name = f' "{caller.token_name}"' if caller.token_name else ""
-    more = {"--cookies": f"with {rule}"}.get(rule, f"without or with another {rule}")
+    token = f'another token than "{caller.token_name}"' if caller.token_name else "a token"
+    more = f"with {rule}" if rule == "--cookies" else f"without {rule}" if rule in _WITHOUT else f"with another {rule}"
     by_setting = "" if caller.token_name or rule != "--cookies" else ", or BROWSE_COOKIE_VALUES=true for all chats"
     return Forbidden(
         f"{problem} ({rule}). Nothing was done.",
-        hint=f"{f'{hint} ' if hint else ''}The account's owner gives more by another token than{name or ' this'}: "
-        f"{_KEYS}, {more}{by_setting}.",
+        hint=f"{f'{hint} ' if hint else ''}The account's owner gives more by {token}: {_KEYS}, {more}{by_setting}.",
         details={"context": {"rule": rule, "limits": caller.limits.words}},
     )

@@ -125,7 +125,7 @@ async def test_a_chat_whose_token_is_revoked_is_told_so_and_no_longer_holds_its_
             refused = await visitor.call("click", pageId="p", selector="h1")
             assert refused["isError"]
             assert 'UNAUTHORIZED: "Visitor" was revoked by the account\'s owner' in text(refused)
-            restoring = "browse-together token restore visitor. This gateway sends the token in BROWSE_TOKEN."
+            restoring = "browse-together token restore Visitor. This gateway sends the token in BROWSE_TOKEN."
             assert restoring in text(refused)
             async with asyncio.timeout(30):
                 while (await other.call("click", pageId="p", selector="h1"))["isError"]:
