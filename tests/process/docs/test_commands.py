@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from client.credentials import token_claims
 from tests.support.docs import PAGES, ROOT, commands
 from tests.support.terminal import Terminal
 
@@ -99,7 +100,7 @@ def test_every_command_is_typed_here_or_proven_elsewhere() -> None:
     pages = {name for name in PAGES if typed(name)}
     assert pages == {
         *("README.md", "docs/connecting.md", "docs/installing.md"),
-        *("docs/scripts.md", "docs/settings.md", "docs/tutorial.md", "docs/upgrade.md"),
+        *("docs/scripts.md", "docs/settings.md", "docs/tokens.md", "docs/tutorial.md", "docs/upgrade.md"),
     }
     assert {
         word for word in ELSEWHERE if not any(line.startswith(word) for name in PAGES for line in commands(name))
@@ -111,6 +112,16 @@ def test_the_commands_for_scripts_do_what_their_page_says(terminal: Terminal) ->
     assert any('heading "Shop"' in each for each in shown)
     assert any('"pageId":"shop"' in each for each in shown)
     assert any('{"type":"result","id":1,"ok":true,"result":{"yours":[],' in each for each in shown)
+
+
+def test_a_token_is_made_shown_taken_back_and_restored_as_its_page_says(terminal: Terminal) -> None:
+    shown = {tuple(shlex.split(line)[1:3]): enter(terminal, line) for line in typed("docs/tokens.md")}
+    claims = token_claims(shown["token", "create"].strip())
+    assert (claims["name"], claims["sub"]) == ("price-watch", "token:price-watch")
+    (row,) = [line for line in shown["token", "list"].splitlines() if "price-watch" in line]
+    assert "--read-only --no-scripting --no-cookies --origin https://shop.example --pages 2" in row
+    assert "revoked" in shown["token", "revoke"]
+    assert shown["token", "restore"] == "price-watch: let in again.\n"
 
 
 def test_the_tutorial_ends_with_a_login_that_outlived_the_service(terminal: Terminal) -> None:
