@@ -8,7 +8,7 @@ from typing import Annotated, Final, cast
 
 import typer
 
-from browser_service.cli import flags, output
+from browser_service.cli import flags, output, secrets
 from browser_service.cli.client import Client, client_id
 from browser_service.cli.options import new_app
 from browser_service.observability.lines import line
@@ -82,11 +82,12 @@ def revoke(
     client: Annotated[
         str, typer.Option(metavar="LABEL|ID", help="This client, whichever token it has, until it is restored.")
     ] = "",
-    token: Annotated[str, typer.Option(metavar="TOKEN|ID", help="This one, or the one that has this id.")] = "",
+    token: Annotated[str, typer.Option(metavar="-|ID", help="The one that is read from stdin, or has this id.")] = "",
 ) -> None:
     """Refuse a token for good, or a client until `token restore`: at once, with its streams and calls ended."""
+    token = secrets.read(token) if token == "-" else token  # noqa: S105 - it stands for stdin
     if bool(client) is bool(token) or (token and not token_id(token)):
-        raise typer.BadParameter("Say which: --client LABEL|ID, or --token TOKEN|ID.")
+        raise typer.BadParameter("Say which: --client LABEL|ID, or --token -|ID.")
     body: Json = {"clients": [client, client_id(client)]} if client else {"tokenId": token_id(token)}
     with Client(flags.settings(data_dir).data_dir, operator=True) as service:
         revoked = service.post(wire.REVOKE, body)

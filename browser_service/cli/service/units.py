@@ -10,10 +10,13 @@ from typing import Final
 from xml.sax.saxutils import escape
 
 from browser_service.cli.install.machine import Machine
+from shared.errors import ValidationFailed
 from shared.wire import APP_NAME, LOG_FILE
 
 _ENDS_WITHIN_S: Final = 30
 _DESCRIPTION: Final = "One logged-in browser, shared by many agents (browse-together)"
+
+_PRIVATE: Final = "BROWSE_NOTIFY_WEBHOOK"
 
 Command = tuple[str, ...]
 
@@ -110,6 +113,11 @@ def _launchd(machine: Machine, start: Start) -> Unit:
 
 
 def _task(machine: Machine, start: Start) -> Unit:
+    if _PRIVATE in start.settings:
+        raise ValidationFailed(
+            f"A scheduled task has its settings in a command line, which others can read, and {_PRIVATE} may be a key.",
+            hint="Put it into the file of settings: browse-together config set notify_webhook -",
+        )
     program, *arguments = start.words
     user = "\\".join(filter(None, (machine.environment.get("USERDOMAIN"), machine.environment.get("USERNAME"))))
     line = subprocess.list2cmdline([*arguments, "--detach", *map(_flag, start.settings, start.settings.values())])

@@ -6,9 +6,12 @@ import shlex
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
+import pytest
+
 from browser_service.cli import flags
 from browser_service.cli.install.machine import Machine
 from browser_service.cli.service.units import Start, unit_for
+from shared.errors import ValidationFailed
 from shared.wire import LOG_FILE
 from tests.support.home import Home
 
@@ -50,6 +53,13 @@ def test_launchd_gets_a_job(tmp_path: Path) -> None:
     assert job["StandardErrorPath"] == f"/data/50% $HOME/{LOG_FILE}"
     assert unit.enabling == (("launchctl", "bootstrap", f"gui/{os.getuid()}", str(unit.path)),)
     assert unit.disabling == (("launchctl", "bootout", f"gui/{os.getuid()}/{job['Label']}"),)
+
+
+def test_an_address_that_may_be_a_key_stands_in_no_command_line(tmp_path: Path) -> None:
+    start = Start(["browse-together"], tmp_path, flags.environment({"notify_webhook": "https://hooks.example/key"}))
+    with pytest.raises(ValidationFailed, match="which others can read"):
+        unit_for(Machine("win32", tmp_path, {}), start)
+    assert "hooks.example/key" not in values(unit_for(Machine("linux", tmp_path, {}), start).text, "ExecStart")[0]
 
 
 def test_windows_gets_a_task_of_this_user(tmp_path: Path) -> None:
