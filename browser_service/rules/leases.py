@@ -115,17 +115,16 @@ class Ownership:
         return former
 
     def force(self, call: Call, agent: str, reason: str) -> None:
-        """Take the page from its holder, who is told the reason."""
-        former = self.take(call, agent, MoveCause.FORCED)
+        """Take the page from its holder, who is told the reason. A private page, which only a person takes so, stays
+        private."""
+        former = self.lease
+        self._pass_on(self._lease_for(call, agent))
         if former is not None:
             self._tell(former.client_id, f'"{call.client_label}" took {self.page_id} from you, {own_words(reason)}.')
 
     def give(self, recipient: ClientRef) -> None:
         """Make another client the holder. A private page stays private."""
-        private = self.private
-        self._page.take(Lease(recipient, self._clock), MoveCause.FORCED)
-        if private:
-            self.share("private")
+        self._pass_on(Lease(recipient, self._clock))
 
     def tell_of_sibling(self, client_id: str, owner: str, agent: str) -> None:
         """Tell a client once that one of its agents acts on what another of them opened."""
@@ -229,6 +228,12 @@ class Ownership:
         if seconds == inf:
             return None
         return (datetime.now().astimezone() + timedelta(seconds=seconds)).strftime("%H:%M:%S")
+
+    def _pass_on(self, lease: Lease) -> None:
+        private = self.private
+        self._page.take(lease, MoveCause.FORCED)
+        if private:
+            self.share("private")
 
     def _lease_for(self, call: Call, agent: str) -> Lease:
         return Lease(call.client, self._clock, seq=call.seq, agent=agent)

@@ -27,6 +27,7 @@ async def claim_page(page: BrowserPage, action: ownership.ClaimPage) -> Json:
         }
     elif action.reason:
         mine.force(call, agent, action.reason)
+        page.set_access(mine.access)
     elif seconds:
         raise mine.timeout_error(seconds)
     else:

@@ -163,13 +163,17 @@ async def test_a_private_page_that_is_handed_over_stays_private(holder: Agent, o
     assert TITLE in (await other.call("content", pageId=NAME))["content"]
 
 
-async def test_a_person_opens_a_private_page(service: RunningService, holder: Agent) -> None:
+async def test_a_person_opens_a_private_page_for_nobody_else(
+    service: RunningService, holder: Agent, other: Agent
+) -> None:
     async with service.agent(operator=True) as person:
         assert TITLE in (await person.call("content", pageId=NAME))["content"]
         assert (await person.error("click", pageId=NAME, selector="p"))["code"] == "PAGE_OWNED"
         await person.call("claim_page", pageId=NAME, reason="I need it")
-    told = (await holder.reply("list_pages")).json()["notices"]
-    assert any(f"took {NAME} from you" in notice["text"] for notice in told)
+        await refused(other, holder, "content")
+        former = (await holder.reply("content", pageId=NAME)).json()
+    assert former["error"]["code"] == "PAGE_OWNED"
+    assert any(f"took {NAME} from you" in notice["text"] for notice in former["notices"])
 
 
 async def test_parts_of_other_calls_are_no_way_in(holder: Agent, other: Agent) -> None:

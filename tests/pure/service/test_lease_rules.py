@@ -68,9 +68,10 @@ class Sharing(RuleBasedStateMachine):
 
     @rule(client_id=CLIENTS)
     def force(self, client_id: str) -> None:
-        before, known = self.page.lease, len(self.told)
+        before, known, shared = self.page.lease, len(self.told), self.page.access
         self.page.force(self.call(client_id), "", "the user said so")
-        assert self.page.access == "read", "what one holder shared is not shared by the next"
+        kept = "private" if shared == "private" else "read"
+        assert self.page.access == kept, "what one holder shared is not shared by the next"
         assert before is None or (before.client_id, '"the user said so".') in [
             (whom, text.rpartition(": ")[2]) for whom, text in self.told[known:]
         ]
