@@ -289,6 +289,24 @@ class Settings(FileSettings):
         return value and value.expanduser().absolute()
 
     @model_validator(mode="after")
+    def _reach(self) -> Self:
+        """Refuse what cannot be kept to: connections of a browser that somebody else started go where they want."""
+        strict = self.private_network == "refuse" or (
+            self.url_rules_for == "requests" and bool(self.url_whitelist or self.url_blacklist)
+        )
+        if strict and self.cdp_url:
+            raise ValueError(
+                "private_network refuse and url_rules_for requests need a browser that is started here, "
+                "so that all it sends passes a gate: leave cdp_url out"
+            )
+        if strict and self.proxy and self.proxy.lower().startswith("socks"):
+            raise ValueError(
+                "private_network refuse and url_rules_for requests look behind a proxy such as "
+                "http://host:3128, and not behind one of socks: change proxy"
+            )
+        return self
+
+    @model_validator(mode="after")
     def _is_reached_from_where_it_should_be(self) -> Self:
         if (self.tls_cert is None) != (self.tls_key is None):
             raise ValueError("--tls-cert and --tls-key belong together; give both")

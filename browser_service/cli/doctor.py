@@ -16,7 +16,7 @@ from typing import Final
 import psutil
 
 from browser_service.cli.check import Check
-from browser_service.cli.settings_checks import check_config, check_settings
+from browser_service.cli.settings_checks import check_config, check_reach, check_settings
 from browser_service.host.launching.launcher import Launcher
 from browser_service.host.launching.memory import exact_mb
 from browser_service.host.launching.options import LaunchOptions
@@ -43,6 +43,7 @@ async def examine(settings: Settings) -> list[Check]:
     return [
         check_versions(),
         *check_config(),
+        check_reach(settings),
         check_data_dir(settings.data_dir),
         check_secret(settings.data_dir),
         check_journal(settings.data_dir, running),

@@ -25,6 +25,20 @@ def check_config() -> list[Check]:
     return [Check("config", ok=True, found=f"{file} sets {', '.join(names) or 'nothing'}")]
 
 
+def check_reach(settings: Settings) -> Check:
+    """Tell where pages may go."""
+    rules = [
+        f"{name.upper()} {', '.join(values)}"
+        for name in ("url_whitelist", "url_blacklist", "allow_hosts", "deny_hosts")
+        if (values := getattr(settings, name))
+    ]
+    if settings.url_whitelist or settings.url_blacklist:
+        rules.append(f"for {settings.url_rules_for}")
+    network = "refused" if settings.private_network == "refuse" else "reached"
+    rules.append(f"private networks are {network} (BROWSE_PRIVATE_NETWORK)")
+    return Check("reach", ok=True, found="; ".join(rules))
+
+
 def check_settings(settings: Settings, running: instance.Instance) -> Check:
     """Tell where the running service has other settings than one that is started from here: that is no fault."""
     account = running_settings(running, settings)

@@ -64,7 +64,10 @@ _SYNTAX: Final = (
 _NET_HINTS: Final = {
     "ERR_NAME_NOT_RESOLVED": "No host of that name was found. Check the spelling.",
     "ERR_CONNECTION_REFUSED": "Nothing listens at that address and port.",
-    "ERR_BLOCKED_BY_CLIENT": "A redirect or popup led to an address that may not be opened here.",
+    "ERR_BLOCKED_BY_CLIENT": "A redirect or popup led to an address that may not be opened here; your next reply says "
+    "which, and by which rule.",
+    "ERR_TUNNEL_CONNECTION_FAILED": "A proxy made no connection: it cannot, or the address that the name leads to may "
+    "not be reached here (BROWSE_PRIVATE_NETWORK, BROWSE_URL_BLACKLIST, clouds' metadata).",
     "ERR_UNSAFE_PORT": "Browsers refuse this port.",
     "ERR_ABORTED": "The navigation was replaced by another one, or the answer was a download.",
     "ERR_CERT": "The site's certificate is not valid.",

@@ -180,6 +180,10 @@ class SessionEntry:
         """Say if the URL policy lets a page go there."""
         return self._policy.permits(url)
 
+    def check_url(self, url: str) -> None:
+        """Raise Forbidden for an address where the URL policy lets no page go."""
+        self._policy.check(url)
+
     def let_go(self) -> BrowserContext | None:
         """Detach, so that the next call opens a new context. Returns the old one if the caller must close it; the
         browser's own goes with the browser."""

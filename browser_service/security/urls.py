@@ -105,8 +105,10 @@ class UrlPolicy:
         """Return in a few words why a URL is refused; "" if it is not."""
         try:
             self.check(url)
-        except (Forbidden, ValidationFailed) as error:
-            return error.message.rpartition(": ")[2].rstrip(".")
+        except ValidationFailed:
+            return "it is no URL that pages can have"
+        except Forbidden as error:
+            return error.message.removeprefix(f"url {url!r}").strip(":. ")
         return ""
 
     @property

@@ -101,6 +101,8 @@ async def fetch(page: BrowserPage, action: scripting.Fetch) -> Json:
     answer = await _answer(page, {"url": url, "init": init, "binary": binary, "timeout": action.timeout})
     if "error" in answer:
         raise await _network_error(page, action, url, answer)
+    if answer["redirected"]:
+        page.session.check_url(answer["url"])
     if answer["status"] >= 400 or answer["status"] == 0:  # noqa: PLR2004 - from here on statuses are errors
         raise _http_error(url, answer)
     facts = {key: answer[key] for key in ("status", "statusText", "url", "headers", "redirected")}

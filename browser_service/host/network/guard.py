@@ -2,6 +2,7 @@
 
 import contextlib
 from collections.abc import Callable
+from typing import Final
 
 from playwright.async_api import BrowserContext, CDPSession, Page, Route
 from playwright.async_api import Error as PlaywrightError
@@ -10,6 +11,7 @@ from browser_service.host.background import Background
 from browser_service.security.urls import UrlPolicy
 from shared.model import Json
 
+_TO_SERVERS: Final = ("http:", "https:", "ws:", "wss:")
 OnRefused = Callable[[str], None]
 Permits = Callable[[str], bool]
 
@@ -59,7 +61,8 @@ async def _pause(session: CDPSession, permits: Permits, patterns: list[Json], on
     async def decide(event: Json) -> None:
         request = event["request"]
         url = str(request["url"]) if isinstance(request, dict) else ""
-        permitted = permits(url)
+        is_document = event.get("resourceType") == "Document"
+        permitted = permits(url) or not (is_document or url.startswith(_TO_SERVERS))  # a picture may be a data: URL
         if not permitted:
             on_refused(url)
         await resolve_paused(session, event, blocked=not permitted)

@@ -80,7 +80,8 @@ class Listener:
     def _refuse(self, url: str) -> None:
         """Tell the page's holder that the URL policy, or its own token, refused an address."""
         if client_id := self.record.holder_id:
-            why = "" if self.record.may_go(url) else f": your token is for {', '.join(self.record.origins)} (--origin)"
+            token = "" if self.record.may_go(url) else f"your token is for {', '.join(self.record.origins)} (--origin)"
+            why = f": {reason}" if (reason := token or self.policy.refusal(url)) else ""
             text = f"{self.record.page_id}: {address(url)} may not be opened and was blocked{why}."
             self.emit(self.record.notice(client_id, text))
 
