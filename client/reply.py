@@ -12,7 +12,13 @@ from shared.model import Json
 class Lenient(BaseModel):
     """Keeps the fields that are not known here."""
 
-    model_config = ConfigDict(extra="allow", alias_generator=to_camel, validate_by_name=True, validate_by_alias=True)
+    model_config = ConfigDict(
+        extra="allow",
+        alias_generator=to_camel,
+        validate_by_name=True,
+        validate_by_alias=True,
+        defer_build=True,  # with the first reply, which comes long after a gateway has answered
+    )
 
 
 class Failure(Lenient):

@@ -22,7 +22,12 @@ class _Lenient(BaseModel):
     """Ignores unknown fields, because one of the two programs may be newer and say more."""
 
     model_config = ConfigDict(
-        alias_generator=to_camel, validate_by_name=True, validate_by_alias=True, serialize_by_alias=True, frozen=True
+        alias_generator=to_camel,
+        validate_by_name=True,
+        validate_by_alias=True,
+        serialize_by_alias=True,
+        frozen=True,
+        defer_build=True,  # at its first use, as all messages
     )
 
 
@@ -59,7 +64,7 @@ class ForCompletion(_Lenient):
 
 
 ReplyForm = Annotated[ForModel | ForTerminal | ForReader | ForCompletion, Field(discriminator="kind")]
-FORM: Final[TypeAdapter[ReplyForm]] = TypeAdapter(ReplyForm)
+FORM: Final[TypeAdapter[ReplyForm]] = TypeAdapter(ReplyForm, config=ConfigDict(defer_build=True))
 
 
 class Place(_Lenient):
