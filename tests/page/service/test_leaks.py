@@ -28,6 +28,22 @@ async def test_the_content_of_a_private_page_is_not_read(agent: Agent, other: Ag
         assert SECRET not in reply.text
 
 
+async def test_what_a_page_sent_while_it_was_private_is_not_told_when_it_no_longer_is(
+    agent: Agent, other: Agent, site: Site
+) -> None:
+    await agent.call("goto", pageId="own", url=site.page("/before", "x"))
+    await agent.call("share_page", pageId="own", access="private")
+    await agent.call("goto", pageId="own", url=site.page("/meanwhile", "x"))
+    await agent.call("goto", pageId="own", url=site.page("/after", "x"))
+    await agent.call("share_page", pageId="own", access="read")
+    log = (await other.call("get_network_log", pageId="own"))["log"]
+    assert ("/before" in log, "/meanwhile" in log) == (True, False)
+    assert "/meanwhile" in (await agent.call("get_network_log", pageId="own"))["log"]
+    archive = await other.call("export_har", pageId="own")
+    file = await other.http.get(archive["artifact"]["url"])
+    assert ("/before" in file.text, "/meanwhile" in file.text) == (True, False)
+
+
 async def test_an_act_without_a_page_does_not_land_on_the_tab_that_another_used_last(
     agent: Agent, other: Agent, site: Site
 ) -> None:
