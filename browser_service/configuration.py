@@ -6,6 +6,7 @@ from browser_service.host.launching.options import LaunchOptions
 from browser_service.host.seam import HostLimits, Idle
 from browser_service.rules.origin_turns import OriginLimits
 from browser_service.rules.quotas import ClientLimits
+from browser_service.security.act_rules import read_rules
 from browser_service.security.url_rules import UrlRules, url_rule
 from browser_service.security.urls import UrlPolicy
 from browser_service.sessions.records import Browser
@@ -69,6 +70,7 @@ def url_policy(settings: Settings, own_hosts: Callable[[], set[str]]) -> UrlPoli
 def host_limits(settings: Settings) -> HostLimits:
     return HostLimits(
         *(settings.idle_lease_ms, settings.queue_wait_ms, settings.max_pages, settings.dialog_wait_ms),
+        act_rules=read_rules(settings.rules_file),
         download_max_mb=settings.download_max_mb,
         session_pages=settings.session_pages,
         client_pages=settings.client_pages,

@@ -24,6 +24,7 @@ from filelock import FileLock, Timeout
 from browser_service.app import create_app
 from browser_service.http import metrics_port
 from browser_service.observability.logging import configure
+from browser_service.security.act_rules import WrongRules, read_rules
 from browser_service.services import Services
 from browser_service.settings import Settings
 from browser_service.store.journal import JOURNAL_FILE
@@ -69,6 +70,7 @@ def serve(settings: Settings) -> None:
     try:
         check_version(settings.data_dir / JOURNAL_FILE)
         check_secret(settings.data_dir)
+        check_rules(settings)
         instance.unlink(missing_ok=True)  # of one that was killed: nobody is to be sent to it
         with bind(settings) as listener:
             port = listener.getsockname()[1]
@@ -102,6 +104,14 @@ def check_secret(data_dir: Path) -> None:
         ensure_secret(data_dir)
     except ServiceUnavailable as error:
         raise CannotStart(f"{error.message} {error.advice}") from error
+
+
+def check_rules(settings: Settings) -> None:
+    """Raise CannotStart for rules for acts that cannot be read, naming the one that is wrong."""
+    try:
+        read_rules(settings.rules_file)
+    except WrongRules as error:
+        raise CannotStart(str(error)) from error
 
 
 class Server(uvicorn.Server):

@@ -244,12 +244,22 @@ class Settings(FileSettings):
         description="What replies have of a page's texts that nobody sees, such as white ones on white: nothing, the "
         "text with a mark, or the text like any other. HTML that is asked for is whole.",
     )
+    policy_file: Path | None = Field(
+        default=None,
+        description="Rules for acts: which a person confirms, which are refused; by default `policy.toml` in the data "
+        "directory, if it is there.",
+    )
     download_max_mb: int = Field(
         default=500, ge=0, description="Megabytes that one download may have; a larger one is stopped. 0 is no limit."
     )
     upload_roots: Annotated[tuple[Path, ...], NoDecode] = Field(
         default=(), description="Folders whose files may be uploaded by their names, separated by commas."
     )
+
+    @property
+    def rules_file(self) -> Path:
+        """Return where the rules for acts are."""
+        return self.policy_file or self.data_dir / "policy.toml"
 
     @field_validator("allowed_hosts", "allow_hosts", "deny_hosts", "url_whitelist", "url_blacklist", mode="before")
     @classmethod

@@ -47,6 +47,7 @@ class Call(Model):
     secrets: dict[str, NamedSecret] = Field(
         default={}, repr=False, description="Those that the action names, by their names."
     )
+    confirmed: list[str] = Field(default=[], description="Keys of what a person has confirmed of it.")
     by_person: bool = Field(default=False, description="The account's own person acts, whom no hold keeps out.")
     remaining_ms: int = Field(description="Time crosses as what is left, so that clocks need not agree.")
     inline_text: int | None = Field(default=None, description="Characters of text the caller wants in the reply.")

@@ -69,6 +69,7 @@ SERVICE: Final = (
     "url_rules_for",
     "private_network",
     "invisible_text",
+    "policy_file",
     "download_max_mb",
     "upload_roots",
 )

@@ -9,6 +9,7 @@ from typing import Final, cast
 
 import structlog
 
+from browser_service.host.act_check import check_session_act
 from browser_service.host.admission import Admission
 from browser_service.host.call_run import CallRun, Handler
 from browser_service.host.capacity import Capacity
@@ -35,6 +36,7 @@ from browser_service.observability.logging import unexpected
 from browser_service.rules.bounded import Bounded
 from browser_service.rules.leases import Lease
 from browser_service.rules.partial import with_account
+from browser_service.security.act_rules import ActRules
 from browser_service.security.urls import abridged_in
 from shared import catalogue
 from shared.actions.base import Action
@@ -69,6 +71,7 @@ class Calls:
     memory: Memory
     log: EventLog
     queue_wait_ms: int
+    act_rules: ActRules
     _replies: OutcomeCache = field(default_factory=OutcomeCache)
     _working: set[asyncio.Task[None]] = field(default_factory=set)
     _cancelled: Bounded[str, None] = field(default_factory=lambda: Bounded(_MOST_CANCELLED))
@@ -78,9 +81,10 @@ class Calls:
         self._steps = StepRunner(self.admission.admit, self.handlers, self.artifacts)
 
     async def run(self, call: Call) -> Outcome:
-        reply = self._replies.get(call.call_id)
+        key = _reply_key(call)
+        reply = self._replies.get(key)
         if reply is None:
-            reply = self._replies.expect(call.call_id)
+            reply = self._replies.expect(key)
             task = asyncio.create_task(self._complete(call, reply))
             self._working.add(task)
             task.add_done_callback(self._working.discard)
@@ -96,7 +100,7 @@ class Calls:
             reply.set_result(outcome)
         elif reply.result().suspended:
             self.log.emit(CallEnded(client_id=call.client_id, outcome=outcome))
-        self._replies.weigh(call.call_id)
+        self._replies.weigh(_reply_key(call))
 
     async def cancel(self, call_id: str) -> None:
         run = self.running.get(call_id)
@@ -193,7 +197,7 @@ class Calls:
         call, action = run.call, run.action
         run.check_not_cancelled()
         answer_dialog = partial(self.dialogs.answer, entry.record, call)
-        page = entry.for_call(run, self.artifacts, partial(self._steps.do, run), answer_dialog)
+        page = entry.for_call(run, self.artifacts, partial(self._steps.do, run), answer_dialog, self.act_rules)
         self.admission.admit(page, run)
         handler = self._handler(run)
         if (action.lane is Lane.BESIDE and call.undo is None) or self.dialogs.open_beside(entry.record):
@@ -215,6 +219,7 @@ class Calls:
         if session is None:
             raise SessionNotFound(f"There is no session {run.call.session_id!r}.")
         self.admission.admit_to_session(run)
+        check_session_act(self.act_rules, run.call, action)
         seen, handler = BrowserSession(session, run.call, self.artifacts, run.undoable), self._handler(run)
 
         def blocking() -> list[str]:
@@ -298,3 +303,8 @@ class Calls:
             self.log.emit(entry.record.changed())
         if run.admitted:
             entry.session.logins.save_soon()
+
+
+def _reply_key(call: Call) -> str:
+    """Name the run of a call: when a person has confirmed it, it runs once more."""
+    return f"{call.call_id}~confirmed" if call.confirmed else call.call_id

@@ -109,6 +109,7 @@ class LocalHost:
             memory=self.memory,
             log=self._log,
             queue_wait_ms=self._limits.queue_wait_ms,
+            act_rules=self._limits.act_rules,
         )
 
     @property

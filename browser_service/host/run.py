@@ -7,6 +7,7 @@ from playwright.async_api import Error as PlaywrightError
 from pydantic import JsonValue
 
 from browser_service.host import delta, errors
+from browser_service.host.act_check import check_act
 from browser_service.host.call_run import CallRun, Handler
 from browser_service.host.confinement import confine
 from browser_service.host.elements import explanation
@@ -71,6 +72,7 @@ async def perform_live(page: BrowserPage, run: CallRun, handler: Handler) -> Jso
 async def perform(page: BrowserPage, run: CallRun, handler: Handler) -> Json:
     """Run the handler; for an act, add what was observed."""
     run.check_not_cancelled()
+    await check_act(page, run.action)
     run.url_before = page.record.url
     changed = True
     acts = run.action.effect is Effect.ACTS and run.action.needs_open_page and not run.action.parts()

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, Protocol
 
+from browser_service.security.act_rules import ActRules
 from shared.calls import Call, Outcome
 from shared.errors import ErrorBody
 from shared.events import EventBatch
@@ -85,6 +86,8 @@ class HostLimits:
     """Counts for popups, which nobody asks for; 0 is no limit."""
     page_popups: int = 10
     """A page, with the popups of its popups, has at most so many open; 0 is no limit."""
+    act_rules: ActRules = field(default_factory=ActRules)
+    """Are the owner's, who says which acts a person confirms."""
     page_events: int = 250
     """So many events a second of a page are followed; 0 is no limit."""
     memory_mb: int | None = None

@@ -13,6 +13,7 @@ from browser_service.security.auth import Identity
 from browser_service.sessions.directory import Directory
 from browser_service.spine.addressing import Addressing
 from browser_service.spine.batch import BatchRun
+from browser_service.spine.confirmation import Confirmations
 from browser_service.spine.envelope import failed, reply_of, still_running, without_private
 from browser_service.spine.feed import Feed
 from browser_service.spine.front_call import CallRequest, FrontCall
@@ -59,6 +60,7 @@ class Dispatcher:
     reply_within_ms: int = REPLY_WITHIN_MS
 
     def __post_init__(self) -> None:
+        self._confirmations = Confirmations(self.perform)
         self._workflows = Workflows(self.intake.directory, self.intake.clients, self.feed, self.perform)
 
     async def run(self, caller: Identity, request: CallRequest) -> Reply:
@@ -180,7 +182,8 @@ class Dispatcher:
             return await self.service_actions.run(call, self.perform)
         inline_text, cancel = call.request.inline_text, call.record.cancel
         task = HostTask(call.caller, call.action, call.call_id, address, cancel, inline_text=inline_text)
-        return await self._workflows.after(call, address, await self.host_calls.run(task))
+        outcome = await self._confirmations.run(call, task, self.host_calls.run)
+        return await self._workflows.after(call, address, outcome)
 
     def _note_use(self, call: FrontCall, outcome: Outcome) -> None:
         """Count the call for the session that it was for."""

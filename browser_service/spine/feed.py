@@ -35,6 +35,8 @@ from shared.events import (
 from shared.model import weight
 from shared.pages import PageState
 
+ASKING = "~ask"
+"""Ends the id of the call by which another one asks a person: to the client it is that call which waits."""
 _POLL_MS = 20_000
 _BATCH = 500
 _MOST_SAVED_STATES = 1_000
@@ -150,7 +152,8 @@ class Feed:
 
     def _for_client(self, event: CallMoved) -> CallMoved:
         """Return the event with the client's own callId."""
-        return event.model_copy(update={"call_id": CallKey.parse(event.call_id).call_id})
+        call_id = CallKey.parse(event.call_id).call_id.removesuffix(ASKING)
+        return event.model_copy(update={"call_id": call_id})
 
     def _tell_if_changed(self, page: PageState) -> None:
         """Tell clients of a page whose revision, place or title changed: most reports are only of its lease."""

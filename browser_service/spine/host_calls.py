@@ -36,6 +36,8 @@ class HostTask:
     address: Address
     cancel: Cancel
     inline_text: int | None = None
+    confirmed: tuple[str, ...] = ()
+    """Has the keys of what a person has confirmed."""
     undo: Json | None = None
     """Is the state from which an act is undone."""
     limited: Action | None = None
@@ -119,6 +121,7 @@ class HostCalls:
             page_id=address.page_id,
             session_id=address.session_id,
             undo=task.undo,
+            confirmed=[*task.confirmed],
             secrets=self.secrets.reveal(action.secret_names()),
             by_person=caller.operator,
             origins=[*caller.limits.origins],

@@ -24,6 +24,7 @@ Modifiers = Annotated[list[Modifier] | None, Field(max_length=10, description="K
 class Click(ElementAction):
     """Click an element. The reply says what was observed: a navigation, requests sent, a popup, or nothing."""
 
+    activates = True
     aliases = (Alias("double_click", presets={"clickCount": 2}), Alias("right_click", presets={"button": "right"}))
 
     button: Literal["left", "right", "middle"] = Field(default="left", description="Mouse button.")
@@ -79,6 +80,7 @@ class Type(ElementAction):
 class Press(PageAction):
     """Press a key or a combination, such as Enter, Control+a or ArrowDown, on an element or on what has the focus."""
 
+    activates = True
     effect = Effect.ACTS
     acts_on_element = True
     text_key = "observed"
@@ -111,6 +113,7 @@ class SelectOption(ElementAction):
     """Choose options of a select element by value, label or index; an empty list chooses none. The reply has the
     values selected afterwards."""
 
+    activates = True
     reads_back = True
     reports_value = True
     idempotent = True
@@ -131,6 +134,7 @@ class SelectOption(ElementAction):
 class Check(ElementAction):
     """Tick a checkbox or radio button; one that is ticked already stays so."""
 
+    activates = True
     undone_by = next_call("uncheck", ...)
     reads_back = True
     reports_value = True
@@ -146,6 +150,7 @@ class Check(ElementAction):
 class Uncheck(ElementAction):
     """Untick a checkbox; one that is not ticked stays so."""
 
+    activates = True
     undone_by = next_call("check", ...)
     reads_back = True
     reports_value = True

@@ -163,6 +163,10 @@ class Fetch(PageAction):
     def _methods_are_upper_case(cls, value: str | None) -> str | None:
         return value.upper() if value else value
 
+    @property
+    def sent_method(self) -> str:
+        return self.method or "GET"
+
     def request_headers(self) -> dict[str, str | SecretHeader]:
         """Return the headers of the request, with the type of a body that is sent as JSON."""
         headers = self.headers or {}

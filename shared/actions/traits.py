@@ -189,6 +189,8 @@ class Traits(BaseModel):
 
     acts_on_element: ClassVar[bool] = False
     """Says that the action is input to one element, and that Playwright reports whether the element received it."""
+    activates: ClassVar[bool] = False
+    """Says that the action sets off what an element does, as a click on a button does."""
     runs_script: ClassVar[bool] = False
     """Says that the action runs the caller's script in the page, whose failures are the caller's own."""
     from_page: ClassVar[bool] = False
@@ -215,6 +217,7 @@ class Traits(BaseModel):
     """Holds the selector of the second element of a drag."""
     requested_frame: ClassVar[Argument[str | None]] = Argument("frame", None)
     """Holds the selector of the iframe in which the elements are."""
+    requested_key: ClassVar[Argument[str]] = Argument("key", "")
     requested_timeout: ClassVar[Argument[int | None]] = Argument("timeout", None)
     """Bounds the time that the call may take on the page, in milliseconds."""
     requested_load_state: ClassVar[Argument[str]] = Argument("wait_until", "load")
@@ -248,6 +251,11 @@ class Traits(BaseModel):
     def named_urls(self) -> tuple[str, ...]:
         """Return the URLs at which the call does something. An empty one stands for what is not bound to a URL."""
         return (self.requested_url,) if self.requested_url is not None else ()
+
+    @property
+    def sent_method(self) -> str:
+        """Return the HTTP method of the request that the call itself sends; empty if it sends none."""
+        return ""
 
     @property
     def exports_cookies(self) -> bool:

@@ -12,6 +12,7 @@ from playwright.async_api import ElementHandle, Locator
 from playwright.async_api import Error as PlaywrightError
 
 from browser_service.host import errors
+from browser_service.host.act_check import check_element
 from browser_service.host.elements import explanation
 from browser_service.host.elements.field_values import is_reformatted, not_as_given, shorten
 from browser_service.host.elements.field_watch import FIELD_CHARACTERS
@@ -135,6 +136,7 @@ class Form:
 
     async def submit(self, selector: str) -> None:
         button = await self._locate("submit", FormField(selector=selector, value=True))
+        await check_element(self._page, self._action, button.locator)
         await self._attempt(button, self._click(button))
 
     async def _click(self, button: FormEntry) -> None:

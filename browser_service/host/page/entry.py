@@ -29,6 +29,7 @@ from browser_service.rules.human_requests import HumanRequests
 from browser_service.rules.leases import Lease, Ownership
 from browser_service.rules.popups import PopupLimit
 from browser_service.rules.turns import PageQueue
+from browser_service.security.act_rules import ActRules
 from browser_service.security.urls import UrlPolicy
 from shared.actions.dialogs import HandleDialog
 from shared.errors import BrowserCrashed
@@ -202,6 +203,7 @@ class PageEntry:
         artifacts: ArtifactPort,
         perform_part: PartRunner,
         answer_dialog: Callable[[HandleDialog], Awaitable[Json]],
+        act_rules: ActRules,
     ) -> BrowserPage:
         """Return the page as a call sees it."""
         return BrowserPage(
@@ -221,6 +223,7 @@ class PageEntry:
             human_requests=self.people,
             perform_part=perform_part,
             answer_dialog=answer_dialog,
+            act_rules=act_rules,
             undoable=run.undoable,
             invisible_text=self._invisible_text,
         )

@@ -32,6 +32,7 @@ from browser_service.host.recovery.filled_fields import FilledFields
 from browser_service.host.session import SessionEntry
 from browser_service.rules.human_requests import HumanRequests
 from browser_service.rules.turns import PageQueue
+from browser_service.security.act_rules import ActRules
 from browser_service.security.urls import abridged
 from shared.actions.base import Action
 from shared.actions.dialogs import HandleDialog
@@ -73,6 +74,7 @@ class BrowserPage:
     human_requests: HumanRequests
     perform_part: PartRunner
     answer_dialog: Callable[[HandleDialog], Awaitable[Json]]
+    act_rules: ActRules
     undoable: Undoes
     """Notes what it takes to undo the act."""
     invisible_text: InvisibleText

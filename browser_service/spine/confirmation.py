@@ -1,0 +1,85 @@
+"""Asks a person where a rule of the account's owner leaves an act to them, and does it once they allow it."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from typing import Final
+
+from browser_service.spine.feed import ASKING
+from browser_service.spine.front_call import FrontCall, Perform
+from browser_service.spine.host_calls import HostTask
+from shared.calls import Outcome
+from shared.errors import BrowseError, ErrorBody, Forbidden
+from shared.model import Json
+
+_ALLOW: Final = "Allow once"
+_REFUSE: Final = "Refuse"
+_WAYS: Final = "The account's owner may do it: browse-together run --person, or change the rule in policy.toml."
+
+
+@dataclass(frozen=True)
+class Question:
+    """Is what a person is asked: which act, by which rule."""
+
+    rule: str
+    what: str
+    key: str
+
+    @classmethod
+    def of(cls, error: ErrorBody | None) -> "Question | None":
+        """Return what the error leaves to a person; None for any other error."""
+        context = error.details.get("context") if error is not None else None
+        if not isinstance(context, dict) or not {"rule", "what", "key"} <= context.keys():
+            return None
+        return cls(str(context["rule"]), str(context["what"]), str(context["key"]))
+
+
+@dataclass(eq=False)
+class Confirmations:
+    """Asks by `request_human`, like any agent, so that all the ways to answer are there."""
+
+    perform: Perform
+
+    async def run(self, call: FrontCall, task: HostTask, go: Callable[[HostTask], Awaitable[Outcome]]) -> Outcome:
+        """Do the task; where a rule leaves it to a person, ask, and do it once allowed: this very act, and once."""
+        outcome = await go(task)
+        question = Question.of(outcome.error)
+        if question is None or call.action.parts():
+            return outcome
+        page_id = task.address.page_id
+        if page_id is None or outcome.page is None:
+            return _refusal(outcome, question, "There is no page on which a person could be asked.")
+        answer = await self._ask(call, page_id, question)
+        if answer != _ALLOW:
+            return _refusal(outcome, question, answer)
+        return _once(await go(replace(task, confirmed=(question.key,))))
+
+    async def _ask(self, call: FrontCall, page_id: str, question: Question) -> str:
+        """Return what the person chose, or in words why there is no answer."""
+        who = call.caller.label or "An agent"
+        asking: Json = {"action": "request_human", "pageId": page_id}
+        message = f"{who} wants to do this: {question.what}. Your rule: {question.rule}."
+        body: Json = {**asking, "kind": "decision", "message": message[:500], "choices": [_ALLOW, _REFUSE]}
+        while True:
+            try:
+                reply = await self.perform(call.caller, body, f"{call.call_id}{ASKING}")
+            except BrowseError as error:
+                return f"Nobody could be asked: {error.message}"
+            if reply["state"] != "pending":
+                return str(reply.get("answer") or reply["observed"])
+            body = {**asking, "requestId": reply["requestId"]}
+
+
+def _once(outcome: Outcome) -> Outcome:
+    """Return the outcome of the act, which may have become another one while the person was asked."""
+    question = Question.of(outcome.error)
+    return outcome if question is None else _refusal(outcome, question, "It changed while the person was asked.")
+
+
+def _refusal(outcome: Outcome, question: Question, why: str) -> Outcome:
+    why = "A person refused it." if why == _REFUSE else why
+    error = Forbidden(
+        f'{question.what}: the rule "{question.rule}" leaves that to a person. {why} Nothing was done.',
+        hint=_WAYS,
+        details={"context": {"rule": question.rule}},
+    )
+    return outcome.model_copy(update={"error": error.body(), "result": None})

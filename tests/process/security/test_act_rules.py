@@ -1,0 +1,128 @@
+"""Tests that an act which a rule leaves to a person is done when the person allows it, once, and else not at all."""
+
+import asyncio
+from collections.abc import AsyncIterator, Coroutine
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from shared import wire
+from tests.support.json import AnyJson
+from tests.support.listening import become
+from tests.support.service import Agent, RunningService, running_service, settings_for
+from tests.support.site import Site
+
+pytestmark = pytest.mark.anyio
+
+RULES = """
+[[rule]]
+name = "payments"
+text = ["Pay"]
+
+[[rule]]
+name = "nothing is sent"
+decision = "refuse"
+actions = ["fetch"]
+methods = ["POST"]
+
+[[rule]]
+name = "logins stay"
+decision = "refuse"
+actions = ["clear_cookies"]
+"""
+SHOP = """<form action=/paid><input id=amount value=1><button id=pay><span id=inner>Pay now</span></button></form>
+<button id=free onclick="document.title='free'">Look</button>"""
+
+
+@pytest.fixture
+async def service(tmp_path: Path) -> AsyncIterator[RunningService]:
+    (tmp_path / "policy.toml").write_text(RULES, encoding="utf-8")
+    async with running_service(settings_for(tmp_path)) as running:
+        yield running
+
+
+@pytest.fixture
+async def agent(service: RunningService, site: Site) -> AsyncIterator[Agent]:
+    site.page("/shop", SHOP)
+    site.page("/paid", "<title>Paid</title>")
+    async with service.agent("Shopper") as agent:
+        await agent.call("goto", pageId="p", url=site.url("/shop"))
+        yield agent
+
+
+def asked_at(service: RunningService, page_id: str) -> str:
+    page = service.parts.directory.get(page_id)
+    return page.person.request_id if page and page.person else ""
+
+
+async def answered(
+    service: RunningService, calling: Coroutine[Any, Any, Any], answer: str, *, meanwhile: Agent | None = None
+) -> dict[str, AnyJson]:
+    """Return the result of a call of which a person is asked, and answers. Any: a reply."""
+    call = asyncio.create_task(calling)
+    await become(lambda: bool(asked_at(service, "p")))
+    async with service.agent(operator=True) as person:
+        asked = (await person.http.get(wire.REQUESTS)).json()["result"]["requests"]
+        assert (len(asked), asked[0]["choices"]) == (1, ["Allow once", "Refuse"])
+        if meanwhile is not None:
+            await meanwhile.call("evaluate_script", pageId="p", expression="inner.textContent = 'Pay more'")
+        path = f"{wire.REQUESTS}/{asked[0]['requestId']}/resolve"
+        said = {"by": "Ana", "state": "done", "answer": answer}
+        assert (await person.http.post(path, json=said)).status_code == 200
+    reply: dict[str, AnyJson] = await call
+    return {**reply, "asked": asked[0]["message"]}
+
+
+async def test_an_act_is_done_once_a_person_allows_it_and_each_time_anew(
+    service: RunningService, agent: Agent, site: Site
+) -> None:
+    await agent.call("click", pageId="p", selector="#free")
+    reply = await answered(service, agent.call("click", pageId="p", selector="#inner"), "Allow once")
+    origin = site.url("").rstrip("/")
+    assert reply["asked"] == f"Shopper wants to do this: click button 'Pay now' at {origin}. Your rule: payments."
+    assert (reply["navigatedTo"], site.counts["/paid"]) == (site.url("/paid?"), 1)
+    await agent.call("goto", pageId="p", url=site.url("/shop"))
+    refused = await answered(service, agent.error("click", pageId="p", selector="#pay"), "Refuse")
+    assert (refused["code"], "A person refused it. Nothing was done" in refused["message"]) == ("FORBIDDEN", True)
+    assert site.counts["/paid"] == 1
+
+
+async def test_what_was_allowed_is_that_button_as_the_person_was_told_of_it(
+    service: RunningService, agent: Agent, site: Site
+) -> None:
+    async with service.agent(operator=True) as person:
+        click = agent.error("click", pageId="p", selector="#pay")
+        reply = await answered(service, click, "Allow once", meanwhile=person)
+    assert "It changed while the person was asked" in reply["message"]
+    assert site.counts["/paid"] == 0
+
+
+async def test_there_is_no_way_round_by_keys_forms_or_steps(service: RunningService, agent: Agent, site: Site) -> None:
+    step = {"action": "click", "selector": "#pay"}
+    for name, arguments in (
+        ("batch", {"steps": [step]}),
+        ("wait_for_request", {"pattern": "*/paid*", "during": step}),
+    ):
+        error = await agent.error(name, pageId="p", **arguments)
+        assert (error["code"], "Make it a call of its own" in error["hint"]) == ("FORBIDDEN", True), error
+    for call in (
+        agent.error("press", pageId="p", selector="#amount", key="Enter"),
+        agent.error("press", pageId="p", selector="#pay", key="Space"),
+        agent.error("fill_form", pageId="p", fields=[{"selector": "#amount", "value": 9}], submit="#pay"),
+    ):
+        assert (await answered(service, call, "Refuse"))["code"] == "FORBIDDEN"
+    assert site.counts["/paid"] == 0
+
+
+async def test_a_rule_refuses_requests_and_acts_on_sessions_with_the_way_to_do_them(
+    service: RunningService, agent: Agent, site: Site
+) -> None:
+    error = await agent.error("fetch", pageId="p", url="/shop", method="POST")
+    assert (error["code"], 'the rule "nothing is sent" refuses that' in error["message"]) == ("FORBIDDEN", True)
+    assert "browse-together run --person" in error["hint"]
+    assert (await agent.error("clear_cookies", affectOthers=True))["code"] == "FORBIDDEN"
+    async with service.agent(operator=True) as person:
+        await person.call("goto", pageId="own", url=site.url("/shop"))
+        await person.error("fetch", pageId="own", url="/missing", method="POST")
+    assert site.received[-1].method == "POST"
