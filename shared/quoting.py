@@ -31,6 +31,10 @@ _LINE_ENDS: Final = re.compile(r"\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 _BREAKS: Final = re.compile(r"[\n\t]+")
 _SPACES_IN_ADDRESS: Final = re.compile(r"\s+")
 _RAW_IN_JSON: Final = re.compile(rf"[{_CONTROLS}{_DIRECTIONS}{_WITHOUT_WIDTH}\u2028\u2029]")
+_ELEMENT_NAME: Final = re.compile(
+    r"(?:it is in the row of |it is )?(?:the (?:page|document)|<[\w:-]{1,60}(?:[#.][^\s<>']{1,60})?>)?"
+    r"(?:(?:^|(?<= )| )'(?:[^'\\\n]|\\.){0,200}')?"
+)
 _LETTERS: Final = "bcdfghjkmnpqrstvwxz"
 _MARK_LETTERS: Final = 4
 _DRAWS: Final = 20
@@ -58,6 +62,12 @@ def one_line(text: str, most: int = QUOTED_CHARACTERS) -> str:
 def quoted(text: str, most: int = QUOTED_CHARACTERS) -> str:
     """Return words of others for a sentence of ours: one line in quotes, which they cannot end."""
     return repr(one_line(text, most))
+
+
+def element_name(name: str) -> str:
+    """Return the name of an element as our own scripts write it, `<button#buy> 'Buy'`. It is quoted if it is none: a
+    page can replace what our scripts are made of."""
+    return name if _ELEMENT_NAME.fullmatch(name) and legible(name) == name else quoted(name)
 
 
 def address(url: str, most: int = QUOTED_CHARACTERS) -> str:

@@ -20,6 +20,7 @@ from shared.actions.base import ElementAction
 from shared.errors import WithoutEffect
 from shared.model import Json
 from shared.next_calls import next_call
+from shared.quoting import element_name
 
 _READY_FOR_KEYS: Final = script("keys_ready")
 _VALUE: Final = script("typed_value")
@@ -205,5 +206,5 @@ def _typed_reply(result: Any, text: str) -> Json:  # Any: what _VALUE gives
     if text not in value:
         observed += ", which is not what was typed"
     if result["focus"]:
-        observed += f"; the page moved the focus to {result['focus']}"
+        observed += f"; the page moved the focus to {element_name(str(result['focus']))}"
     return {"observed": observed} if result["secret"] else {"value": value, "observed": observed}

@@ -12,6 +12,7 @@ from shared.actions import pointer
 from shared.errors import ValidationFailed, WithoutEffect, field_details
 from shared.model import Json
 from shared.next_calls import next_call
+from shared.quoting import element_name, one_line
 
 _SCRIPT_TURN_S: Final = 0.2
 """A script gets this long to see that the end was reached, and to load more."""
@@ -62,7 +63,7 @@ async def mouse(page: BrowserPage, action: pointer.Mouse) -> Json:
             held.push_async_callback(page.playwright.keyboard.up, key)
         await page.playwright.mouse.move(action.x, action.y, steps=action.steps if action.do == "move" else 1)
         observed = await _use_mouse(page, action)
-    return {"element": element, "observed": observed.format(f"at {action.x:g},{action.y:g} on {element}")}
+    return {"element": element, "observed": observed.format(f"at {action.x:g},{action.y:g} on {element_name(element)}")}
 
 
 async def scroll(page: BrowserPage, action: pointer.Scroll) -> Json:
@@ -72,12 +73,12 @@ async def scroll(page: BrowserPage, action: pointer.Scroll) -> Json:
         target["to"] = "view"
     if target["to"] == "view":
         await element.scroll_into_view_if_needed(timeout=action.timeout)
-    position = await element.evaluate(_SCROLL, target, timeout=action.timeout)
+    position = _position(await element.evaluate(_SCROLL, target, timeout=action.timeout))
     if position["more"]["down"]:
         return {**position, "observed": _describe_scroll(position, into_view=target["to"] == "view")}
     await asyncio.sleep(_SCRIPT_TURN_S)  # the page's scroll handlers send their requests a moment later
     await page.wait_for_responses(_MORE_CONTENT_S)
-    later = await element.evaluate(_SCROLL, {"to": None, "x": 0, "y": 0}, timeout=action.timeout)
+    later = _position(await element.evaluate(_SCROLL, {"to": None, "x": 0, "y": 0}, timeout=action.timeout))
     added = later["more"]["down"] - position["more"]["down"]
     position = {**later, "moved": position["moved"]}
     pending = page.pending()
@@ -85,14 +86,24 @@ async def scroll(page: BrowserPage, action: pointer.Scroll) -> Json:
     return {**position, "observed": f"{observed} (came when the end was reached)" if added > 0 else observed}
 
 
+def _position(found: dict[str, Any]) -> dict[str, Any]:  # Any: JSON, of a page
+    """Return what the script gives, and nothing that a page added to it."""
+    return {key: found[key] for key in ("what", "position", "moved", "more")}
+
+
 def _describe_drag(events: DragEvents) -> str:
     """Describe the events of the drag in the page's documents."""
     if not events["dragstart"]:
-        where = f"pressed on {events.get('pressed', 'nothing')} and released on {events.get('released', 'nothing')}"
+        where = f"pressed on {_named(events, 'pressed')} and released on {_named(events, 'released')}"
         return f"{where}: no HTML drag, the page may have followed the mouse"
     if "drop" not in events:
         return "an HTML drag began, and nothing accepted the drop"
-    return f"an HTML drag was dropped on {events['drop']} (effect: {events.get('effect', 'not told')})"
+    effect = one_line(str(events.get("effect", "not told")))
+    return f"an HTML drag was dropped on {_named(events, 'drop')} (effect: {effect})"
+
+
+def _named(events: DragEvents, event: str) -> str:
+    return element_name(str(events[event])) if event in events else "nothing"
 
 
 async def _check_points(page: BrowserPage, action: pointer.Mouse) -> None:
@@ -145,7 +156,7 @@ async def _use_mouse(page: BrowserPage, action: pointer.Mouse) -> str:
 
 
 def _describe_scroll(result: dict[str, Any], *, into_view: bool, pending: int = 0) -> str:  # Any: JSON
-    name, moved, more, position = result["what"], result["moved"], result["more"], result["position"]
+    name, moved, more, position = element_name(str(result["what"])), result["moved"], result["more"], result["position"]
     place = f"{name} is at x={position['x']}, y={position['y']}" if position["x"] else f"{name} is at y={position['y']}"
     if into_view:
         first = f"the element is in view; {place}"

@@ -58,7 +58,7 @@ async def get_element(page: BrowserPage, action: states.GetElement) -> Json:
             "visible": await found.is_visible(),
             "enabled": await found.is_enabled(timeout=action.timeout),
             "boundingBox": {**(await found.bounding_box(timeout=action.timeout) or _NO_BOX)},
-            **facts,
+            **{key: facts[key] for key in ("attributes", "text", "html")},
             **await page.files.shown("html", facts["html"], None),
         }
 

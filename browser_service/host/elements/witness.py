@@ -14,7 +14,7 @@ from browser_service.host.results import bounded, value_of
 from browser_service.host.scripts import call_of, script
 from shared.errors import WithoutEffect
 from shared.next_calls import next_call
-from shared.quoting import quoted
+from shared.quoting import element_name, quoted
 
 _WATCH_RESULT_S: Final = 0.05
 _VERDICT_S: Final = 1.0
@@ -64,7 +64,7 @@ class Verdict(BaseModel):
     def check(self, selector: str, *, acted: bool) -> None:
         """Raise WithoutEffect if the click missed its element; `acted` says that the mouse down did something."""
         if self.missed and not (self.missed == "replaced" and acted):
-            reason = _MISS_REASONS[self.missed].format(by=self.by)
+            reason = _MISS_REASONS[self.missed].format(by=element_name(self.by))
             raise WithoutEffect(
                 f"The click did not reach the element matching '{selector}': {reason}.",
                 hint=_MISS_HINTS.get(self.missed, _OBSTACLE_HINT),
@@ -74,7 +74,7 @@ class Verdict(BaseModel):
     def lines(self) -> list[str]:
         """Describe the other effects."""
         left = ["it went away at the mouse down, before the click"] if self.left or self.missed else []
-        then = [_MOUSE_DOWN_EFFECTS[self.then].format(by=self.by)] if self.then else []
+        then = [_MOUSE_DOWN_EFFECTS[self.then].format(by=element_name(self.by))] if self.then else []
         invalid = [f"{quoted(name)}: {quoted(message)}" for name, message in self.invalid[:3]]
         return [*left, *then, *([f"the form was not sent: {'; '.join(invalid)}"] if invalid else [])]
 

@@ -7,6 +7,7 @@ from playwright.async_api import Locator
 
 from browser_service.host.reading.tree import CONTROLS, Tree, ancestors, descendants, first_words
 from browser_service.host.scripts import script
+from shared.quoting import element_name
 
 _ROW_ROLES: Final = frozenset({"row", "listitem", "article", "option", "treeitem"})
 _REPEATED_ROLES: Final = CONTROLS - {"link"}
@@ -35,4 +36,7 @@ async def mismatch(element: Locator, role_and_name: str, row: str) -> str:
     """Describe the element if its name or its row is another one by now, else return ""."""
     name = role_and_name.partition(" ")[2]
     expected = {"name": json.loads(name) if name else "", "row": row}
-    return str(await element.evaluate(_REF_CHECK, expected, timeout=_CHECK_MS)) if any(expected.values()) else ""
+    if not any(expected.values()):
+        return ""
+    found = str(await element.evaluate(_REF_CHECK, expected, timeout=_CHECK_MS))
+    return element_name(found) if found else ""

@@ -189,3 +189,21 @@ async def test_no_act_on_a_hostile_page_makes_a_line_of_ours(walk: Walk) -> None
     await walk.call("clear_storage", kind="local")
     assert walk.faults == []
     assert {"click", "handle_dialog", "list_downloads", "snapshot", "fill"} <= walk.read
+
+
+async def test_a_page_that_replaces_what_our_scripts_are_made_of_makes_no_line_of_ours(walk: Walk) -> None:
+    replaced = "String.prototype.replace = String.prototype.slice = String.prototype.trim = () => W; 1"
+    await walk.call("evaluate_script", expression=replaced)
+    await walk.call("mouse", do="move", x=20, y=20)
+    await walk.call("scroll", y=50)
+    await walk.call("scroll", selector="#table", y=50, timeout=300)
+    await walk.call("click", selector="#under", timeout=300)
+    await walk.call("click", selector=".twin", timeout=300)
+    await walk.call("press", selector="#go", key="Tab")
+    await walk.call("type", selector="#field", text="mine", timeout=500)
+    await walk.call("drag_and_drop", selector="#go", target="#p", timeout=500)
+    await walk.call("get_element", selector="h1")
+    await walk.call("extract_links")
+    await walk.call("content", format="text")
+    await walk.call("snapshot")
+    assert walk.faults == []
