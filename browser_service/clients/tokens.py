@@ -12,13 +12,16 @@ from browser_service.security.auth import Identity, Revocations, token_client
 from browser_service.security.origins import origin_pattern
 from browser_service.store.tokens import TokenRecord, TokenTable
 from client.credentials import mint, token_id
-from shared.errors import JournalFailed, ValidationFailed, field_details
+from shared.errors import JournalFailed, RateLimited, ValidationFailed, field_details
 from shared.limits import Limits
 from shared.model import Json
 from shared.timestamps import iso
 from shared.wire import TOKEN_LIMITS, TOKEN_NAME, TOKEN_NAME_PATTERN
 
 _USE_NOTED_EVERY_S: Final = 60.0
+_MOST_CHATS: Final = 64
+_CHAT_S: Final = 3_600.0
+"""A chat that was silent for so long leaves its place to another."""
 _MOST_DAYS: Final = 3_650
 _DAY_S: Final = 86_400
 _OPTIONS: Final = {"toolsets": "--toolset", "origins": "--origin", "expiresAt": "--expires"}
@@ -52,6 +55,8 @@ class Tokens:
     revoked: Revocations
     _records: dict[str, TokenRecord] = field(default_factory=dict)
     """Maps names, in lower case, to records."""
+    _chats: dict[str, dict[str, float]] = field(default_factory=dict)
+    """Maps the names of tokens to when each chat that shares one was heard last."""
     _writing: set[asyncio.Task[None]] = field(default_factory=set)
 
     async def open(self) -> None:
@@ -128,9 +133,19 @@ class Tokens:
         return name.casefold() in self._records
 
     def note_use(self, caller: Identity) -> None:
-        """Note that a token was used; now and then this is written down."""
+        """Note that a token was used; now and then this is written down. Raises RateLimited for one chat too many:
+        each has limits of its own, which one caller could get round by being ever another."""
         record = self._records.get(caller.token_name.casefold())
         now = time.time()
+        chats = self._chats.setdefault(caller.token_name, {})
+        if caller.client_id not in chats and len(chats) >= _MOST_CHATS:
+            chats = self._chats[caller.token_name] = {key: at for key, at in chats.items() if now - at < _CHAT_S}
+            if len(chats) >= _MOST_CHATS:
+                raise RateLimited(
+                    f'{_MOST_CHATS} chats share the token "{caller.token_name}" already, which is the limit.',
+                    hint="Give some of them another: browse-together token create.",
+                )
+        chats[caller.client_id] = now
         if record is None or record.token_id != caller.token_id or now - (record.used_at or 0) < _USE_NOTED_EVERY_S:
             return
         record.used_at = now

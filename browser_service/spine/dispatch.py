@@ -177,7 +177,7 @@ class Dispatcher:
             self.intake.addressing.check_touched(call.action, call.caller)
             return await BatchRun(call, self.intake.directory, self._begin_part, self.host_calls.cancel).run()
         address = self.intake.addressing.address(call.action, call.caller)
-        self.intake.policy.check_place(call.caller, call.action, address.page_id, is_new=address.is_new)
+        self.intake.policy.check_place(call.caller, call.action, address)
         if call.action.scope is Scope.SERVICE:
             return await self.service_actions.run(call, self.perform)
         inline_text, cancel = call.request.inline_text, call.record.cancel

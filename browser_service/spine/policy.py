@@ -10,6 +10,7 @@ from typing import Final, TypeVar
 from browser_service.security.auth import Identity
 from browser_service.security.origins import asks_within, pattern_within, within
 from browser_service.sessions.directory import Directory
+from browser_service.spine.addressing import Address
 from shared import catalogue
 from shared.actions.base import Action
 from shared.actions.traits import Effect, Scope, Unaddressed
@@ -58,14 +59,16 @@ class Policy:
                 f"In a session of your own it needs no such right: {next_call('create_session')}.",
             )
 
-    def check_place(self, caller: Identity, action: Action, page_id: str | None, *, is_new: bool = False) -> None:
-        """Raise Forbidden for a page that the caller's token does not allow the call on, when it is known which."""
-        limits, page = caller.limits, self.directory.get(page_id)
+    def check_place(self, caller: Identity, action: Action, address: Address) -> None:
+        """Raise Forbidden for a page or session that the caller's token does not allow the call on, when it is known
+        which."""
+        limits, page = caller.limits, self.directory.get(address.page_id)
         acts = any(each.effect is not Effect.READS for each in action.every_part())
-        if page is not None and limits.session not in {None, page.session_id}:
-            raise _wrong_session(caller, page.session_id)
-        if page is None or is_new:
-            self._check_page_count(caller, action, page_id if is_new else None)
+        session_id = page.session_id if page is not None else address.session_id
+        if session_id is not None and limits.session not in {None, session_id}:
+            raise _wrong_session(caller, session_id)
+        if page is None or address.is_new:
+            self._check_page_count(caller, action, address.page_id if address.is_new else None)
             return
         if limits.read_only and acts and not page.belongs_to(caller.client_id):
             raise _refused(
@@ -81,10 +84,12 @@ class Policy:
     def placed(self, caller: Identity, body: Json) -> Json:
         """Return the body with the session that the token is for, where a call that names none would mean another."""
         session_id, action = caller.limits.session, catalogue.called(body)
-        if session_id is None or {"pageId", "sessionId"} & body.keys() or "session_id" not in action.model_fields:
+        if session_id is None or "sessionId" in body or "session_id" not in action.model_fields:
             return body
+        page_id = body.get("pageId")
+        is_there = isinstance(page_id, str) and self.directory.get(page_id) is not None
         of_page = action.scope is Scope.PAGE and action.unaddressed is not Unaddressed.NEW_PAGE
-        return body if of_page else {**body, "sessionId": session_id}
+        return body if of_page or is_there else {**body, "sessionId": session_id}
 
     def narrowed(self, caller: Identity, action: A) -> A:
         """Return the form of the action that tells no more than the caller may know."""
@@ -135,10 +140,9 @@ class Policy:
         limits = caller.limits
         if limits.session is None:
             return
-        touched = action.touches()
-        pages = {*touched.pages, *touched.sessions}
-        named = {page.session_id for page_id in pages if (page := self.directory.get(page_id))}
-        named |= {name for name in touched.sessions if self.directory.get(name) is None}
+        pages, sessions = action.given_names()
+        named = {page.session_id for page_id in pages | sessions if (page := self.directory.get(page_id))}
+        named |= {name for name in sessions if self.directory.get(name) is None}
         if action.creates_session:
             named.add(action.requested_session or "a new one")
         if action.makes_session:
@@ -193,9 +197,12 @@ class Policy:
         )
 
     def _exports_hidden_cookies(self, caller: Identity, action: Action) -> bool:
-        return any(
-            each.exports_cookies and self.hides_cookies(caller, each.requested_session) for each in action.every_part()
-        )
+        for each in action.every_part():
+            own = each.requested_session if "session_id" in each.model_fields_set else None
+            session_id = own or action.requested_session or DEFAULT_SESSION
+            if each.exports_cookies and self.hides_cookies(caller, session_id):
+                return True
+        return False
 
 
 def _is_script(url: str) -> bool:

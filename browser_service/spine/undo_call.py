@@ -89,7 +89,7 @@ class UndoCall:
             return await self.ports.lifecycle.restore(call.caller.ref, ClosedSession.model_validate(step.state))
         caller = call.caller if self.caller.operator else self.caller
         address, limited = self._address(step, action)
-        self.ports.policy.check_place(self.caller, limited, address.page_id, is_new=address.is_new)
+        self.ports.policy.check_place(self.caller, limited, address)
         call_id, cancel = f"{self.record.call_id}.{len(call.steps)}", self.record.cancel
         task = HostTask(caller, action, call_id, address, cancel, undo=step.state, limited=limited)
         outcome = await self.ports.host_calls.run(task)

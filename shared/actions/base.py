@@ -87,6 +87,14 @@ class Action(Part, Traits):
         given = [getattr(action, name) for action in (self, *self.parts()) for name in action.secret_fields]
         return frozenset(ref.secret for value in given for ref in _secret_refs(value))
 
+    def given_names(self) -> "Touches":
+        """Return the pages and sessions that the caller gave to this action itself, without defaults and parts."""
+        pages, sessions = (
+            frozenset(getattr(self, name) for name in fields if name in self.model_fields_set) - {None}
+            for fields in (self.page_fields, self.session_fields)
+        )
+        return Touches(pages, sessions)
+
     def wire_body(self) -> dict[str, JsonValue]:
         """Return the action as JSON with the arguments that the caller gave, under its canonical name."""
         return {"action": self.name(), **self.model_dump(mode="json", exclude_unset=True)}

@@ -154,9 +154,13 @@ async def test_a_token_for_a_session_means_it_where_it_names_none_and_hears_of_n
             "get_session": {},
             "get_cookies": {"sessionId": "default"},
             "goto": {"url": url, "pageId": "new", "sessionId": "default"},
+            "batch": {"steps": [{"action": "goto", "url": url, "pageId": "new", "sessionId": "default"}]},
         }.items():
             body = {"sessionId": "default"} if name == "get_session" else arguments
             assert rule(await one.error(name, **body)) == "--session", name
+        named = (await one.reply("goto", pageId="of-a-name", url=url)).json()
+        assert named["page"]["sessionId"] == "lab"
+        await one.call("batch", steps=[{"action": "get_cookies"}, {"action": "close_page", "pageId": "of-a-name"}])
         listed = await one.call("list_pages", all=True)
         assert [page["pageId"] for part in ("yours", "people", "others") for page in listed[part]] == [
             opened["page"]["pageId"]
@@ -213,6 +217,21 @@ async def test_chats_that_share_a_token_are_clients_of_their_own(service: Runnin
         assert (await plain.error("reload_page", pageId="anas"))["code"] == "PAGE_OWNED"
         await ana.call("close_page", pageId="anas")
     await service.parts.administration.revoke_named("team")
+
+
+async def test_one_caller_does_not_become_ever_another_to_get_round_the_limits_of_each(
+    service: RunningService,
+) -> None:
+    token = await token_for(service, "crowd")
+    async with sharing(service, token) as agent:
+        statuses = []
+        for number in range(70):
+            agent.http.headers[wire.CHAT] = f"chat-{number}"
+            statuses.append((await agent.http.get(wire.TOOLS)).status_code)
+        assert (statuses[:64], set(statuses[64:])) == ([200] * 64, {429})
+        agent.http.headers[wire.CHAT] = "chat-1"
+        assert (await agent.reply("list_work")).status_code == 200
+    await service.parts.administration.revoke_named("crowd")
 
 
 async def test_revoking_a_token_ends_the_streams_and_calls_of_all_that_share_it_and_frees_their_pages(
