@@ -77,6 +77,7 @@ class PageEntry:
         self.recovery = Recovery(record, self.current, session, self.settings, self.filled_fields, self.adopt, emit)
         self._listener = Listener(
             *(record, self.current, self.queue, self.filled_fields, self.titles, policy, downloads),
+            popups=lambda: self.popups,
             emit=emit,
             save_logins=session.logins.save_soon,
         )

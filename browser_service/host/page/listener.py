@@ -15,15 +15,18 @@ from browser_service.host.page.record import BLANK, ERROR_PAGE, PageRecord
 from browser_service.host.page.tab import Tab
 from browser_service.host.page.titles import Titles
 from browser_service.host.recovery.filled_fields import FilledFields
+from browser_service.rules.popups import PopupLimit
 from browser_service.rules.turns import PageQueue
 from browser_service.security.urls import UrlPolicy
 from shared.events import HostEvent
+from shared.next_calls import next_call
 from shared.quoting import address
 
 _FORM_TYPES: Final = frozenset({"document", "xhr", "fetch"})
 """The resource types by which a page sends a form; the rest are its own measurements (ping) and files."""
 _MOST_THROTTLED: Final = 100
 _TOLD_EVERY_S: Final = 0.1
+_WINDOW_COMES_WITHIN_S: Final = 0.5
 _SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
@@ -38,6 +41,7 @@ class Listener:
     titles: Titles
     policy: UrlPolicy
     downloads: Downloads
+    popups: Callable[[], PopupLimit]
     emit: Callable[[HostEvent], None]
     save_logins: Callable[[], None]
     _telling: asyncio.TimerHandle | None = None
@@ -59,7 +63,21 @@ class Listener:
     def watch_downloads(self, tab: Tab) -> None:
         """Have Chromium report the progress of a new tab's downloads; a person's own are for no agent."""
         if tab.cdp is not None and self.record.guarded:
+            tab.cdp.on("Page.windowOpen", self._on_window_asked)
             self.downloads.watch(tab.cdp)
+
+    def _on_window_asked(self, event: dict[str, str | bool]) -> None:
+        """Look a moment later whether a window came that scripts asked for though nobody clicked."""
+        if not event["userGesture"]:
+            before, url = self.popups().came, str(event["url"])
+            asyncio.get_running_loop().call_later(_WINDOW_COMES_WITHIN_S, self._note_blocked, before, url)
+
+    def _note_blocked(self, before: int, url: str) -> None:
+        """Tell the page's holder, once for many, that the browser blocked a popup."""
+        popups, holder_id = self.popups(), self.record.holder_id
+        if popups.came == before and holder_id and popups.tells():
+            text = f"{self.record.page_id}: the browser blocked a popup that nobody clicked for: {address(url) or BLANK}."
+            self.emit(self.record.notice(holder_id, f"{text} Open it yourself: {next_call('open_page', url='...')}."))
 
     def check_url(self, tab: Tab) -> bool:
         """Note the URL of a tab. Returns False for one that it may not show, which it is sent away from."""

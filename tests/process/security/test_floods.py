@@ -21,9 +21,7 @@ FLOODS = {
     "workers": "new Worker(URL.createObjectURL(new Blob([''])))",
     "messages of the console": "console.log(i)",
 }
-ENDLESS = (
-    "<body><script>setTimeout(() => setInterval(() => {{ for (let i = 0; i < 30; i++) {{ {0} }} }}), 100)</script>"
-)
+ENDLESS = "<body><script>setTimeout(() => setInterval(() => {{ for (let i = 0; i < 5; i++) {{ {0} }} }}), 100)</script>"
 
 
 @pytest.fixture(scope="module")

@@ -1,5 +1,6 @@
 """Tests how the browser is started."""
 
+import asyncio
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,7 +10,7 @@ import pytest
 from playwright.async_api import async_playwright
 
 from browser_service.host.launching.executables import find_executable
-from browser_service.host.launching.options import CHROMIUM_ARGS, LaunchOptions
+from browser_service.host.launching.options import CHROMIUM_ARGS, UNWANTED_ARGS, LaunchOptions
 from tests.support import processes
 from tests.support.listening import become
 from tests.support.sharing import StartService
@@ -33,10 +34,26 @@ async def test_the_browser_has_every_switch_that_playwright_gives_it_and_its_fea
         )
         plain = _switches(next(_browsers({*psutil.Process().children(recursive=True)} - before)))
         await browser.close()
-    assert plain.keys() - ours.keys() == {"--no-startup-window"}  # with a profile there is a first window
+    first_window = "--no-startup-window"  # with a profile there is one
+    assert plain.keys() - ours.keys() == {first_window, *UNWANTED_ARGS}
     last = "--disable-features"
     assert {*plain[last][-1].split(",")} < {*ours[last][-1].split(",")}
-    assert f"{last}={ours[last][-1]}" == CHROMIUM_ARGS[-1]
+    assert f"{last}={ours[last][-1]}" in CHROMIUM_ARGS
+
+
+async def test_a_click_opens_one_window_and_the_others_are_blocked_and_told(start: StartService, site: Site) -> None:
+    site.page("/popup", "popup")
+    many = "<button onclick='for (let i = 0; i < 20; i++) window.open(`/popup?${i}`)'>Go</button>"
+    service = await start()
+    async with service.agent() as agent:
+        await agent.call("goto", pageId="p", url=site.page("/", many))
+        clicked = await agent.call("click", pageId="p", selector="button")
+        assert clicked["popups"] == ["p~1"]
+        told = list[str]()
+        async with asyncio.timeout(20):
+            while not any("p: the browser blocked a popup that nobody clicked for: http" in text for text in told):
+                reply = (await agent.reply("wait", pageId="p", duration=100)).json()
+                told += [notice["text"] for notice in reply["notices"]]
 
 
 WHAT_A_WORKER_SAYS = """async () => {
