@@ -137,11 +137,19 @@ class PageRegistry:
         self._background.spawn(self._register(session, page))
 
     def popup_coming(self, opener_target: str) -> None:
-        opener = next((entry for entry in self._pages.values() if entry.record.target_id == opener_target), None)
+        opener = self._of_target(opener_target)
         if opener is not None:
             opener.popups.came += 1
             if opener.current.observer is not None:
                 opener.current.observer.expect_popup()
+
+    def retitled(self, target: str) -> None:
+        entry = self._of_target(target)
+        if entry is not None and entry.tab is not None:
+            entry.tab.meter.spend(Kind.TITLES)
+
+    def _of_target(self, target: str) -> PageEntry | None:
+        return next((entry for entry in self._pages.values() if entry.record.target_id == target), None)
 
     def _reached_by_popups(self, opener: PageEntry) -> str:
         """Name the limit that one more popup would exceed: of its page, or of the client that holds it."""

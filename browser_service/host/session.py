@@ -238,7 +238,7 @@ class SessionEntry:
             context,
             self._policy,
             lambda page: self._pages.foreign_page(self, page),
-            self._pages.popup_coming,
+            *(self._pages.popup_coming, self._pages.retitled),
             ours=not self.attached,
             lasting=self._spec.profile,
         )

@@ -22,6 +22,7 @@ _MOST_ABANDONED: Final = 200
 
 OnForeign = Callable[[Page], None]
 OnPopup = Callable[[str], None]
+"""Takes the target that opens a popup, or that has another title."""
 
 
 class Windows:
@@ -33,6 +34,7 @@ class Windows:
         policy: UrlPolicy,
         on_foreign: OnForeign,
         on_popup: OnPopup,
+        on_retitled: OnPopup,
         *,
         ours: bool,
         lasting: bool,
@@ -41,6 +43,7 @@ class Windows:
         self._policy = policy
         self._on_foreign = on_foreign
         self._on_popup = on_popup
+        self._on_retitled = on_retitled
         self._ours = ours
         self._lasting = lasting
         """True for the browser's own context, which is never closed before the browser."""
@@ -124,6 +127,7 @@ class Windows:
                 self._browser_context_id = await self._own_context_id()
                 cdp.on("Target.targetCreated", self._on_target_created)
                 cdp.on("Target.targetCrashed", self.crashed)
+                cdp.on("Target.targetInfoChanged", lambda event: self._on_retitled(event["targetInfo"]["targetId"]))
                 self.cdp = cdp
             return self.cdp
 

@@ -6,26 +6,35 @@ that a tab that goes on and on is given up.
 """
 
 import asyncio
+import contextlib
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from enum import StrEnum
 from typing import Final
 
 from playwright.async_api import ConsoleMessage, Frame, Page, Request, Response, WebSocket
+from playwright.async_api import Error as PlaywrightError
 
+from browser_service.host.background import Background
 from browser_service.rules.budget import Budget
 
 MESSAGES: Final = 200
 """The console of a page that writes more within a second is ignored for a while."""
-_DEAF_S: Final = 1.0
+_DEAF_S: Final = 0.5
+_SLOW_S: Final = 0.3
+"""Requests that go on and on are a flood where the browser takes so long to answer a question that costs it nothing."""
+_PROBE_S: Final = 2.0
 _DEAF_TO_CONSOLE_S: Final = 0.15
 _FLOOD: Final = 4.0
 """A console is a flood where scripts write so many times more messages than are followed, and go on when they are heard
 again."""
-_LATE_S: Final = 0.5
-"""Likewise where its messages come so late: then it delays everybody's already."""
+_FEW: Final = 20
+"""Fewer messages show nothing."""
+_LATE_S: Final = 0.25
+"""Messages of a loud console that come so late delay everybody's already."""
 _CHARACTERS: Final = 20_000
 """So many characters cost as much as one event."""
+_ADDRESS: Final = 10
 
 
 class Kind(StrEnum):
@@ -41,6 +50,8 @@ class Kind(StrEnum):
     DOWNLOADS = "downloads"
     CONSOLE = "messages of the console"
     BODIES = "bodies of requests"
+    TITLES = "changes of its title"
+    REQUESTS = "requests"
 
 
 _COSTS: Final = {
@@ -54,6 +65,8 @@ _COSTS: Final = {
     Kind.DOWNLOADS: 2.0,
     Kind.CONSOLE: 0.0,
     Kind.BODIES: 0.0,
+    Kind.TITLES: 1.0,
+    Kind.REQUESTS: 0.0,
 }
 """What one event costs everybody, beside a request; long texts cost more."""
 
@@ -71,14 +84,19 @@ class EventMeter:
         """Are told that requests, and the ends of those that are open, go unheard for a while."""
         self.messages: list[Callable[[ConsoleMessage], None]] = []
         self.messages_missed: list[Callable[[], None]] = []
+        self.probe: Callable[[], Awaitable[object]] | None = None
+        """Asks the browser something that costs it nothing."""
         self._page = page
         self._on_flood = on_flood
+        self._background = Background()
+        self._slow = False
+        self._heard_again = 0.0
         self._requests = Budget(per_second, per_second)
         self._messages = Budget(MESSAGES, MESSAGES if per_second else 0)
         self._rest = Budget(per_second, per_second)
         self._flood_rate = per_second * _FLOOD
         self._heard = 0
-        self._heard_from = 0.0
+        self._heard_from = self._deaf_from = 0.0
         self._loud = False
         self._over = self._hears_requests = self._hears_console = False
         self._hear_requests()
@@ -128,7 +146,28 @@ class EventMeter:
         self._unsubscribe()
         for tell in self.missed:
             tell()
-        asyncio.get_running_loop().call_later(_DEAF_S, self._hear_requests)
+        self._background.spawn(self._pause())
+
+    async def _pause(self) -> None:
+        """Listen again after a while, or never where everybody was kept waiting this time and the last."""
+        again = time.monotonic() - self._heard_again < _PROBE_S
+        took_s = await self._lag()
+        was_slow, self._slow = self._slow and again, took_s > _SLOW_S
+        if self._slow and was_slow:
+            self._flooded(Kind.REQUESTS)
+            return
+        await asyncio.sleep(max(0.0, _DEAF_S - took_s))  # no event ends the pause
+        self._heard_again = time.monotonic()
+        self._hear_requests()
+
+    async def _lag(self) -> float:
+        """Return how long the browser takes to answer, s."""
+        began = time.monotonic()
+        if self.probe is not None:
+            with contextlib.suppress(TimeoutError, PlaywrightError):
+                async with asyncio.timeout(_PROBE_S):
+                    await self.probe()
+        return time.monotonic() - began
 
     def _unsubscribe(self) -> None:
         """Have the driver not even send them."""
@@ -164,26 +203,35 @@ class EventMeter:
     # --- the rest ------------------------------------------------------------------------------------------------
 
     def _on_message(self, message: ConsoleMessage) -> None:
+        written_at = message.timestamp / 1000  # by the page's clock, because messages may come late
+        if written_at < self._deaf_from:
+            return  # it is of what was too much before
         if characters := len(message.text) // _CHARACTERS * _CHARACTERS:
             self.spend(Kind.CONSOLE, characters)
-        self._heard_from = self._heard_from if self._heard else message.timestamp
+        self._heard_from = self._heard_from if self._heard else written_at
         self._heard += 1
-        if self._messages.spend(1):
+        loud = self._heard > max(_FEW, (written_at - self._heard_from) * self._flood_rate)
+        late_s = time.time() - written_at
+        if (late_s < _LATE_S or not loud) and self._messages.spend(1):
             for tell in self.messages:
                 tell(message)
-            return
+        else:
+            self._overheard(late_s, loud=loud)
+
+    def _overheard(self, late_s: float, *, loud: bool) -> None:
+        """Listen to the console no more for a while, or never where it was as loud the last time."""
         self._ignore_console()
-        took_s = (message.timestamp - self._heard_from) / 1000  # by the page's clock: here they may come late
-        was_loud, self._loud = self._loud, self._heard > took_s * self._flood_rate
-        if self._loud and (was_loud or time.time() - message.timestamp / 1000 > _LATE_S):
+        was_loud, self._loud, self._deaf_from = self._loud, loud, time.time()
+        if loud and was_loud:
             self._flooded(Kind.CONSOLE)
             return
-        for told in self.messages_missed:
-            told()
-        asyncio.get_running_loop().call_later(_DEAF_TO_CONSOLE_S, self.hear_console)
+        for tell in self.messages_missed:
+            tell()
+        asyncio.get_running_loop().call_later(_DEAF_TO_CONSOLE_S + min(late_s, _DEAF_S), self.hear_console)
 
     def _on_navigated(self, frame: Frame) -> None:
-        self.spend(Kind.NAVIGATIONS, len(frame.url))
+        # an address of a site is sent around four times, and none that is meant well has many thousand characters
+        self.spend(Kind.NAVIGATIONS, len(frame.url) * (_ADDRESS if frame.url.startswith("http") else 1))
 
     def _on_socket(self, socket: WebSocket) -> None:
         def count(message: str | bytes) -> None:

@@ -53,7 +53,9 @@ class Tab:
 
     async def guard(self, permits: Callable[[str], bool] | None, on_refused: Callable[[str], None]) -> None:
         """Have the URL policy asked about each document, and learn Chromium's id of the page."""
-        self.cdp, self.target_id = await guard(self.page, permits, on_refused)
+        cdp, self.target_id = await guard(self.page, permits, on_refused)
+        if cdp is not None:
+            self.cdp, self.meter.probe = cdp, lambda: cdp.send("Target.getTargetInfo")
 
     @property
     def owned(self) -> bool:

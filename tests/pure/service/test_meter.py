@@ -29,13 +29,18 @@ class Tab(Emitter):
         self.floods: list[Kind] = []
         self.heard: list[object] = []
         self.missed = 0
-        self.meter = EventMeter(cast("Page", self), per_second, self.floods.append)
+        self.flooded = asyncio.Event()
+        self.meter = EventMeter(cast("Page", self), per_second, self._flood)
         self.meter.messages.append(self.heard.append)
         self.meter.messages_missed.append(self._miss)
         self.meter.hear_console()
 
     def is_closed(self) -> bool:
         return False
+
+    def _flood(self, kind: Kind) -> None:
+        self.floods.append(kind)
+        self.flooded.set()
 
     def _miss(self) -> None:
         self.missed += 1
@@ -75,13 +80,20 @@ async def test_a_burst_that_goes_on_is_a_flood() -> None:
     assert not tab.emit("console", Message(time.time())), "nobody listens any more"
 
 
-async def test_a_burst_that_comes_late_is_a_flood_at_once_and_steady_talk_is_none() -> None:
-    late = Tab()
-    late.write(MESSAGES + 50, within_s=0.1, age_s=1)
-    assert late.floods == [Kind.CONSOLE]
-    steady = Tab()
-    steady.write(MESSAGES + 50, within_s=1.5, age_s=1)
-    assert (steady.missed, steady.floods) == (1, [])
+async def test_a_burst_that_comes_late_is_left_out_sooner_and_what_is_left_of_it_is_no_flood() -> None:
+    tab = Tab()
+    tab.write(100, within_s=0.1, age_s=1)
+    assert (len(tab.heard) < 50, tab.missed, tab.floods) == (True, 1, [])
+    await tab.until_heard()
+    heard = len(tab.heard)
+    tab.write(MESSAGES, within_s=0.1, age_s=2)
+    assert (len(tab.heard), tab.missed, tab.floods) == (heard, 1, [])
+
+
+async def test_steady_talk_is_no_flood() -> None:
+    tab = Tab()
+    tab.write(MESSAGES + 50, within_s=1.5, age_s=1)
+    assert (tab.missed, tab.floods) == (1, [])
 
 
 async def test_texts_count_by_their_length() -> None:
@@ -99,3 +111,26 @@ async def test_without_a_limit_everything_is_heard() -> None:
     for _ in range(10_000):
         tab.meter.spend(Kind.ERRORS)
     assert (len(tab.heard), tab.floods) == (10 * MESSAGES, [])
+
+
+class Request:
+    method = "GET"
+
+
+async def test_requests_that_go_on_while_everybody_waits_are_a_flood() -> None:
+    tab = Tab(per_second=10)
+    asked = asyncio.Event()
+
+    async def slow() -> None:
+        asked.set()
+        await asyncio.sleep(0.4)  # as a driver that is busy
+
+    tab.meter.probe = slow
+    for _ in range(2):
+        asked.clear()
+        async with asyncio.timeout(10):
+            while not asked.is_set():
+                tab.emit("request", Request())
+                await asyncio.sleep(0)  # lets the meter ask
+    await asyncio.wait_for(tab.flooded.wait(), 10)
+    assert tab.floods == [Kind.REQUESTS]
