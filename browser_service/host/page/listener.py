@@ -76,7 +76,9 @@ class Listener:
         """Tell the page's holder, once for many, that the browser blocked a popup."""
         popups, holder_id = self.popups(), self.record.holder_id
         if popups.came == before and holder_id and popups.tells():
-            text = f"{self.record.page_id}: the browser blocked a popup that nobody clicked for: {address(url) or BLANK}."
+            text = (
+                f"{self.record.page_id}: the browser blocked a popup that nobody clicked for: {address(url) or BLANK}."
+            )
             self.emit(self.record.notice(holder_id, f"{text} Open it yourself: {next_call('open_page', url='...')}."))
 
     def check_url(self, tab: Tab) -> bool:
