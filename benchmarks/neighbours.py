@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Final
 
-from benchmarks.attacks import pages
+from benchmarks.attacks import bodies, pages
 from benchmarks.attacks.attacker import CLIENT_ID, Attack, Attacker, client_of
 from benchmarks.calls import HTML
 from benchmarks.figures import Figure, Report, Target
@@ -26,7 +26,7 @@ from benchmarks.processes import Failed, Gateway, environment, gateway, service
 from client import ports, process
 from tests.support.site import Site
 
-ATTACKS: Final[Mapping[str, Attack]] = {**pages.ATTACKS}
+ATTACKS: Final[Mapping[str, Attack]] = {**pages.ATTACKS, **bodies.ATTACKS}
 """All attacks by their names. Those that come from elsewhere than a page have modules beside it."""
 MOST_MS: Final = Target(1_000.0)
 MOST_TIMES: Final = Target(4.0)
