@@ -32,7 +32,7 @@ async def get_current_url(page: BrowserPage, _: navigation.GetCurrentUrl) -> Jso
 
 
 async def get_page_title(page: BrowserPage, _: navigation.GetPageTitle) -> Json:
-    return {"title": await page.playwright.title()}
+    return {"title": await page.tab.read_title()}
 
 
 async def _through_history(page: BrowserPage, action: navigation.GoBack | navigation.GoForward, step: int) -> Json:

@@ -17,7 +17,7 @@ _ERRORS_FROM = 400
 async def browser_navigate(page: BrowserPage, action: seven.BrowserNavigate) -> Json:
     goto = Goto.model_validate({"url": action.url, "waitUntil": action.wait_until, "timeout": action.timeout})
     arrived = await navigation.goto(page, goto)
-    status, title = arrived.get("status"), await page.playwright.title()
+    status, title = arrived.get("status"), await page.tab.read_title()
     refused = f"\nHTTP status: {status}" if isinstance(status, int) and status >= _ERRORS_FROM else ""
     return {**arrived, "text": f"Successfully navigated to {abridged(action.url)}\nTitle: {one_line(title)}{refused}"}
 

@@ -35,7 +35,7 @@ async def get_page_state(page: BrowserPage, action: states.GetPageState) -> Json
         ready = await page.playwright.evaluate("document.readyState")
         return {
             "url": page.url,
-            "title": await page.playwright.title(),
+            "title": await page.tab.read_title(),
             "readyState": ready,
             "loaded": ready == "complete",
             "frameCount": len(page.playwright.frames),

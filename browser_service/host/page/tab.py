@@ -8,6 +8,7 @@ from typing import Final
 from playwright.async_api import CDPSession, Page
 from playwright.async_api import Error as PlaywrightError
 
+from browser_service.host import results
 from browser_service.host.close import bounded
 from browser_service.host.elements.field_watch import FieldWatch
 from browser_service.host.events import well_formed
@@ -17,11 +18,14 @@ from browser_service.host.page.meter import EventMeter, Kind
 from browser_service.host.page.observer import Observer
 from browser_service.host.reading.cache import ReadCache
 from browser_service.host.reading.snapshot import ClientView
+from browser_service.host.scripts import call_of, script
 from browser_service.rules.bounded import Bounded
 
 _PROBE_S: Final = 1.0
 _TITLE_WITHIN_S: Final = 0.2
 _MOST_VIEWS: Final = 50
+_TITLE_CHARACTERS: Final = 2_000
+_TITLE: Final = call_of(results.bounded(script("document_title")))
 
 
 class Tab:
@@ -109,9 +113,17 @@ class Tab:
         """Ask for its title, for 200 ms at most; None where it does not say."""
         try:
             async with asyncio.timeout(_TITLE_WITHIN_S):
-                return well_formed(await self.page.title())
+                return await self.read_title()
         except (TimeoutError, PlaywrightError):
             return None
+
+    async def read_title(self) -> str:
+        """Read its title, or the beginning of a long one: a page decides how long it is, and acts read it again and
+        again."""
+        if self.cdp is None:
+            return well_formed((await self.page.title())[:_TITLE_CHARACTERS])
+        answer = await self.cdp.send("Runtime.evaluate", {"expression": _TITLE, "returnByValue": True})
+        return well_formed(str(results.value_of(answer["result"].get("value"))))
 
     async def try_close(self, asks: Callable[[], bool]) -> bool:
         """Close it unless its document refuses, which may ask somebody first, as `asks` says. One that spins is closed

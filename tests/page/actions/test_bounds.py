@@ -108,3 +108,11 @@ async def test_a_large_file_comes_whole_though_in_pieces(tab: Tab) -> None:
     assert got["artifact"]["size"] == len(data)
     tab.site.page("/long", Answer("é🫖" * 1_000_001))
     assert (await tab.call("fetch", url="/long"))["body"] == "é🫖" * 1_000_001
+
+
+async def test_a_title_of_any_length_is_told_by_its_beginning(tab: Tab) -> None:
+    await tab.show("<button onclick='document.title = `x`.repeat(30_000_000)'>b</button>", "/short")
+    assert (await tab.call("get_page_title"))["title"] == "/short"
+    reply = await tab.agent.reply("click", selector="button")
+    assert len(reply.content) < 10_000
+    assert (await tab.call("get_page_title"))["title"] == "x" * 2_000
