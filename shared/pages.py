@@ -2,7 +2,7 @@
 
 from typing import Final, Literal
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
 from shared.model import Json, Model
 from shared.next_calls import next_call
@@ -17,7 +17,9 @@ _ANSWERS: Final = {"code": "The code, if it is not typed into the page", "decisi
 
 
 class HumanRequestState(Model):
-    """Describes a request to a person for everybody who may read its page."""
+    """Describes a request to a person for everybody who may read its page. An older journal says more of it."""
+
+    model_config = ConfigDict(extra="ignore")
 
     request_id: str
     kind: RequestKind
