@@ -1,4 +1,7 @@
-"""Declares every setting of the service: a key of config.toml, a variable of the environment, a flag of `up`."""
+"""Declares every setting of the service: a key of config.toml, a variable of the environment, a flag of `up`.
+
+It is long because all settings stand here, each with what users read of it.
+"""
 
 from pathlib import Path
 from typing import Annotated, Literal, Self

@@ -1,5 +1,8 @@
 """Declares what policy asks of an action. Each question is an attribute with a default, so that nothing outside checks
-an action's class."""
+an action's class.
+
+It is long because each question stands here once, with what it means.
+"""
 
 from collections.abc import Mapping
 from enum import StrEnum

@@ -5,69 +5,44 @@ import contextlib
 import itertools
 from collections import deque
 from collections.abc import Awaitable, Iterator
-from dataclasses import dataclass
-from typing import Any, Final, TypeVar, cast
+from typing import Final, TypeVar, cast
 
-from playwright.async_api import ElementHandle, Locator
+from playwright.async_api import ElementHandle
 from playwright.async_api import Error as PlaywrightError
 
 from browser_service.host import errors
 from browser_service.host.act_check import check_element
 from browser_service.host.elements import explanation
-from browser_service.host.elements.field_values import is_reformatted, not_as_given, shorten
+from browser_service.host.elements.field_values import not_as_given
 from browser_service.host.elements.field_watch import FIELD_CHARACTERS
+from browser_service.host.elements.form_entries import (
+    FieldState,
+    FormEntry,
+    can_be_filled_with_others,
+    describe,
+    input_of,
+    is_refused,
+    is_set,
+    value_of,
+)
 from browser_service.host.elements.secret_values import to_type
 from browser_service.host.page.handle import BrowserPage
 from browser_service.host.scripts import script
-from shared.actions.arguments import SecretRef
 from shared.actions.combining import FillForm, FormField
 from shared.actions.interaction import Fill
-from shared.errors import BrowseError, UnknownOutcome, ValidationFailed
+from shared.errors import BrowseError, UnknownOutcome
 from shared.model import Json
 from shared.next_calls import next_call
 
 T = TypeVar("T")
-FieldState = dict[str, Any]  # Any: JSON, of a page
 
 _WAIT_MS: Final = 5_000
 _RESPONSES_S: Final = 0.5
 _NAVIGATION_HINT: Final = f"See where it arrives: {next_call('snapshot', timeout=30000)}. Then fill what is left."
 _WATCH_MS: Final = 100
 """All that was filled is watched this long before the reply."""
-_TICKS: Final = {"true": True, "false": False}
 _FIELD_STATES: Final = script("form_look")
 _FILL_FIELDS: Final = script("form_fill")
-_REFUSED_KINDS: Final = {
-    "file": (
-        "is a file input",
-        f"Give it its files by themselves: {next_call('upload_file', selector='...', files=[...])}.",
-    ),
-    "button": ("is a button", "Leave it out, or click it when all are filled: give it as submit."),
-}
-_ACCEPTED_VALUES: Final = {
-    "text": "text",
-    "tick": "true or false",
-    "radio": "true, or the value or label of the one to choose",
-    "select": "an option's value or label, or a list of them",
-}
-
-
-@dataclass
-class FormEntry:
-    """Is one field of the call, and its element."""
-
-    request: FormField
-    place: str
-    locator: Locator
-    handle: ElementHandle | None = None
-    """None if there is no such element yet: an earlier field may make it appear."""
-    kind: str = ""
-    input: Any = None  # Any: what a field of that kind takes
-
-    @property
-    def is_secret(self) -> bool:
-        """Say if it gets a named secret, whose text no reply has."""
-        return isinstance(self.request.value, SecretRef)
 
 
 class Form:
@@ -90,7 +65,7 @@ class Form:
     async def fill(self) -> None:
         left = deque(self._fields)
         while left:
-            ready = [*itertools.takewhile(_can_be_filled_with_others, left)]
+            ready = [*itertools.takewhile(can_be_filled_with_others, left)]
             filled = await _fill_all(ready) if ready else 0
             for _ in range(filled):
                 self._filled.append(left.popleft().request.selector)
@@ -113,16 +88,16 @@ class Form:
                 selector = found["selector"] if radio else field.request.selector
                 self._page.remember_field(selector, found["frame"] if radio else self._action.frame, found)
                 self._note(field, state)
-        as_given = [field.request.selector for field, state in results if _is_set(field, state)]
-        others = [(field, state) for field, state in results if not _is_set(field, state)]
+        as_given = [field.request.selector for field, state in results if is_set(field, state)]
+        others = [(field, state) for field, state in results if not is_set(field, state)]
         lines = [f"as given: {', '.join(as_given)}"] if as_given else []
-        lines += [f"{field.request.selector} {_describe(field, state)}" for field, state in others]
+        lines += [f"{field.request.selector} {describe(field, state)}" for field, state in others]
         summary = "; ".join(lines)
-        if any(_is_refused(field, state) for field, state in others):
+        if any(is_refused(field, state) for field, state in others):
             unsent = " Nothing was submitted." if self._action.submit else ""
             raise not_as_given(f"Not every field has what it was given: {summary}.{unsent}")
         return {
-            "fields": [{"selector": field.request.selector, **_value_of(field, state)} for field, state in results],
+            "fields": [{"selector": field.request.selector, **value_of(field, state)} for field, state in results],
             "observed": summary,
         }
 
@@ -187,7 +162,7 @@ class Form:
         if handles:
             field.handle, field.kind = handles[chosen], states[chosen]["kind"]
             with self._named_errors(field.place):
-                field.input = _input(field, states[chosen])
+                field.input = input_of(field, states[chosen])
 
     async def _attempt(self, field: FormEntry, work: Awaitable[T]) -> T:
         with self._named_errors(field.place):
@@ -243,70 +218,3 @@ async def _fill_all(fields: list[FormEntry]) -> int:
         if errors.is_closed(error):
             raise
         return 0
-
-
-def _can_be_filled_with_others(field: FormEntry) -> bool:
-    return field.handle is not None and field.kind in {"text", "select"} and not field.is_secret
-
-
-def _input(field: FormEntry, state: FieldState) -> Any:  # Any: what a field of that kind takes
-    """Convert the value for the field. Raises ValidationFailed for one that it does not take."""
-    value, kind = field.request.value, field.kind
-    if kind in _REFUSED_KINDS:
-        what, hint = _REFUSED_KINDS[kind]
-        raise _unfit(f"{field.request.selector} {what}", hint)
-    if kind == "tick" and isinstance(tick := _TICKS.get(str(value).lower()), bool):
-        return tick
-    if kind == "radio" and (value is True or value in state["names"]):
-        return True
-    if kind == "select" and not isinstance(value, bool | SecretRef):
-        return value if isinstance(value, list) else str(value)
-    if kind == "text" and isinstance(value, SecretRef):
-        return value
-    if kind == "text" and not isinstance(value, bool | list):
-        return str(value)
-    hint = f"Its names: {', '.join(state['names'])}." if kind == "radio" else f"Give it {_ACCEPTED_VALUES[kind]}."
-    raise _unfit(f"{field.request.selector} takes {_ACCEPTED_VALUES[kind]}", hint)
-
-
-def _unfit(problem: str, hint: str) -> ValidationFailed:
-    return ValidationFailed(f"{problem}.", hint=hint)
-
-
-def _is_set(field: FormEntry, state: FieldState | None) -> bool:
-    if state is None:
-        return False
-    if field.kind in {"tick", "radio"}:
-        return bool(state["checked"] is field.input)
-    if field.kind == "text":
-        return bool(state["value"] == field.input)
-    chosen = {*field.input} if isinstance(field.input, list) else {field.input}
-    return chosen in ({*state["value"]}, {*state["labels"]})
-
-
-def _is_refused(field: FormEntry, state: FieldState | None) -> bool:
-    """Say if the page shows something else, and not only in another form."""
-    if state is None or _is_set(field, state):
-        return False
-    return field.kind != "text" or state["secret"] or field.is_secret or not is_reformatted(state["value"], field.input)
-
-
-def _value_of(field: FormEntry, state: FieldState | None) -> Json:
-    """Return what it has now, without passwords."""
-    if state is None:
-        return {"gone": True}
-    if field.kind in {"tick", "radio"}:
-        return {"checked": state["checked"]}
-    return {"characters": len(state["value"])} if state["secret"] or field.is_secret else {"value": state["value"]}
-
-
-def _describe(field: FormEntry, state: FieldState | None) -> str:
-    if state is None:
-        return "is no longer there"
-    if field.kind in {"tick", "radio"}:
-        return f"is {'checked' if state['checked'] else 'not checked'} now"
-    if state["secret"] or field.is_secret:
-        return f"has {len(state['value'])} characters now, which are not those given"
-    if not _is_refused(field, state):
-        return f"is written as {state['value']!r}"
-    return f"shows {shorten(str(state['value']))} instead of {shorten(str(field.input))}"

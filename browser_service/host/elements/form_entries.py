@@ -1,0 +1,118 @@
+"""Describes one field of a form that a call fills: what it takes, whether it has it, and what is told of it."""
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from playwright.async_api import ElementHandle, Locator
+
+from browser_service.host.elements.field_values import is_reformatted, shorten
+from shared.actions.arguments import SecretRef
+from shared.actions.combining import FormField
+from shared.errors import ValidationFailed
+from shared.model import Json
+from shared.next_calls import next_call
+
+FieldState = dict[str, Any]  # Any: JSON, of a page
+
+_TICKS: Final = {"true": True, "false": False}
+_REFUSED_KINDS: Final = {
+    "file": (
+        "is a file input",
+        f"Give it its files by themselves: {next_call('upload_file', selector='...', files=[...])}.",
+    ),
+    "button": ("is a button", "Leave it out, or click it when all are filled: give it as submit."),
+}
+_ACCEPTED_VALUES: Final = {
+    "text": "text",
+    "tick": "true or false",
+    "radio": "true, or the value or label of the one to choose",
+    "select": "an option's value or label, or a list of them",
+}
+
+
+@dataclass
+class FormEntry:
+    """Is one field of the call, and its element."""
+
+    request: FormField
+    place: str
+    locator: Locator
+    handle: ElementHandle | None = None
+    """None if there is no such element yet: an earlier field may make it appear."""
+    kind: str = ""
+    input: Any = None  # Any: what a field of that kind takes
+
+    @property
+    def is_secret(self) -> bool:
+        """Say if it gets a named secret, whose text no reply has."""
+        return isinstance(self.request.value, SecretRef)
+
+
+def can_be_filled_with_others(field: FormEntry) -> bool:
+    """Say if one turn of the page may fill it together with its neighbours."""
+    return field.handle is not None and field.kind in {"text", "select"} and not field.is_secret
+
+
+def input_of(field: FormEntry, state: FieldState) -> Any:  # Any: what a field of that kind takes
+    """Convert the value for the field. Raises ValidationFailed for one that it does not take."""
+    value, kind = field.request.value, field.kind
+    if kind in _REFUSED_KINDS:
+        what, hint = _REFUSED_KINDS[kind]
+        raise _unfit(f"{field.request.selector} {what}", hint)
+    if kind == "tick" and isinstance(tick := _TICKS.get(str(value).lower()), bool):
+        return tick
+    if kind == "radio" and (value is True or value in state["names"]):
+        return True
+    if kind == "select" and not isinstance(value, bool | SecretRef):
+        return value if isinstance(value, list) else str(value)
+    if kind == "text" and isinstance(value, SecretRef):
+        return value
+    if kind == "text" and not isinstance(value, bool | list):
+        return str(value)
+    hint = f"Its names: {', '.join(state['names'])}." if kind == "radio" else f"Give it {_ACCEPTED_VALUES[kind]}."
+    raise _unfit(f"{field.request.selector} takes {_ACCEPTED_VALUES[kind]}", hint)
+
+
+def _unfit(problem: str, hint: str) -> ValidationFailed:
+    return ValidationFailed(f"{problem}.", hint=hint)
+
+
+def is_set(field: FormEntry, state: FieldState | None) -> bool:
+    """Say if the page shows what the field was given."""
+    if state is None:
+        return False
+    if field.kind in {"tick", "radio"}:
+        return bool(state["checked"] is field.input)
+    if field.kind == "text":
+        return bool(state["value"] == field.input)
+    chosen = {*field.input} if isinstance(field.input, list) else {field.input}
+    return chosen in ({*state["value"]}, {*state["labels"]})
+
+
+def is_refused(field: FormEntry, state: FieldState | None) -> bool:
+    """Say if the page shows something else, and not only in another form."""
+    if state is None or is_set(field, state):
+        return False
+    return field.kind != "text" or state["secret"] or field.is_secret or not is_reformatted(state["value"], field.input)
+
+
+def value_of(field: FormEntry, state: FieldState | None) -> Json:
+    """Return what it has now, without passwords."""
+    if state is None:
+        return {"gone": True}
+    if field.kind in {"tick", "radio"}:
+        return {"checked": state["checked"]}
+    return {"characters": len(state["value"])} if state["secret"] or field.is_secret else {"value": state["value"]}
+
+
+def describe(field: FormEntry, state: FieldState | None) -> str:
+    """Say in words what it has now."""
+    if state is None:
+        return "is no longer there"
+    if field.kind in {"tick", "radio"}:
+        return f"is {'checked' if state['checked'] else 'not checked'} now"
+    if state["secret"] or field.is_secret:
+        return f"has {len(state['value'])} characters now, which are not those given"
+    if not is_refused(field, state):
+        return f"is written as {state['value']!r}"
+    return f"shows {shorten(str(state['value']))} instead of {shorten(str(field.input))}"
