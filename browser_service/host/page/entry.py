@@ -36,6 +36,7 @@ from shared.errors import BrowserCrashed
 from shared.events import HostEvent
 from shared.model import Json
 from shared.pages import PageState
+from shared.quoting import address
 
 Busy = Callable[[str, str], bool]
 """Says whether a client has a call queued or running on a page."""
@@ -165,8 +166,8 @@ class PageEntry:
             return
         why = f"it made more {kind} than everybody else can bear (BROWSE_PAGE_EVENTS_PER_SECOND, {self._events})"
         if record.holder_id:
-            text = f"{self.page_id} was stopped at {record.url}, and its window closed: {why}. {ways_on(self.page_id)}"
-            self.tell(record.holder_id, text)
+            where = f"{self.page_id} was stopped at {address(record.url)}, and its window closed"
+            self.tell(record.holder_id, f"{where}: {why}. {ways_on(self.page_id)}")
         self.current.stop(tab, why)
         self._emit(record.changed())
 

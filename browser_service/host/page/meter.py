@@ -60,7 +60,7 @@ _COSTS: Final = {
     Kind.FRAMES: 2.0,
     Kind.WORKERS: 3.0,
     Kind.SOCKETS: 4.0,
-    Kind.SOCKET_MESSAGES: 0.3,
+    Kind.SOCKET_MESSAGES: 0.5,
     Kind.DIALOGS: 4.0,
     Kind.DOWNLOADS: 2.0,
     Kind.CONSOLE: 0.0,
