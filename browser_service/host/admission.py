@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from browser_service.host.call_run import CallRun
 from browser_service.host.confinement import check_origins, note_holder
 from browser_service.host.dialogs import Dialogs
-from browser_service.host.network.patterns import matches_glob
 from browser_service.host.page.handle import BrowserPage
 from browser_service.host.page.record import PageRecord
 from browser_service.host.privacy import check_private, check_shown
 from browser_service.rules.leases import Lease
+from browser_service.security.globs import matches_glob
 from browser_service.security.urls import UrlPolicy, origin_of
 from shared.actions.base import Action
 from shared.actions.traits import Effect, Scope, Unaddressed

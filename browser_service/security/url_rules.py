@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from browser_service.security.addresses import spelled_address
+from browser_service.security.globs import matches_glob
 from browser_service.security.web_address import WebAddress, host_spelling, web_address
 
 MOST_RULES: Final = 500
@@ -133,23 +134,6 @@ def url_rule(text: str, *, allows: bool = False) -> UrlRule:
     if re.fullmatch(r"/\d{1,3}", path) and _NUMBERS.fullmatch(host):
         raise ValueError(f"{rule!r}: a network is written with `*`, such as 10.*")
     return UrlRule(rule, "*" if scheme_name == "http*" else scheme_name, host, port, _path(rule, path))
-
-
-def matches_glob(glob: str, text: str) -> bool:
-    """Match without backtracking, so that no pattern takes long: `*` is any text, and every other sign itself."""
-    first, *rest = glob.split("*")
-    if not rest:
-        return glob == text
-    *middle, last = rest
-    if len(text) < len(first) + len(last) or not (text.startswith(first) and text.endswith(last)):
-        return False
-    at, end = len(first), len(text) - len(last)
-    for part in middle:
-        at = text.find(part, at, end)
-        if at < 0:
-            return False
-        at += len(part)
-    return True
 
 
 def _for_scheme(rule: str, scheme: str, *, allows: bool) -> UrlRule:

@@ -66,6 +66,7 @@ class HostCalls:
         """Run a task within the limits that hold for it."""
         async with self._within_limits(task):
             outcome = await self.host.run(await self._call(task))
+            self._note_arrival(task.limited or task.action, outcome)
             return self.secrets.concealed(outcome, besides=UNSHOWN)
 
     async def pages(self) -> list[PageState]:
@@ -94,6 +95,7 @@ class HostCalls:
         client_id, action, page_id = task.caller.client_id, task.limited or task.action, task.address.page_id
         page = self.directory.get(page_id)
         origins = count_visits(action, self.directory.seen_by(page, client_id).url if page else "")
+        origins += self.origins.beyond(each.requested_url or "" for each in action.every_part() if each.visits)
         async with AsyncExitStack() as limits:
             if task.address.is_new and page_id:
                 opening = self.directory.reserved_by(client_id) - {page_id}
@@ -106,6 +108,13 @@ class HostCalls:
             yield
             if origins or task.address.is_new:  # else the next call would not know of a pause, or of the page
                 await self.feed.catch_up()
+
+    def _note_arrival(self, action: Action, outcome: Outcome) -> None:
+        """Note where a call was redirected to, by its answer or by where its page came to."""
+        if not action.visits or not action.requested_url or outcome.result is None:
+            return
+        reached = outcome.result.get("redirectedTo") or (outcome.page.url if action.navigates and outcome.page else "")
+        self.origins.note_arrival(action.requested_url, str(reached))
 
     async def _call(self, task: HostTask) -> Call:
         action, caller, address = task.action, task.caller, task.address

@@ -1,8 +1,10 @@
 """Limits what all clients together ask of a site, in fair turns, and keeps the pauses that a site asks for."""
 
 import math
+import re
 import time
-from collections.abc import AsyncIterator
+from collections import Counter
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -14,6 +16,7 @@ from browser_service.rules.clock import Clock
 from browser_service.rules.line import Send
 from browser_service.rules.origin_turns import OriginLimits, OriginTurns, Visit
 from browser_service.rules.quotas import rate_limited, time_after
+from browser_service.security.urls import origin_of
 from browser_service.waits import Cancel, until_granted
 from shared.errors import Cancelled, RateLimited
 from shared.events import Throttled
@@ -49,6 +52,8 @@ class Origins:
         self._clock = clock
         self._turns = Bounded[str, OriginTurns](_IDLE_ONES_KEPT, spared=lambda turns: not turns.idle)
         self._pauses = Bounded[str, Pause](_PAUSES_KEPT)
+        self._redirects = Bounded[str, str](_IDLE_ONES_KEPT)
+        """Maps the addresses that last led to another origin to that origin."""
 
     @asynccontextmanager
     async def turn(self, name: str, visit: Visit, cancel: Cancel) -> AsyncIterator[str]:
@@ -68,6 +73,18 @@ class Origins:
             yield notice if self._clock() - began >= _NOTICED_AFTER_S else ""
         finally:
             turns.leave(visit)
+
+    def note_arrival(self, url: str, reached: str) -> None:
+        """Note where an address led: who goes there again needs a turn at that origin too."""
+        origin, asked, address = origin_of(reached), origin_of(url), _without_query(url)
+        if origin is not None and asked not in {None, origin}:
+            self._redirects[address] = origin
+        else:
+            self._redirects.pop(address, None)
+
+    def beyond(self, urls: Iterable[str]) -> Counter[str]:
+        """Count the visits to the origins that these addresses led to the last time."""
+        return Counter(origin for url in urls if (origin := self._redirects.get(_without_query(url))))
 
     def throttled(self, name: str, event: Throttled) -> str:
         """Begin the pause that an origin asks for, and refuse those who wait; return the notice for the caller."""
@@ -145,6 +162,10 @@ class Origins:
         if name not in self._turns:
             self._turns[name] = OriginTurns(name, self._limits.of(name), self._send, self._clock)
         return self._turns[name]
+
+
+def _without_query(url: str) -> str:
+    return re.split(r"[?#]", url.strip(), maxsplit=1)[0]
 
 
 def _timeout_hint(seconds: float) -> str:

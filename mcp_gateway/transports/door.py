@@ -1,5 +1,6 @@
 """Every request to a network transport comes through one door, which checks its host, its origin and its key."""
 
+from http import HTTPStatus
 from typing import Final
 
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
@@ -69,10 +70,13 @@ class Door:
             await _refuse(400, invalid.error, scope, receive, send, request_id=invalid.request_id)
 
     async def _check_names(self, scope: Scope) -> None:
-        """Raise Refused for a request that calls this host by a strange name, or comes from a strange web page."""
+        """Raise Refused for a request that calls this host by a strange name, or comes from a strange web page. A page
+        of its own origin is one too: it is an error page that somebody went to, to call from there."""
         request = Request({**scope, "type": "http", "method": scope.get("method", "GET")})
         if (refusal := await self._security.validate_request(request)) is not None:
             raise access.Refused(refusal.status_code, _STRANGE[refusal.status_code])
+        if request.headers.get("sec-fetch-site") == "same-origin":
+            raise access.Refused(HTTPStatus.FORBIDDEN, _STRANGE[HTTPStatus.FORBIDDEN])
 
 
 async def _refuse(

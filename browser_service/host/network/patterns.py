@@ -8,6 +8,7 @@ from typing import Final
 
 import regex
 
+from browser_service.security.globs import matches_glob
 from shared.errors import ValidationFailed, field_details
 
 _SCHEME: Final = re.compile(r"([A-Za-z*][A-Za-z0-9+.*-]*)://(.*)", re.DOTALL)
@@ -102,23 +103,6 @@ def _is_host(glob: str, host: str) -> bool:
     """Match a host with or without its port; `*.example.com` matches example.com itself too."""
     hosts = {host, host.rpartition(":")[0] or host}
     return any(matches_glob(glob, name) or (glob.startswith("*.") and glob[2:] == name) for name in hosts)
-
-
-def matches_glob(glob: str, text: str) -> bool:
-    """Match without backtracking, so that no pattern takes long: `*` is any text, and every other sign itself."""
-    first, *rest = glob.split("*")
-    if not rest:
-        return glob == text
-    *middle, last = rest
-    if len(text) < len(first) + len(last) or not (text.startswith(first) and text.endswith(last)):
-        return False
-    at, end = len(first), len(text) - len(last)
-    for part in middle:
-        at = text.find(part, at, end)
-        if at < 0:
-            return False
-        at += len(part)
-    return True
 
 
 def _alternatives(text: str) -> list[str]:

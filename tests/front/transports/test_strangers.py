@@ -154,3 +154,15 @@ async def test_half_a_request_does_not_hold_a_connection(gateway: Listening, mon
             while await reader.read(1_000):
                 continue
             writer.close()
+
+
+@pytest.mark.parametrize(("site", "answered"), [("same-origin", 403), ("none", 200)])
+async def test_a_page_of_the_gateways_own_origin_may_not_call(every: Listening, site: str, answered: int) -> None:
+    """An agent can send a page to the gateway's port, and have a script of it call from what the port answers."""
+    async with every.http() as http:
+        body = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+        headers = {"Origin": f"http://{address(every.urls['http'])}", "Sec-Fetch-Site": site}
+        reply = await http.post(
+            every.urls["http"], json=body, headers={"Accept": "application/json, text/event-stream", **headers}
+        )
+    assert reply.status_code == answered

@@ -139,3 +139,16 @@ async def test_a_denied_host_is_not_opened_in_a_popup_either(visitor: Agent, sit
         if host == "open.example":
             await become(lambda before=before: len(asked_for(site, "/latest")) > before)  # type: ignore[misc] # of this round
     assert set(asked_for(site, "/latest")) == {"http://open.example/latest"}
+
+
+@pytest.mark.anyio
+async def test_a_fetch_that_is_redirected_to_a_denied_host_tells_nothing_of_it(visitor: Agent, site: Site) -> None:
+    allowed = {"Access-Control-Allow-Origin": "*"}
+    for host, code in (("open.example", None), ("sub.denied.example", "FORBIDDEN")):
+        site.page("/", "<title>shop</title>")
+        site.page("/away", Answer("", 302, headers={"Location": f"http://{host}/latest", **allowed}))
+        site.page("/latest", Answer("secret of the host", headers=allowed))
+        await arrive(visitor)
+        reply = await visitor.reply("fetch", pageId="p", url="/away")
+        assert (reply.status_code == 200, "secret of the host" in reply.text) == (code is None, code is None)
+        assert code is None or reply.json()["error"]["code"] == code

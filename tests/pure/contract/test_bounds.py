@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from browser_service.host.network.patterns import UrlPattern, matches_glob
+from browser_service.host.network.patterns import UrlPattern
 from browser_service.host.reading.text import markdown
+from browser_service.security.globs import matches_glob
 from shared.actions.base import Action
 from shared.catalogue import ACTIONS, parse
 from shared.errors import BrowseError, ValidationFailed
