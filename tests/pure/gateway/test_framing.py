@@ -72,6 +72,8 @@ def test_a_message_may_come_in_pieces() -> None:
         b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":NaN}}',
         b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"\\ud800"}}',
         b"[" * 200_000,
+        b'{"jsonrpc":"2.0","id":1,"method":"ping","method":"tools/list"}',
+        b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":1e999}}',
     ],
 )
 def test_what_is_not_json_gets_a_parse_error_without_an_id(line: bytes) -> None:

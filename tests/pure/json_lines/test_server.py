@@ -72,6 +72,11 @@ async def client(tools: Tools) -> AsyncIterator[Speaker]:
         (b'{"type":"call","id":"\\ud83d","tool":"say"}', None, "Error al parsear JSON: 'utf-8' codec can't encode"),
         (b'{"type":"call","id":1,"tool":"say","args":{"text":NaN}}', None, "Error al parsear JSON: NaN is not JSON"),
         (b'{"type":"call","id":1e999,"tool":"say"}', None, "Error al parsear JSON: 1e999 is too large"),
+        (
+            b'{"type":"call","id":1,"tool":"say","tool":"shout"}',
+            None,
+            "Error al parsear JSON: an object has the key 'tool' twice",
+        ),
         (b"[" * 900, None, "Error al parsear JSON: "),
         (b"[]", None, "Mensaje no válido: se esperaba un objeto JSON"),
         (b"[" + CALL.encode() + b"]", None, "Mensaje no válido: se esperaba un objeto JSON"),
