@@ -13,7 +13,7 @@ import pytest
 
 from client.credentials import mint
 from shared.secret import ensure_secret
-from shared.wire import BROWSER
+from shared.wire import BROWSER, TOKEN_LIMITS
 from tests.support.site import Answer, Site
 from tests.support.terminal import PATIENCE_S, Terminal, eventually
 
@@ -24,7 +24,8 @@ class Caller:
     """Represents a client of the service, whose calls wait for their answers in threads."""
 
     def __init__(self, terminal: Terminal) -> None:
-        token = mint(ensure_secret(terminal.data_dir), "chat", "Claude")
+        may_read = {TOKEN_LIMITS: {"cookies": "values"}}
+        token = mint(ensure_secret(terminal.data_dir), "chat", "Claude", claims=may_read)
         self._http = httpx.Client(
             base_url=terminal.url, headers={"Authorization": f"Bearer {token}"}, timeout=PATIENCE_S, trust_env=False
         )
