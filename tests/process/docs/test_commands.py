@@ -28,6 +28,7 @@ ELSEWHERE = {
     "docker compose": "it needs an engine; its file is tested by itself",
     "browse-together setup": "it may download a browser, and is tested with downloads of its own",
     "browse-together login": "it opens a window on a screen, and is tested with one",
+    "browse-together secret": "it asks for values on a terminal, and is tested with one",
     "mcp-gateway --transport": "it runs until it is ended, and is tested with clients",
     "python -m mcp_home_simulator": "it runs until its client ends, and is tested with one",
     "python -m examples.smart_home": "it runs until it is ended; here it is the site of the tutorial",
