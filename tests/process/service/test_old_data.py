@@ -76,7 +76,7 @@ async def test_pages_are_whose_they_were_with_their_holds_and_what_a_person_was_
     await ana.call("request_human", pageId="cart", requestId="ask-08893c94", withdraw=True)
     refused = await ben.error("click", pageId="cart", selector="h1")
     assert (refused["code"], "waiting for a code" in refused["message"]) == ("PAGE_OWNED", True)
-    assert (await ben.error("content", pageId="desk"))["code"] == "FORBIDDEN"
+    assert (await ben.error("content", pageId="desk"))["code"] == "PAGE_OWNED"
     await ana.call("click", pageId="drive", selector="h1")
 
 
