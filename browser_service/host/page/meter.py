@@ -84,6 +84,7 @@ class EventMeter:
         """Are told that requests, and the ends of those that are open, go unheard for a while."""
         self.messages: list[Callable[[ConsoleMessage], None]] = []
         self.messages_missed: list[Callable[[], None]] = []
+        self.errors: list[Callable[[PlaywrightError], None]] = []
         self.probe: Callable[[], Awaitable[object]] | None = None
         """Asks the browser something that costs it nothing."""
         self._page = page
@@ -100,7 +101,7 @@ class EventMeter:
         self._loud = False
         self._over = self._hears_requests = self._hears_console = False
         self._hear_requests()
-        page.on("pageerror", lambda error: self.spend(Kind.ERRORS, len(error.message) + len(error.stack or "")))
+        page.on("pageerror", self._on_error)
         page.on("framenavigated", self._on_navigated)
         page.on("frameattached", lambda _: self.spend(Kind.FRAMES))
         page.on("worker", lambda _: self.spend(Kind.WORKERS))
@@ -109,7 +110,7 @@ class EventMeter:
 
     def spend(self, kind: Kind, characters: int = 0) -> None:
         """Count an event that comes whether anybody listens or not."""
-        if not self._rest.spend(_COSTS[kind] + characters / _CHARACTERS):
+        if not self._over and not self._rest.spend(_COSTS[kind] + characters / _CHARACTERS):
             self._flooded(kind)
 
     def hear_console(self) -> None:
@@ -128,6 +129,7 @@ class EventMeter:
             self._over = True
             self._unsubscribe()
             self._ignore_console()
+            self._page.remove_listener("pageerror", self._on_error)
             self._on_flood(kind)
 
     # --- requests ------------------------------------------------------------------------------------------------
@@ -228,6 +230,11 @@ class EventMeter:
         for tell in self.messages_missed:
             tell()
         asyncio.get_running_loop().call_later(_DEAF_TO_CONSOLE_S + min(late_s, _DEAF_S), self.hear_console)
+
+    def _on_error(self, error: PlaywrightError) -> None:
+        self.spend(Kind.ERRORS, len(error.message) + len(error.stack or ""))
+        for tell in self.errors:
+            tell(error)
 
     def _on_navigated(self, frame: Frame) -> None:
         # an address of a site is sent around four times, and none that is meant well has many thousand characters

@@ -47,7 +47,7 @@ class Observer:
         meter.missed.append(self._on_missed)
         page.on("framenavigated", self._on_navigated)
         page.on("domcontentloaded", self._on_document)
-        page.on("pageerror", self._on_script_error)
+        meter.errors.append(self._on_script_error)
         page.on("crash", self._on_end)
         page.on("close", self._on_end)
 

@@ -76,7 +76,7 @@ class Console:
         meter.begun.append(self._on_request)
         meter.missed.append(self._on_requests_missed)
         meter.hear_console()
-        page.on("pageerror", self._add_error)
+        meter.errors.append(self._add_error)
         page.on("framenavigated", self._on_navigated)
 
     def read(
