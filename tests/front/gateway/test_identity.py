@@ -11,7 +11,7 @@ from mcp import Client
 from mcp.types import Implementation, TextContent
 from starlette.responses import Response
 
-from client.credentials import Credentials
+from client.credentials import Credentials, mint
 from mcp_gateway.chats import credentials
 from mcp_gateway.connection import Connection
 from mcp_gateway.settings import Settings
@@ -168,3 +168,21 @@ async def test_a_chat_whose_call_runs_stays_when_many_others_come(standin: Stand
 
 async def report(progress: float, total: float | None, text: str) -> None:
     raise AssertionError((progress, total, text))
+
+
+async def test_a_token_of_a_name_is_shared_by_chats_of_their_own_and_shortens_every_list(
+    identity: Callable[..., Credentials], data_dir: Path, standin: StandIn
+) -> None:
+    limits = {wire.TOKEN_NAME: "reader", wire.TOKEN_LIMITS: {"readOnly": True, "toolsets": ["reading", "pages"]}}
+    token = mint(SECRET, "token:reader", "reader", claims=limits)
+    headers = [identity(token=token).headers() for _ in range(2)]
+    assert {each["Authorization"] for each in headers} == {f"Bearer {token}"}
+    assert len({each[wire.CHAT] for each in headers}) == 2
+    assert wire.CHAT not in identity(token=mint(SECRET, "plain")).headers()
+    given = {"data_dir": data_dir, "url": standin.url, "token": token, "autostart": False}
+    async with Client(connection_to(Settings.model_validate(given)).server()) as client:
+        tools = {tool.name for tool in (await client.list_tools()).tools}
+        assert tools == {"content", "snapshot", "find", "list_pages", "open_page", "close_page", "help", "call_tool"}
+        uris = {str(resource.uri) for resource in (await client.list_resources()).resources}
+        assert uris == {"browse://pages", "pages://"}
+        assert (await client.list_resource_templates()).resource_templates == []
