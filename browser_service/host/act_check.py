@@ -1,11 +1,12 @@
 """Checks an act by the owner's rules, at the moment when it would be done, and by its element of then."""
 
+import contextlib
 import hashlib
 import json
 from typing import Final
 from urllib.parse import urljoin
 
-from playwright.async_api import ElementHandle, Locator
+from playwright.async_api import ElementHandle, Locator, Route
 from playwright.async_api import Error as PlaywrightError
 
 from browser_service.host.elements import targets
@@ -16,10 +17,11 @@ from browser_service.security.urls import origin_of
 from shared.actions.base import Action
 from shared.calls import Call
 from shared.errors import BrowseError, Forbidden
-from shared.quoting import quoted
+from shared.quoting import address, quoted
 
 _ELEMENT_WORDS: Final = script("element_words")
 _FOUND_WITHIN_MS: Final = 2_000
+_WAYS: Final = "The account's owner may do it: browse-together run --person, or change the rule in policy.toml."
 
 
 async def check_act(page: BrowserPage, action: Action) -> None:
@@ -31,6 +33,30 @@ async def check_act(page: BrowserPage, action: Action) -> None:
     if action.activates and page.act_rules.asks_element(act):
         act = await _with_element(page, action, act)
     _judge(page, action, act)
+
+
+async def watch_requests(page: BrowserPage) -> None:
+    """Have the owner's rules asked about what the page sends by itself, from its first call on. What a person does, or
+    has allowed, may send it."""
+    rules, record = page.act_rules, page.record
+    if not rules.watches_requests or page.tab.watched:
+        return
+    page.tab.watched = True
+
+    async def decide(route: Route) -> None:
+        request = route.request
+        rule = rules.against_request(request.method, request.url)
+        with contextlib.suppress(PlaywrightError):  # its page has gone
+            if rule is None or record.has_leave or record.person is not None:
+                await route.fallback()
+                return
+            await route.abort("blockedbyclient")
+            text = (
+                f'{request.method} {address(request.url)} was not sent: the rule "{rule.name}" leaves that to a person.'
+            )
+            page.tell(record.holder_id, f"{record.page_id}: {text} {_WAYS}")
+
+    await page.playwright.route("**/*", decide)
 
 
 async def check_element(page: BrowserPage, action: Action, element: Locator) -> None:
@@ -97,7 +123,7 @@ def _forbidden(rule: ActRule, what: str) -> Forbidden:
     decision = "refuses that" if rule.decision == "refuse" else "leaves that to a person"
     return Forbidden(
         f'{what}: the rule "{rule.name}" {decision}. Nothing was done.',
-        hint="The account's owner may do it: browse-together run --person, or change the rule in policy.toml.",
+        hint=_WAYS,
         details={"context": {"rule": rule.name}},
     )
 

@@ -7,7 +7,7 @@ from playwright.async_api import Error as PlaywrightError
 from pydantic import JsonValue
 
 from browser_service.host import delta, errors
-from browser_service.host.act_check import check_act
+from browser_service.host.act_check import check_act, watch_requests
 from browser_service.host.call_run import CallRun, Handler
 from browser_service.host.confinement import confine
 from browser_service.host.elements import explanation
@@ -60,6 +60,7 @@ async def perform_live(page: BrowserPage, run: CallRun, handler: Handler) -> Jso
     """Bring the page up, and perform. What only reads is read once more where the page died under it."""
     await bring_up(page, run)
     await confine(page, run.call)
+    await watch_requests(page)
     try:
         return await perform(page, run, handler)
     except BrowserCrashed:
@@ -73,6 +74,7 @@ async def perform(page: BrowserPage, run: CallRun, handler: Handler) -> Json:
     """Run the handler; for an act, add what was observed."""
     run.check_not_cancelled()
     await check_act(page, run.action)
+    page.record.has_leave = run.call.by_person or bool(run.call.confirmed)
     run.url_before = page.record.url
     changed = True
     acts = run.action.effect is Effect.ACTS and run.action.needs_open_page and not run.action.parts()
@@ -97,6 +99,7 @@ async def perform(page: BrowserPage, run: CallRun, handler: Handler) -> Json:
         changed = changed and not error.nothing_happened
         raise
     finally:
+        page.record.has_leave = False
         if observation is not None and page.observer is not None:
             page.observer.end(observation)
             run.requests = observation.requests()

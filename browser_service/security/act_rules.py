@@ -67,6 +67,11 @@ class ActRule(BaseModel):
         """Say if the rule goes by what the element is."""
         return bool(self.text or self.roles)
 
+    @property
+    def is_of_requests(self) -> bool:
+        """Say if the rule holds for requests that pages send by themselves too: no tool and no element decides."""
+        return bool(self.methods) and not self.actions and not self.asks_element
+
     def may_concern(self, act: Act) -> bool:
         """Say if the rule holds for the act, as far as its element does not decide."""
         return (
@@ -93,6 +98,17 @@ class ActRules:
 
     def __bool__(self) -> bool:
         return bool(self.rules)
+
+    @property
+    def watches_requests(self) -> bool:
+        """Say if rules hold for what pages send by themselves."""
+        return any(rule.is_of_requests for rule in self.rules)
+
+    def against_request(self, method: str, url: str) -> ActRule | None:
+        """Return the rule that keeps a request of a page from being sent; None if none does."""
+        sent = Act(action="", effect=Effect.ACTS, url=url, method=method)
+        rule = next((rule for rule in self.rules if rule.is_of_requests and rule.may_concern(sent)), None)
+        return rule if rule is not None and rule.decision != "allow" else None
 
     def asks_element(self, act: Act) -> bool:
         """Say if it depends on the element which rule decides."""

@@ -85,6 +85,8 @@ class PageRecord:
     """The browser that it was last live in."""
     origins: tuple[str, ...] = ()
     """Where it may go, if the token of its holder is for some origins."""
+    has_leave: bool = False
+    """A person acts, or has allowed what is done now: the owner's rules let its requests pass."""
     navigations: int = 0
     last_act: tuple[str, int] = ("", 0)
     """Who acted last, and how often the page had navigated before."""

@@ -51,6 +51,8 @@ class Tab:
         self.read_cache = ReadCache()
         self.confined = False
         """True once its frames load nothing from where its holder's token is not for."""
+        self.watched = False
+        """True once the owner's rules are asked about its requests."""
         self._owns = owns
         self._leave_answer: asyncio.Future[bool] | None = None
         page.on("domcontentloaded", self._on_document)

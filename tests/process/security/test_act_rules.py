@@ -23,7 +23,6 @@ text = ["Pay"]
 [[rule]]
 name = "nothing is sent"
 decision = "refuse"
-actions = ["fetch"]
 methods = ["POST"]
 
 [[rule]]
@@ -113,6 +112,27 @@ async def test_there_is_no_way_round_by_keys_forms_or_steps(service: RunningServ
     ):
         assert (await answered(service, call, "Refuse"))["code"] == "FORBIDDEN"
     assert site.counts["/paid"] == 0
+
+
+async def test_requests_that_a_page_sends_by_itself_are_left_to_a_person(
+    service: RunningService, agent: Agent, site: Site
+) -> None:
+    script = "setTimeout(() => fetch('/saved', {method: 'POST', headers: {'x-save': '1'}}))"
+    frame = site.page("/frame", "<button id=inner onclick=\"fetch('/saved', {method: 'POST'})\">In</button>")
+    site.page("/form", f'<button id=save onclick="{script}">Save</button><iframe src="{frame}"></iframe>')
+    await agent.call("goto", pageId="p", url=site.url("/form"))
+    reply = (await agent.reply("click", pageId="p", selector="#save")).json()
+    said = [notice["text"] for notice in reply["notices"]]
+    assert any('/saved was not sent: the rule "nothing is sent" leaves that to a person' in text for text in said), (
+        reply
+    )
+    assert "failed" in reply["result"]["observed"]
+    await agent.call("click", pageId="p", selector="#inner", frame="iframe")
+    assert "/saved" not in site.counts
+    async with service.agent(operator=True) as person:
+        await person.call("goto", pageId="own", url=site.url("/form"))
+        await person.call("click", pageId="own", selector="#save")
+    assert site.counts["/saved"] == 1
 
 
 async def test_a_rule_refuses_requests_and_acts_on_sessions_with_the_way_to_do_them(
