@@ -28,7 +28,7 @@ def check_config() -> list[Check]:
 def check_reach(settings: Settings) -> Check:
     """Tell where pages may go."""
     rules = [
-        f"{name.upper()} {', '.join(values)}"
+        f"BROWSE_{name.upper()} {', '.join(values)}"
         for name in ("url_whitelist", "url_blacklist", "allow_hosts", "deny_hosts")
         if (values := getattr(settings, name))
     ]

@@ -4,7 +4,8 @@ from browser_service.security.urls import UrlPolicy
 
 _NO_WAY_ROUND = (
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
-    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
+    "--webrtc-ip-handling-policy=disable_non_proxied_udp",
+    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",  # is its name in other builds
     "--disable-quic",
 )
 """Where all goes through a gate, Chromium looks up no name by itself, and sends nothing by UDP."""

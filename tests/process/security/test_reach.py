@@ -101,6 +101,23 @@ def hosts(received: list[Received]) -> set[str]:
     return {each.headers["Host"].partition(":")[0] for each in received}
 
 
+STUN = """port => {
+    const connection = new RTCPeerConnection({iceServers: [{urls: `stun:127.0.0.1:${port}`}]});
+    connection.createDataChannel('any');
+    const gathered = new Promise(resolve => { connection.onicecandidate = event => event.candidate || resolve(true); });
+    connection.createOffer().then(offer => connection.setLocalDescription(offer));
+    return Promise.race([gathered, new Promise(resolve => setTimeout(resolve, 1000))]);
+}"""
+
+
+@pytest.fixture
+def datagrams() -> Iterator[socket.socket]:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.settimeout(0)
+        yield listener
+
+
 @pytest.fixture(scope="module")
 async def ruled(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[RunningService]:
     """Start a service whose pages request nothing of one site."""
@@ -123,19 +140,22 @@ def far() -> Iterator[Site]:
 
 @pytest.mark.anyio
 async def test_no_request_of_a_page_or_its_workers_arrives_where_a_rule_denies_it(
-    ruled: RunningService, near: Site, far: Site
+    ruled: RunningService, near: Site, far: Site, datagrams: socket.socket
 ) -> None:
     """Each way is shown to lead to another host, and what was denied to have been tried before."""
     async with ruled.agent() as agent:
         for host in ("denied.localhost", "open.localhost"):
             await reach(agent, near, far.url("", host))
+        await agent.call("evaluate_script", pageId="popen-localhost", expression=STUN, arg=datagrams.getsockname()[1])
         await become(lambda: arrived(far, "open.localhost") >= ARRIVALS)
+    with pytest.raises(BlockingIOError):
+        datagrams.recv(100)
     assert hosts(far.received) == {"open.localhost"}
 
 
 @pytest.mark.anyio
 async def test_no_request_of_a_page_or_its_workers_arrives_at_the_services_own_port(
-    tmp_path: Path, near: Site, far: Site
+    tmp_path: Path, near: Site, far: Site, datagrams: socket.socket
 ) -> None:
     """Without any rule. The far site stands where the service is, for whatever is said of it by name or address."""
     with Site() as other:
@@ -146,7 +166,11 @@ async def test_no_request_of_a_page_or_its_workers_arrives_at_the_services_own_p
             for host in ("far.localhost", "127.0.0.2"):
                 await reach(agent, near, far.url("", host))
             await reach(agent, near, other.url("", "open.localhost"))
+            await agent.call(
+                "evaluate_script", pageId="popen-localhost", expression=STUN, arg=datagrams.getsockname()[1]
+            )
             await become(lambda: arrived(other, "open.localhost") >= ARRIVALS)
+            assert datagrams.recv(100)  # which a browser sends whose connections need not pass a gate
     assert far.received == []
 
 
