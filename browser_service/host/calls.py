@@ -12,7 +12,6 @@ import structlog
 from browser_service.host.act_check import check_session_act
 from browser_service.host.admission import Admission
 from browser_service.host.call_run import CallRun, Handler
-from browser_service.host.capacity import Capacity
 from browser_service.host.confinement import within_origins
 from browser_service.host.dialogs import Dialogs
 from browser_service.host.events import EventLog, sendable
@@ -23,8 +22,8 @@ from browser_service.host.page.crash_errors import add_crash_context
 from browser_service.host.page.entry import PageEntry
 from browser_service.host.page.handle import BrowserPage
 from browser_service.host.page.life import Life
+from browser_service.host.placement import Placement
 from browser_service.host.privacy import is_shut_out, shut_out_calls, shut_out_error
-from browser_service.host.recovery.eviction import Eviction
 from browser_service.host.recovery.reversal import REVERSALS
 from browser_service.host.registry import PageRegistry
 from browser_service.host.run import bring_up, perform, perform_live
@@ -40,13 +39,11 @@ from browser_service.security.act_rules import ActRules
 from browser_service.security.urls import abridged_in
 from shared import catalogue
 from shared.actions.base import Action
-from shared.actions.traits import Lane, Scope, Unaddressed
+from shared.actions.traits import Lane, Scope
 from shared.calls import Call, CallState, Outcome
-from shared.errors import BrowseError, ErrorBody, PageNotFound, PageOwned, SessionNotFound
-from shared.events import CallEnded, CallMoved, PageOpened
+from shared.errors import BrowseError, ErrorBody, PageOwned, SessionNotFound
+from shared.events import CallEnded, CallMoved
 from shared.model import Json
-from shared.next_calls import next_call
-from shared.pages import PageState
 
 _log = structlog.get_logger(__name__)
 
@@ -66,8 +63,7 @@ class Calls:
     admission: Admission
     dialogs: Dialogs
     registry: PageRegistry
-    eviction: Eviction
-    capacity: Capacity
+    placement: Placement
     memory: Memory
     log: EventLog
     queue_wait_ms: int
@@ -155,9 +151,7 @@ class Calls:
             if run.action.scope is Scope.SESSION:
                 result = sendable(await self._on_session(run, run.action))
                 return Outcome(call_id=call.call_id, result=result, undo=run.undo, waited_ms=run.waited_ms)
-            await self.capacity.measure()
-            await self._make_room(run)
-            entry = self._entry(run)
+            entry = await self.placement.page_for(run)
             lease = entry.lease
             result = sendable(await self._perform(entry, run))
             await asyncio.gather(*map(self.cancel, shut_out_calls(entry.record, run, self.running.values())))
@@ -252,38 +246,6 @@ class Calls:
         """Open, in a turn, a page on which a call is going to wait beside the turns."""
         async with run.turn(page.queue, self.queue_wait_ms):
             await bring_up(page, run)
-
-    async def _make_room(self, run: CallRun) -> None:
-        """Close an abandoned page where there is no room for one that the call makes, and may make."""
-        call, session = run.call, self.sessions.get(run.call.session_id or "")
-        makes = run.action.unaddressed is Unaddressed.NEW_PAGE or call.undo is not None
-        if session is None or call.page_id in self.pages or not makes:
-            return
-        self.admission.check_url(run.action)
-        await self.eviction.make_room(session.session_id, call.client)
-
-    def _entry(self, run: CallRun) -> PageEntry:
-        """Find the page of a call, or create it for one that may. No await: of many first calls, one creates."""
-        call, action = run.call, run.action
-        page_id = call.page_id or ""
-        entry = self.pages.get(page_id)
-        if entry is not None:
-            return entry
-        session = self.sessions.get(call.session_id or "")
-        if session is None:
-            raise SessionNotFound(f"There is no session {call.session_id!r}.")
-        reopens = call.undo is not None and action.closes_page
-        if action.unaddressed is not Unaddressed.NEW_PAGE and not reopens:
-            raise PageNotFound(f"There is no page {page_id!r}.", hint=f"See yours: {next_call('list_pages')}.")
-        self.capacity.check(session.session_id, call.client_id)
-        if reopens:
-            entry = self.registry.reopen(session, call)
-        else:
-            state = PageState(page_id=page_id, session_id=session.session_id)
-            entry = self.registry.add(state, session)
-            entry.record.ownership.take(call, action.agent)
-        self.log.emit(PageOpened(page=entry.record.state()))
-        return entry
 
     def _follow_up(self, entry: PageEntry, run: CallRun, *, taken: bool) -> None:
         """Follow up on what the call did to the page. A holder is idle from the end of its last call on. A call that

@@ -23,6 +23,7 @@ from browser_service.host.page.entry import PageEntry
 from browser_service.host.page.life import Life, LifeEvent
 from browser_service.host.page.parking import Parking
 from browser_service.host.page.record import PageRecord
+from browser_service.host.placement import Placement
 from browser_service.host.recovery.closed_page import remember
 from browser_service.host.recovery.eviction import Eviction
 from browser_service.host.recovery.idleness import IdleSweep
@@ -99,13 +100,14 @@ class LocalHost:
         return any(run.belongs_to(client_id, page_id) for run in self._running.values())
 
     def _make_calls(self, handlers: Mapping[str, Handler], artifacts: ArtifactPort, eviction: Eviction) -> Calls:
+        admission = Admission(self._records, self._policy, self.dialogs, self.launcher.profile.check_free)
+        parts = (self._registry, admission, eviction, self._capacity, self._log)
         return Calls(
             *(self._pages, self._sessions, self._running, handlers, artifacts),
-            admission=Admission(self._records, self._policy, self.dialogs, self.launcher.profile.check_free),
+            admission=admission,
             dialogs=self.dialogs,
             registry=self._registry,
-            eviction=eviction,
-            capacity=self._capacity,
+            placement=Placement(self._pages, self._sessions, *parts),
             memory=self.memory,
             log=self._log,
             queue_wait_ms=self._limits.queue_wait_ms,
