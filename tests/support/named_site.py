@@ -48,8 +48,12 @@ async def browser_that_knows(site: NamedSite, directory: Path) -> Path:
         browser = find_executable(playwright, LaunchOptions(profile_dir=directory))
     script = directory / "browser"
     script.write_text(
-        f'#!/bin/sh\nexec "{browser}" "$@" --host-resolver-rules="MAP {site.name}:443 127.0.0.1:{site.port}" '
-        f"--ignore-certificate-errors-spki-list={site.key_hash}\n",  # the last of two switches holds
+        "#!/bin/sh\n"
+        "for given; do\n"  # of two such switches one alone would hold
+        '    shift; case "$given" in --host-resolver-rules=*) ;; *) set -- "$@" "$given";; esac\n'
+        "done\n"
+        f'exec "{browser}" --host-resolver-rules="MAP {site.name}:443 127.0.0.1:{site.port}" '
+        f'--ignore-certificate-errors-spki-list={site.key_hash} "$@"\n',
         encoding="utf-8",
     )
     script.chmod(0o755)
