@@ -17,6 +17,7 @@ from browser_service.host.close import bounded
 from browser_service.host.dialogs import Dialogs
 from browser_service.host.events import EventLog
 from browser_service.host.files import ArtifactPort
+from browser_service.host.launching.congestion import Congestion
 from browser_service.host.launching.memory import Memory
 from browser_service.host.network.downloads import Downloads
 from browser_service.host.page.entry import PageEntry
@@ -41,6 +42,8 @@ from shared.model import Json
 from shared.pages import Answer, Figures, PageState, SessionOptions, SessionSpec
 
 if TYPE_CHECKING:
+    from playwright.async_api import CDPSession
+
     from browser_service.host.launching.launcher import Launcher
 
 _log = structlog.get_logger(__name__)
@@ -79,7 +82,14 @@ class LocalHost:
         self.memory = Memory(limits.memory_mb, lambda: launcher.driver)
         self._capacity = Capacity(self._records, limits, self.memory)
         parts = (self._pages, self._log, self.dialogs, policy, limits)
-        self._registry = PageRegistry(*parts, downloads=self.downloads, busy=self._busy, capacity=self._capacity)
+        self._congestion = Congestion(self._browsers, lambda: launcher.driver, lambda: bool(self._running))
+        self._registry = PageRegistry(
+            *parts,
+            downloads=self.downloads,
+            busy=self._busy,
+            crowded_out=lambda: self._congestion.ended_one,
+            capacity=self._capacity,
+        )
         self.people = self._registry.people
         self._parking = Parking(
             *(self._pages, self._running, self.downloads, self._log.emit), headed=not launcher.options.headless
@@ -94,6 +104,15 @@ class LocalHost:
             memory=self.memory,
             idle=limits.idle,
         )
+
+    def _browsers(self) -> "list[CDPSession]":
+        """Return a session of Chromium's for each of our browsers that runs."""
+        live = {
+            session.browser_id: session.windows.cdp
+            for session in self._sessions.values()
+            if session.live and session.windows is not None and session.windows.cdp is not None
+        }
+        return [*live.values()]
 
     def _busy(self, client_id: str, page_id: str) -> bool:
         """Say if a client has a call queued or running on a page."""
@@ -203,6 +222,8 @@ class LocalHost:
             if self.launcher.attached or (session.profile and self._limits.idle.browsers_kept):
                 self._background.spawn(self._warm(session))
         self._upkeep.spawn(self.idle_sweep.run())
+        if self._limits.page_events and not self.launcher.attached:
+            self._upkeep.spawn(self._congestion.run())
         self._upkeep.spawn(self._save_now_and_then())
 
     async def _warm(self, session: SessionEntry) -> None:

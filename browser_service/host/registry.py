@@ -51,6 +51,7 @@ class PageRegistry:
         *,
         downloads: Downloads,
         busy: Busy,
+        crowded_out: Callable[[], bool],
         capacity: Capacity,
     ) -> None:
         self.make_room: MakeRoom | None = None
@@ -68,6 +69,7 @@ class PageRegistry:
         self._policy = policy
         self._limits = limits
         self._busy = busy
+        self._crowded_out = crowded_out
         self._capacity = capacity
         self._background = Background()
 
@@ -94,6 +96,7 @@ class PageRegistry:
             downloads=self._downloads,
             idle_lease_ms=self._limits.idle_lease_ms,
             events_per_second=self._limits.page_events,
+            crowded_out=self._crowded_out,
             popups=PopupLimit(self._limits.page_popups),
             invisible_text=self._limits.invisible_text,
         )

@@ -1,6 +1,7 @@
 """Puts the parts of a page together under its pageId, and gives a call those that it may use."""
 
 from collections.abc import Awaitable, Callable
+from typing import Final
 
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Page
@@ -40,6 +41,7 @@ from shared.quoting import address
 
 Busy = Callable[[str, str], bool]
 """Says whether a client has a call queued or running on a page."""
+SETTING: Final = "BROWSE_PAGE_EVENTS_PER_SECOND"
 
 
 class PageEntry:
@@ -59,6 +61,7 @@ class PageEntry:
         downloads: Downloads,
         idle_lease_ms: int,
         events_per_second: int,
+        crowded_out: Callable[[], bool],
         popups: PopupLimit,
         invisible_text: InvisibleText,
     ) -> None:
@@ -84,6 +87,7 @@ class PageEntry:
         )
         self.popups = popups
         self._emit, self._on_close, self._events = emit, on_close, events_per_second
+        self._crowded_out = crowded_out
         self._background = Background()
 
     @property
@@ -135,8 +139,8 @@ class PageEntry:
     async def adopt(self, page: Page) -> None:
         """Make a tab of a Playwright page, and put it behind the pageId. Raises BrowserCrashed where it ends
         meanwhile."""
-        record, tab = self.record, Tab(page, self.session.owns, self._events, self._stop)
-        page.on("crash", lambda _: self.current.note_crash(tab))
+        record, tab = self.record, Tab(page, self.session.owns, self._events, self._on_flood)
+        page.on("crash", lambda _: self._on_crash(tab))
         page.on("close", lambda _: self._on_close(self, tab))
         self._listener.listen(tab)
         try:
@@ -158,13 +162,20 @@ class PageEntry:
         if place.parked is not None:
             await restore_storage(tab, record.url, place.storage, self._background)
 
-    def _stop(self, tab: Tab, kind: Kind) -> None:
-        """Give up a tab that floods everybody with events, and tell the page's holder. A person's own tab in a browser
+    def _on_crash(self, tab: Tab) -> None:
+        if not tab.dead and self._crowded_out():
+            self._stop(tab, f"it kept the browser from answering anybody else ({SETTING})")
+        self.current.note_crash(tab)
+
+    def _on_flood(self, tab: Tab, kind: Kind) -> None:
+        self._stop(tab, f"it made more {kind} than everybody else can bear ({SETTING}, {self._events})")
+
+    def _stop(self, tab: Tab, why: str) -> None:
+        """Give up a tab that does harm to everybody, and tell the page's holder. A person's own tab in a browser
         that is somebody else's is left alone."""
         record = self.record
         if record.life.over or not record.guarded:
             return
-        why = f"it made more {kind} than everybody else can bear (BROWSE_PAGE_EVENTS_PER_SECOND, {self._events})"
         if record.holder_id:
             where = f"{self.page_id} was stopped at {address(record.url)}, and its window closed"
             self.tell(record.holder_id, f"{where}: {why}. {ways_on(self.page_id)}")

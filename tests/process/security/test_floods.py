@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import httpx
 import pytest
@@ -147,3 +148,23 @@ async def test_what_a_site_was_granted_ends_with_the_last_page_of_the_chat(
     await service.host.idle_sweep.sweep()
     await other.call("goto", pageId="theirs", url=url)
     assert (await other.call("evaluate_script", pageId="theirs", expression=state))["value"] == before
+
+
+MOVES = """<body><script>let n = 0; const far = 'x'.repeat(1e6); setTimeout(() => setInterval(() => {
+    history.replaceState(0, '', '#' + n++ + far) }), 100)</script>"""
+
+
+async def test_a_page_whose_flood_lets_nothing_through_that_could_be_counted_is_ended_from_outside(
+    tmp_path: Path, site: Site
+) -> None:
+    settings = settings_for(tmp_path, page_events_per_second=1_000_000_000)
+    calm = site.page("/calm", "<button onclick='document.title = 1'>Go</button>")
+    async with running_service(settings) as service, service.agent("a") as agent, service.agent("b") as other:
+        await agent.call("goto", pageId="own", url=calm)
+        await other.call("goto", pageId="neighbour", url=calm)
+        flood = site.page("/moves", MOVES)
+        said = await stopped(agent, "loud", await agent.reply("goto", pageId="loud", url=flood, waitUntil="commit"))
+        assert "it kept the browser from answering anybody else" in said
+        await other.call("click", pageId="neighbour", selector="button")
+        error = await agent.error("snapshot", pageId="loud")
+        assert error["code"] == "BROWSER_CRASHED", "nobody starts it again unasked"

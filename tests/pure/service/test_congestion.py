@@ -1,0 +1,42 @@
+"""Tests which renderer is ended where a browser answers nobody."""
+
+import psutil
+import pytest
+
+from browser_service.host.launching.congestion import Usage, flooding
+
+LOUD = psutil.Process()
+CALM = psutil.Process().parents()[0]
+
+
+def usage(*, after_s: float, shared: float, loud: float, calm: float = 0.0) -> Usage:
+    return Usage(100.0 + after_s, 7.0 + shared, {LOUD: 3.0 + loud, CALM: 5.0 + calm})
+
+
+BEFORE = usage(after_s=0.0, shared=0.0, loud=0.0)
+
+
+@pytest.mark.parametrize(("shared", "loud", "calm"), [(0.2, 0.2, 0.0), (0.1, 0.05, 0.01), (0.4, 0.1, 0.09)])
+def test_the_renderer_that_works_most_while_the_browser_is_congested_is_ended(
+    shared: float, loud: float, calm: float
+) -> None:
+    assert flooding(BEFORE, usage(after_s=0.2, shared=shared, loud=loud, calm=calm)) == LOUD
+
+
+@pytest.mark.parametrize(
+    ("shared", "loud"),
+    [
+        pytest.param(0.01, 0.2, id="other programs have the processors"),
+        pytest.param(0.2, 0.01, id="what was sent before is still worked on"),
+    ],
+)
+def test_no_renderer_is_ended_that_need_not_be_the_cause(shared: float, loud: float) -> None:
+    assert flooding(BEFORE, usage(after_s=0.2, shared=shared, loud=loud)) is None
+
+
+def test_of_many_that_work_alike_none_is_ended_nor_one_that_has_just_begun() -> None:
+    many = {psutil.Process(): 0.1, CALM: 0.1, psutil.Process(1): 0.1}
+    before = Usage(0.0, 0.0, dict.fromkeys(many, 0.0))
+    assert flooding(before, Usage(0.2, 0.2, many)) is None
+    assert flooding(Usage(0.0, 0.0, {}), Usage(0.2, 0.2, many)) is None
+    assert flooding(Usage(0.0, 0.0, {}), Usage(0.2, 0.2, {})) is None
