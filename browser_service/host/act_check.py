@@ -3,6 +3,7 @@
 import contextlib
 import hashlib
 import json
+from collections.abc import Sequence
 from typing import Final
 from urllib.parse import urljoin
 
@@ -16,23 +17,38 @@ from browser_service.security.act_rules import Act, ActRule, ActRules
 from browser_service.security.urls import origin_of
 from shared.actions.base import Action
 from shared.calls import Call
-from shared.errors import BrowseError, Forbidden
+from shared.errors import Forbidden
+from shared.model import Json
 from shared.quoting import address, quoted
 
 _ELEMENT_WORDS: Final = script("element_words")
-_FOUND_WITHIN_MS: Final = 2_000
+_ENTER: Final = ("Enter", "NumpadEnter", "\n", "\r")
 _WAYS: Final = "The account's owner may do it: browse-together run --person, or change the rule in policy.toml."
 
 
 async def check_act(page: BrowserPage, action: Action) -> None:
     """Raise Forbidden for an act that a rule keeps from being done now. Where the rule says so, a person is asked.
-    What a person does needs nobody's leave."""
+    What a person does needs nobody's leave.
+
+    Where rules go by the element, it is waited for as the act itself would do: Playwright's errors mean that the act
+    could not be done either.
+    """
     if not page.act_rules or page.call.by_person or action.parts():  # each part is checked by itself
         return
-    act = _act(page, action)
-    if action.activates and page.act_rules.asks_element(act):
-        act = await _with_element(page, action, act)
-    _judge(page, action, act)
+    done = action.canonical()
+    act = _act(page, action, done)
+    if not done.activates or not page.act_rules.asks_element(act):
+        _judge(page, action, [act])
+    elif done.requested_selector is None:
+        await _check_keys(page, action, act, await targets.focused_element(page.playwright))
+    else:
+        element = await page.element(done.requested_selector, done.requested_frame, strict=done.requested_strict)
+        timeout_ms = done.allowed_ms() if done.requested_timeout is None else done.requested_timeout
+        handle = await element.element_handle(timeout=timeout_ms)
+        if done.points:
+            await _check_click(page, action, act, handle, timeout_ms)
+        else:
+            await _check_keys(page, action, act, handle)
 
 
 async def watch_requests(page: BrowserPage) -> None:
@@ -59,10 +75,17 @@ async def watch_requests(page: BrowserPage) -> None:
     await page.playwright.route("**/*", decide)
 
 
-async def check_element(page: BrowserPage, action: Action, element: Locator) -> None:
-    """Check an element that an action goes on to click, such as a form's button."""
+async def check_field(page: BrowserPage, action: Action, field: ElementHandle) -> None:
+    """Check a field that an action goes on to tick, or to choose in."""
     if page.act_rules and not page.call.by_person:
-        _judge(page, action, _act(page, action).model_copy(update=await _facts(element)))
+        await _check_keys(page, action, _act(page, action, action), field)
+
+
+async def check_button(page: BrowserPage, action: Action, button: Locator, timeout_ms: float) -> None:
+    """Check a button that an action goes on to click."""
+    if page.act_rules and not page.call.by_person:
+        handle = await button.element_handle(timeout=timeout_ms)
+        await _check_click(page, action, _act(page, action, action), handle, timeout_ms)
 
 
 def check_session_act(rules: ActRules, call: Call, action: Action) -> None:
@@ -72,40 +95,53 @@ def check_session_act(rules: ActRules, call: Call, action: Action) -> None:
         raise _forbidden(rule, _description(action, act))
 
 
-def _act(page: BrowserPage, action: Action) -> Act:
-    url = action.requested_url if action.requested_url and (action.navigates or action.from_page) else ""
+def _act(page: BrowserPage, action: Action, done: Action) -> Act:
+    """Return what is known of the act without its element; `done` is the action by its usual name."""
+    url = done.requested_url if done.requested_url and (done.navigates or done.from_page) else ""
     here = page.playwright.url if page.current.live else page.record.url
     return Act(
-        action=action.name(), effect=action.effect, url=urljoin(here, url) if url else here, method=action.sent_method
+        action=done.name(),
+        called=action.name(),
+        effect=done.effect,
+        url=urljoin(here, url) if url else here,
+        method=done.sent_method,
     )
 
 
-async def _with_element(page: BrowserPage, action: Action, act: Act) -> Act:
-    """Add what is known of the element. One that is not there is the handler's business."""
-    try:
-        if action.requested_selector is not None:
-            element: Locator | ElementHandle = await page.element(
-                action.requested_selector, action.requested_frame, strict=True
-            )
-        else:
-            element = await targets.focused_element(page.playwright)
-        return act.model_copy(update=await _facts(element, entered=action.requested_key.endswith("Enter")))
-    except (PlaywrightError, BrowseError):
-        return act
+async def _check_click(page: BrowserPage, action: Action, act: Act, element: ElementHandle, timeout_ms: float) -> None:
+    """Check a click by what receives it, and by what it was meant for."""
+    done = action.canonical()
+    point = done.requested_point.model_dump() if done.requested_point else None
+    await element.scroll_into_view_if_needed(timeout=timeout_ms)
+    receiver = await targets.element_clicked(page.playwright, element, point, ticks=done.points and done.reads_back)
+    found = [each for each in (receiver, element) if each is not None]
+    _judge(page, action, [act.model_copy(update=await _facts(each, {})) for each in found])
 
 
-async def _facts(element: Locator | ElementHandle, *, entered: bool = False) -> dict[str, str]:
-    if isinstance(element, Locator):
-        element = await element.element_handle(timeout=_FOUND_WITHIN_MS)
-    facts = await element.evaluate(_ELEMENT_WORDS, entered)
-    return {"role": str(facts["role"]), "words": str(facts["words"])}
+async def _check_keys(page: BrowserPage, action: Action, act: Act, element: ElementHandle) -> None:
+    """Check keys by what they set off: a form's button, where Enter is pressed in a field."""
+    done = action.canonical()
+    *modifiers, key = done.requested_key.rsplit("+", 1)
+    how: Json = {
+        "entered": key in _ENTER or any(sign in done.typed_text for sign in "\r\n"),
+        "typed": bool(done.typed_text) or "text" in type(done).model_fields,
+        "accessKey": key.lower() if any("Alt" in each for each in modifiers) else "",
+    }
+    _judge(page, action, [act.model_copy(update=await _facts(element, how))])
 
 
-def _judge(page: BrowserPage, action: Action, act: Act) -> None:
-    rule = page.act_rules.deciding(act)
-    if rule is None:
+async def _facts(element: ElementHandle, how: Json) -> dict[str, str]:
+    facts = await element.evaluate(_ELEMENT_WORDS, how)
+    return {"role": str(facts["role"]), "words": str(facts["words"])} if facts else {}
+
+
+def _judge(page: BrowserPage, action: Action, acts: Sequence[Act]) -> None:
+    """Raise Forbidden if a rule keeps one of the acts, which are one by what it is judged by, from being done."""
+    decided = [(rule, act) for act in acts if (rule := page.act_rules.deciding(act))]
+    if not decided:
         return
-    key = _key(rule, action, act)
+    rule, act = min(decided, key=lambda each: each[0].decision != "refuse")
+    key = _key(rule, action, acts)
     if key in page.call.confirmed:
         return
     what = _description(action, act)
@@ -133,7 +169,7 @@ def _description(action: Action, act: Act) -> str:
     return f"{action.name()}{element} at {origin_of(act.url) or act.url[:100] or 'no page'}"
 
 
-def _key(rule: ActRule, action: Action, act: Act) -> str:
+def _key(rule: ActRule, action: Action, acts: Sequence[Act]) -> str:
     """Make what a confirmation is for: this very act, by these arguments, on such an element, and no other."""
-    facts = [rule.name, action.wire_body(), act.model_dump(mode="json")]
+    facts = [rule.name, action.wire_body(), *(act.model_dump(mode="json") for act in acts)]
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:32]

@@ -73,7 +73,6 @@ async def perform_live(page: BrowserPage, run: CallRun, handler: Handler) -> Jso
 async def perform(page: BrowserPage, run: CallRun, handler: Handler) -> Json:
     """Run the handler; for an act, add what was observed."""
     run.check_not_cancelled()
-    await check_act(page, run.action)
     page.record.has_leave = run.call.by_person or bool(run.call.confirmed)
     run.url_before = page.record.url
     changed = True
@@ -119,10 +118,11 @@ async def _report_reverted_fields(page: BrowserPage, run: CallRun, *, acts: bool
 
 
 async def _run_in_front(page: BrowserPage, action: Action, handler: Handler) -> Json:
-    """Run the handler, with the page in front if it shares its window: behind another it gets no animation frames, and
-    acts on it would take seconds."""
+    """Run the handler, unless a rule of the owner's keeps the act from being done. A page that shares its window is in
+    front: behind another it gets no animation frames, and acts on it would take seconds."""
     if page.record.shares_window and action.effect is Effect.ACTS and action.needs_open_page:
         await page.playwright.bring_to_front()
+    await check_act(page, action)
     return await handler(page, action)
 
 

@@ -41,6 +41,8 @@ class Act(BaseModel):
     """Says what a call is about to do: the facts that rules go by."""
 
     action: str
+    called: str = ""
+    """Is another name by which it was called."""
     effect: Effect
     url: str
     method: str = ""
@@ -76,7 +78,7 @@ class ActRule(BaseModel):
         """Say if the rule holds for the act, as far as its element does not decide."""
         return (
             act.effect in self.effects
-            and (not self.actions or act.action in self.actions)
+            and (not self.actions or not {act.action, act.called}.isdisjoint(self.actions))
             and (not self.methods or act.method in self.methods)
             and (not self.origins or any(url_rule(each).matches(web_address(act.url)) for each in self.origins))
         )

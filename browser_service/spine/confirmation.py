@@ -1,9 +1,10 @@
 """Asks a person where a rule of the account's owner leaves an act to them, and does it once they allow it."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
+from browser_service.rules.bounded import Bounded
 from browser_service.spine.feed import ASKING
 from browser_service.spine.front_call import FrontCall, Perform
 from browser_service.spine.host_calls import HostTask
@@ -13,6 +14,8 @@ from shared.model import Json
 
 _ALLOW: Final = "Allow once"
 _REFUSE: Final = "Refuse"
+_SPENT: Final = "It was allowed once, and another call of yours did it."
+_KEPT: Final = 2_000
 _WAYS: Final = "The account's owner may do it: browse-together run --person, or change the rule in policy.toml."
 
 
@@ -38,6 +41,8 @@ class Confirmations:
     """Asks by `request_human`, like any agent, so that all the ways to answer are there."""
 
     perform: Perform
+    _spent: Bounded[str, bool] = field(default_factory=lambda: Bounded(_KEPT))
+    """Has the ids of the requests whose answer a call has used: calls that ask the same at once share one request."""
 
     async def run(self, call: FrontCall, task: HostTask, go: Callable[[HostTask], Awaitable[Outcome]]) -> Outcome:
         """Do the task; where a rule leaves it to a person, ask, and do it once allowed: this very act, and once."""
@@ -64,9 +69,14 @@ class Confirmations:
                 reply = await self.perform(call.caller, body, f"{call.call_id}{ASKING}")
             except BrowseError as error:
                 return f"Nobody could be asked: {error.message}"
-            if reply["state"] != "pending":
-                return str(reply.get("answer") or reply["observed"])
-            body = {**asking, "requestId": reply["requestId"]}
+            request_id = str(reply["requestId"])
+            if reply["state"] == "pending":
+                body = {**asking, "requestId": request_id}
+                continue
+            if request_id in self._spent:
+                return _SPENT
+            self._spent[request_id] = True
+            return str(reply.get("answer") or reply["observed"])
 
 
 def _once(outcome: Outcome) -> Outcome:

@@ -25,6 +25,7 @@ class Click(ElementAction):
     """Click an element. The reply says what was observed: a navigation, requests sent, a popup, or nothing."""
 
     activates = True
+    points = True
     aliases = (Alias("double_click", presets={"clickCount": 2}), Alias("right_click", presets={"button": "right"}))
 
     button: Literal["left", "right", "middle"] = Field(default="left", description="Mouse button.")
@@ -62,6 +63,7 @@ class Fill(ElementAction):
 class Type(ElementAction):
     """Type text into an element key by key, after what it has. Use `fill` unless the page listens for keys."""
 
+    activates = True
     reports_value = True
 
     secret_fields = ("text",)
@@ -71,6 +73,10 @@ class Type(ElementAction):
     )
     delay: float = Field(default=0, ge=0, le=1_000, description="Ms between keys.")
     no_wait_after: NoWaitAfter = False
+
+    @property
+    def typed_text(self) -> str:
+        return self.text if isinstance(self.text, str) else ""
 
     def allowed_ms(self) -> int:
         characters = len(self.text) if isinstance(self.text, str) else MOST_CHARACTERS
@@ -135,6 +141,7 @@ class Check(ElementAction):
     """Tick a checkbox or radio button; one that is ticked already stays so."""
 
     activates = True
+    points = True
     undone_by = next_call("uncheck", ...)
     reads_back = True
     reports_value = True
@@ -151,6 +158,7 @@ class Uncheck(ElementAction):
     """Untick a checkbox; one that is not ticked stays so."""
 
     activates = True
+    points = True
     undone_by = next_call("check", ...)
     reads_back = True
     reports_value = True

@@ -1,19 +1,23 @@
 """The mouse by itself, dragging, and scrolling."""
 
-from typing import Literal
+from typing import ClassVar, Literal
 
-from pydantic import AliasChoices, Field
+from pydantic import AliasChoices, BaseModel, Field
 
 from shared.actions.arguments import Part, Selector
 from shared.actions.base import ElementAction, PageAction
 from shared.actions.interaction import At, Force, Modifiers, NoWaitAfter, Trial
 from shared.actions.interaction import Scroll as Scrolling
-from shared.actions.traits import Effect
+from shared.actions.traits import Argument, Effect
 
 
 class DragAndDrop(ElementAction):
     """Drag an element onto another one. The reply says what the page made of it: an HTML drag and where it was dropped,
     or where the element is now."""
+
+    activates = True  # where it is let go on the same element, that is a click
+    points = True
+    requested_point: ClassVar[Argument[BaseModel | None]] = Argument("source_position", None)
 
     selector: Selector = Field(
         validation_alias=AliasChoices("source", "selector"),

@@ -194,6 +194,8 @@ class Traits(BaseModel):
     """Says that the action is input to one element, and that Playwright reports whether the element received it."""
     activates: ClassVar[bool] = False
     """Says that the action sets off what an element does, as a click on a button does."""
+    points: ClassVar[bool] = False
+    """Says that it does so with the mouse, so that whatever is at that point of the element receives it."""
     runs_script: ClassVar[bool] = False
     """Says that the action runs the caller's script in the page, whose failures are the caller's own."""
     from_page: ClassVar[bool] = False
@@ -220,6 +222,10 @@ class Traits(BaseModel):
     """Holds the selector of the second element of a drag."""
     requested_frame: ClassVar[Argument[str | None]] = Argument("frame", None)
     """Holds the selector of the iframe in which the elements are."""
+    requested_point: ClassVar[Argument[BaseModel | None]] = Argument("position", None)
+    """Says where in its element the call uses the mouse; None is the middle."""
+    requested_strict: ClassVar[Argument[bool]] = Argument("strict", without=True)
+    """Says whether the selector may mean one element alone."""
     requested_key: ClassVar[Argument[str]] = Argument("key", "")
     requested_timeout: ClassVar[Argument[int | None]] = Argument("timeout", None)
     """Bounds the time that the call may take on the page, in milliseconds."""
@@ -254,6 +260,11 @@ class Traits(BaseModel):
     def named_urls(self) -> tuple[str, ...]:
         """Return the URLs at which the call does something. An empty one stands for what is not bound to a URL."""
         return (self.requested_url,) if self.requested_url is not None else ()
+
+    @property
+    def typed_text(self) -> str:
+        """Return the text whose characters the call presses as keys."""
+        return ""
 
     @property
     def sent_method(self) -> str:

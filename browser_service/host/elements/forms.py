@@ -11,7 +11,7 @@ from playwright.async_api import ElementHandle
 from playwright.async_api import Error as PlaywrightError
 
 from browser_service.host import errors
-from browser_service.host.act_check import check_element
+from browser_service.host.act_check import check_button, check_field
 from browser_service.host.elements import explanation
 from browser_service.host.elements.field_values import not_as_given
 from browser_service.host.elements.field_watch import FIELD_CHARACTERS
@@ -111,11 +111,11 @@ class Form:
 
     async def submit(self, selector: str) -> None:
         button = await self._locate("submit", FormField(selector=selector, value=True))
-        await check_element(self._page, self._action, button.locator)
         await self._attempt(button, self._click(button))
 
     async def _click(self, button: FormEntry) -> None:
         try:
+            await check_button(self._page, self._action, button.locator, self._wait_ms)
             await button.locator.click(timeout=self._wait_ms)
         except PlaywrightError as error:
             if not self._page.outlasted_by_navigation(error):
@@ -163,6 +163,8 @@ class Form:
             field.handle, field.kind = handles[chosen], states[chosen]["kind"]
             with self._named_errors(field.place):
                 field.input = input_of(field, states[chosen])
+            if field.kind != "text":
+                await check_field(self._page, self._action, field.handle)
 
     async def _attempt(self, field: FormEntry, work: Awaitable[T]) -> T:
         with self._named_errors(field.place):

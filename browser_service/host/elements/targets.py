@@ -6,25 +6,44 @@ from playwright.async_api import ElementHandle, Page
 
 from browser_service.host.scripts import script
 from shared.errors import ElementNotInteractable
+from shared.model import Json
 
 ELEMENT_NAME: Final = script("element_name")
 _ELEMENT_AT: Final = script("element_at")
+_CLICK_POINT: Final = script("click_point")
 _FRAME_CORNER: Final = script("frame_corner")
 _FOCUSED_ELEMENT: Final = script("focused_element")
 
 
-async def element_name_at(page: Page, x: float, y: float) -> str:
-    """Describe the element at a point of the viewport, in whichever frame or shadow root."""
+async def element_at(page: Page, x: float, y: float) -> ElementHandle | None:
+    """Return the element at a point of the viewport, in whichever frame or shadow root."""
     frame = page.main_frame
     while True:
         element = (await frame.evaluate_handle(_ELEMENT_AT, [x, y])).as_element()
-        if element is None:
-            return "nothing"
-        content_frame = await element.content_frame()
-        if content_frame is None:
-            return str(await element.evaluate(ELEMENT_NAME))
+        content_frame = await element.content_frame() if element is not None else None
+        if element is None or content_frame is None:
+            return element
         left, top = await element.evaluate(_FRAME_CORNER)
         x, y, frame = x - left, y - top, content_frame
+
+
+async def element_name_at(page: Page, x: float, y: float) -> str:
+    """Describe the element at a point of the viewport."""
+    element = await element_at(page, x, y)
+    return "nothing" if element is None else str(await element.evaluate(ELEMENT_NAME))
+
+
+async def element_clicked(
+    page: Page, element: ElementHandle, point: Json | None, *, ticks: bool
+) -> ElementHandle | None:
+    """Return the element that receives a click on an element, at a point of it or in its middle: one inside it, in a
+    frame that it shows, or one that covers it. `ticks` means the control of a label."""
+    x, y = await element.evaluate(_CLICK_POINT, [point, ticks])
+    frame = await element.owner_frame()
+    while frame is not None and frame.parent_frame is not None:
+        left, top = await (await frame.frame_element()).evaluate(_FRAME_CORNER)
+        x, y, frame = x + left, y + top, frame.parent_frame
+    return await element_at(page, x, y)
 
 
 async def focused_element(page: Page) -> ElementHandle:

@@ -1,12 +1,17 @@
-// Returns the role of what a click on an element, or Enter in it, sets off, and all words by which people know it.
+// Returns the role of what a click on an element, or a key pressed on it, sets off, and all words by which people know
+// it; nothing for keys that only type into a field.
 import {control} from "./control.js";
 
 const ROLES = {a: 'link', button: 'button', select: 'combobox', textarea: 'textbox', summary: 'button', option: 'option'};
 const BUTTONS = ['submit', 'button', 'reset', 'image'];
+const NO_TEXT = [...BUTTONS, 'checkbox', 'radio', 'range', 'color', 'file'];
 const MOST = 500;
 
 const roleOf = e => e.getAttribute('role') || (e.localName !== 'input' ? ROLES[e.localName] || e.localName
   : BUTTONS.includes(e.type) ? 'button' : ['checkbox', 'radio'].includes(e.type) ? e.type : 'textbox');
+
+const drawn = e => ['::before', '::after'].map(part => getComputedStyle(e, part).content)
+  .filter(text => /^["']/.test(text)).map(text => text.slice(1, -1));
 
 const wordsOf = e => {
   const byId = (e.getAttribute('aria-labelledby') || '').split(/\s+/).slice(0, 5).filter(id => id)
@@ -16,11 +21,24 @@ const wordsOf = e => {
   const own = e.localName === 'input' && BUTTONS.includes(e.type) ? e.value || e.alt : '';
   const labels = [...e.labels || []].slice(0, 5).map(label => label.textContent);
   return [e.getAttribute('aria-label'), ...byId, (e.innerText || e.textContent || '').slice(0, MOST), own,
-    e.getAttribute('title'), ...labels, ...pictures].filter(text => text).join(' · ').slice(0, MOST);
+    e.getAttribute('title'), ...labels, ...pictures, ...drawn(e)].filter(text => text).join(' · ').slice(0, MOST);
 };
 
-export default (e, entered) => {
+const sends = e => e.matches('button, input') && ['submit', 'image'].includes(e.type);
+
+// The button by which Enter in a field sends its form; one outside may belong to the form.
+const submitOf = form => [...form.getRootNode().querySelectorAll('button, input')]
+  .find(e => e.form === form && sends(e));
+
+const byAccessKey = (e, key) => [...e.ownerDocument.querySelectorAll('[accesskey]')]
+  .find(each => each.accessKey.toLowerCase() === key);
+
+export default (e, {entered, typed, accessKey}) => {
   let found = control(e);
-  if (entered && found.form && found.localName === 'input' && !BUTTONS.includes(found.type)) found = found.form.querySelector('button:not([type]), [type=submit], [type=image]') || found;
+  const isInput = found.localName === 'input';
+  const takesText = found.isContentEditable || found.localName === 'textarea' || (isInput && !NO_TEXT.includes(found.type));
+  if (typed && takesText && !(entered && isInput)) return null;
+  if (entered && found.form && isInput && !BUTTONS.includes(found.type)) found = submitOf(found.form) || found;
+  if (accessKey) found = byAccessKey(e, accessKey) || found;
   return {role: roleOf(found), words: wordsOf(found)};
 };

@@ -26,6 +26,11 @@ decision = "refuse"
 methods = ["POST"]
 
 [[rule]]
+name = "nothing is deleted"
+decision = "refuse"
+text = ["Delete"]
+
+[[rule]]
 name = "logins stay"
 decision = "refuse"
 actions = ["clear_cookies"]
@@ -133,6 +138,76 @@ async def test_requests_that_a_page_sends_by_itself_are_left_to_a_person(
         await person.call("goto", pageId="own", url=site.url("/form"))
         await person.call("click", pageId="own", selector="#save")
     assert site.counts["/saved"] == 1
+
+
+async def test_one_answer_is_for_one_call_also_where_two_ask_the_same_at_once(
+    service: RunningService, agent: Agent, site: Site
+) -> None:
+    site.page("/again", "<button id=pay onclick=\"fetch('/paid')\">Pay now</button>")
+    await agent.call("goto", pageId="p", url=site.url("/again"))
+    both = [asyncio.create_task(agent.reply("click", pageId="p", selector="#pay")) for _ in range(2)]
+
+    def wait() -> bool:
+        person = service.host.pages["p"].record.person
+        return any(call.done() for call in both) or (person is not None and len(person.waiters) == len(both))
+
+    async def replies() -> dict[str, AnyJson]:
+        return {"success": [(await call).json()["success"] for call in both]}
+
+    await become(wait)
+    assert sorted((await answered(service, replies(), "Allow once"))["success"]) == [False, True]
+    assert site.counts["/paid"] == 1
+
+
+GUARDED = """<style>body {margin: 0} .at {position: absolute; left: 600px; width: 100px; height: 40px}</style>
+<form action=/gone id=f><input id=name name=n></form><button form=f id=sends>Delete</button>
+<div id=card style="width: 200px"><p style="height: 1px; overflow: hidden; margin: 0">%s</p>
+<button style="width: 200px; height: 60px" onclick="location = '/gone'">Delete all</button></div>
+<iframe id=frame src=/inner width=300 height=100></iframe>
+<my-card id=host style="display: block; width: 200px; height: 60px"></my-card>
+<button class=at id=below style="top: 10px">Look</button>
+<button class=at style="top: 10px" onclick="location = '/gone'">Delete</button>
+<style>#drawn::before {content: "Delete"}</style><button id=drawn onclick="location = '/gone'"></button>
+<select id=choice aria-label="Delete what" onchange="location = '/gone'"><option>-<option>all</select>
+<label><input type=checkbox id=tick onchange="location = '/gone'">Delete it</label>
+<button accesskey=d onclick="location = '/gone'">Delete by key</button>
+<script>
+host.attachShadow({mode: 'open'}).innerHTML = `<button style="width: 200px; height: 60px">Delete</button>`;
+setTimeout(() => document.body.insertAdjacentHTML('beforeend', '<button id=late>Delete late</button>'), 2500);
+</script>""" % ("word " * 200)
+INNER = "<body style='margin: 0'><button style='width: 300px; height: 100px' onclick=\"location = '/gone'\">Delete"
+WAYS: list[tuple[str, AnyJson]] = [
+    ("browser_click", {"selector": "#sends"}),
+    ("click", {"selector": "#card"}),
+    ("click", {"selector": "#frame"}),
+    ("click", {"selector": "#host"}),
+    ("click", {"selector": "#below", "force": True}),
+    ("click", {"selector": "#below", "force": True, "position": {"x": 9, "y": 9}}),
+    ("click", {"selector": "button", "strict": False}),
+    ("click", {"selector": "#drawn"}),
+    ("click", {"selector": "#late"}),
+    ("drag_and_drop", {"source": "#sends", "target": "#sends"}),
+    ("press", {"selector": "#name", "key": "\n"}),
+    ("press", {"selector": "#name", "key": "Control+Enter"}),
+    ("press", {"selector": "#name", "key": "Alt+d"}),
+    ("type", {"selector": "#name", "text": "x\n"}),
+    ("type", {"selector": "#sends", "text": " "}),
+    ("type", {"selector": "#choice", "text": "all"}),
+    ("fill_form", {"fields": [{"selector": "#choice", "value": "all"}]}),
+    ("fill_form", {"fields": [{"selector": "#tick", "value": True}]}),
+    ("browser_type", {"selector": "#name", "text": "x\n", "clear": False}),
+]
+
+
+async def test_a_rule_goes_by_what_receives_the_click_or_the_key(agent: Agent, site: Site) -> None:
+    site.page("/inner", INNER)
+    await agent.call("goto", pageId="p", url=site.page("/guarded", GUARDED))
+    for name, arguments in WAYS:
+        error = await agent.error(name, **{"sessionId" if name.startswith("browser_") else "pageId": "p"}, **arguments)
+        assert (error["code"], "nothing is deleted" in error["message"]) == ("FORBIDDEN", True), (name, error)
+    assert site.counts["/gone"] == 0
+    typed = await agent.call("type", pageId="p", selector="#name", text="Delete")
+    assert "the value is 'Delete'" in typed["observed"]
 
 
 async def test_a_rule_refuses_requests_and_acts_on_sessions_with_the_way_to_do_them(
