@@ -2,7 +2,7 @@
 
 from typing import Final, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import Field, model_validator
 
 from shared.model import Json, Model
 from shared.next_calls import next_call
@@ -17,9 +17,7 @@ _ANSWERS: Final = {"code": "The code, if it is not typed into the page", "decisi
 
 
 class HumanRequestState(Model):
-    """Describes a request to a person for everybody who may read its page. An older journal says more of it."""
-
-    model_config = ConfigDict(extra="ignore")
+    """Describes a request to a person for everybody who may read its page."""
 
     request_id: str
     kind: RequestKind
@@ -31,6 +29,12 @@ class HumanRequestState(Model):
     asked_by: str = ""
     joined_by: list[str] = Field(default=[], description="The labels of those who wait for the same.")
     asked_ago_ms: int = 0
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_link(cls, fields: object) -> object:
+        """Leave out the link, which the journals of older versions have."""
+        return {key: value for key, value in fields.items() if key != "link"} if isinstance(fields, dict) else fields
 
     @property
     def what(self) -> str:

@@ -55,7 +55,7 @@ async def test_a_refusal_does_not_tell_where_a_private_page_is(other: Agent, tab
         *[await other.error("set_cookies", cookies=each) for each in cookies],
     ]
     told = {(each["code"], each["message"].partition(" ")[2]) for each in refused}
-    assert told == {("AFFECTS_OTHERS", f'would affect "tab" of "{tab.agent.label}". Nothing was done.')}
+    assert told == {("AFFECTS_OTHERS", "would affect a page that is private to another client. Nothing was done.")}
     done = await other.call("grant_permissions", permissions=[], origin=elsewhere, affectOthers=True)
     assert "nothing" in done["observed"]
 

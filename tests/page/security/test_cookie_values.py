@@ -48,7 +48,7 @@ async def test_no_tool_tells_them_to_a_token_that_was_not_made_for_it(service: R
     async with limited(service, "plain") as agent:
         told = await every_way(agent, site, "p")
         assert [text[:200] for text in told if VALUE in text] == []
-        assert all("login" in text for text in told[:2])  # their names are
+        assert "login" in told[0]  # its name is
         assert "browse-together token create --name NAME --cookies" in told[0]
         assert "browse-together token create --name NAME, with --cookies" in told[8]
         await agent.call("close_page", pageId="p")
