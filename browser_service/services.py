@@ -29,6 +29,7 @@ from browser_service.settings import Settings
 from browser_service.spine.abandoned import AbandonedPages
 from browser_service.spine.addressing import Addressing
 from browser_service.spine.administration import Administration
+from browser_service.spine.cross_origin import CrossOriginGuard
 from browser_service.spine.dispatch import Dispatcher, Intake
 from browser_service.spine.feed import Feed
 from browser_service.spine.host_calls import HostCalls
@@ -141,6 +142,7 @@ class Services:
             shared=configuration.shared_login(self.settings),
             idle_ms=self.settings.session_idle_ms,
             drain=feed.session_closed,
+            guarded=self.settings.guarded,
         )
         addressing = Addressing(directory)
         ports = ServicePorts(
@@ -148,7 +150,7 @@ class Services:
         )
         actions = ServiceActions(ports, _handlers(Scope.SERVICE))
         intake = Intake(clients, directory, addressing, self.policy, self.quotas)
-        self.dispatcher = Dispatcher(intake, host_calls, actions, ledger, feed)
+        self.dispatcher = Dispatcher(intake, host_calls, actions, ledger, feed, CrossOriginGuard(directory))
         self.administration = Administration(
             *(directory, clients, self.work, self.revoked, self.tokens, ledger, host_calls, feed)
         )

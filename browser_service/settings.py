@@ -252,6 +252,11 @@ class Settings(FileSettings):
         description="Rules for acts: which a person confirms, which are refused; by default `policy.toml` in the data "
         "directory, if it is there.",
     )
+    guarded: bool = Field(
+        default=False,
+        description="The shared login is guarded: what a chat read at one site goes to no other until a person allows "
+        "it.",
+    )
     download_max_mb: int = Field(
         default=500, ge=0, description="Megabytes that one download may have; a larger one is stopped. 0 is no limit."
     )

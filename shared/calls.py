@@ -27,6 +27,31 @@ class ClientRef(Model):
         return self.label or "another client"
 
 
+class ReadElsewhere(Model):
+    """Says that a text has something that its chat read, and at which origins; at all where none is named."""
+
+    what: str = Field(description="How it begins; empty where what was read is not known.")
+    origins: list[str]
+
+
+class Carried(Model):
+    """Says what a call of a chat that is guarded, or a part of one, carries."""
+
+    read: list[ReadElsewhere] = Field(default=[])
+    opaque: str = Field(default="", description="What of it cannot be compared with what was read.")
+    shown: bool = Field(default=False, description="Its URL is one that a page showed just so.")
+
+
+class Guard(Model):
+    """Says what a call may not take from one origin to another without a person."""
+
+    known: list[str] | None = Field(
+        default=None,
+        description="Origins that the chat named by itself, or that a person allowed. None while it has read nothing.",
+    )
+    parts: dict[str, Carried] = Field(default={}, description="By the key of each action that the call has in it.")
+
+
 class Call(Model):
     """Describes one run of an action, which the front addresses and a host performs."""
 
@@ -48,6 +73,7 @@ class Call(Model):
         default={}, repr=False, description="Those that the action names, by their names."
     )
     confirmed: list[str] = Field(default=[], description="Keys of what a person has confirmed of it.")
+    guard: Guard | None = Field(default=None, description="What its chat read, where that is guarded.")
     by_person: bool = Field(default=False, description="The account's own person acts, whom no hold keeps out.")
     remaining_ms: int = Field(description="Time crosses as what is left, so that clocks need not agree.")
     inline_text: int | None = Field(default=None, description="Characters of text the caller wants in the reply.")

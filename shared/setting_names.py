@@ -70,6 +70,7 @@ SERVICE: Final = (
     "private_network",
     "invisible_text",
     "policy_file",
+    "guarded",
     "download_max_mb",
     "upload_roots",
 )

@@ -16,6 +16,7 @@ from browser_service.host.confinement import within_origins
 from browser_service.host.dialogs import Dialogs
 from browser_service.host.events import EventLog, sendable
 from browser_service.host.files import ArtifactPort
+from browser_service.host.guard_check import check_session_guard
 from browser_service.host.launching.memory import Memory
 from browser_service.host.outcome_cache import OutcomeCache
 from browser_service.host.page.crash_errors import add_crash_context
@@ -214,6 +215,7 @@ class Calls:
             raise SessionNotFound(f"There is no session {run.call.session_id!r}.")
         self.admission.admit_to_session(run)
         check_session_act(self.act_rules, run.call, action)
+        check_session_guard(run.call, action)
         seen, handler = BrowserSession(session, run.call, self.artifacts, run.undoable), self._handler(run)
 
         def blocking() -> list[str]:
@@ -268,5 +270,6 @@ class Calls:
 
 
 def _reply_key(call: Call) -> str:
-    """Name the run of a call: when a person has confirmed it, it runs once more."""
-    return f"{call.call_id}~confirmed" if call.confirmed else call.call_id
+    """Name the run of a call: when a person has confirmed it, it runs once more. Several
+    rules may ask for one call."""
+    return f"{call.call_id}~confirmed{len(call.confirmed)}" if call.confirmed else call.call_id

@@ -11,6 +11,7 @@ from browser_service.host.act_check import check_act, watch_requests
 from browser_service.host.call_run import CallRun, Handler
 from browser_service.host.confinement import confine
 from browser_service.host.elements import explanation
+from browser_service.host.guard_check import check_guard, is_of_guard
 from browser_service.host.observation import Observation
 from browser_service.host.page.crash_errors import interrupted, unfinished
 from browser_service.host.page.handle import BrowserPage
@@ -73,7 +74,7 @@ async def perform_live(page: BrowserPage, run: CallRun, handler: Handler) -> Jso
 async def perform(page: BrowserPage, run: CallRun, handler: Handler) -> Json:
     """Run the handler; for an act, add what was observed."""
     run.check_not_cancelled()
-    page.record.has_leave = run.call.by_person or bool(run.call.confirmed)
+    page.record.has_leave = run.call.by_person or not all(map(is_of_guard, run.call.confirmed))
     run.url_before = page.record.url
     changed = True
     acts = run.action.effect is Effect.ACTS and run.action.needs_open_page and not run.action.parts()
@@ -123,6 +124,7 @@ async def _run_in_front(page: BrowserPage, action: Action, handler: Handler) -> 
     if page.record.shares_window and action.effect is Effect.ACTS and action.needs_open_page:
         await page.playwright.bring_to_front()
     await check_act(page, action)
+    await check_guard(page, action)
     return await handler(page, action)
 
 

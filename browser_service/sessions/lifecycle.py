@@ -55,6 +55,8 @@ class SessionLifecycle:
     idle_ms: int
     drain: Callable[[str], Awaitable[None]]
     """Returns when all is stored that the host reported of a session that it closed."""
+    guarded: bool = False
+    """Says whether the shared login is guarded."""
     _unreadable: set[str] = field(default_factory=set, init=False)
     """Names the sessions in the journal that cannot be read; nobody else gets these names."""
 
@@ -93,7 +95,11 @@ class SessionLifecycle:
     def _shared_login(self, former: SessionRecord | None) -> SessionRecord:
         """Return the shared login with today's settings, and the figures of its use from before."""
         record = SessionRecord(
-            session_id=DEFAULT_SESSION, user_id=DEFAULT_SESSION, persistent=True, options=self.shared
+            session_id=DEFAULT_SESSION,
+            user_id=DEFAULT_SESSION,
+            persistent=True,
+            guarded=self.guarded,
+            options=self.shared,
         )
         if former is None:
             return record
@@ -135,6 +141,7 @@ class SessionLifecycle:
             name=action.called,
             user_id=action.user_id,
             persistent=action.persistent,
+            guarded=action.guarded,
             options=options_of(action),
             expires_at=time.time() + action.ttl / 1000,
         )

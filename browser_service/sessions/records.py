@@ -59,6 +59,7 @@ class SessionRecord(Model):
     name: str | None = None
     user_id: str | None = None
     persistent: bool = False
+    guarded: bool = Field(default=False, description="What is read in it goes nowhere else without a person.")
     options: SessionOptions = SessionOptions()
     created_at: float = Field(default_factory=time.time)
     accessed_at: float = Field(default_factory=time.time)
@@ -79,6 +80,7 @@ class SessionRecord(Model):
             "name": self.name,
             "userId": self.user_id or "",
             "persistent": self.persistent,
+            "guarded": self.guarded,
             "browserType": self.options.browser_type,
             "viewport": self.options.viewport.model_dump(),
             "userAgent": self.options.user_agent,
@@ -152,6 +154,11 @@ class Sessions:
                 details={"sessionId": session_id},
             )
 
+    def is_guarded(self, session_id: str | None) -> bool:
+        """Return whether what is read in the session goes nowhere else without a person."""
+        record = self._records.get(session_id or "")
+        return record is not None and record.guarded
+
     def owner(self, session_id: str) -> str | None:
         """Return the id of the session's owner; None if it has none."""
         record = self._records.get(session_id)
@@ -199,6 +206,7 @@ class Sessions:
                 "name": record.name,
                 "userId": record.user_id or "",
                 "persistent": record.persistent,
+                "guarded": record.guarded,
                 "usable": self.may_use(record.session_id, client_id),
             }
             for record in self._records.values()

@@ -26,6 +26,8 @@ class Question:
     rule: str
     what: str
     key: str
+    origin: str = ""
+    """Is the origin at which the chat may act from then on, if it is allowed."""
 
     @classmethod
     def of(cls, error: ErrorBody | None) -> "Question | None":
@@ -33,7 +35,8 @@ class Question:
         context = error.details.get("context") if error is not None else None
         if not isinstance(context, dict) or not {"rule", "what", "key"} <= context.keys():
             return None
-        return cls(str(context["rule"]), str(context["what"]), str(context["key"]))
+        origin = str(context.get("origin", ""))
+        return cls(str(context["rule"]), str(context["what"]), str(context["key"]), origin)
 
 
 @dataclass(eq=False)
@@ -41,22 +44,30 @@ class Confirmations:
     """Asks by `request_human`, like any agent, so that all the ways to answer are there."""
 
     perform: Perform
+    on_allowed: Callable[[str, str], None]
+    """Is told the client and the origin at which it may act from now on."""
     _spent: Bounded[str, bool] = field(default_factory=lambda: Bounded(_KEPT))
     """Has the ids of the requests whose answer a call has used: calls that ask the same at once share one request."""
 
     async def run(self, call: FrontCall, task: HostTask, go: Callable[[HostTask], Awaitable[Outcome]]) -> Outcome:
         """Do the task; where a rule leaves it to a person, ask, and do it once allowed: this very act, and once."""
         outcome = await go(task)
-        question = Question.of(outcome.error)
-        if question is None or call.action.parts():
-            return outcome
-        page_id = task.address.page_id
-        if page_id is None or outcome.page is None:
-            return _refusal(outcome, question, "There is no page on which a person could be asked.")
-        answer = await self._ask(call, page_id, question)
-        if answer != _ALLOW:
-            return _refusal(outcome, question, answer)
-        return _once(await go(replace(task, confirmed=(question.key,))))
+        asked: set[str] = set()
+        while (question := Question.of(outcome.error)) is not None and not call.action.parts():
+            page_id = task.address.page_id
+            if page_id is None or outcome.page is None:
+                return _refusal(outcome, question, "There is no page on which a person could be asked.")
+            if question.rule in asked:
+                return _refusal(outcome, question, "It changed while the person was asked.")
+            answer = await self._ask(call, page_id, question)
+            if answer != _ALLOW:
+                return _refusal(outcome, question, answer)
+            asked.add(question.rule)
+            if question.origin:
+                self.on_allowed(call.client_id, question.origin)
+            task = replace(task, confirmed=(*task.confirmed, question.key))
+            outcome = await go(task)
+        return outcome
 
     async def _ask(self, call: FrontCall, page_id: str, question: Question) -> str:
         """Return what the person chose, or in words why there is no answer."""
@@ -77,12 +88,6 @@ class Confirmations:
                 return _SPENT
             self._spent[request_id] = True
             return str(reply.get("answer") or reply["observed"])
-
-
-def _once(outcome: Outcome) -> Outcome:
-    """Return the outcome of the act, which may have become another one while the person was asked."""
-    question = Question.of(outcome.error)
-    return outcome if question is None else _refusal(outcome, question, "It changed while the person was asked.")
 
 
 def _refusal(outcome: Outcome, question: Question, why: str) -> Outcome:

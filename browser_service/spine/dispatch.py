@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable
 from dataclasses import dataclass, replace
+from functools import partial
 
 import structlog
 
@@ -14,6 +15,7 @@ from browser_service.sessions.directory import Directory
 from browser_service.spine.addressing import Addressing
 from browser_service.spine.batch import BatchRun
 from browser_service.spine.confirmation import Confirmations
+from browser_service.spine.cross_origin import CrossOriginGuard
 from browser_service.spine.envelope import failed, reply_of, still_running, without_private
 from browser_service.spine.feed import Feed
 from browser_service.spine.front_call import CallRequest, FrontCall
@@ -57,16 +59,18 @@ class Dispatcher:
     service_actions: ServiceActions
     ledger: Ledger
     feed: Feed
+    guard: CrossOriginGuard
     reply_within_ms: int = REPLY_WITHIN_MS
 
     def __post_init__(self) -> None:
-        self._confirmations = Confirmations(self.perform)
+        self._confirmations = Confirmations(self.perform, self.guard.allow)
         self._workflows = Workflows(self.intake.directory, self.intake.clients, self.feed, self.perform)
 
     async def run(self, caller: Identity, request: CallRequest) -> Reply:
         """Return the reply to a call, or after 50 s that it still runs. Never raises for what a caller did."""
         reply = await self._handle(caller, request)
         notices = self.intake.clients.take_notices(caller.client_id)
+        self.guard.note_notices(caller, notices)
         fields = [notice.model_dump(mode="json", exclude_none=True) for notice in notices]
         return replace(reply, body={**reply.body, "notices": fields})
 
@@ -179,10 +183,11 @@ class Dispatcher:
         address = self.intake.addressing.address(call.action, call.caller)
         self.intake.policy.check_place(call.caller, call.action, address)
         if call.action.scope is Scope.SERVICE:
-            return await self.service_actions.run(call, self.perform)
+            self.guard.check_service(call)
+            return self.guard.noted(call, await self.service_actions.run(call, self.perform))
         inline_text, cancel = call.request.inline_text, call.record.cancel
         task = HostTask(call.caller, call.action, call.call_id, address, cancel, inline_text=inline_text)
-        outcome = await self._confirmations.run(call, task, self.host_calls.run)
+        outcome = await self._confirmations.run(call, task, partial(self.guard.run, self.host_calls.run))
         return await self._workflows.after(call, address, outcome)
 
     def _note_use(self, call: FrontCall, outcome: Outcome) -> None:

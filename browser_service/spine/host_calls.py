@@ -21,7 +21,7 @@ from browser_service.spine.politeness import Origins
 from browser_service.spine.register import CallRegister, Record
 from browser_service.waits import Cancel
 from shared.actions.base import Action
-from shared.calls import Call, ClientRef, Notice, Outcome
+from shared.calls import Call, ClientRef, Guard, Notice, Outcome
 from shared.model import Json
 from shared.pages import PageState
 
@@ -38,6 +38,8 @@ class HostTask:
     inline_text: int | None = None
     confirmed: tuple[str, ...] = ()
     """Has the keys of what a person has confirmed."""
+    guard: Guard | None = None
+    """Says what of it was read where, in a chat that is guarded."""
     undo: Json | None = None
     """Is the state from which an act is undone."""
     limited: Action | None = None
@@ -131,6 +133,7 @@ class HostCalls:
             session_id=address.session_id,
             undo=task.undo,
             confirmed=[*task.confirmed],
+            guard=task.guard,
             secrets=self.secrets.reveal(action.secret_names()),
             by_person=caller.operator,
             origins=[*caller.limits.origins],

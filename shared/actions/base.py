@@ -2,6 +2,8 @@
 
 `Action.own_arguments` leaves out every argument that a class of this module declares."""
 
+import hashlib
+import json
 import re
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -99,6 +101,11 @@ class Action(Part, Traits):
         """Return the action as JSON with the arguments that the caller gave, under its canonical name."""
         return {"action": self.name(), **self.model_dump(mode="json", exclude_unset=True)}
 
+    def fingerprint(self) -> str:
+        """Return what tells the call from others of other arguments."""
+        body = json.dumps(self.wire_body(), sort_keys=True)
+        return hashlib.sha256(body.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
 
 # `Action` has read them. Pydantic would evaluate all of them again for each class, a third of the catalogue's time.
 Traits.__annotations__.clear()
@@ -185,6 +192,7 @@ class OwnPageAction(PageAction):
 class OwnershipAction(PageAction):
     """Is the base of what concerns a page's owner and not the page. It needs no turn and no browser."""
 
+    gives_nothing = True
     lane = Lane.BESIDE
     text_key = "observed"
     ownership = True

@@ -82,6 +82,10 @@ class FillForm(PageAction):
     frame: Selector | None = Field(default=None, description="Selector of the iframe to look in.")
     timeout: int = Field(default=30_000, ge=1, le=120_000, description="Milliseconds for all of it.")
 
+    @property
+    def requested_selectors(self) -> tuple[str, ...]:
+        return (*(each.selector for each in self.fields), *((self.submit,) if self.submit else ()))
+
 
 class Refill(PageAction):
     """Fill again what you had filled and not sent when the page was lost, as its notice offers. Secrets are not kept:

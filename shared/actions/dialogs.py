@@ -28,11 +28,16 @@ class HandleDialog(PageAction):
         default=30_000, ge=1, le=120_000, description="Milliseconds to wait for the call that the dialog held up."
     )
 
+    @property
+    def gives(self) -> bool:
+        return self.accept
+
 
 class SetDialogPolicy(PageAction):
     """Say how the dialogs of a page and of its popups are answered while you hold it: by you (ask), or at once. Replies
     name each dialog and its answer all the same."""
 
+    sent_anywhere = True
     effect = Effect.ACTS
     lane = Lane.BESIDE
     text_key = "observed"

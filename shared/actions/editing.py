@@ -10,12 +10,14 @@ from shared.actions.traits import Effect
 class Focus(ElementAction):
     """Give an element the keyboard's focus, without clicking it."""
 
+    gives_nothing = True
     idempotent = True
 
 
 class Blur(ElementAction):
     """Take the focus from an element, as leaving a field does: what the page checks or saves then happens."""
 
+    gives_nothing = True
     idempotent = True
 
 

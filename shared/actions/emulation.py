@@ -19,6 +19,7 @@ class Emulate(WideAct, PageAction):
     """Have one page see another device, place, language or network; other pages do not. What is not named stays as it
     was. geolocation also lets the site that the page is at ask for it, which others at that site feel."""
 
+    sent_anywhere = True
     undoable = True
     idempotent = True
     loggable_arguments = frozenset({"device", "locale", "timezone"})

@@ -104,6 +104,7 @@ class Press(PageAction):
 class Hover(ElementAction):
     """Move the mouse over an element."""
 
+    gives_nothing = True
     shows_styles = True
     idempotent = True
 

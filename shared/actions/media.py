@@ -135,6 +135,7 @@ class RecordVideo(PageAction):
     """Record a video of the page as it is, without opening it anew. It survives navigation, and is kept when it is
     stopped, too long, or the page closes; who began it keeps it."""
 
+    gives_nothing = True
     effect = Effect.ACTS
     text_key = "observed"
 
@@ -175,6 +176,7 @@ class Highlight(PageAction):
     """Draw an outline with a label around an element, to show it to a person or in pictures; without a selector, take
     all of them away."""
 
+    gives_nothing = True
     effect = Effect.ACTS
     text_key = "observed"
 

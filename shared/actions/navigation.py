@@ -40,6 +40,7 @@ class Goto(NavigationAction):
 class GoBack(NavigationAction):
     """Go back one entry in the page's history."""
 
+    gives_nothing = True
     undone_by = next_call("go_forward")
     text_key = "observed"
 
@@ -49,6 +50,7 @@ class GoBack(NavigationAction):
 class GoForward(NavigationAction):
     """Go forward one entry in the page's history."""
 
+    gives_nothing = True
     text_key = "observed"
 
     wait_until: WaitUntil = "load"
@@ -57,6 +59,7 @@ class GoForward(NavigationAction):
 class ReloadPage(NavigationAction):
     """Reload the page. Also brings back a page that no longer responds."""
 
+    gives_nothing = True
     undone_by = ""
     replaces_page = True
     text_key = "observed"

@@ -50,6 +50,7 @@ Method = Annotated[
 class MockResponse(PageAction):
     """Answer the page's requests that match, without asking the server. The latest match counts."""
 
+    sent_anywhere = True
     effect = Effect.ACTS
     runs_given_script = True  # what it answers may be a script, or a document with one
     outlasts_document = True
@@ -81,6 +82,7 @@ class BlockRequests(PageAction):
     """Block the page's requests to matching URLs, and those of resource types; what caches and service workers have of
     them too. WebSockets by globs or by type. Adds to what is blocked already."""
 
+    gives_nothing = True
     effect = Effect.ACTS
     text_key = "observed"
     undone_by = next_call("remove_routes", route_ids=["..."])
@@ -106,6 +108,7 @@ class ListRoutes(PageAction):
 class RemoveRoutes(PageAction):
     """Remove mocks and blocks of the page: some, or all."""
 
+    gives_nothing = True
     effect = Effect.ACTS
     text_key = "observed"
     undoable = True
@@ -118,6 +121,7 @@ class SetSessionHeaders(SessionAct):
     """Send extra HTTP headers with every request of a session, from later pages too, in place of those set before; {}
     removes them. For one page: set_extra_headers."""
 
+    sent_anywhere = True
     undoable = True
     idempotent = True
 
@@ -134,6 +138,7 @@ class SetExtraHeaders(PageAction):
     """Send extra HTTP headers with every request of the page, in place of those set before; {} removes them. With
     sessionId and no pageId: of the whole session, from later pages too."""
 
+    sent_anywhere = True
     effect = Effect.ACTS
     text_key = "observed"
     undoable = True

@@ -41,6 +41,7 @@ class OpenPage(NavigationAction):
 class ClosePage(PageAction):
     """Close a page. What was typed into it and not sent is lost; the login stays."""
 
+    gives_nothing = True
     effect = Effect.DESTROYS
     lane = Lane.BESIDE
     needs_open_page = False

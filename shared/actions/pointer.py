@@ -62,6 +62,7 @@ class Scroll(PageAction):
     """Scroll the page, or inside `selector`: to its top or bottom, by px, or an element into view. Without arguments
     one screen down. The reply says where it is then, and how much more there is."""
 
+    gives_nothing = True
     effect = Effect.ACTS
     text_key = "observed"
 

@@ -91,6 +91,7 @@ class AddInitScript(PageAction):
 class RemoveSessionInitScripts(SessionAct):
     """Remove init scripts of a session: some, or all. What they did stays until the next document."""
 
+    gives_nothing = True
     undoable = True
     idempotent = True
 
@@ -100,6 +101,7 @@ class RemoveSessionInitScripts(SessionAct):
 class RemoveInitScripts(PageAction):
     """Remove init scripts of the page: some, or all. What they did stays until the next document."""
 
+    gives_nothing = True
     effect = Effect.ACTS
     lane = Lane.BESIDE
     needs_open_page = False

@@ -47,6 +47,9 @@ class CreateSession(Action):
     user_id: Label | None = Field(default=None, description="Whom it is for; list_sessions filters by it.")
     called: Label | None = Field(default=None, alias="name", description="A name for people.")
     persistent: bool = Field(default=False, description="Keep it, with its logins, when the service ends.")
+    guarded: bool = Field(
+        default=False, description="What you read at one site of it goes to no other until a person allows it."
+    )
     ttl: int = Field(default=86_400_000, ge=1, le=31_536_000_000, description="Milliseconds that it lasts.")
     browser_type: Engine = Field(default="chromium", description="Engine.")
     viewport: Viewport = Field(default=Viewport(), description="Size of its pages.")
@@ -240,6 +243,7 @@ def is_below(host: str, domain: str) -> bool:
 class ClearCookies(SessionAct):
     """Delete cookies of a session: all, or those of a domain, name or path. Whoever works there may be logged out."""
 
+    gives_nothing = True
     effect = Effect.DESTROYS
     undoable = True
     idempotent = True
@@ -263,6 +267,7 @@ SavedName = Annotated[str, StringConstraints(min_length=1, max_length=60), Quota
 class SaveSessionState(SessionAction):
     """Save the logins of a session (cookies, local storage, IndexedDB) under a name, encrypted, to restore later."""
 
+    gives_nothing = True
     effect = Effect.ACTS
     within_ms = _STORAGE_MS
     text_key = "observed"
@@ -280,6 +285,7 @@ class SaveSessionState(SessionAction):
 class RestoreSessionState(SessionAct):
     """Put the logins of a session back as they were saved. What it has got since is gone."""
 
+    gives_nothing = True
     effect = Effect.DESTROYS
     within_ms = _STORAGE_MS
     undoable = True
@@ -299,6 +305,7 @@ class ExportSession(SessionAction):
     has the file is signed in, so that the shared login is exported only where the token allows it, and never where a
     page is private to another."""
 
+    gives_nothing = True
     effect = Effect.ACTS
     shows_all_pages = True
     within_ms = _STORAGE_MS

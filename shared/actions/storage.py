@@ -37,6 +37,7 @@ class SetStorage(StorageAct):
 class RemoveStorage(StorageAct):
     """Remove items from local or session storage of the page's origin."""
 
+    gives_nothing = True
     undoable = True
     idempotent = True
     loggable_arguments = frozenset({"keys"})
@@ -47,6 +48,7 @@ class RemoveStorage(StorageAct):
 class ClearStorage(StorageAct):
     """Remove all of local or session storage of the page's origin. A site may forget its login by it."""
 
+    gives_nothing = True
     effect = Effect.DESTROYS
     undoable = True
     idempotent = True

@@ -11,6 +11,7 @@ class StartTracing(SessionAct):
     """Record a trace of all pages of a session: steps, pictures, documents, requests. Never where a page is private to
     another."""
 
+    gives_nothing = True
     undone_by = next_call("stop_tracing")
     shows_all_pages = True
 
@@ -29,6 +30,7 @@ class StartTracing(SessionAct):
 class StopTracing(SessionAction):
     """End the trace that you began, and get it as a file for Playwright's trace viewer."""
 
+    gives_nothing = True
     effect = Effect.ACTS
     text_key = "observed"
 

@@ -146,6 +146,15 @@ class Traits(BaseModel):
     undone_by: ClassVar[str] = ""
     """Names the call that takes the action back where `undo` cannot."""
 
+    # --- what the guard of a chat asks of it -------------------------------------------------------------------------
+
+    gives_nothing: ClassVar[bool] = False
+    """Says that the act gives the page's site neither a text nor a press."""
+    unsent_fields: ClassVar[frozenset[str]] = frozenset()
+    """Lists the arguments, besides those that all have, whose texts no page gets."""
+    sent_anywhere: ClassVar[bool] = False
+    """Says that what the caller gives goes wherever the page goes."""
+
     # --- what a token's limits ask of it -----------------------------------------------------------------------------
 
     serves_reading: ClassVar[bool] = False
@@ -265,6 +274,21 @@ class Traits(BaseModel):
     def typed_text(self) -> str:
         """Return the text whose characters the call presses as keys."""
         return ""
+
+    @property
+    def gives(self) -> bool:
+        """Return whether the call gives a site something: a text, a press, a request."""
+        return self.effect is not Effect.READS and not self.gives_nothing
+
+    @property
+    def requested_selectors(self) -> tuple[str, ...]:
+        """Return the selectors of all elements that the call gives something to."""
+        return tuple(each for each in (self.requested_selector, self.requested_target) if each is not None)
+
+    @property
+    def uncompared(self) -> str:
+        """Return in words what the call sends that is no text which could be compared with others; empty without."""
+        return "a script of the agent's" if self.runs_given_script else ""
 
     @property
     def sent_method(self) -> str:
