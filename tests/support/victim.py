@@ -145,11 +145,12 @@ class Victim:
 
 async def answering(service: RunningService, calling: Coroutine[Any, Any, Any], asked: list[str], answer: str) -> Any:
     """Return what a call returns, while a person gives one answer to all that they are asked. Any: a reply."""
-    call = asyncio.create_task(calling)
+    call, answered = asyncio.create_task(calling), set[str]()
     while not (await asyncio.wait({call}, timeout=0.02))[0]:
         for page in service.parts.directory.pages():
-            if page.person is None:
+            if page.person is None or page.person.request_id in answered:
                 continue
+            answered.add(page.person.request_id)
             async with service.agent(operator=True) as person:
                 said = {"by": "Ana", "state": "done", "answer": answer}
                 asked.append(page.person.message)
