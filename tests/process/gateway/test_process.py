@@ -22,6 +22,7 @@ from mcp_gateway.__main__ import EXIT_WITHIN_S
 from shared import catalogue, toolsets
 from shared.instructions import INSTRUCTIONS
 from shared.wire import MAX_MESSAGE_BYTES
+from tests.support import frames
 from tests.support.chat import CLIENT, MODERN, ROOT, Chat, chatting, environment, text
 from tests.support.standin import Seen, StandIn, success
 from tests.support.tab import closed_port
@@ -161,7 +162,8 @@ async def test_each_fault_of_the_protocol_has_its_code_and_the_connection_goes_o
 
     assert await code_of(b"{bad") == -32700
     assert await code_of(b"[]") == -32600
-    assert await code_of(b'{"jsonrpc":"2.0","id":1e400,"method":"ping"}') == -32600
+    assert await code_of(b'{"jsonrpc":"2.0","id":1e400,"method":"ping"}') == -32700, "no number of JSON is endless"
+    assert await code_of(b'{"jsonrpc":"2.0","id":1.5,"method":"ping"}') == -32600
     assert await code("no/such/method") == -32601
     assert await code("tools/call", {"name": "no_such_tool"}) == -32601
     wrong: list[tuple[str, dict[str, JsonValue], str]] = [
@@ -231,7 +233,7 @@ async def test_ten_megabytes_go_in_and_come_out(client: Chat, standin: StandIn) 
     frame = len(json.dumps({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {}})) + 80
     script = "x" * (MAX_MESSAGE_BYTES - frame)
     result = await client.call("evaluate_script", expression=script)
-    assert text(result).endswith(f"\n{script}")
+    assert frames.read(text(result)).foreign == [script]
 
 
 async def test_whatever_prints_reaches_stderr_and_stdout_carries_the_protocol_alone(

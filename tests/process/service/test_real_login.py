@@ -143,6 +143,7 @@ async def test_the_window_is_the_same_browser_on_the_same_profile_without_any_sw
         "--no-default-browser-check",
         "--hide-crash-restore-bubble",
         "--no-sandbox",
+        *QUIET,
     } | system_switches(process)
     agents = {received.headers["User-Agent"] for received in bank.received}
     assert len(agents) == 1, "to a site both are one browser"
@@ -159,6 +160,17 @@ def system_switches(process: psutil.Process) -> set[str]:
     return {word for word in found if word in SYSTEM}
 
 
+QUIET = {
+    "--disable-extensions",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-domain-reliability",
+    "--disable-features",
+    "--allow-browser-signin",
+    "--component-updater",
+    "--gaia-url",
+}
+"""Keep the browser from calling servers of its maker. People start theirs with them too."""
 SYSTEM = {
     "--show-component-extension-options",
     "--enable-gpu-rasterization",
