@@ -4,6 +4,7 @@ import base64
 import html
 import io
 import json
+import re
 import zipfile
 from collections.abc import Iterable, Iterator
 from typing import Final
@@ -15,11 +16,17 @@ from shared.errors import ResourceExhausted
 
 _LEAST_ENCODED: Final = 6
 """Shorter encoded forms, those of four characters, stand in too many other texts."""
+_LEAST_NUMBER: Final = 1_000
 _MOST_UNPACKED: Final = 500_000_000
+_OF_PAGES: Final = frozenset({"value", "data", "body"})
+"""Names the parts of results that pages and scripts make, where a number can be a code."""
 _PICTURES: Final = ("image/", "video/", "audio/")
 _ZIP: Final = "application/zip"
 _URI_SIGNS: Final = ";,/?:@&=+$-_.!~*'()#"
 """Signs that JavaScript's encodeURI leaves as they are."""
+
+_MARKDOWN: Final = re.compile(r"[*_]")
+"""Matches the signs that have a backslash before them in Markdown."""
 
 
 class Concealment:
@@ -27,13 +34,17 @@ class Concealment:
 
     def __init__(self, appearances: Iterable[tuple[str, str]] = ()) -> None:
         """Take pairs of a secret's name and a text by which it appears."""
-        shown = {form: f"«secret:{name}»" for name, text in appearances for form in _forms(text)}
+        known = [*appearances]
+        shown = {form: f"«secret:{name}»" for name, text in known for form in _forms(text)}
+        self._numbers: dict[float, str] = {
+            int(text): f"«secret:{name}»" for name, text in known if text.isdecimal() and int(text) >= _LEAST_NUMBER
+        }
         self._marks = dict(sorted(shown.items(), key=lambda pair: -len(pair[0])))
         self._mark_bytes = {form.encode(): mark.encode() for form, mark in self._marks.items()}
 
     def finds(self, text: str) -> bool:
         """Say if a text has a secret in it."""
-        return any(form in text for form in self._marks)
+        return any(form in text for form in self._marks) or any(str(number) in text for number in self._numbers)
 
     def text(self, text: str) -> str:
         """Return a text without secrets."""
@@ -42,13 +53,16 @@ class Concealment:
                 text = text.replace(form, mark)
         return text
 
-    def value(self, value: JsonValue) -> JsonValue:
-        """Return a JSON value without secrets, in keys too. Numbers stay as they are."""
+    def value(self, value: JsonValue, *, of_page: bool = False) -> JsonValue:
+        """Return a JSON value without secrets, in keys too. Numbers stay as they are, but for those `of_page`."""
         if isinstance(value, str):
             return self.text(value)
         if isinstance(value, list):
-            return [self.value(item) for item in value]
-        return {self.text(key): self.value(item) for key, item in value.items()} if isinstance(value, dict) else value
+            return [self.value(item, of_page=of_page) for item in value]
+        if isinstance(value, dict):
+            items = value.items()
+            return {self.text(key): self.value(item, of_page=of_page or key in _OF_PAGES) for key, item in items}
+        return self._numbers.get(value, value) if of_page and isinstance(value, int | float) else value
 
     def data(self, data: bytes, mime_type: str) -> bytes:
         """Return a file's bytes without secrets; pictures are as they are, and of an archive each file is searched.
@@ -84,15 +98,16 @@ def _forms(text: str) -> Iterator[str]:
     """Yield a text as pages, addresses and files spell it: plain, in URLs, JSON, HTML, base64 and hexadecimal."""
     yield text
     encoded = {
+        *(" ".join(text.split()), _MARKDOWN.sub(r"\\\g<0>", text)),
         *(quote(text, safe=safe) for safe in ("", "/", _URI_SIGNS)),
         *(quote_plus(text), json.dumps(text)[1:-1], json.dumps(text, ensure_ascii=False)[1:-1]),
         *(html.escape(text), html.escape(text, quote=False), html.escape(text).replace("&#x27;", "&#39;")),
     }
-    yield from (form for form in encoded if form != text)
+    yield from (form for form in encoded if form not in {text, ""})
     yield from (form.replace("%2F", "%2f") for form in encoded if "%2F" in form)
     data = text.encode()
-    binary = [*_base64_forms(data), data.hex(), data.hex().upper()]
-    yield from (form for form in binary if len(form) >= _LEAST_ENCODED)
+    others = {*_base64_forms(data), data.hex(), data.hex().upper(), text.upper(), text.lower()} - {text}
+    yield from (form for form in others if len(form) >= _LEAST_ENCODED)
 
 
 def _base64_forms(data: bytes) -> Iterator[str]:

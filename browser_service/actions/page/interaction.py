@@ -9,7 +9,7 @@ from playwright.async_api import ElementHandle, FileChooser, Locator
 from browser_service.host.elements import targets
 from browser_service.host.elements.field_values import is_reformatted, not_as_given, read_after_act, shorten
 from browser_service.host.elements.locators import without_state_check
-from browser_service.host.elements.secret_values import to_type
+from browser_service.host.elements.secret_values import seal, to_type
 from browser_service.host.elements.witness import Witness
 from browser_service.host.errors import FORM_OF_ITS_TYPE
 from browser_service.host.page.handle import BrowserPage
@@ -76,6 +76,7 @@ async def fill(page: BrowserPage, action: interaction.Fill) -> Json:
     element = await _element(page, action)
     target, text = await to_type(page, element, action.value, action.timeout)
     await target.fill(text, force=action.force, no_wait_after=action.no_wait_after, timeout=action.timeout)
+    await seal(target)
     result = await _field_after(page, action, element, hidden=text != action.value)
     return _filled_reply(result, action, text)
 
@@ -89,6 +90,7 @@ async def type_(page: BrowserPage, action: interaction.Type) -> Json:
     else:
         for sign in text:  # each goes to the element itself, wherever the page moves the focus meanwhile
             await target.type(sign, delay=action.delay, no_wait_after=action.no_wait_after, timeout=action.timeout)
+        await seal(target)
     result = await _field_after(page, action, element, hidden=text != action.text)
     return _typed_reply(result, text)
 

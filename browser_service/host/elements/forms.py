@@ -25,7 +25,7 @@ from browser_service.host.elements.form_entries import (
     is_set,
     value_of,
 )
-from browser_service.host.elements.secret_values import to_type
+from browser_service.host.elements.secret_values import seal, to_type
 from browser_service.host.page.handle import BrowserPage
 from browser_service.host.scripts import script
 from shared.actions.combining import FillForm, FormField
@@ -140,6 +140,7 @@ class Form:
         if field.kind == "text":
             target, field.input = await to_type(self._page, field.locator, field.input, self._wait_ms)
             await target.fill(field.input, timeout=self._wait_ms)
+            await seal(target)
         elif field.kind == "select":
             await field.locator.select_option(field.input, timeout=self._wait_ms)
         else:

@@ -5,6 +5,7 @@ from typing import Final
 
 from playwright.async_api import ElementHandle, Locator
 
+from browser_service.host.elements.locators import none_if_gone
 from browser_service.host.page.handle import BrowserPage
 from browser_service.host.scripts import script
 from browser_service.security.one_time_codes import typed_text
@@ -15,6 +16,7 @@ from shared.errors import Forbidden, ValidationFailed, field_details
 from shared.named_secrets import NamedSecret
 
 _SHOW_DOTS: Final = script("field_dots")
+_SEAL: Final = script("field_sealed")
 
 
 async def to_type(
@@ -23,7 +25,8 @@ async def to_type(
     """Return what to type into which element: a text as it is, or a secret if the element's document may have it.
 
     A secret is for the element as it was when its origin was looked at, so that no document that comes meanwhile gets
-    it. The field shows dots from now on, in pictures too. Raises Forbidden.
+    it. The field is emptied, so that the secret stands by itself, and shows dots from now on, in pictures too. Raises
+    Forbidden.
     """
     if isinstance(value, str):
         return element, value
@@ -33,6 +36,12 @@ async def to_type(
     check_origin(secret, frame.url if frame is not None else "")
     await handle.evaluate(_SHOW_DOTS)
     return handle, typed_text(secret, time.time())
+
+
+async def seal(target: Locator | ElementHandle) -> None:
+    """Make a secret that was typed into an element one whole, of which no later edit leaves a part."""
+    if isinstance(target, ElementHandle):
+        await none_if_gone(target.evaluate(_SEAL))
 
 
 def check_origin(secret: NamedSecret, url: str) -> None:

@@ -12,6 +12,7 @@ from urllib.parse import quote, quote_plus
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import JsonValue
 
 from browser_service.security.concealment import Concealment
 from browser_service.security.named_secrets import SECRETS_FILE, UNSHOWN, NamedSecrets
@@ -44,6 +45,16 @@ def test_codes_are_those_of_the_standard(at: int, code: str) -> None:  # RFC 623
 def test_what_is_no_authenticators_key_is_refused(text: str) -> None:
     with pytest.raises((ValidationFailed, ValueError)):
         from_authenticator("otp", text, SHOP)
+
+
+def test_markdown_capitals_and_numbers_are_spellings_too() -> None:
+    concealment = Concealment([("pw", "Tr0_ub*4dor"), ("pin", "048213977")])
+    for spelling in ("Tr0\\_ub\\*4dor", "TR0_UB*4DOR", "tr0_ub*4dor"):
+        assert concealment.text(f"# {spelling}!") == "# «secret:pw»!"
+    result: JsonValue = {"value": [48213977, 48213977.0, 4, True], "length": 48213977}
+    assert concealment.finds(json.dumps(result))
+    hidden = "«secret:pin»"
+    assert concealment.value(result) == {"value": [hidden, hidden, 4, True], "length": 48213977}
 
 
 @given(value=VALUES, before=st.binary(max_size=5), after=st.binary(max_size=5))

@@ -1,0 +1,14 @@
+// Makes what a field has one whole: who edits it begins with an empty field, and nothing is copied or dragged out of it, so
+// that no part of a secret is left by itself. Returns nothing.
+import {emptied} from "./field_emptied.js";
+
+export default e => {
+  const end = new AbortController(), by = {capture: true, signal: end.signal};
+  const edit = event => {
+    if (!event.isTrusted) return;
+    end.abort();
+    emptied(e);
+  };
+  for (const kind of ['beforeinput', 'input']) e.addEventListener(kind, edit, by);
+  for (const kind of ['copy', 'cut', 'dragstart']) e.addEventListener(kind, event => event.preventDefault(), by);
+};
