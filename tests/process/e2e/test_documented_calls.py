@@ -18,6 +18,7 @@ from client.credentials import mint
 from shared import wire
 from shared.catalogue import ACTIONS
 from shared.toolsets import category
+from tests.support import frames
 from tests.support.chat import Chat, chatting
 from tests.support.gateways import environment, service_process
 from tests.support.json import AnyJson
@@ -304,9 +305,10 @@ async def test_the_tools_of_a_page_over_the_protocol(documented: Documented) -> 
     options = {"method": "POST", "headers": {"X-Total": "3"}, "body": "{}"}
     asking = {**page, "url": "https://example.com/api", "fetchOptions": options, "responseType": "json"}
     fetched = (await calls(5, "fetch", asking))["result"]
-    body, status, headers = fetched["content"][0]["text"].splitlines()[1:4]
-    assert (json.loads(body), status) == ({"total": 3}, "status: 200")
-    assert "content-type: application/json" in headers
+    told = frames.read(fetched["content"][0]["text"])
+    assert [json.loads(body) for body in told.foreign] == [{"total": 3}]
+    assert told.ours[1] == "status: 200"
+    assert "content-type: application/json" in told.ours[2]
     sent = documented.site.received[-1]
     assert (sent.method, sent.headers["X-Total"], sent.body) == ("POST", "3", b"{}")
     missing = (await calls(6, "fetch", {**page, "url": "/missing"}))["result"]
