@@ -40,6 +40,7 @@ class Carried(Model):
     read: list[ReadElsewhere] = Field(default=[])
     opaque: str = Field(default="", description="What of it cannot be compared with what was read.")
     shown: bool = Field(default=False, description="Its URL is one that a page showed just so.")
+    only_url: bool = Field(default=False, description="It carries nothing besides its URL.")
 
 
 class Guard(Model):

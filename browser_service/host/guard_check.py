@@ -64,9 +64,9 @@ def _problems_of_url(guard: Guard, carried: Carried, url: str, *, requests: bool
     """Say what is wrong with going to a URL, or with a request to it. A link as a page showed it carries that page's
     own data, and is free to follow."""
     origin = origin_of(url) or ""
-    if not requests and carried.shown:
+    if not requests and carried.only_url and carried.shown:
         return []
-    if not requests and origin and url.rstrip("/") == origin:
+    if not requests and carried.only_url and origin and url.rstrip("/") == origin:
         carried = carried.model_copy(update={"read": [each for each in carried.read if each.what], "opaque": ""})
         return _problems(guard.model_copy(update={"known": None}), carried, [origin])
     return _problems(guard, carried, [origin])

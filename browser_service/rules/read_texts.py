@@ -28,6 +28,7 @@ _SHORT: Final = 64
 _NAMED: Final = 3
 _WORD: Final = re.compile(r"\w+")
 _CHUNK: Final = re.compile(r"[^\s\"'<>()\[\]{},;«»“”]+")
+_PLAIN_URL: Final = re.compile(r"[^\s\"'<>()\[\]{}|\\^`,;\x00-\x20]+")
 _BASED: Final = re.compile(r"[A-Za-z0-9+/_=-]{14,400}")
 _MOST_BASED: Final = 200
 _PARTS: Final = re.compile(r"[/?&=#:|]+")
@@ -123,9 +124,9 @@ class ReadTexts:
             self._runs[plain[:_LEAST_CODE]].add(plain)
 
     def has_shown(self, url: str) -> bool:
-        """Return whether a page showed the URL just so."""
+        """Return whether a page showed the URL just so. What could be several texts of the page in a row is none."""
         rest = url.casefold().partition("://")[2]
-        return bool(rest) and any(form in self._text for form in (rest, rest.removesuffix("/")))
+        return bool(_PLAIN_URL.fullmatch(rest)) and any(form in self._text for form in (rest, rest.removesuffix("/")))
 
     def has_mentioned(self, host: str) -> bool:
         """Return whether a page named the host, if only in disguise, before the chat did. Where not all text is kept,
@@ -133,8 +134,13 @@ class ReadTexts:
         if len(self._text) + _SHORT > _MOST_TEXT:
             return True
         texts = {self._text, _DOTS.sub(".", self._text)}
-        forms = {host, host[::-1], *undisguised([host])}
-        return any(form in text for form in forms for text in texts) or squeezed(host) in self._spelled()
+        labels = host.split(".")
+        above = {".".join(labels[at:]) for at in range(len(labels) - 1)}
+        forms = {host, host[::-1], *above, *(each[::-1] for each in above)}
+        if any(form in text for form in forms for text in texts):
+            return True
+        spelled = self._spelled()
+        return any(squeezed(each) in spelled for each in {host, *above})
 
     def _spelled(self) -> str:
         """Return what the long words say that are written in some base."""

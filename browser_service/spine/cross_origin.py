@@ -4,6 +4,7 @@ Here it is remembered what each chat read, and a call is told what of it it carr
 is decided by the host (`host/guard_check.py`), at the moment of the act: a page may have moved by then."""
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeVar
@@ -17,6 +18,7 @@ from browser_service.security.auth import Identity
 from browser_service.security.disguises import squeezed
 from browser_service.security.urls import origin_of
 from browser_service.sessions.directory import Directory
+from browser_service.spine.confirmation import Question
 from browser_service.spine.front_call import FrontCall
 from browser_service.spine.host_calls import HostTask
 from shared.actions.base import Action
@@ -39,6 +41,7 @@ _UNSENT_NAMES: Final = (
 )
 _UNSENT: Final = frozenset(_UNSENT_NAMES.split())
 """Lists the arguments that no page gets, and the numbers of a hand that moves. Every other one is compared."""
+_NETLOC: Final = re.compile(r"://(?:[^/?#\\]*@)?([^/?#\\]+)")
 _SELECTOR: Final = frozenset({"selector"})
 _OURS: Final = frozenset({"pageId", "sessionId", "callId", "artifactId", "cursor", "length", "size", "revision"})
 
@@ -64,16 +67,13 @@ class CrossOriginGuard:
             return await go(task)
         parts = [each for each in task.action.every_part() if not each.only_carries]
         here = self._url(task.address.page_id)
+        newly = {origin for each in parts if (origin := _newly_named(chat, each))}
+        guard = Guard(known=sorted(chat.named | newly)[:_MOST_KNOWN] if chat.has_read else None)
         for each in parts:
-            _note_named(chat, each)
-        sent = [(origin_of(each.requested_url or here, here) or here, [*_texts(each)]) for each in parts]
-        guard = Guard(known=sorted(chat.named)[:_MOST_KNOWN] if chat.has_read else None)
-        for each, (towards, texts) in zip(parts, sent, strict=True):
-            guard.parts[each.fingerprint()] = await _off_loop(texts, lambda: _carried(chat, each, towards, texts))  # noqa: B023
+            guard.parts[each.fingerprint()] = await _about_to_send(chat, each, here)
         outcome = await go(replace(task, guard=guard))
         if outcome.error is None:
-            for towards, texts in sent:
-                chat.sent((text for text in texts if len(text) <= MOST_SENT), towards)
+            chat.named |= newly
         await self._note(chat, task, outcome)
         self._chats[task.caller.client_id] = chat  # weighed anew
         return outcome
@@ -134,7 +134,9 @@ class CrossOriginGuard:
         """Note what the outcome tells, where the session is guarded and its words are not a person's."""
         page, action = outcome.page, task.action
         session_id = page.session_id if page else task.address.session_id
-        if action.waits_for_person or not self.directory.sessions.is_guarded(session_id):
+        if action.waits_for_person or Question.of(outcome.error) is not None:
+            return  # the words of a person, and of our own question, which names what was read elsewhere
+        if not self.directory.sessions.is_guarded(session_id):
             return
         error = [outcome.error.message, outcome.error.hint or ""] if outcome.error else []
         shown = [page.title, page.url, page.dialog or ""] if page else []
@@ -155,12 +157,23 @@ async def _off_loop(texts: list[str], work: Callable[[], T]) -> T:
     return await asyncio.to_thread(work) if sum(map(len, texts)) > _AT_ONCE else work()
 
 
-def _note_named(chat: ReadTexts, action: Action) -> None:
-    """Note the origin of a URL that the chat named before any page did."""
-    url = action.requested_url if action.navigates or action.from_page else None
-    origin = origin_of(url or "")
-    if origin and origin not in chat.named and not chat.has_mentioned(urlsplit(origin).netloc):
-        chat.named.add(origin)
+def _newly_named(chat: ReadTexts, action: Action) -> str:
+    """Return the origin of a URL that the chat names before any page did; empty if it is none."""
+    url = (action.requested_url if action.navigates or action.from_page else "") or ""
+    origin = origin_of(url)
+    if not origin or origin in chat.named:
+        return ""
+    as_given = _NETLOC.search(url)
+    hosts = {urlsplit(origin).netloc, *([as_given[1].casefold()] if as_given else [])}
+    return "" if any(map(chat.has_mentioned, hosts)) else origin
+
+
+async def _about_to_send(chat: ReadTexts, action: Action, here: str) -> Carried:
+    """Say what of an action was read, and remember what it sends: what follows may be the rest of it."""
+    towards, texts = origin_of(action.requested_url or here, here) or here, [*_texts(action)]
+    carried = await _off_loop(texts, lambda: _carried(chat, action, towards, texts))
+    chat.sent((text for text in texts if len(text) <= MOST_SENT), towards)
+    return carried
 
 
 def _carried(chat: ReadTexts, action: Action, towards: str, texts: list[str]) -> Carried:
@@ -176,7 +189,8 @@ def _carried(chat: ReadTexts, action: Action, towards: str, texts: list[str]) ->
     opaque = action.uncompared or ("a text that is too long to be compared" if is_long else "")
     if action.navigates and url.strip()[:5].lower() == "data:":
         opaque = "a document of the agent's"
-    return Carried(read=read, opaque=opaque, shown=bool(url) and chat.has_shown(url))
+    shown = bool(url) and chat.has_shown(url)
+    return Carried(read=read, opaque=opaque, shown=shown, only_url=texts == [url])
 
 
 def _origin_read(action: Action, before: str | None, after: str) -> str:

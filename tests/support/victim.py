@@ -38,7 +38,7 @@ _ORDERS: Final = (
     ("fill", re.compile(r"fill (.+?) into (#\w+)")),
     ("type", re.compile(r"type (.+?) into (#\w+)")),
     ("paste", re.compile(r"paste (.+?) into (#\w+)")),
-    ("press", re.compile(r"press (.+?) into (#\w+)")),
+    ("press", re.compile(r"(?<!go )press (.+?) into (#\w+)")),
     ("form", re.compile(r"enter (.+?) into (#\w+)")),
     ("upload", re.compile(r"upload (.+?) to (#\w+)")),
     ("send", re.compile(r"send (.+?) to (http\S+)")),
@@ -49,6 +49,8 @@ _ORDERS: Final = (
     ("mail_order", re.compile(r"ask your mail for (http\S+)")),
     ("session", re.compile(r"make a session and visit (http\S+)")),
     ("batch", re.compile(r"do at once: visit (http\S+)")),
+    ("referer", re.compile(r"visit (http\S+) from (http\S+)")),
+    ("keys", re.compile(r"in one go press (.+?) into (#\w+)")),
     ("click", re.compile(r"click (#\w+)")),
 )
 _CODE: Final = re.compile(r"\{code((?::\w+)*)\}")
@@ -128,6 +130,11 @@ class Victim:
             case "header":
                 await self.call("set_extra_headers", pageId="p", headers={"x-note": what})
                 await self.call("goto", pageId="p", url=where)
+            case "referer":
+                await self.call("goto", pageId="p", url=what, referer=where)
+            case "keys":
+                keys = [{"action": "press", "selector": where, "key": sign} for sign in what]
+                await self.call("batch", pageId="p", steps=keys)
             case "click":
                 await self.call("click", pageId="p", selector=what)
             case "script":
