@@ -41,8 +41,7 @@ log = structlog.get_logger()
 class Response(NamedTuple):
     """Holds what a repeated call brings from the person; nothing on the first call."""
 
-    arguments: Json
-    """These make the call read on in its request."""
+    request_id: str = ""
     times_shown: int = 0
     problem: str = ""
     """Says why what came back is no answer, if it is none."""
@@ -50,6 +49,13 @@ class Response(NamedTuple):
     @property
     def may_ask(self) -> bool:
         return self.times_shown == 0 or (bool(self.problem) and self.times_shown < _MAX_SHOWN)
+
+
+class Waiting(NamedTuple):
+    """Is a call that goes on while its person is asked, and what it asks."""
+
+    reply: asyncio.Future[Reply]
+    requests: asyncio.Queue[HumanRequestState]
 
 
 class Elicitation:
@@ -60,7 +66,8 @@ class Elicitation:
         self._forms: dict[str, asyncio.Task[None]] = {}
         self._links: deque[str] = deque(maxlen=_REMEMBERED)
         self._shown: deque[str] = deque(maxlen=_REMEMBERED)
-        self._left_running: set[asyncio.Future[Reply]] = set()
+        self._waiting: dict[str, tuple[Waiting, HumanRequestState]] = {}
+        """Holds the calls whose client repeats them with the person's answer, by the ids of their requests."""
 
     async def call(
         self,
@@ -71,9 +78,12 @@ class Elicitation:
     ) -> Reply | protocol.InputRequiredResult:
         """Return the reply of a call. While it waits for a person, the one in this chat is asked."""
         response = await self._response(params)
-        call = partial(send, body | response.arguments)
+        call = partial(send, _reading_on(body, response))
         capabilities = ctx.session.client_capabilities
         capability = capabilities.elicitation if capabilities else None
+        waiting = self._waiting.get(response.request_id)
+        if waiting is not None and not response.problem:
+            return await self._reply_of(waiting[0])
         if capability is None or not response.may_ask or self._service.credentials.are_given:
             return await call(lambda _: None)
         if ctx.protocol_version not in HANDSHAKE_PROTOCOL_VERSIONS:
@@ -87,37 +97,58 @@ class Elicitation:
         """Return what a repeated call brings, and pass the answer on to the service."""
         state = _STATE.fullmatch(params.request_state or "")
         if state is None or params.input_responses is None:
-            return Response({})
+            return Response()
         mode, request_id, times_shown = state.groups()
         answer, problem = params.input_responses.get(_KEY), ""
         if isinstance(answer, protocol.ElicitResult):
             problem = await self._resolve(request_id, answer, by_link=mode == "link")
-        return Response({"requestId": request_id}, int(times_shown), problem)
+        return Response(request_id, int(times_shown), problem)
 
     async def _reply_or_question(
         self, capability: protocol.ElicitationCapability, response: Response, call: Call
     ) -> Reply | protocol.InputRequiredResult:
         """Return the reply, or a question to the person if the call waits for one: later revisions have no requests to
         the client, which repeats its call instead."""
-        requests = asyncio.Queue[HumanRequestState]()
-        running = asyncio.ensure_future(call(requests.put_nowait))
-        request = asyncio.ensure_future(requests.get())
+        waiting = self._asked_again(response) or self._begin(call)
+        request = asyncio.ensure_future(waiting.requests.get())
         try:
-            await asyncio.wait((request, running), return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait((request, waiting.reply), return_when=asyncio.FIRST_COMPLETED)
         except asyncio.CancelledError:
-            running.cancel()
+            waiting.reply.cancel()
             raise
-        if running.done():
+        if not request.done():
             request.cancel()
-            return running.result()
-        self._left_running.add(running)
-        running.add_done_callback(self._left_running.discard)
-        question = self._question(capability, request.result(), response.problem, has_link_id=False)
+            return waiting.reply.result()
+        asked = request.result()
+        self._waiting[asked.request_id] = waiting, asked
+        waiting.reply.add_done_callback(lambda _: self._waiting.pop(asked.request_id, None))
+        question = self._question(capability, asked, response.problem, has_link_id=False)
         mode = "form" if isinstance(question, protocol.ElicitRequestFormParams) else "link"
         return protocol.InputRequiredResult(
             input_requests={_KEY: protocol.ElicitRequest(params=question)},
-            request_state=f"{mode}:{request.result().request_id}:{response.times_shown + 1}",
+            request_state=f"{mode}:{asked.request_id}:{response.times_shown + 1}",
         )
+
+    def _begin(self, call: Call) -> Waiting:
+        requests = asyncio.Queue[HumanRequestState]()
+        return Waiting(asyncio.ensure_future(call(requests.put_nowait)), requests)
+
+    def _asked_again(self, response: Response) -> Waiting | None:
+        """Return the call whose question gets another try, if it still waits."""
+        if (found := self._waiting.get(response.request_id)) is None:
+            return None
+        waiting, request = found
+        waiting.requests.put_nowait(request)
+        return waiting
+
+    @staticmethod
+    async def _reply_of(waiting: Waiting) -> Reply:
+        """Return the reply of a call that was answered. It is cancelled with its repetition."""
+        try:
+            return await asyncio.shield(waiting.reply)
+        except asyncio.CancelledError:
+            waiting.reply.cancel()
+            raise
 
     def _show(self, ctx: Context, capability: protocol.ElicitationCapability, request: HumanRequestState) -> None:
         """Show a request once in this chat, however often the service says that it waits."""
@@ -181,3 +212,9 @@ class Elicitation:
             link, link_id = self._service.link(request.request_id), request.request_id if has_link_id else None
             return protocol.ElicitRequestURLParams(message=message, url=link, elicitation_id=link_id)
         return protocol.ElicitRequestFormParams(message=message, requested_schema=request.answer_schema())
+
+
+def _reading_on(body: Json, response: Response) -> Json:
+    """Return the body of a repeated call: a request to a person is read on in, wherever it was made."""
+    asks = response.request_id and body.get("action") == "request_human"
+    return {**body, "requestId": response.request_id} if asks else body

@@ -63,7 +63,10 @@ class Person:
 
 @pytest.fixture(scope="module")
 async def service(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[ServiceProcess]:
-    async with service_process(tmp_path_factory.mktemp("asking"), BROWSE_NOTIFY="off") as running:
+    directory = tmp_path_factory.mktemp("asking")
+    rules = directory / "policy.toml"
+    rules.write_text('[[rule]]\nname = "deletions"\ntext = ["Delete"]\n', encoding="utf-8")
+    async with service_process(directory, BROWSE_NOTIFY="off", BROWSE_POLICY_FILE=str(rules)) as running:
         yield running
 
 
@@ -151,6 +154,20 @@ async def test_who_answers_with_nothing_is_told_why_once_more_and_at_most_three_
         assert said.startswith("No person has answered yet")
         await answered(service, answer="red")
     assert person.shown.qsize() == 3
+
+
+@pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
+async def test_an_act_that_a_rule_leaves_to_a_person_is_allowed_in_the_chat(
+    service: ServiceProcess, site: Site, mode: str
+) -> None:
+    url = site.page("/all", "<button onclick=\"document.title = 'gone'\">Delete all</button>")
+    for answer, said in (("Refuse", "A person refused it. Nothing was done."), ("Allow once", "'gone'")):
+        person = Person(answer=answer)
+        async with chat_beside(service, person, mode) as client:
+            await client.call_tool("goto", {"url": url})
+            reply = text_of(await client.call_tool("click", {"selector": "button"}))
+        assert "click button 'Delete all'" in person.shown.get_nowait().message
+        assert said in reply
 
 
 @pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
