@@ -6,6 +6,7 @@ from http import HTTPStatus
 from typing import Any, Final, cast
 from urllib.parse import urljoin, urlsplit
 
+from playwright.async_api import JSHandle
 from pydantic import JsonValue
 
 from browser_service.host import results
@@ -28,6 +29,7 @@ from shared.wire import FILE_BYTES, MAX_MESSAGE_BYTES
 _NO_REDIRECT: Final = "error"
 """A redirect would take a secret header along, to whichever origin it leads."""
 _FETCH: Final = script("fetch")
+_FETCH_WITHIN: Final = script("fetch_within")
 _FACTS: Final = results.bounded("answer => ({...answer, body: undefined})")
 _PIECE: Final = results.bounded("(answer, [from, to]) => answer.body.slice(from, to)")
 _MOST_BASE64: Final = FILE_BYTES // 3 * 4
@@ -96,9 +98,11 @@ async def fetch(page: BrowserPage, action: scripting.Fetch) -> Json:
     url = urljoin(page.url, action.url)
     binary = action.response_type == "binary"
     init = action.request_init()
+    sender = None
     if action.secret_names():
+        sender = await page.playwright.evaluate_handle("window")  # no document that comes meanwhile gets the headers
         init |= {"headers": {**header_values(page, action, url)}, "redirect": _NO_REDIRECT}
-    answer = await _answer(page, {"url": url, "init": init, "binary": binary, "timeout": action.timeout})
+    answer = await _answer(page, {"url": url, "init": init, "binary": binary, "timeout": action.timeout}, sender)
     if "error" in answer:
         raise await _network_error(page, action, url, answer)
     if answer["redirected"]:
@@ -116,9 +120,13 @@ async def fetch(page: BrowserPage, action: scripting.Fetch) -> Json:
     return {**facts, **await page.files.shown("body", answer["body"], None)}
 
 
-async def _answer(page: BrowserPage, request: Json) -> dict[str, Any]:  # Any: JSON, of a page
-    """Have the page send a request. Its answer comes in pieces, because others would wait for a large one."""
-    sent = await page.playwright.evaluate_handle(_FETCH, request)
+async def _answer(page: BrowserPage, request: Json, sender: JSHandle | None) -> dict[str, Any]:  # Any: JSON, of a page
+    """Have the page send a request, or the very document whose window is `sender`. The answer comes in pieces, because
+    others would wait for a large one."""
+    if sender is None:
+        sent = await page.playwright.evaluate_handle(_FETCH, request)
+    else:
+        sent = await sender.evaluate_handle(_FETCH_WITHIN, request)
     answer = cast("dict[str, Any]", results.value_of(await sent.evaluate(_FACTS)))
     most = _MOST_BASE64 if request["binary"] else MAX_MESSAGE_BYTES
     found = await results.pieces(sent, _PIECE, answer.pop("size", 0), most)

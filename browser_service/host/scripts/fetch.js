@@ -1,5 +1,5 @@
 // Sends a request from the page with its cookies, and returns the answer with its whole body, or why there is none.
-export default async ({url, init, binary, timeout}) => {
+export const answered = async ({url, init, binary, timeout}) => {
   const stop = new AbortController();
   const timer = setTimeout(() => stop.abort(), timeout);
   try {
@@ -24,3 +24,5 @@ export default async ({url, init, binary, timeout}) => {
     clearTimeout(timer);
   }
 };
+
+export default answered;
