@@ -9,6 +9,7 @@ import signal
 import sys
 import time
 from collections.abc import Awaitable, Callable
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -65,7 +66,11 @@ def main() -> int:
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that what was started is stopped
     asked = _arguments()
     load_before, began = _load(), time.perf_counter()
-    reports = [asyncio.run(_report(name, quick=asked.quick)) for name in asked.names or BENCHMARKS]
+    runs: dict[str, Callable[..., Awaitable[Report]]] = {
+        **_ALL,
+        "neighbours": partial(neighbours.run, attacks=asked.attack),
+    }
+    reports = [asyncio.run(_report(name, runs[name], quick=asked.quick)) for name in asked.names or BENCHMARKS]
     for report in reports:
         for note in report.notes:
             console.print(f"[dim]{report.benchmark} · {escape(note)}[/dim]", soft_wrap=True)
@@ -82,18 +87,21 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(_ALL))
     parser.add_argument("--quick", action="store_true", help="fewer rounds: do they run at all, and roughly where")
+    parser.add_argument("--attack", action="append", default=[], metavar="NAME", help="of `neighbours`, only these")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
     asked = parser.parse_args()
     if unknown := set(asked.names) - _ALL.keys():
         parser.error(f"no such benchmark: {', '.join(sorted(unknown))}; there are {', '.join(_ALL)}")
+    if unknown := set(asked.attack) - neighbours.ATTACKS.keys():
+        parser.error(f"no such attack: {', '.join(sorted(unknown))}; there are {', '.join(neighbours.ATTACKS)}")
     return asked
 
 
-async def _report(name: str, *, quick: bool) -> Report:
+async def _report(name: str, run: Callable[..., Awaitable[Report]], *, quick: bool) -> Report:
     console.print(f"[dim]{name} ...[/dim]")
     try:
         async with asyncio.timeout(_LONGEST_S if name in BENCHMARKS else _LONGEST_WHEN_NAMED_S):
-            return await _ALL[name](quick=quick)
+            return await run(quick=quick)
     except Skipped as skipped:
         return Report(name, "its peer", problem=str(skipped))
     except (Failed, BrowseError, PlaywrightError, TimeoutError) as error:

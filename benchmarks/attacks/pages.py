@@ -39,7 +39,7 @@ def _read(name: str) -> Attack:
         reads: list[tuple[str, dict[str, AnyJson]]] = [
             ("snapshot", {}),
             ("find", {"text": "x"}),
-            ("get_content", {}),
+            ("content", {}),
             ("screenshot", {"fullPage": True}),
             ("get_storage", {}),
             ("extract_text", {"selector": "body"}),
