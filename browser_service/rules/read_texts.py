@@ -5,6 +5,7 @@ are in too many texts. Where something was read that is not kept, because it was
 `unkept`, and any text may come from there."""
 
 import re
+import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -181,9 +182,9 @@ class ReadTexts:
         """Yield the pieces that a squeezed text has enough of."""
         covered: defaultdict[str, set[int]] = defaultdict(set)
         for at in range(len(text) - _GRAM + 1):
-            for code in self._codes.get(text[at : at + _GRAM], ()):
+            for code in tuple(self._codes.get(text[at : at + _GRAM], ())):  # a thread may be noting more
                 covered[code].update(range(at, at + _GRAM))
-            for run in self._runs.get(text[at : at + _LEAST_CODE], ()):
+            for run in tuple(self._runs.get(text[at : at + _LEAST_CODE], ())):
                 if text.startswith(run, at):
                     yield run
         yield from (code for code, places in covered.items() if len(places) >= self._pieces[code].enough)
@@ -203,18 +204,18 @@ def _pieces(text: str) -> Iterator[tuple[str, Piece, bool]]:
         plain = squeezed(found)
         if len(plain) >= _GRAM and not _YEAR.fullmatch(plain):
             yield plain, Piece(found.strip(), _enough(plain)), True
-    for chunk in _CHUNK.findall(text):
+    for chunk in (each for each in _CHUNK.findall(text) if not (each.isalpha() and each[1:].islower())):
         for found in {chunk[:_MOST_WORD], *_PARTS.split(chunk[:_MOST_WORD])}:
             if _is_code(found):
                 plain = squeezed(found)
                 yield plain, Piece(found, _enough(plain)), True
-    words = _WORD.findall(text.casefold())
+    words = _WORD.findall((text if text.isascii() else unicodedata.normalize("NFKC", text)).casefold())
     for at in range(len(words)):
         for length in _RUN_WORDS:
             run = words[at : at + length]
             plain = "".join(run)
             if len(run) == length and _LEAST_RUN <= len(plain) <= _MOST_WORD:
-                yield squeezed(plain), Piece(" ".join(run), len(plain)), False
+                yield plain.replace("_", ""), Piece(" ".join(run), len(plain)), False
                 break
 
 

@@ -5,7 +5,7 @@ is decided by the host (`host/guard_check.py`), at the moment of the act: a page
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeVar
 from urllib.parse import urlsplit
@@ -67,7 +67,7 @@ class CrossOriginGuard:
             return await go(task)
         parts = [each for each in task.action.every_part() if not each.only_carries]
         here = self._url(task.address.page_id)
-        newly = {origin for each in parts if (origin := _newly_named(chat, each))}
+        newly = await self._newly_named(chat, parts)
         guard = Guard(known=sorted(chat.named | newly)[:_MOST_KNOWN] if chat.has_read else None)
         for each in parts:
             guard.parts[each.fingerprint()] = await _about_to_send(chat, each, here)
@@ -130,6 +130,18 @@ class CrossOriginGuard:
         page = self.directory.get(page_id)
         return page.url if page else ""
 
+    async def _newly_named(self, chat: ReadTexts, parts: Sequence[Action]) -> set[str]:
+        """Return the origins that the chat names before any page did. To look for them in all that was read takes long
+        enough to leave the event loop."""
+        urls = [url for each in parts if (each.navigates or each.from_page) and (url := each.requested_url)]
+        if all((origin_of(url) or "") in chat.named | {""} for url in urls):
+            return set()
+
+        def named() -> set[str]:
+            return {origin for url in urls if (origin := _newly_named(chat, url))}
+
+        return await asyncio.to_thread(named) if chat.has_read else named()
+
     async def _note(self, chat: ReadTexts, task: HostTask, outcome: Outcome) -> None:
         """Note what the outcome tells, where the session is guarded and its words are not a person's."""
         page, action = outcome.page, task.action
@@ -157,9 +169,8 @@ async def _off_loop(texts: list[str], work: Callable[[], T]) -> T:
     return await asyncio.to_thread(work) if sum(map(len, texts)) > _AT_ONCE else work()
 
 
-def _newly_named(chat: ReadTexts, action: Action) -> str:
+def _newly_named(chat: ReadTexts, url: str) -> str:
     """Return the origin of a URL that the chat names before any page did; empty if it is none."""
-    url = (action.requested_url if action.navigates or action.from_page else "") or ""
     origin = origin_of(url)
     if not origin or origin in chat.named:
         return ""
