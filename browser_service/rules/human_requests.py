@@ -15,13 +15,15 @@ from browser_service.rules.human import HeldPage, HumanRequest, State, Waiter
 from browser_service.security.urls import origin_of
 from shared.actions.people import RequestHuman
 from shared.calls import Call, CallState, Notice
-from shared.errors import HumanInControl, RequestNotFound, ValidationFailed, field_details
+from shared.errors import HumanInControl, RateLimited, RequestNotFound, ValidationFailed, field_details
 from shared.events import CallMoved, HostEvent, NoticeGiven
 from shared.next_calls import next_call
 from shared.pages import Answer, HumanRequestState
 
 _KEPT = 200
 _IN_LINE = 5
+_OF_CLIENT = 20
+"""Bounds the open questions of one client, on all its pages together: whom many are put to answers none with care."""
 
 
 class Timer(Protocol):
@@ -75,6 +77,7 @@ class HumanRequests:
                 f'A person has {_IN_LINE} more questions to answer on "{page.page_id}".',
                 hint=f"Wait for the answers: {wait}.",
             )
+        self._check_count(call.client_id)
         request = HumanRequest(_new_state(page, call, action), call.client_id, _origin(page), self.clock)
         if request.question.kind == "login" and not request.question.origin:
             raise ValidationFailed(
@@ -88,6 +91,16 @@ class HumanRequests:
         if first is None:
             self._ask_next(page)
         return request
+
+    def _check_count(self, client_id: str) -> None:
+        """Raise RateLimited for one more question of a client that waits for the answers to many."""
+        of_client = [each for each in self._requests.values() if each.asker_id == client_id and not each.over]
+        if len(of_client) >= _OF_CLIENT:
+            question = of_client[0].question
+            wait = next_call("request_human", page_id=question.page_id, request_id=question.request_id)
+            raise RateLimited(
+                f"People have {_OF_CLIENT} questions of yours to answer already.", hint=f"Wait for an answer: {wait}."
+            )
 
     def _ask_next(self, page: HeldPage) -> None:
         """Put the next question on that page to the person."""

@@ -92,3 +92,19 @@ async def test_people_are_shown_where_the_page_is_and_not_where_the_agent_says_t
     await ana.call("goto", pageId="cart", url=site.url("/cart", host="localhost"))
     (request,) = await asked(ana)
     assert request["origin"] == site.url("", host="localhost")
+
+
+async def test_one_client_puts_a_bounded_number_of_questions_to_people(agent: Agent, ana: Agent, site: Site) -> None:
+    for number in range(20):
+        page_id = f"c{number // 5}"
+        if number % 5 == 0:
+            await agent.call("goto", pageId=page_id, url=site.page("/cart", "<h1>Cart</h1>"))
+        question = {**DECISION, "message": f"Number {number}?"}
+        await agent.call("request_human", pageId=page_id, timeout=1, **question)
+    error = await agent.error("request_human", pageId="c3", timeout=1, **DECISION)
+    assert (error["code"], "request_human" in error["hint"]) == ("RATE_LIMITED", True)
+    await resolve(ana, (await asked(ana))[0]["requestId"], state="refused")
+    await agent.call("request_human", pageId="c3", timeout=1, **DECISION)
+    while left := await asked(ana):
+        for request in left:
+            await resolve(ana, request["requestId"], state="refused")
