@@ -167,6 +167,15 @@ class ReadTexts:
             found.append(Found("", frozenset(self.unkept) if len(self.unkept) == 1 else frozenset()))
         return found
 
+    @property
+    def tails(self) -> dict[str, str]:
+        """Return what went to each origin lately, for `take_back`."""
+        return dict(self._tails)
+
+    def take_back(self, tails: dict[str, str]) -> None:
+        """Forget what was not sent after all, because it was refused."""
+        self._tails = tails
+
     def sent(self, texts: Iterable[str], towards: str) -> None:
         """Remember what was sent, for what follows, and what of it is the chat's own."""
         given = [text for text in texts if text]

@@ -69,9 +69,12 @@ class CrossOriginGuard:
         here = self._url(task.address.page_id)
         newly = await self._newly_named(chat, parts)
         guard = Guard(known=sorted(chat.named | newly)[:_MOST_KNOWN] if chat.has_read else None)
+        tails = chat.tails
         for each in parts:
             guard.parts[each.fingerprint()] = await _about_to_send(chat, each, here)
         outcome = await go(replace(task, guard=guard))
+        if Question.of(outcome.error) is not None and not task.action.parts():
+            chat.take_back(tails)
         if outcome.error is None:
             chat.named |= newly
         await self._note(chat, task, outcome)
@@ -181,6 +184,8 @@ def _newly_named(chat: ReadTexts, url: str) -> str:
 
 async def _about_to_send(chat: ReadTexts, action: Action, here: str) -> Carried:
     """Say what of an action was read, and remember what it sends: what follows may be the rest of it."""
+    if not action.gives:
+        return Carried()
     towards, texts = origin_of(action.requested_url or here, here) or here, [*_texts(action)]
     carried = await _off_loop(texts, lambda: _carried(chat, action, towards, texts))
     chat.sent((text for text in texts if len(text) <= MOST_SENT), towards)
@@ -189,7 +194,7 @@ async def _about_to_send(chat: ReadTexts, action: Action, here: str) -> Carried:
 
 def _carried(chat: ReadTexts, action: Action, towards: str, texts: list[str]) -> Carried:
     """Say what of an action was read, and where."""
-    if not chat.has_read or not action.gives:
+    if not chat.has_read:
         return Carried()
     url = action.requested_url or ""
     netloc = urlsplit(towards).netloc if towards in chat.named else ""
