@@ -32,6 +32,7 @@ _CHUNK: Final = re.compile(r"[^\s\"'<>()\[\]{},;«»“”]+")
 _PLAIN_URL: Final = re.compile(r"[^\s\"'<>()\[\]{}|\\^`,;\x00-\x20]+")
 _BASED: Final = re.compile(r"[A-Za-z0-9+/_=-]{14,400}")
 _MOST_BASED: Final = 200
+_AFTER_HOST: Final = re.compile(r"[/?#].*", re.DOTALL)
 _PARTS: Final = re.compile(r"[/?&=#:|]+")
 _NUMBERS: Final = re.compile(r"\d[\d .,/()-]*\d")
 _MAIL: Final = re.compile(r"[\w.+-]{1,64}@[\w.-]{3,190}")
@@ -201,7 +202,10 @@ class ReadTexts:
 
 def _values(text: str) -> list[str]:
     """Return the parts of an address in which something can be put, or the text itself."""
-    return _PARTS.split(text.partition("://")[2])[1:] if "://" in text else [text]
+    if "://" not in text:
+        return [text]
+    after_host = _AFTER_HOST.search(text.partition("://")[2])
+    return _PARTS.split(after_host[0]) if after_host else []
 
 
 def _pieces(text: str) -> Iterator[tuple[str, Piece, bool]]:
