@@ -52,8 +52,8 @@ async def check_act(page: BrowserPage, action: Action) -> None:
 
 
 async def watch_requests(page: BrowserPage) -> None:
-    """Have the owner's rules asked about what the page sends by itself, from its first call on. What a person does, or
-    has allowed, may send it."""
+    """Have the owner's rules asked about what the page sends by itself, from its first call on. A call of a person, or
+    one that a person has allowed, lets it be sent; that a person was asked about the page does not."""
     rules, record = page.act_rules, page.record
     if not rules.watches_requests or page.tab.watched:
         return
@@ -63,7 +63,7 @@ async def watch_requests(page: BrowserPage) -> None:
         request = route.request
         rule = rules.against_request(request.method, request.url)
         with contextlib.suppress(PlaywrightError):  # its page has gone
-            if rule is None or record.has_leave or record.person is not None:
+            if rule is None or record.has_leave:
                 await route.fallback()
                 return
             await route.abort("blockedbyclient")
