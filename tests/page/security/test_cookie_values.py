@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from shared.wire import DEFAULT_SESSION
 from tests.support.json import AnyJson
 from tests.support.service import Agent, RunningService
 from tests.support.site import Answer, Site
@@ -11,6 +12,13 @@ from tests.support.tokens import limited
 
 pytestmark = pytest.mark.anyio
 VALUE = "s3cr3t-4711"
+
+
+@pytest.fixture(autouse=True)
+async def _no_other_cookies(service: RunningService) -> None:
+    """Begin without the cookies of other tests, which ports do not keep apart."""
+    if (context := service.host.sessions[DEFAULT_SESSION].opened) is not None:
+        await context.clear_cookies()
 
 
 async def every_way(agent: Agent, site: Site, page: str) -> list[str]:
