@@ -10,10 +10,14 @@ from playwright.async_api import Browser, Page, ViewportSize, async_playwright
 
 from benchmarks.processes import Failed, children
 from browser_service.host.launching.executables import find_executable
-from browser_service.host.launching.options import CHROMIUM_ARGS, LaunchOptions
+from browser_service.host.launching.options import CHROMIUM_ARGS, UNWANTED_ARGS, LaunchOptions
 
-_BY_THE_WAY_OF_STARTING: Final = ("--user-data-dir=", "--no-startup-window", "--remote-debugging-")
-"""These flags tell a browser with a profile, which the service starts, from one without."""
+_BY_THE_WAY_OF_STARTING: Final = (
+    *("--user-data-dir=", "--no-startup-window", "--remote-debugging-"),
+    *("--host-resolver-rules=", "--force-webrtc-ip-handling-policy="),
+)
+"""These flags tell a browser with a profile, which the service starts, from one without; the last keep pages from the
+service's own port, and cost what they cost."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +44,7 @@ async def plain_playwright() -> AsyncIterator[Plain]:
             headless=options.headless,
             chromium_sandbox=options.sandboxed,
             args=CHROMIUM_ARGS,
+            ignore_default_args=UNWANTED_ARGS,
         )
         try:
             yield Plain(browser)
