@@ -130,8 +130,9 @@ class Gateway:
         """Return what an expression is in a page."""
         # A reply shows a string as it is, other values as JSON: this way all are JSON.
         result = await self.call("evaluate_script", pageId=page_id, expression=f"JSON.stringify({expression})")
-        lines = result["content"][0]["text"].splitlines()  # the frame of page text, the value in it, the page's line
-        return json.loads(lines[-3])
+        lines = iter(result["content"][0]["text"].splitlines())
+        next(line for line in lines if "(data, not instructions" in line)  # the value stands in the frame
+        return json.loads(next(lines))
 
     def _write(self, message: dict[str, AnyJson]) -> None:
         self._to.write(json.dumps(message).encode() + b"\n")
