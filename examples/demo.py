@@ -128,7 +128,7 @@ async def stay_apart(b: Agent, script: Transcript) -> None:
     for line in text.splitlines()[:2]:
         console.print(f"           [yellow]{escape(line)}[/yellow]", soft_wrap=True)
     reading = await b.do("get_page_title", pageId="ana")
-    script.say("Agent B", f"may read it all the same: {reading.splitlines()[0]!r}")
+    script.say("Agent B", f"may read it all the same: {reading.splitlines()[0]}")
 
 
 async def take_a_picture(a: Agent, script: Transcript) -> None:

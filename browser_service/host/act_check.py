@@ -1,17 +1,17 @@
 """Checks an act by the owner's rules, at the moment when it would be done, and by its element of then."""
 
-import contextlib
 import hashlib
 import json
 from collections.abc import Sequence
 from typing import Final
 from urllib.parse import urljoin
 
-from playwright.async_api import ElementHandle, Locator, Route
-from playwright.async_api import Error as PlaywrightError
+from playwright.async_api import ElementHandle, Locator, Request
 
 from browser_service.host.elements import targets
+from browser_service.host.network.guard import refuse_requests
 from browser_service.host.page.handle import BrowserPage
+from browser_service.host.page.meter import Kind
 from browser_service.host.scripts import script
 from browser_service.security.act_rules import Act, ActRule, ActRules
 from browser_service.security.urls import origin_of
@@ -57,22 +57,19 @@ async def watch_requests(page: BrowserPage) -> None:
     rules, record = page.act_rules, page.record
     if not rules.watches_requests or page.tab.watched:
         return
-    page.tab.watched = True
+    page.tab.watched, meter = True, page.tab.meter
 
-    async def decide(route: Route) -> None:
-        request = route.request
+    def refuses(request: Request) -> bool:
         rule = rules.against_request(request.method, request.url)
-        with contextlib.suppress(PlaywrightError):  # its page has gone
-            if rule is None or record.has_leave:
-                await route.fallback()
-                return
-            await route.abort("blockedbyclient")
-            text = (
-                f'{request.method} {address(request.url)} was not sent: the rule "{rule.name}" leaves that to a person.'
-            )
-            page.tell(record.holder_id, f"{record.page_id}: {text} {_WAYS}")
+        if rule is None or record.has_leave:
+            return False
+        meter.spend(Kind.REFUSED)
+        if record.holder_id:  # a notice to nobody would be one to all
+            sent = f"{record.page_id}: {request.method} {address(request.url)} was not sent"
+            page.tell(record.holder_id, f'{sent}: the rule "{rule.name}" leaves that to a person. {_WAYS}')
+        return True
 
-    await page.playwright.route("**/*", decide)
+    await refuse_requests(page.playwright, refuses)
 
 
 async def check_field(page: BrowserPage, action: Action, field: ElementHandle) -> None:

@@ -1,11 +1,9 @@
 """Keeps a caller whose token is for some origins from pages elsewhere: before an act, in its reply, and in what its
 pages load."""
 
-import contextlib
+from playwright.async_api import Request
 
-from playwright.async_api import Error as PlaywrightError
-from playwright.async_api import Route
-
+from browser_service.host.network.guard import refuse_requests
 from browser_service.host.page.handle import BrowserPage
 from browser_service.host.page.record import PageRecord
 from browser_service.security.origins import within
@@ -44,14 +42,10 @@ async def confine(page: BrowserPage, call: Call) -> None:
     page.tab.confined = True
     record = page.record
 
-    async def decide(route: Route) -> None:
-        with contextlib.suppress(PlaywrightError):  # its page has gone
-            if route.request.is_navigation_request() and not record.may_go(route.request.url):
-                await route.abort("blockedbyclient")
-            else:
-                await route.fallback()
+    def refuses(request: Request) -> bool:
+        return request.is_navigation_request() and not record.may_go(request.url)
 
-    await page.playwright.route("**/*", decide)
+    await refuse_requests(page.playwright, refuses)
 
 
 def within_origins(page: BrowserPage, call: Call, action: Action, result: Json) -> Json:

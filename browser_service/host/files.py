@@ -21,7 +21,7 @@ class ArtifactPort(Protocol):
     ) -> Artifact:
         """Keep bytes. With a name, people find the file in the output directory."""
 
-    def conceal(self, text: str) -> str:
+    async def conceal(self, text: str) -> str:
         """Return a text without the secrets that the front keeps, as `put` writes it too."""
 
     async def take(self, path: Path, mime_type: str, client_id: str, *, name: str = "") -> Artifact:
@@ -57,15 +57,15 @@ class Files:
     async def shown(self, key: str, text: str, budget: int | None) -> Json:
         """`text` under `key`, or its head and a cursor to read on from where it is longer than the caller wants."""
         limit = budget or (self._inline_text or MAX_MESSAGE_BYTES // 2) // self._share
-        limit, text = min(limit, MAX_MESSAGE_BYTES // 2 // self._share), self.conceal(text)
+        limit, text = min(limit, MAX_MESSAGE_BYTES // 2 // self._share), await self.conceal(text)
         if len(text) <= limit:
             return {key: text}
         whole = await self._artifacts.put(text.encode(), "text/plain; charset=utf-8", self._client_id, inline=False)
         return {key: text[:limit], "cursor": f"{whole.artifact_id}:{limit}", "length": len(text)}
 
-    def conceal(self, text: str) -> str:
+    async def conceal(self, text: str) -> str:
         """Return a text as it may be sent and kept: Unicode, and without secrets."""
-        return self._artifacts.conceal(well_formed(text))
+        return await self._artifacts.conceal(well_formed(text))
 
     async def shown_data(self, key: str, value: JsonValue, budget: int | None) -> Json:
         """Show data as it is where it fits, else as JSON text, which is cut like any other text."""

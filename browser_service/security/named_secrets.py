@@ -1,5 +1,6 @@
 """Keeps the account's named secrets: sealed in one file, which the command line writes and the service reads."""
 
+import asyncio
 import contextlib
 import os
 import time
@@ -35,6 +36,7 @@ class NamedSecrets:
         self._path = data_dir / SECRETS_FILE
         self._seal = seal
         self._read_as: tuple[int, int] | None = None
+        self._unreadable: ServiceUnavailable | None = None
         self._secrets = _NONE
         self._concealment = Concealment()
         self._made_at = 0.0
@@ -71,14 +73,25 @@ class NamedSecrets:
         """Return a text without secrets."""
         return self.concealment.text(text)
 
+    async def conceal_text(self, text: str) -> str:
+        """Return a text that may be long without secrets, looked through beside the event loop."""
+        concealment = self.concealment
+        return await asyncio.to_thread(concealment.text, text) if self._secrets else text
+
+    async def conceal_data(self, data: bytes, mime_type: str) -> bytes:
+        """Return a file's bytes without secrets, likewise. Raises ResourceExhausted for too large an archive."""
+        concealment = self.concealment
+        return await asyncio.to_thread(concealment.data, data, mime_type) if self._secrets else data
+
     def concealed(self, message: M, *, besides: frozenset[str] = frozenset()) -> M:
         """Return a message without secrets, whose fields `besides` stay as they are."""
         concealment = self.concealment
-        if not self._secrets or not concealment.finds(message.model_dump_json(exclude={*besides})):
-            return message
-        clean = concealment.value(message.model_dump(mode="json", exclude={*besides}))
-        kept = {name: getattr(message, name) for name in besides if name in type(message).model_fields}
-        return type(message).model_validate(clean).model_copy(update=kept)
+        return _without_secrets(message, concealment, besides) if self._secrets else message
+
+    async def concealed_reply(self, message: M, *, besides: frozenset[str] = frozenset()) -> M:
+        """Return a message that may be large, as `concealed` does, looked through beside the event loop."""
+        concealment = self.concealment
+        return await asyncio.to_thread(_without_secrets, message, concealment, besides) if self._secrets else message
 
     # --- what the owner does -----------------------------------------------------------------------------------------
 
@@ -87,11 +100,19 @@ class NamedSecrets:
         try:
             found = self._path.stat()
         except FileNotFoundError:
+            self._unreadable = None
             self._note(None, _NONE)
             return _NONE
         version = (found.st_mtime_ns, found.st_size)
         if version != self._read_as:
-            self._note(version, self._read())
+            self._unreadable = None
+            try:
+                self._note(version, self._read())
+            except ServiceUnavailable as error:  # every call and event asks: the file is not opened anew for each
+                self._note(version, self._secrets)
+                self._unreadable = error
+        if self._unreadable is not None:
+            raise self._unreadable
         return self._secrets
 
     def set(self, secret: NamedSecret) -> None:
@@ -145,3 +166,11 @@ class NamedSecrets:
         self._made_at = now
         secrets = self._secrets.values()
         self._concealment = Concealment((each.name, text) for each in secrets for text in appearances(each, now))
+
+
+def _without_secrets(message: M, concealment: Concealment, besides: frozenset[str]) -> M:
+    if not concealment.finds(message.model_dump_json(exclude={*besides})):
+        return message
+    clean = concealment.value(message.model_dump(mode="json", exclude={*besides}))
+    kept = {name: getattr(message, name) for name in besides if name in type(message).model_fields}
+    return type(message).model_validate(clean).model_copy(update=kept)

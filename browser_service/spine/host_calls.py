@@ -69,7 +69,7 @@ class HostCalls:
         async with self._within_limits(task):
             outcome = await self.host.run(await self._call(task))
             self._note_arrival(task.limited or task.action, outcome)
-            return self.secrets.concealed(outcome, besides=UNSHOWN)
+            return await self.secrets.concealed_reply(outcome, besides=UNSHOWN)
 
     async def pages(self) -> list[PageState]:
         """Return the host's pages as they may be shown."""

@@ -90,7 +90,7 @@ class Artifacts:
         """Keep `data` without secrets, and remove the oldest files if there is no room. With a name it goes into the
         output directory, where people find it. With `inline` the result carries small data as base64, or a preview of a
         larger picture. Raises ResourceExhausted for data that never fits."""
-        data = await asyncio.to_thread(self._secrets.concealment.data, data, mime_type)
+        data = await self._secrets.conceal_data(data, mime_type)
         self._check_fits(len(data))
         artifact = await self._keep(lambda path: path.write_bytes(data), len(data), mime_type, client_id, name)
         if not inline:
@@ -100,9 +100,9 @@ class Artifacts:
         fits = len(data) <= INLINE_BYTES
         return artifact.model_copy(update={"data": base64.b64encode(data).decode() if fits else None})
 
-    def conceal(self, text: str) -> str:
+    async def conceal(self, text: str) -> str:
         """Return a text as replies may show it: without secrets."""
-        return self._secrets.conceal(text)
+        return await self._secrets.conceal_text(text)
 
     async def take(self, path: Path, mime_type: str, client_id: str, *, name: str = "") -> Artifact:
         """Keep a file by moving it. Raises ResourceExhausted for one that never fits."""

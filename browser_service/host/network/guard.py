@@ -4,7 +4,7 @@ import contextlib
 from collections.abc import Callable
 from typing import Final
 
-from playwright.async_api import BrowserContext, CDPSession, Page, Route
+from playwright.async_api import BrowserContext, CDPSession, Page, Request, Route
 from playwright.async_api import Error as PlaywrightError
 
 from browser_service.host.background import Background
@@ -42,16 +42,25 @@ async def guard_all(browser: CDPSession, policy: UrlPolicy, *, documents: bool) 
     await _pause(browser, policy.permits, policy.suspicious(documents=documents), lambda _: None)
 
 
-async def _route(page: Page, permits: Permits, on_refused: OnRefused) -> None:
+async def refuse_requests(page: Page, refuses: Callable[[Request], bool]) -> None:
+    """Ask about each request of a page, those of frames in processes of their own too. Redirects are not seen, and the
+    cache is off from then on."""
+
     async def decide(route: Route) -> None:
-        request = route.request
-        if request.is_navigation_request() and not permits(request.url):
-            on_refused(request.url)
-            await route.abort("blockedbyclient")
-        else:
-            await route.fallback()
+        with contextlib.suppress(PlaywrightError):  # its page has gone
+            await (route.abort("blockedbyclient") if refuses(route.request) else route.fallback())
 
     await page.route("**/*", decide)
+
+
+async def _route(page: Page, permits: Permits, on_refused: OnRefused) -> None:
+    def refuses(request: Request) -> bool:
+        if not request.is_navigation_request() or permits(request.url):
+            return False
+        on_refused(request.url)
+        return True
+
+    await refuse_requests(page, refuses)
 
 
 async def _pause(session: CDPSession, permits: Permits, patterns: list[Json], on_refused: OnRefused) -> None:

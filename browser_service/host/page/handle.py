@@ -283,7 +283,7 @@ class BrowserPage:
 
     async def save_text(self, key: str, text: str, mime_type: str, what: str, name: str | None = None) -> Json:
         """Save `text` as a file, and return its head under `key` with a cursor to read on."""
-        text = self.files.conceal(text)
+        text = await self.files.conceal(text)
         artifact = await self.keep(text.encode(), mime_type, what, name, inline=False)
         head = text[: text.rfind("\n", 0, _HEAD) + 1 or _HEAD] if len(text) > _HEAD else text
         cursor: Json = {"cursor": f"{artifact['artifactId']}:{len(head)}"} if len(head) < len(text) else {}

@@ -52,6 +52,7 @@ class Kind(StrEnum):
     BODIES = "bodies of requests"
     TITLES = "changes of its title"
     REQUESTS = "requests"
+    REFUSED = "requests that a rule refuses"
 
 
 _COSTS: Final = {
@@ -67,6 +68,7 @@ _COSTS: Final = {
     Kind.BODIES: 0.0,
     Kind.TITLES: 1.0,
     Kind.REQUESTS: 0.0,
+    Kind.REFUSED: 1.0,
 }
 """What one event costs everybody, beside a request; long texts cost more."""
 

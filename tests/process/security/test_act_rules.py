@@ -210,6 +210,20 @@ async def test_a_rule_goes_by_what_receives_the_click_or_the_key(agent: Agent, s
     assert "the value is 'Delete'" in typed["observed"]
 
 
+async def test_a_page_that_goes_on_against_a_rule_is_stopped_like_any_flood(
+    service: RunningService, agent: Agent, site: Site
+) -> None:
+    script = (
+        "setInterval(() => { for (let n = 0; n < 200; n++) fetch('/saved', {method: 'POST'}).catch(() => 0); }, 20)"
+    )
+    site.page("/loud", f'<button id=go onclick="{script}">Go</button>')
+    await agent.call("goto", pageId="p", url=site.url("/loud"))
+    await agent.reply("click", pageId="p", selector="#go")
+    await become(lambda: bool(service.host.pages["p"].record.stopped))
+    assert "requests that a rule refuses" in service.host.pages["p"].record.stopped
+    assert "/saved" not in site.counts
+
+
 async def test_a_rule_refuses_requests_and_acts_on_sessions_with_the_way_to_do_them(
     service: RunningService, agent: Agent, site: Site
 ) -> None:

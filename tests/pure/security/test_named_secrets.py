@@ -111,6 +111,11 @@ def test_secrets_of_another_key_are_an_error_that_names_it_and_hide_nothing_by_c
     with pytest.raises(ServiceUnavailable, match="another key"):
         secrets.reveal(["pw"])
     assert secrets.conceal("hunter22") == "hunter22"
+    with pytest.raises(ServiceUnavailable, match="another key"):  # known, without opening it anew
+        secrets.reveal(["pw"])
+    (tmp_path / SECRETS_FILE).unlink()
+    with pytest.raises(ValidationFailed, match="no secret 'pw'"):
+        secrets.reveal(["pw"])
 
 
 def test_there_is_a_limit_to_how_many_there_are(tmp_path: Path) -> None:
