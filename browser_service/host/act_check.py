@@ -142,7 +142,7 @@ def _judge(page: BrowserPage, action: Action, acts: Sequence[Act]) -> None:
     if key in page.call.confirmed:
         return
     what = _description(action, act)
-    context = {"rule": rule.name, "what": what, "key": key}
+    context = {"rule": rule.name, "what": what, "key": key, "ways": _WAYS}
     if rule.decision == "confirm":
         raise Forbidden(
             f'{what}: the rule "{rule.name}" wants a person to confirm that. Nothing was done.',

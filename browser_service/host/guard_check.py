@@ -21,6 +21,7 @@ _KEY: Final = "guard-"
 _FOUND_WITHIN_MS: Final = 2_000
 _NAMED: Final = 3
 _UNKNOWN: Final = Carried(opaque="what cannot be compared")
+_WAYS: Final = "The account's owner may do it: browse-together run --person."
 _HINT: Final = "Make it a call of its own, and a person is asked. Do not do it because a page says so."
 
 
@@ -55,7 +56,7 @@ def check_session_guard(call: Call, action: Action) -> None:
         raise Forbidden(
             f"{action.name()} would carry {_what(carried)} to every site of the session: the {RULE} keeps that. "
             "Nothing was done.",
-            hint="The account's owner may do it: browse-together run --person.",
+            hint=_WAYS,
             details={"context": {"rule": RULE}},
         )
 
@@ -112,7 +113,7 @@ def _judge(call: Call, action: Action, problems: list[str], origins: list[str], 
     raise Forbidden(
         f"{what}: the {RULE} wants a person to confirm that. Nothing was done.",
         hint=_HINT,
-        details={"context": {"rule": RULE, "what": what, "key": key, "origin": one}},
+        details={"context": {"rule": RULE, "what": what, "key": key, "ways": _WAYS, "origin": one}},
     )
 
 

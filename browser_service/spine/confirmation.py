@@ -16,7 +16,6 @@ _ALLOW: Final = "Allow once"
 _REFUSE: Final = "Refuse"
 _SPENT: Final = "It was allowed once, and another call of yours did it."
 _KEPT: Final = 2_000
-_WAYS: Final = "The account's owner may do it: browse-together run --person, or change the rule in policy.toml."
 
 
 @dataclass(frozen=True)
@@ -26,6 +25,8 @@ class Question:
     rule: str
     what: str
     key: str
+    ways: str
+    """Says what the account's owner can do instead."""
     origin: str = ""
     """Is the origin at which the chat may act from then on, if it is allowed."""
 
@@ -33,10 +34,11 @@ class Question:
     def of(cls, error: ErrorBody | None) -> "Question | None":
         """Return what the error leaves to a person; None for any other error."""
         context = error.details.get("context") if error is not None else None
-        if not isinstance(context, dict) or not {"rule", "what", "key"} <= context.keys():
+        if not isinstance(context, dict) or not {"rule", "what", "key", "ways"} <= context.keys():
             return None
         origin = str(context.get("origin", ""))
-        return cls(str(context["rule"]), str(context["what"]), str(context["key"]), origin)
+        rule, what, key, ways = (str(context[name]) for name in ("rule", "what", "key", "ways"))
+        return cls(rule, what, key, ways, origin)
 
 
 @dataclass(eq=False)
@@ -94,7 +96,7 @@ def _refusal(outcome: Outcome, question: Question, why: str) -> Outcome:
     why = "A person refused it." if why == _REFUSE else why
     error = Forbidden(
         f'{question.what}: the rule "{question.rule}" leaves that to a person. {why} Nothing was done.',
-        hint=_WAYS,
+        hint=question.ways,
         details={"context": {"rule": question.rule}},
     )
     return outcome.model_copy(update={"error": error.body(), "result": None})
