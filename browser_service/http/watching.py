@@ -88,7 +88,7 @@ async def _fresh(
         looked_at[name] = now + fresh_s, found
     try:
         return await asyncio.shield(found)
-    except Exception:
+    except Exception:  # whatever it is, the next who asks has it computed anew
         looked_at.pop(name, None)
         raise
 

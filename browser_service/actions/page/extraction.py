@@ -168,5 +168,6 @@ async def _of_scope(
     page: BrowserPage, action: ScopedExtraction, source: str, arg: object
 ) -> tuple[Any, Json]:  # Any: as there
     root = await page.element(action.selector or ":root", action.frame)
+    # Any: JSON, of a page
     found: Any = value_of(await root.evaluate(source, [page.invisible_text, arg], timeout=action.timeout))
     return found["value"], page.of_unseen(found["unseen"])

@@ -50,6 +50,7 @@ async def get_element(page: BrowserPage, action: states.GetElement) -> Json:
         found = await page.element(action.selector, waits=False)
         if not await found.count():
             return {"selector": action.selector, "exists": False, **_NOT_THERE}
+        # Any: JSON, of a page
         read: Any = value_of(await found.evaluate(_FACTS, [page.invisible_text], timeout=action.timeout))
         facts: dict[str, Any] = read["value"]  # Any: JSON
         return {
