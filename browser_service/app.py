@@ -17,6 +17,7 @@ from browser_service.host.seam import HostLimits
 from browser_service.http import faults, metrics_port, person, routes, tokens, watching
 from browser_service.http.edge import Edge, loopback_hosts
 from browser_service.http.openapi import describe
+from browser_service.http.wall import entry, static
 from browser_service.observability.logging import conceal
 from browser_service.rules.clock import Clock
 from browser_service.security.urls import UrlPolicy
@@ -77,7 +78,8 @@ def create_app(
     app.include_router(routes.router)
     app.include_router(tokens.router)
     app.include_router(watching.router)
-    app.include_router(person.router)
+    for router in (person.router, entry.router, static.router):
+        app.include_router(router)
     faults.install(app)
     describe(app)
     app.add_middleware(Edge, allowed_hosts=own_hosts, reply=faults.error_response)

@@ -18,6 +18,7 @@ from browser_service.observability.activity import Activity
 from browser_service.observability.metrics import Made, Metrics
 from browser_service.rules.clock import Clock
 from browser_service.rules.quotas import Quotas
+from browser_service.rules.viewing import Viewing
 from browser_service.security.auth import Revocations
 from browser_service.security.named_secrets import NamedSecrets
 from browser_service.security.seal import Seal
@@ -110,6 +111,7 @@ class Services:
     def _serve_clients(self, clock: Clock, port: Callable[[], int]) -> None:
         settings, clients = self.settings, self.clients
         self.requests = HumanInbox(self.host, self.secret)
+        self.viewing = Viewing(clock)
         self.notifier = Notifier(
             desktop=settings.notify == "desktop",
             webhook=settings.notify_webhook,

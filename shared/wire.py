@@ -31,6 +31,13 @@ READY: Final = "/ready"
 SETTINGS: Final = "/api/settings"
 METRICS: Final = "/metrics"
 OPENAPI: Final = "/openapi.json"
+WALL: Final = "/"
+"""Is the path of the live wall, the page on which people watch; the code of a link follows `#`."""
+WALL_ENTER: Final = "/wall/enter"
+WALL_FILES: Final = "/wall/static"
+WALL_LEAVE: Final = "/wall/leave"
+WALL_LINK: Final = "/wall/link"
+WALL_SOCKET: Final = "/wall/socket"
 
 # --- headers -----------------------------------------------------------------------------------------------------
 CALL_ID: Final = "X-Browse-Call"
@@ -45,6 +52,8 @@ REPLY: Final = "X-Browse-Reply"
 """Carries the form in which the caller wants the reply, from `shared.replies`; without it the reply is the whole
 envelope."""
 REQUEST_ID: Final = "X-Request-Id"
+PROOF: Final = "X-Browse-Proof"
+"""Carries what the wall's own page knows and a cookie does not show."""
 CHAT: Final = "X-Browse-Chat"
 """Tells apart the chats that share one token by name. It divides that token's own clients, and reaches no other's."""
 

@@ -135,6 +135,7 @@ def _say_status(status: dict[str, object]) -> None:
     output.say("The service is running.", "green")
     output.say(f"  process  {status['pid']}")
     output.say(f"  URL      {status['url']}")
+    output.say("  watch    browse-together show")
     output.say(f"  version  {status['version']}")
     output.say(f"  pages    {status['pages']}, {status['parked']} of them parked")
     output.say(f"  browsers {status['browsers']}, with {status['memoryMb']} of {status['memoryLimitMb']} MB")

@@ -30,6 +30,7 @@ COMMANDS: Final = MappingProxyType(
         "pages": Command("actions", "The open pages: yours, people's, other agents'."),
         "run": Command("actions", "Run one action, such as `run goto --url https://example.com`."),
         "save": Command("actions", "Save a file that a call made, by its artifactId."),
+        "show": Command("wall", "Watch all pages live, and take them in hand, in your own browser."),
         "activity": Command("activity", "Who did what: the record of all clients' actions."),
         "forget": Command("activity", "Remove what is kept of a client."),
         "requests": Command("requests", "What agents ask people for: see it, and answer."),

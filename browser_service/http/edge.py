@@ -20,7 +20,7 @@ from shared.errors import (
 )
 from shared.held import MESSAGES_AT_A_TIME, Held
 from shared.requests import TARGET, ambiguity
-from shared.wire import FILE_BYTES, FILES, MAX_MESSAGE_BYTES, PERSON
+from shared.wire import FILE_BYTES, FILES, MAX_MESSAGE_BYTES, PERSON, WALL
 
 BODY_WITHIN_S: Final = 30.0
 FILE_WITHIN_S: Final = 120.0
@@ -101,9 +101,10 @@ def _is_file(scope: Scope) -> bool:
 
 
 def _follows_link(scope: Scope, headers: Headers) -> bool:
-    """Recognize a person who opens the page for people from a link, such as in a chat. That page allows no frame, and
-    holds no data."""
-    to_person = scope["type"] == "http" and scope["method"] == "GET" and scope["path"].startswith(f"{PERSON}/")
+    """Recognize a person who opens a page for people from a link, such as in a chat. Those pages allow no frame, and
+    hold no data."""
+    is_persons = scope["path"] == WALL or scope["path"].startswith(f"{PERSON}/")
+    to_person = scope["type"] == "http" and scope["method"] == "GET" and is_persons
     return to_person and (headers.get("sec-fetch-mode"), headers.get("sec-fetch-dest")) == ("navigate", "document")
 
 

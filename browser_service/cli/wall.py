@@ -1,0 +1,68 @@
+"""Opens the live wall in the person's own browser: `show`."""
+
+import html
+import os
+import sys
+import webbrowser
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from browser_service.cli import flags, output
+from browser_service.cli.client import Client, account
+from browser_service.cli.options import new_app
+from shared import wire
+from shared.errors import ValidationFailed
+
+_FILE: Final = "show.html"
+_REDIRECT: Final = '<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0;url={}">'
+
+app = new_app()
+
+
+@app.callback()
+def group() -> None:
+    """Makes a group of the one command, so that it is called by its name like those of other modules."""
+
+
+@app.command()
+def show(
+    *,
+    read_only: Annotated[bool, typer.Option("--read-only", help="The viewer may look, and do nothing.")] = False,
+    page: Annotated[str, typer.Option(metavar="ID", help="Show this page at first.")] = "",
+    no_open: Annotated[bool, typer.Option("--no-open", help="Only print the link.")] = False,
+    data_dir: flags.DataDir = None,
+    as_json: flags.AsJson = False,
+) -> None:
+    """Watch all pages live, see who does what, and take a page in hand: prints a link that works once, for a minute,
+    and opens it in your browser."""
+    if page and not wire.is_page_id(page):
+        raise ValidationFailed(f"--page: {page[:80]!r} is no pageId.", hint="browse-together pages lists them.")
+    settings = flags.settings(data_dir)
+    with Client(settings.data_dir, operator=True) as service:
+        link = service.post(wire.WALL_LINK, {"readOnly": read_only, "name": account()})
+    shown = f"&page={page}" if page else ""
+    url = f"{service.url}{wire.WALL}#{link['code']}{shown}"
+    if as_json:
+        output.say_json({"url": url, "worksForS": link["worksForS"], "readOnly": read_only})
+    else:
+        output.say(url)
+        output.say(f"The link works once, within {link['worksForS']:.0f} s.", to_stderr=True)
+    if not no_open and _has_screen():
+        webbrowser.open(_redirect(settings.data_dir, url))
+
+
+def _has_screen() -> bool:
+    """Say whether a browser would have a window; else one for terminals would take this one over."""
+    return sys.platform in {"darwin", "win32"} or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+
+
+def _redirect(data_dir: Path, url: str) -> str:
+    """Write a file that leads there, and return its address: other accounts can read the arguments of a program, and
+    not this file."""
+    path = data_dir / _FILE
+    path.unlink(missing_ok=True)
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+        file.write(_REDIRECT.format(html.escape(url)))
+    return path.resolve().as_uri()

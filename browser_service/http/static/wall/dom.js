@@ -1,0 +1,32 @@
+// Makes elements. Texts become text nodes, so that no page's title or agent's word is ever read as HTML.
+
+export function el(tag, properties = {}, ...children) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(properties)) {
+    if (value === undefined || value === null || value === false) continue;
+    if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
+    else if (name === "style") for (const [key, each] of Object.entries(value)) made.style.setProperty(key, each);
+    else if (name in made && name !== "list") made[name] = value;
+    else made.setAttribute(name, value === true ? "" : value);
+  }
+  made.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));
+  return made;
+}
+
+/** Sets a text only where it differs, so that screen readers and selections are left alone. */
+export function write(element, text) {
+  if (element.textContent !== text) element.textContent = text;
+}
+
+/** Has a parent show these children, in this order, and moves only those that are elsewhere. */
+export function arrange(parent, children) {
+  children.forEach((child, place) => {
+    if (parent.children[place] !== child) parent.insertBefore(child, parent.children[place] ?? null);
+  });
+  while (parent.children.length > children.length) parent.lastElementChild.remove();
+}
+
+/** Tells a screen reader. */
+export function say(text) {
+  write(document.getElementById("said"), text);
+}

@@ -1,0 +1,35 @@
+// Gets in: posts the code of the link, once, and keeps the proof that the socket asks for beside the cookie.
+
+const KEY = "browse-together.proof";
+export const proof = () => localStorage.getItem(KEY) ?? "";
+
+/** Returns what stands behind the `#`: the code of a link, or a place on the wall. The address is cleaned at once. */
+export function arrival() {
+  const [code, ...rest] = location.hash.slice(1).split("&");
+  if (!code || code.startsWith("/")) return { code: "" };
+  const more = new URLSearchParams(rest.join("&"));
+  const at = more.get("page") ? `#/page/${encodeURIComponent(more.get("page"))}` : "#/";
+  history.replaceState(null, "", `${location.pathname}${at}`);
+  return { code };
+}
+
+/** Takes a code to the service. Throws what the service says against it. */
+export async function enter(code) {
+  const { proof: given } = await post("/wall/enter", { code });
+  localStorage.setItem(KEY, given);
+}
+
+export async function leave() {
+  try {
+    await post("/wall/leave", {});
+  } finally {
+    localStorage.removeItem(KEY);
+  }
+}
+
+async function post(path, body) {
+  const headers = { "Content-Type": "application/json", "X-Browse-Proof": proof() };
+  const reply = await (await fetch(path, { method: "POST", headers, body: JSON.stringify(body) })).json();
+  if (!reply.success) throw new Error(reply.error.message);
+  return reply.result;
+}

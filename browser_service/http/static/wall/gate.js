@@ -1,0 +1,30 @@
+// Shows what somebody sees who is not in: what this is, why they are out, and how to get in.
+
+import { el } from "./dom.js";
+
+const COMMAND = "browse-together show";
+
+export function gate(problem = "") {
+  const copy = el("button", {
+    type: "button",
+    onclick: async () => {
+      await navigator.clipboard.writeText(COMMAND);
+      copy.textContent = "Copied";
+    },
+  }, "Copy");
+  return el("main", { className: "gate" },
+    el("img", { src: "/wall/static/mark.svg", alt: "" }),
+    el("h1", {}, "See what your agents do"),
+    problem && el("p", { className: "problem", role: "alert" }, problem),
+    el("p", { className: "quiet" },
+      "All pages of the shared browser, live: who works where, what they ask you, and a hand on the wheel. "
+      + "The door opens from a terminal on the machine where the service runs:"),
+    el("div", { className: "command" }, el("code", {}, COMMAND), navigator.clipboard && copy),
+    el("p", { className: "quiet" }, "It opens this page by a link that works once, for one minute. With ",
+      el("code", {}, "--read-only"), " whoever gets it may look, and do nothing."));
+}
+
+export function waiting(text) {
+  return el("main", { className: "gate", "aria-busy": "true" },
+    el("img", { src: "/wall/static/mark.svg", alt: "" }), el("p", { className: "quiet", role: "status" }, text));
+}

@@ -1,0 +1,130 @@
+"""Keeps who may look at the live wall: links that let one viewer in, once and soon, and the viewers that came."""
+
+import hashlib
+import secrets
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from browser_service.rules.bounded import Bounded
+from browser_service.rules.clock import Clock
+from shared.errors import Forbidden, RateLimited, Unauthorized
+
+LINK_LIVES_S: Final = 60.0
+VIEWER_LIVES_S: Final = 8 * 3_600.0
+MOST_SOCKETS: Final = 100
+SHOW: Final = "Get in with a new link: browse-together show"
+_MOST_LINKS: Final = 200
+_MOST_VIEWERS: Final = 1_000
+_LINKS_TOLD_FOR_S: Final = 3_600.0
+"""For so long a link that does not work any more is told from one that there never was."""
+
+
+@dataclass(eq=False)
+class Viewer:
+    """Is somebody in front of the wall: the account's person, or one who may only look."""
+
+    name: str
+    """Names the person, as the account's command line says."""
+    read_only: bool
+    expires_at: float
+    """Is when the viewer's time ends, by the clock of the rule."""
+    proof: str = field(default="", repr=False)
+    """Is the digest of what the wall's own page sends besides the cookie."""
+    left: bool = False
+
+
+@dataclass(eq=False)
+class _Link:
+    viewer: Viewer
+    works_until: float
+    used: bool = False
+
+
+class Entry(NamedTuple):
+    """Is what a viewer gets who came by a link."""
+
+    viewer: Viewer
+    cookie: str
+    proof: str
+
+
+class Viewing:
+    """Lets viewers in. Of codes, cookies and proofs it keeps digests alone, in memory: they end with the service."""
+
+    def __init__(self, clock: Clock = time.monotonic) -> None:
+        self._incarnation = secrets.token_hex(4)
+        """Begins each cookie, so that one of an older service is told as such."""
+        self._clock = clock
+        self._links = Bounded[str, _Link](_MOST_LINKS, ttl_s=_LINKS_TOLD_FOR_S, clock=clock)
+        self._viewers = Bounded[str, Viewer](_MOST_VIEWERS, ttl_s=VIEWER_LIVES_S, clock=clock)
+        self._sockets = 0
+
+    def make_link(self, name: str, *, read_only: bool) -> str:
+        """Return the code of a new link."""
+        code, now = secrets.token_urlsafe(24), self._clock()
+        self._links[_digest(code)] = _Link(Viewer(name, read_only, now + VIEWER_LIVES_S), now + LINK_LIVES_S)
+        return code
+
+    def enter(self, code: str) -> Entry:
+        """Let a viewer in by the code of a link. Raises Unauthorized, which says why the link does not work."""
+        self._links.trim()
+        link, now = self._links.get(_digest(code)), self._clock()
+        if link is None:
+            raise _refused("This link is not one of this service, which may have started anew since.")
+        if link.used:
+            raise _refused("This link was used already; each works once.")
+        if now > link.works_until:
+            raise _refused(f"This link came too late: it worked for {LINK_LIVES_S:.0f} s.")
+        link.used = True
+        cookie, proof = f"{self._incarnation}.{secrets.token_urlsafe(24)}", secrets.token_urlsafe(24)
+        link.viewer.proof, link.viewer.expires_at = _digest(proof), now + VIEWER_LIVES_S
+        self._viewers[_digest(cookie)] = link.viewer
+        return Entry(link.viewer, cookie, proof)
+
+    def viewer(self, cookie: str) -> Viewer:
+        """Return the viewer whose cookie it is. Raises Unauthorized, which says why it is nobody's."""
+        if not cookie:
+            raise _refused("You are not signed in to the wall.")
+        if cookie.partition(".")[0] != self._incarnation:
+            raise _refused("The service has started anew since you came in.")
+        viewer = self._viewers.get(_digest(cookie))
+        if viewer is None or viewer.left or self.left_s(viewer) <= 0:
+            raise _refused("Your time at the wall is over.")
+        return viewer
+
+    def check_proof(self, viewer: Viewer, proof: str) -> None:
+        """Raise Forbidden for a request that the wall's own page did not send: cookies know no ports, so that any
+        server of this machine may be sent this one."""
+        if not secrets.compare_digest(viewer.proof, _digest(proof)):
+            raise Forbidden("What was sent is not from the wall's own page.", hint=f"{SHOW}.")
+
+    def left_s(self, viewer: Viewer) -> float:
+        """Return how many seconds a viewer may still look."""
+        return viewer.expires_at - self._clock()
+
+    def leave(self, cookie: str) -> None:
+        """End a viewer's time at once."""
+        if viewer := self._viewers.pop(_digest(cookie), None):
+            viewer.left = True
+
+    @contextmanager
+    def watching(self) -> Iterator[None]:
+        """Count one who looks at the wall meanwhile. Raises RateLimited for one too many."""
+        if self._sockets >= MOST_SOCKETS:
+            raise RateLimited(f"{MOST_SOCKETS} viewers look at the wall already.", hint="Close one of them.")
+        self._sockets += 1
+        try:
+            yield
+        finally:
+            self._sockets -= 1
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _refused(problem: str) -> Unauthorized:
+    return Unauthorized(problem, hint=f"{SHOW}.")

@@ -1,0 +1,70 @@
+"""Tests the way in to the wall: a link of the account's owner becomes a cookie and a proof, and nothing else does."""
+
+import httpx
+import pytest
+
+from shared import wire
+from tests.support.service import Agent, RunningService
+
+pytestmark = pytest.mark.anyio
+
+
+async def link(service: RunningService, *, read_only: bool = False) -> str:
+    async with service.agent(operator=True) as owner:
+        reply = await owner.http.post(wire.WALL_LINK, json={"readOnly": read_only, "name": "ana"})
+        return str(reply.json()["result"]["code"])
+
+
+def visitor(service: RunningService) -> httpx.AsyncClient:
+    return httpx.AsyncClient(transport=httpx.ASGITransport(app=service.app), base_url=service.base_url)
+
+
+async def test_a_link_becomes_a_cookie_that_no_script_reads_and_a_proof(service: RunningService) -> None:
+    async with visitor(service) as browser:
+        entered = await browser.post(wire.WALL_ENTER, json={"code": await link(service, read_only=True)})
+        assert entered.status_code == 200
+        assert entered.json()["result"]["readOnly"] is True
+        cookie = entered.headers["set-cookie"]
+        assert {"HttpOnly", "Path=/", "SameSite=strict"} <= {part.strip() for part in cookie.split(";")}
+        assert (await browser.post(wire.WALL_LEAVE, json={})).status_code == 403
+        proof = {wire.PROOF: entered.json()["result"]["proof"]}
+        assert (await browser.post(wire.WALL_LEAVE, json={}, headers=proof)).status_code == 200
+        assert (await browser.post(wire.WALL_LEAVE, json={}, headers=proof)).status_code == 401
+
+
+async def test_nobody_else_makes_a_link_or_gets_in(service: RunningService, agent: Agent) -> None:
+    assert (await agent.http.post(wire.WALL_LINK, json={})).status_code == 403
+    async with visitor(service) as browser:
+        assert (await browser.post(wire.WALL_LINK, json={})).status_code == 401
+        code = await link(service)
+        for wrong in ({"code": "x"}, {"code": ""}, {"code": 1}, {}, {"code": "x" * 5_000}):
+            refused = await browser.post(wire.WALL_ENTER, json=wrong)
+            assert refused.status_code in {401, 422}
+            assert "browse-together show" in refused.text
+        foreign = {"Origin": "https://evil.example"}
+        assert (await browser.post(wire.WALL_ENTER, json={"code": code}, headers=foreign)).status_code == 403
+        assert (await browser.post(wire.WALL_ENTER, json={"code": code})).status_code == 200
+        again = (await browser.post(wire.WALL_ENTER, json={"code": code})).json()["error"]
+        assert (again["code"], "used already" in again["message"]) == ("UNAUTHORIZED", True)
+
+
+async def test_from_another_machine_nobody_gets_in_without_tls(service: RunningService) -> None:
+    code = await link(service)
+    elsewhere = httpx.ASGITransport(app=service.app, client=("192.0.2.7", 4000))
+    async with httpx.AsyncClient(transport=elsewhere, base_url=service.base_url) as browser:
+        refused = await browser.post(wire.WALL_ENTER, json={"code": code})
+        assert (refused.status_code, "TLS" in refused.text) == (403, True)
+
+
+async def test_the_page_may_be_come_to_by_a_link_is_in_no_frame_and_runs_its_own_scripts_alone(
+    service: RunningService,
+) -> None:
+    followed = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "document"}
+    async with visitor(service) as browser:
+        page = await browser.get(wire.WALL, headers=followed)
+        policy = page.headers["content-security-policy"]
+        assert (page.status_code, "frame-ancestors 'none'" in policy) == (200, True)
+        assert "default-src 'none'; script-src 'self'; style-src 'self'" in policy
+        assert (await browser.get(f"{wire.WALL_FILES}/main.js")).headers["content-type"].startswith("text/javascript")
+        assert (await browser.get(f"{wire.WALL_FILES}/..%2fperson.html")).status_code == 404
+        assert (await browser.get(wire.WALL, headers={**followed, "sec-fetch-dest": "iframe"})).status_code == 403

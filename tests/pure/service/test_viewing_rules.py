@@ -1,0 +1,61 @@
+"""Tests who gets in to the wall: by a link that works once and soon, until the viewer's time is over."""
+
+import pytest
+
+from browser_service.rules.viewing import LINK_LIVES_S, MOST_SOCKETS, VIEWER_LIVES_S, Viewing
+from shared.errors import Forbidden, RateLimited, Unauthorized
+from tests.support.clock import Clock
+
+
+def test_a_link_lets_one_viewer_in_once() -> None:
+    viewing = Viewing()
+    code = viewing.make_link("ana", read_only=True)
+    entry = viewing.enter(code)
+    assert viewing.viewer(entry.cookie) is entry.viewer
+    assert (entry.viewer.name, entry.viewer.read_only) == ("ana", True)
+    with pytest.raises(Unauthorized, match="used already"):
+        viewing.enter(code)
+    with pytest.raises(Unauthorized, match="not one of this service"):
+        viewing.enter("another")
+    with pytest.raises(Unauthorized, match="not signed in") as refused:
+        viewing.viewer("")
+    assert "browse-together show" in str(refused.value.advice)
+
+
+def test_a_link_that_comes_late_and_a_viewer_whose_time_is_over_are_told_so() -> None:
+    clock = Clock()
+    viewing = Viewing(clock)
+    late, soon = viewing.make_link("", read_only=False), viewing.make_link("", read_only=False)
+    entry = viewing.enter(soon)
+    clock.pass_s(LINK_LIVES_S + 1)
+    with pytest.raises(Unauthorized, match="too late"):
+        viewing.enter(late)
+    clock.pass_s(VIEWER_LIVES_S)
+    with pytest.raises(Unauthorized, match="time at the wall is over"):
+        viewing.viewer(entry.cookie)
+
+
+def test_a_cookie_of_an_older_service_a_wrong_proof_and_one_who_left_are_kept_out() -> None:
+    viewing = Viewing()
+    entry = viewing.enter(viewing.make_link("", read_only=False))
+    with pytest.raises(Unauthorized, match="started anew"):
+        Viewing().viewer(entry.cookie)
+    viewing.check_proof(entry.viewer, entry.proof)
+    with pytest.raises(Forbidden, match="own page"):
+        viewing.check_proof(entry.viewer, entry.cookie)
+    viewing.leave(entry.cookie)
+    with pytest.raises(Unauthorized):
+        viewing.viewer(entry.cookie)
+    assert entry.viewer.left
+
+
+def test_so_many_look_at_a_time_and_one_who_goes_makes_room() -> None:
+    viewing = Viewing()
+    looking = [viewing.watching() for _ in range(MOST_SOCKETS)]
+    for one in looking:
+        one.__enter__()
+    with pytest.raises(RateLimited), viewing.watching():
+        pass
+    looking[0].__exit__(None, None, None)
+    with viewing.watching():
+        pass
