@@ -199,14 +199,16 @@ class Calls:
             if action.wakes_page and not page.current.live:
                 await self._bring_up_in_turn(page, run)
             run.admitted = True
-            return within_origins(page, call, action, await perform(page, run, handler))
+            with page.screencast.showing(run):
+                return within_origins(page, call, action, await perform(page, run, handler))
         async with run.turn(page.queue, self.queue_wait_ms) as waited:
             run.check_not_cancelled()
             self.admission.admit(page, run)
             if waited:  # others know by the reply that it runs, mostly sooner
                 self.log.emit(CallMoved(call_id=call.call_id, client_id=call.client_id, state=CallState.RUNNING))
             run.admitted = True
-            return within_origins(page, call, action, await perform_live(page, run, handler))
+            with page.screencast.showing(run):
+                return within_origins(page, call, action, await perform_live(page, run, handler))
 
     async def _on_session(self, run: CallRun, action: Action) -> Json:
         """Do an action on a whole session. These queue among themselves, and no page's turn waits for them."""

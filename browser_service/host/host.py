@@ -38,6 +38,7 @@ from shared.errors import (
     ErrorBody,
 )
 from shared.events import CallMoved, EventBatch, NoticeGiven, StateSaved
+from shared.frames import Frame, View
 from shared.model import Json
 from shared.pages import Answer, Figures, PageState, SessionOptions, SessionSpec
 
@@ -213,6 +214,10 @@ class LocalHost:
 
     async def events_after(self, seq: int, wait_ms: int, limit: int) -> EventBatch:
         return await self._log.after(seq, wait_ms, limit)
+
+    async def frame_after(self, page_id: str, seq: int, wait_ms: int, view: View) -> Frame | None:
+        entry = self._pages.get(page_id)
+        return None if entry is None else await entry.screencast.frame_after(seq, wait_ms, view)
 
     async def start(self) -> None:
         """Tidy up after a service that was killed; attach, so that the tabs of a running browser are known, or have

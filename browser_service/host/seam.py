@@ -7,6 +7,7 @@ from browser_service.security.act_rules import ActRules
 from shared.calls import Call, Outcome
 from shared.errors import ErrorBody
 from shared.events import EventBatch
+from shared.frames import Frame, View
 from shared.pages import Answer, Figures, PageState, SessionOptions, SessionSpec
 
 
@@ -54,6 +55,10 @@ class SessionHost(Protocol):
         """Close a page that nobody has used for so long, and on which nothing was done. Idempotent."""
 
     async def describe(self) -> list[PageState]: ...
+
+    async def frame_after(self, page_id: str, seq: int, wait_ms: int, view: View) -> Frame | None:
+        """Return what a page looks like once that differs from what it was at `seq`, or when the time is over: the
+        newest picture, and none between. None where there is no such page. Pictures are made while somebody asks."""
 
     async def figures(self) -> Figures: ...
 

@@ -11,6 +11,7 @@ from browser_service.host.host import LocalHost
 from shared.calls import Call, Outcome
 from shared.errors import ErrorBody
 from shared.events import EventBatch
+from shared.frames import Frame, View
 from shared.pages import Answer, Figures, PageState, SessionOptions, SessionSpec
 
 M = TypeVar("M", bound=BaseModel)
@@ -61,6 +62,10 @@ class JsonCarrier:
     async def figures(self) -> Figures:
         return through_json(await self._host.figures())
 
+    async def frame_after(self, page_id: str, seq: int, wait_ms: int, view: View) -> Frame | None:
+        frame = await self._host.frame_after(page_id, seq, wait_ms, through_json(view))
+        return frame and through_json(frame)
+
     async def events_after(self, seq: int, wait_ms: int, limit: int) -> EventBatch:
         return through_json(await self._host.events_after(seq, wait_ms, limit))
 
@@ -98,6 +103,10 @@ class UnreliableCarrier(JsonCarrier):
 
     async def events_after(self, seq: int, wait_ms: int, limit: int) -> EventBatch:
         return await self._sent(lambda: super(UnreliableCarrier, self).events_after(seq, wait_ms, limit), self._polls)
+
+    async def frame_after(self, page_id: str, seq: int, wait_ms: int, view: View) -> Frame | None:
+        ask = lambda: super(UnreliableCarrier, self).frame_after(page_id, seq, wait_ms, view)  # noqa: E731 - one expression
+        return await self._sent(ask, self._polls)
 
     async def _sent(self, deliver: Callable[[], Awaitable[T]], kept: set[asyncio.Task[object]] | None = None) -> T:
         """Return the answer to one of the copies. The others arrive all the same."""

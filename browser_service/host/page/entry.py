@@ -25,6 +25,7 @@ from browser_service.host.reading.unseen import InvisibleText
 from browser_service.host.recording.console import Console
 from browser_service.host.recording.recording import Recorder
 from browser_service.host.recovery.filled_fields import FilledFields
+from browser_service.host.screencast import Screencast
 from browser_service.host.session import SessionEntry
 from browser_service.rules.human_requests import HumanRequests
 from browser_service.rules.leases import Lease, Ownership
@@ -77,6 +78,7 @@ class PageEntry:
         self.recorder = Recorder(record, session.recordings, emit)
         self.filled_fields = FilledFields()
         self.current = CurrentTab(record, session, self.filled_fields, on_lost)
+        self.screencast = Screencast(record, self.current, self.queue)
         self.titles = Titles(record, self.current, emit)
         self.recovery = Recovery(record, self.current, session, self.settings, self.filled_fields, self.adopt, emit)
         self._listener = Listener(
@@ -232,6 +234,7 @@ class PageEntry:
             titles=self.titles,
             console=self.console,
             recorder=self.recorder,
+            screencast=self.screencast,
             filled_fields=self.filled_fields,
             human_requests=self.people,
             perform_part=perform_part,

@@ -29,6 +29,7 @@ from browser_service.host.reading.unseen import InvisibleText
 from browser_service.host.recording.console import Console
 from browser_service.host.recording.recording import Recorder
 from browser_service.host.recovery.filled_fields import FilledFields
+from browser_service.host.screencast import Screencast
 from browser_service.host.session import SessionEntry
 from browser_service.rules.human_requests import HumanRequests
 from browser_service.rules.turns import PageQueue
@@ -70,6 +71,7 @@ class BrowserPage:
     titles: Titles
     console: Console
     recorder: Recorder
+    screencast: Screencast
     filled_fields: FilledFields
     human_requests: HumanRequests
     perform_part: PartRunner
@@ -148,6 +150,8 @@ class BrowserPage:
         found = locators.find(self.playwright, selector, frame)
         if waits and frames and not ref and self._of_main_frame(selector, frame):
             await in_frames.check(self.playwright, found, selector)
+        if waits:
+            self.screencast.aim(found.first)
         return found if strict else found.first
 
     async def in_frames(self, selector: str, frame: str | None) -> Json:

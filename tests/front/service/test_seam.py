@@ -12,6 +12,7 @@ from tests.process.service.test_seam import (
     test_first_calls_make_one_page_and_one_owner_across_json,
     test_results_errors_notices_and_artifacts_cross_as_json,
     test_turns_events_and_cancels_cross_as_json,
+    test_what_a_page_looks_like_crosses_as_json,
     test_what_no_json_can_say_does_not_break_the_seam,
 )
 
@@ -23,6 +24,7 @@ __all__ = [
     "test_first_calls_make_one_page_and_one_owner_across_json",
     "test_results_errors_notices_and_artifacts_cross_as_json",
     "test_turns_events_and_cancels_cross_as_json",
+    "test_what_a_page_looks_like_crosses_as_json",
     "test_what_no_json_can_say_does_not_break_the_seam",
 ]
 

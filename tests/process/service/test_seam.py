@@ -2,6 +2,7 @@
 twice."""
 
 import asyncio
+import base64
 import random
 import threading
 from collections import Counter
@@ -10,6 +11,7 @@ import pytest
 
 from browser_service.host.host import LocalHost
 from shared.calls import CallState
+from shared.frames import View
 from tests.support.carriers import JsonCarrier, UnreliableCarrier
 from tests.support.listening import become, sent, watching
 from tests.support.service import Agent, RunningService
@@ -78,6 +80,22 @@ async def test_results_errors_notices_and_artifacts_cross_as_json(remote: Runnin
         assert error["details"]["selector"] == "#none"
         picture = (await agent.call("screenshot", pageId="p"))["artifact"]
         assert (await agent.http.get(picture["url"])).headers["content-type"] == "image/png"
+
+
+async def test_what_a_page_looks_like_crosses_as_json(remote: RunningService, site: Site) -> None:
+    async with remote.agent() as agent:
+        await agent.call("goto", pageId="p", url=site.page("/", "hello"))
+    host, view = remote.parts.host, View()
+    frame = await host.frame_after("p", 0, 10_000, view)
+    while frame is not None and frame.picture is None:
+        frame = await host.frame_after("p", frame.seq, 10_000, view)
+    assert frame is not None
+    assert frame.picture is not None
+    assert (base64.b64decode(frame.picture)[:2], frame.state) == (b"\xff\xd8", "live")
+    again = await host.frame_after("p", frame.seq, 0, view)
+    assert again is not None
+    assert (again.picture, again.width) == (None, frame.width)
+    assert await host.frame_after("nowhere", 0, 0, view) is None
 
 
 async def test_what_no_json_can_say_does_not_break_the_seam(remote: RunningService, site: Site) -> None:

@@ -2,12 +2,14 @@
 
 import asyncio
 import base64
+import io
 import json
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from typing import Any, TypeVar, cast
 from urllib.parse import unquote, urljoin, urlsplit
 
 import httpx
+from PIL import Image
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import TimeoutError as PlaywrightTimeoutError
 
@@ -93,6 +95,11 @@ class FakePage(Emitter):
             self._alive.cancel()
             self.context.pages.remove(self)
             self.emit("close", self)
+
+    async def screenshot(self, **_: object) -> bytes:
+        picture = io.BytesIO()
+        Image.new("RGB", (1, 1)).save(picture, "JPEG")
+        return picture.getvalue()
 
     async def bring_to_front(self) -> None:
         """Do nothing, because the page has a window of its own."""

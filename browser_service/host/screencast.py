@@ -1,0 +1,267 @@
+"""Shows a page to those who watch: its picture as it changes, and the act that is done there, while somebody asks."""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from playwright.async_api import Error as PlaywrightError
+from playwright.async_api import Locator
+
+from browser_service.host.background import Background
+from browser_service.host.call_run import CallRun
+from browser_service.host.cast import Cast, ChromiumCast, ScreenshotCast
+from browser_service.host.page.current_tab import CurrentTab
+from browser_service.host.page.life import Life
+from browser_service.host.page.record import PageRecord
+from browser_service.host.page.tab import Tab
+from browser_service.host.scripts import script
+from browser_service.rules.turns import PageQueue
+from browser_service.waits import wait_until
+from shared.frames import Box, Frame, FrameState, ShownAct, View
+
+LASTS_S: Final = 5.0
+"""Pictures are made for so long after the last one who asked for them."""
+_LOOK_S: Final = 0.5
+"""What tells nobody, such as that a page was parked, is looked at this often."""
+_SILENT_S: Final = 2.0
+"""A page that has shown nothing new for so long is asked whether it answers."""
+_ANSWERS_WITHIN_S: Final = 1.0
+_ACT_SHOWN_S: Final = 2.0
+"""An act is shown for so long after its end, because most take no longer than a glance."""
+_AIMS_WITHIN_MS: Final = 300
+_CHECKED_WITHIN_S: Final = 0.5
+_MOST_FIELDS: Final = 500
+_MOST_FRAMES: Final = 20
+_MOST_WAITING: Final = 5
+_SECRET_SHOWN: Final = script("secret_shown")
+
+
+class Picture(NamedTuple):
+    data: str
+    width: int
+    height: int
+    at: float
+    seq: int
+
+
+@dataclass
+class _Act:
+    """Is the act of a call, as it is shown."""
+
+    run: CallRun
+    began_at: float
+    ended_at: float | None = None
+    failed: bool = False
+    target: Box | None = None
+
+
+class Screencast:
+    """Has the picture of one page, whichever tab is behind it, and what is done there."""
+
+    def __init__(self, record: PageRecord, current: CurrentTab, queue: PageQueue) -> None:
+        self._record, self._current, self._queue = record, current, queue
+        self._seq = 1
+        self._changed = asyncio.Event()
+        self._picture: Picture | None = None
+        self._seen: tuple[object, ...] = ()
+        self._views: dict[bool, tuple[View, float]] = {}
+        self._asking = 0
+        self._cast: Cast | None = None
+        self._tab: Tab | None = None
+        self._act: _Act | None = None
+        self._probe: asyncio.Task[None] | None = None
+        self._probed_at = 0.0
+        self._ending: asyncio.TimerHandle | None = None
+        self._background = Background()
+
+    # --- for who watches ---------------------------------------------------------------------------------------------
+
+    async def frame_after(self, seq: int, wait_ms: int, view: View) -> Frame:
+        """Return what the page looks like once that differs from what it was at `seq`, or when the time is over."""
+        loop = asyncio.get_running_loop()
+        until = loop.time() + wait_ms / 1000
+        self._asking += 1
+        try:
+            while True:
+                self._views[view.masked] = view, loop.time()
+                self._look()
+                left = until - loop.time()
+                if self._seq != seq or left <= 0:
+                    return await self._frame(seq, view)
+                await wait_until(lambda: self._seq != seq, self._changed, min(left, _LOOK_S))
+        finally:
+            self._asking -= 1
+            if not self._asking:
+                self._end_later()
+
+    @property
+    def watched(self) -> bool:
+        """Say if somebody watches now."""
+        return self._cast is not None
+
+    # --- for what is done --------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def showing(self, run: CallRun) -> Iterator[None]:
+        """Show the act of a call as the page's, until its end and a moment longer."""
+        act = self._act = _Act(run, time.monotonic())
+        self._changed.set()
+        try:
+            yield
+        except BaseException:
+            act.failed = True
+            raise
+        finally:
+            act.ended_at = time.monotonic()
+            self._changed.set()
+
+    def aim(self, element: Locator) -> None:
+        """Mark the element that the act is aimed at, if somebody watches. The act does not wait for it."""
+        if self._cast is not None and self._act is not None:
+            self._background.spawn(self._mark(self._act, element))
+
+    async def _mark(self, act: _Act, element: Locator) -> None:
+        with contextlib.suppress(PlaywrightError):
+            if found := await element.bounding_box(timeout=_AIMS_WITHIN_MS):
+                act.target = Box(**found)
+                self._changed.set()
+
+    # --- what there is to see ----------------------------------------------------------------------------------------
+
+    def _look(self) -> None:
+        """Have pictures made of the tab that is there now, and note what else has changed."""
+        tab = self._current.tab if self._current.live else None
+        view = self._wanted()
+        if tab is not self._tab or (self._cast is not None and self._cast.view != view):
+            self._recast(tab, view)
+        act = self._shown_act()
+        aimed = act and act.target and (act.target.x, act.target.y)
+        seen = (self._state(), act and (id(act), act.ended_at, aimed), *self._waiting())
+        if seen != self._seen:
+            self._seen = seen
+            self._seq += 1
+        self._ask_for_sign()
+
+    def _wanted(self) -> View:
+        """Return what serves all who asked lately: as wide and as often as the most demanding of them."""
+        now = asyncio.get_running_loop().time()
+        views = [view for view, at in self._views.values() if now - at < LASTS_S] or [View()]
+        return View(
+            width=max(view.width for view in views),
+            fps=max(view.fps for view in views),
+            quality=max(view.quality for view in views),
+        )
+
+    def _state(self) -> FrameState:
+        life = self._current.life
+        if life.live:
+            return "hung" if self._hangs() else "live"
+        if life is Life.PARKED:
+            return "parked"
+        return "crashed" if life.died else "resting"
+
+    def _hangs(self) -> bool:
+        """Say if the page owes the answer to a question. One that shows a dialog answers nothing meanwhile."""
+        asked = self._probe is not None and not self._probe.done() and self._record.dialog is None
+        return asked and time.monotonic() - self._probed_at > _ANSWERS_WITHIN_S
+
+    def _ask_for_sign(self) -> None:
+        """Ask a page that shows nothing new whether it answers. As long as it does not, it is not asked again."""
+        now, tab = time.monotonic(), self._tab
+        shown_at = max(self._picture.at if self._picture else 0.0, self._probed_at)
+        is_asked = self._probe is not None and not self._probe.done()
+        if tab is not None and not is_asked and self._record.dialog is None and now - shown_at > _SILENT_S:
+            self._probed_at, self._probe = now, asyncio.create_task(_answers(tab))
+
+    def _waiting(self) -> list[str]:
+        return [turn.description for turn in self._queue.line][:_MOST_WAITING]
+
+    def _shown_act(self) -> _Act | None:
+        act = self._act
+        over = act is None or (act.ended_at is not None and time.monotonic() - act.ended_at > _ACT_SHOWN_S)
+        return None if over else act
+
+    async def _frame(self, seq: int, view: View) -> Frame:
+        """Return the frame as this viewer may see it. The page is asked about secrets after its picture was made: what
+        could be typed by then stands in the field that is asked about."""
+        picture, state, act = self._picture, self._state(), self._shown_act()
+        if view.masked and picture is not None and not await self._is_harmless():
+            picture, state = None, "hidden"
+        return Frame(
+            page_id=self._record.page_id,
+            seq=self._seq,
+            state=state,
+            picture=picture.data if picture is not None and (picture.seq > seq or seq > self._seq) else None,
+            width=picture.width if picture else 0,
+            height=picture.height if picture else 0,
+            age_ms=round((time.monotonic() - picture.at) * 1000) if picture else None,
+            act=_shown(act) if act else None,
+            waiting=self._waiting(),
+        )
+
+    async def _is_harmless(self) -> bool:
+        """Say if no field for a secret can be seen on the page. Of a page that does not answer nothing is known."""
+        tab = self._tab
+        if tab is None or self._record.dialog is not None or len(tab.page.frames) > _MOST_FRAMES:
+            return False
+        try:
+            async with asyncio.timeout(_CHECKED_WITHIN_S):
+                asked = [frame.evaluate(_SECRET_SHOWN, _MOST_FIELDS) for frame in tab.page.frames]
+                return not any(await asyncio.gather(*asked))
+        except (PlaywrightError, TimeoutError):
+            return False
+
+    # --- how pictures are made ---------------------------------------------------------------------------------------
+
+    def _recast(self, tab: Tab | None, view: View) -> None:
+        """Have pictures made of this tab, or none."""
+        if self._cast is not None:
+            self._background.spawn(self._cast.end())
+        if self._probe is not None:
+            self._probe.cancel()
+            self._probe = None
+        self._tab, self._cast = tab, None
+        if tab is not None:
+            cdp, page = tab.cdp, tab.page
+            self._cast = ChromiumCast(cdp, view, self._show) if cdp else ScreenshotCast(page, view, self._show)
+            self._background.spawn(self._cast.begin())
+
+    def _show(self, data: str, width: int, height: int) -> None:
+        if self._picture is None or self._picture.data != data:
+            self._seq += 1
+            self._picture = Picture(data, width, height, time.monotonic(), self._seq)
+            self._changed.set()
+
+    def _end_later(self) -> None:
+        if self._ending is not None:
+            self._ending.cancel()
+        self._ending = asyncio.get_running_loop().call_later(LASTS_S, self._end)
+
+    def _end(self) -> None:
+        """Make no more pictures, unless somebody asks again."""
+        if not self._asking:
+            self._recast(None, View())
+
+
+async def _answers(tab: Tab) -> None:
+    """Return once the page answers, or is gone."""
+    with contextlib.suppress(PlaywrightError):
+        await (tab.cdp.send("Runtime.evaluate", {"expression": "1"}) if tab.cdp else tab.page.evaluate("1"))
+
+
+def _shown(act: _Act) -> ShownAct:
+    call = act.run.call
+    over = "failed" if act.failed else "done"
+    return ShownAct(
+        client_id=call.client_id,
+        client_label=call.client_label,
+        action=act.run.action.name(),
+        ago_ms=round((time.monotonic() - act.began_at) * 1000),
+        state="running" if act.ended_at is None else over,
+        by_person=call.by_person,
+        target=act.target,
+    )

@@ -1,0 +1,54 @@
+"""Describes what a page looks like and what is done there, for those who watch."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from shared.model import Model
+
+FrameState = Literal["live", "hung", "crashed", "parked", "resting", "hidden"]
+"""Says what a picture is of: `resting` has no window now, and `hidden` may show a password."""
+
+
+class View(Model):
+    """Says how somebody watches a page: how wide it is drawn there, and how often."""
+
+    width: int = Field(default=480, ge=80, le=1_920, description="Pixels of the screen.")
+    fps: float = Field(default=4, ge=0.2, le=20)
+    quality: int = Field(default=60, ge=20, le=90, description="Of the JPEG.")
+    masked: bool = Field(default=False, description="No picture on which a password or a code may be seen.")
+
+
+class Box(Model):
+    """Is where an element is, in CSS pixels of the page's viewport."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+
+
+class ShownAct(Model):
+    """Describes the act that a page shows: the one that runs, or the last one for a moment."""
+
+    client_id: str
+    client_label: str
+    action: str
+    ago_ms: int = Field(description="Since it began.")
+    state: Literal["running", "done", "failed"] = "running"
+    by_person: bool = False
+    target: Box | None = Field(default=None, description="Where the element is that it is aimed at.")
+
+
+class Frame(Model):
+    """Is what a page looks like now; `picture` is there only if it is newer than what was asked from."""
+
+    page_id: str
+    seq: int = Field(description="Grows with the picture, the state, the act and the line.")
+    state: FrameState
+    picture: str | None = Field(default=None, repr=False, description="JPEG, in base64.")
+    width: int = Field(default=0, description="Of the viewport that the picture shows, in CSS pixels.")
+    height: int = 0
+    age_ms: int | None = Field(default=None, description="Of the picture; none if there is none.")
+    act: ShownAct | None = None
+    waiting: list[str] = Field(default=[], description="Who waits for a turn there: label and action.")
