@@ -25,6 +25,7 @@ from browser_service.services import Carrier, Handlers, MakeHost, Services
 from browser_service.settings import Settings
 from browser_service.store.artifacts import Artifacts
 from shared import wire
+from shared.cuts import hide
 from shared.errors import JournalFailed
 
 _DAY_S = 86_400
@@ -105,6 +106,7 @@ async def _lifespan(app: FastAPI, *, build_services: Callable[[], Services]) -> 
 async def _start(services: Services, stack: AsyncExitStack) -> None:
     """Start everything that runs; the stack ends it in the opposite order."""
     stack.callback(conceal(services.secrets.conceal))
+    stack.enter_context(hide(services.secrets.across))
     await services.journal.open()
     stack.push_async_callback(services.journal.close)
     for part in (services.activity, services.downloads, services.revoked, services.tokens):

@@ -17,6 +17,8 @@ from typing import Final
 
 from pydantic import JsonValue
 
+from shared.cuts import cut, shortened
+
 QUOTED_CHARACTERS: Final = 200
 _CONTROLS: Final = r"\x00-\x08\x0b-\x1f\x7f-\x9f"
 _DIRECTIONS: Final = r"\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
@@ -55,8 +57,8 @@ def flat(text: str) -> str:
 
 def one_line(text: str, most: int = QUOTED_CHARACTERS) -> str:
     """Return the text as one line of single spaces, cut to so many characters."""
-    line = " ".join(legible(text[: most * 8]).split())
-    return line if len(line) <= most else f"{line[:most]}…"
+    line = " ".join(legible(cut(text, most * 8)).split())
+    return shortened(line, most)
 
 
 def quoted(text: str, most: int = QUOTED_CHARACTERS) -> str:
@@ -72,8 +74,8 @@ def element_name(name: str) -> str:
 
 def address(url: str, most: int = QUOTED_CHARACTERS) -> str:
     """Return a URL as one word."""
-    word = _SPACES_IN_ADDRESS.sub("%20", legible(url[: most * 8]))
-    return word if len(word) <= most else f"{word[:most]}…"
+    word = _SPACES_IN_ADDRESS.sub("%20", legible(cut(url, most * 8)))
+    return shortened(word, most)
 
 
 def escaped(json_text: str) -> str:

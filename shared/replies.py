@@ -8,6 +8,7 @@ from typing import Annotated, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 from pydantic.alias_generators import to_camel
 
+from shared.cuts import cut
 from shared.model import Json
 from shared.quoting import Foreign, flat, quoted
 
@@ -127,7 +128,7 @@ def error_lines(error: Json, doing: str = "") -> list[str | Foreign]:
     context = _object(details, "context")
     if headers := _object(context, "headers"):
         lines.append(headers_line(headers))
-    body = str(context.get("bodyStart") or "")[:_BODY_CHARACTERS]
+    body = cut(str(context.get("bodyStart") or ""), _BODY_CHARACTERS)
     return [*lines, *([Foreign("Its body begins", body)] if body else [])]
 
 

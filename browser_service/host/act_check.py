@@ -8,6 +8,7 @@ from urllib.parse import urljoin
 
 from playwright.async_api import ElementHandle, Locator, Request
 
+from browser_service.host import results
 from browser_service.host.elements import targets
 from browser_service.host.network.guard import refuse_requests
 from browser_service.host.page.handle import BrowserPage
@@ -17,11 +18,12 @@ from browser_service.security.act_rules import Act, ActRule, ActRules
 from browser_service.security.urls import origin_of
 from shared.actions.base import Action
 from shared.calls import Call
+from shared.cuts import cut
 from shared.errors import Forbidden
 from shared.model import Json
 from shared.quoting import address, quoted
 
-_ELEMENT_WORDS: Final = script("element_words")
+_ELEMENT_WORDS: Final = results.bounded(script("element_words"))
 _ENTER: Final = ("Enter", "NumpadEnter", "\n", "\r")
 _WAYS: Final = "The account's owner may do it: browse-together run --person, or change the rule in policy.toml."
 
@@ -128,8 +130,7 @@ async def _check_keys(page: BrowserPage, action: Action, act: Act, element: Elem
 
 
 async def _facts(element: ElementHandle, how: Json) -> dict[str, str]:
-    facts = await element.evaluate(_ELEMENT_WORDS, how)
-    return {"role": str(facts["role"]), "words": str(facts["words"])} if facts else {}
+    return results.read(dict[str, str], await element.evaluate(_ELEMENT_WORDS, how)) or {}
 
 
 def _judge(page: BrowserPage, action: Action, acts: Sequence[Act]) -> None:
@@ -162,8 +163,8 @@ def _forbidden(rule: ActRule, what: str) -> Forbidden:
 
 
 def _description(action: Action, act: Act) -> str:
-    element = f" {act.role} {quoted(act.words[:100])}" if act.words else ""
-    return f"{action.name()}{element} at {origin_of(act.url) or act.url[:100] or 'no page'}"
+    element = f" {act.role} {quoted(cut(act.words, 100))}" if act.words else ""
+    return f"{action.name()}{element} at {origin_of(act.url) or cut(act.url, 100) or 'no page'}"
 
 
 def _key(rule: ActRule, action: Action, acts: Sequence[Act]) -> str:

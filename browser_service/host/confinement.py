@@ -11,6 +11,7 @@ from browser_service.security.urls import abridged, origin_of
 from shared.actions.base import Action
 from shared.actions.traits import Effect
 from shared.calls import Call
+from shared.cuts import cut
 from shared.errors import Forbidden
 from shared.model import Json
 from shared.next_calls import next_call
@@ -88,7 +89,7 @@ def _redirected(call: Call, result: Json) -> str | None:
 
 
 def _place(url: str) -> str:
-    return origin_of(url) or abridged(url)[:100]
+    return origin_of(url) or cut(abridged(url), 100)
 
 
 def _way_back(page: BrowserPage, call: Call) -> str:

@@ -15,6 +15,7 @@ from browser_service.host.reading import changes, loading
 from browser_service.host.reading.outline import outline
 from browser_service.host.reading.snapshot import ClientView, State
 from shared.actions.base import Action
+from shared.cuts import cut
 from shared.model import Json
 from shared.next_calls import next_call
 from shared.wire import DELTA_TEXT, OUTLINE_TEXT
@@ -74,7 +75,7 @@ class _Comparison:
         old, new = self.previous.state, self.view.state
         if old is None or new is None or old.title == new.title:
             return ""
-        return f"~ title {json.dumps(new.title[:_TITLE_CHARACTERS], ensure_ascii=False)}"
+        return f"~ title {json.dumps(cut(new.title, _TITLE_CHARACTERS), ensure_ascii=False)}"
 
     def is_field_value(self) -> bool:
         return not self.title and len(self.changes) == 1 and self.changes[0].is_field_value

@@ -12,6 +12,7 @@ from playwright.async_api import TimeoutError as PlaywrightTimeout
 from browser_service.host.results import BadResult
 from shared.actions.base import Action
 from shared.actions.traits import Effect
+from shared.cuts import cut, last
 from shared.errors import (
     AmbiguousSelector,
     BrowseError,
@@ -191,8 +192,8 @@ def translate(error: PlaywrightError, action: Action, *, url: str, shown: str = 
 def _translate(error: PlaywrightError, action: Action, *, url: str, shown: str) -> BrowseError:
     message = str(error)
     if len(message) > 2 * _MOST_END:
-        message = f"{message[:_MOST_END]}…\n{message[-_MOST_END:]}"
-    first = _first_line(message)[:_MOST_LINE] or type(error).__name__
+        message = f"{cut(message, _MOST_END)}…\n{last(message, _MOST_END)}"
+    first = cut(_first_line(message), _MOST_LINE) or type(error).__name__
     selector = action.requested_selector
     details: Json = {"url": url, "context": {"lastError": first}}
     if selector:
@@ -297,7 +298,7 @@ def _timeout(action: Action, selector: str | None, details: Json, message: str, 
         return ElementNotInteractable(
             f"Element matching selector '{selector}' {blocker}{by} (waited {allowed} ms).",
             hint=hint,
-            details={**details, "context": {"timeout": allowed, "reason": blocker, "lastError": message[:2_000]}},
+            details={**details, "context": {"timeout": allowed, "reason": blocker, "lastError": cut(message, 2_000)}},
         )
     if 'event "filechooser"' in message:
         return TimedOut(

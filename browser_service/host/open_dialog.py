@@ -11,6 +11,7 @@ from browser_service.host.call_run import CallRun
 from browser_service.host.events import sendable, well_formed
 from browser_service.host.page.record import PageRecord
 from browser_service.host.page.tab import Tab
+from shared.cuts import cut
 from shared.errors import DialogOpen, NoDialog, TimedOut
 from shared.model import Json
 from shared.next_calls import next_call
@@ -53,7 +54,7 @@ class OpenDialog:
         """Describe it for programs."""
         found: Json = {
             "type": self.dialog.type,
-            "message": self.dialog.message[:_FACT_CHARACTERS],
+            "message": cut(self.dialog.message, _FACT_CHARACTERS),
             "pageId": self.page.page_id,
         }
         return sendable(found | ({"defaultValue": self.dialog.default_value} if self.dialog.type == "prompt" else {}))

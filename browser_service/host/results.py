@@ -4,15 +4,16 @@ Everybody in the service waits while a result is received and parsed, and a page
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from functools import cache
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar, cast
 
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import JSHandle
-from pydantic import JsonValue
+from pydantic import JsonValue, TypeAdapter, ValidationError
 
 from browser_service.host.scripts import call_of, script
+from shared.cuts import cut, without_ends
 
 _PACKED: Final = script("packed")
 _EVALUATED: Final = script("evaluated")
@@ -20,6 +21,8 @@ _FUNCTION: Final = re.compile(r"(async)?\s*function[\s(]")
 _HEAD: Final = re.compile(r"([vmcx])(\d{1,15}) ")
 T = TypeVar("T")
 _MOST_PARSED: Final = 200_000
+_MOST_WHOLE: Final = 3_000_000
+"""Is how much of a longer text comes, and `BEYOND` it what shows whether a secret goes on there."""
 _PIECE: Final = 1_200_000
 """Is a multiple of 4, so that each piece of base64 stands for itself."""
 
@@ -53,7 +56,7 @@ class Result(NamedTuple):
             value: JsonValue = json.loads(self.text)
         except (ValueError, RecursionError):  # a page that replaced what writes it
             raise _unreadable() from None
-        return value
+        return without_ends(value) if self.characters is None else cut(str(value), _MOST_WHOLE)
 
     @property
     def cut(self) -> str:
@@ -90,10 +93,42 @@ def value_of(answer: object) -> JsonValue:
     return received(answer).value()
 
 
+def read(kind: type[T], answer: object) -> T:
+    """Return the value that a script of ours gave, if it is of the kind that it gives. Raises BadResult."""
+    return of_kind(kind, value_of(answer))
+
+
+def of_kind(kind: type[T], value: object) -> T:
+    """Return a page's value as one of a kind. Raises BadResult for another: a page can replace what our scripts are
+    made of."""
+    try:
+        return cast("T", _adapter(cast("Hashable", kind)).validate_python(value))
+    except ValidationError:
+        raise _unreadable() from None
+
+
+def several(kind: type[T], answer: object, count: int) -> list[T]:
+    """Return so many values of a kind that a script of ours gave. Raises BadResult for more or fewer, likewise."""
+    found = [of_kind(kind, each) for each in read(list[object], answer)]
+    if len(found) != count:
+        raise _unreadable()
+    return found
+
+
+@cache
+def _adapter(kind: Any) -> TypeAdapter[Any]:  # Any: each kind that the scripts give
+    return TypeAdapter(kind)
+
+
 def made(make: Callable[[Any], T], answer: object) -> T:  # Any: JSON, of a page
     """Return what is made of the value that a script gave. Raises BadResult if it cannot be made of that."""
+    return made_of(make, value_of(answer))
+
+
+def made_of(make: Callable[[Any], T], value: object) -> T:  # Any: JSON, of a page
+    """Return what is made of a page's value, likewise."""
     try:
-        return make(value_of(answer))
+        return make(value)
     except (TypeError, ValueError, LookupError):
         raise _unreadable() from None
 

@@ -12,6 +12,7 @@ from urllib.parse import quote, quote_plus
 
 from pydantic import JsonValue
 
+from shared.cuts import BEYOND, Place
 from shared.errors import ResourceExhausted
 
 _LEAST_ENCODED: Final = 6
@@ -27,6 +28,9 @@ _URI_SIGNS: Final = ";,/?:@&=+$-_.!~*'()#"
 
 _MARKDOWN: Final = re.compile(r"[*_]")
 """Matches the signs that have a backslash before them in Markdown."""
+
+_IN_QUOTES: Final = re.compile(r"[\\']")
+"""Matches the signs that have one between single quotes."""
 
 
 class Concealment:
@@ -52,6 +56,16 @@ class Concealment:
             if form in text:
                 text = text.replace(form, mark)
         return text
+
+    def across(self, text: str, at: int) -> Place | None:
+        """Find the secret that begins before a place in a text, and goes on after it."""
+        found = []
+        for form, mark in self._marks.items():
+            known, first = form[:BEYOND], max(0, at - len(form) + 1)
+            start = text.find(known, first, at + len(known) - 1)
+            if start >= 0:
+                found.append(Place(start, min(len(text), start + len(form)), mark))
+        return min(found, default=None)
 
     def value(self, value: JsonValue, *, of_page: bool = False) -> JsonValue:
         """Return a JSON value without secrets, in keys too. Numbers stay as they are, but for those `of_page`."""
@@ -101,6 +115,7 @@ def _forms(text: str) -> Iterator[str]:
         *(" ".join(text.split()), _MARKDOWN.sub(r"\\\g<0>", text)),
         *(quote(text, safe=safe) for safe in ("", "/", _URI_SIGNS)),
         *(quote_plus(text), json.dumps(text)[1:-1], json.dumps(text, ensure_ascii=False)[1:-1]),
+        *(repr(text)[1:-1], _IN_QUOTES.sub(r"\\\g<0>", text)),
         *(html.escape(text), html.escape(text, quote=False), html.escape(text).replace("&#x27;", "&#39;")),
     }
     yield from (form for form in encoded if form not in {text, ""})

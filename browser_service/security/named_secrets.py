@@ -15,6 +15,7 @@ from pydantic import BaseModel, JsonValue, ValidationError
 from browser_service.security.concealment import Concealment
 from browser_service.security.one_time_codes import appearances
 from browser_service.security.seal import KEY_FILE, Seal
+from shared.cuts import Place
 from shared.errors import ServiceUnavailable, ValidationFailed, field_details
 from shared.named_secrets import MOST_SECRETS, NamedSecret
 
@@ -72,6 +73,10 @@ class NamedSecrets:
     def conceal(self, text: str) -> str:
         """Return a text without secrets."""
         return self.concealment.text(text)
+
+    def across(self, text: str, at: int) -> Place | None:
+        """Find the secret that begins before a place in a text, and goes on after it."""
+        return self.concealment.across(text, at)
 
     async def conceal_text(self, text: str) -> str:
         """Return a text that may be long without secrets, looked through beside the event loop."""

@@ -10,6 +10,7 @@ from typing import Final, cast
 from pydantic import JsonValue
 
 from shared.actions.base import Action
+from shared.cuts import cut
 from shared.model import Json
 from shared.schema import Schema, full_schema
 
@@ -76,14 +77,14 @@ def safe_url(url: str) -> str:
         return url if url == "about:blank" else _size(url)
     scheme, authority, path, query, fragment = match.groups(default="")
     host = f"{scheme}://{authority.rpartition('@')[2]}" if scheme else ""
-    redacted = f"{host}{_path(path[:_MOST_URL])}{_names(query)}{_fragment(fragment)}"
+    redacted = f"{host}{_path(cut(path, _MOST_URL))}{_names(query)}{_fragment(fragment)}"
     return one_line(redacted, _MOST_URL)
 
 
 def one_line(text: str, limit: int = _MOST_TEXT) -> str:
     """Put a text on one line of at most `limit` characters, and replace what UTF-8 cannot encode."""
-    line = " ".join(text[: limit * 2].split()).encode("utf-8", "replace").decode()
-    return line if len(line) <= limit else line[:limit] + _HIDDEN
+    line = " ".join(cut(text, limit * 2).split()).encode("utf-8", "replace").decode()
+    return line if len(line) <= limit else cut(line, limit) + _HIDDEN
 
 
 def _properties(action: type[Action]) -> dict[str, Schema]:
@@ -131,7 +132,7 @@ def _text(name: str, text: str, schema: Schema, texts: frozenset[str]) -> str:
 
 def _without_secrets(text: str) -> str:
     """Return a text that was written to be read, without evident secrets."""
-    text = text[: _MOST_TEXT * 5]
+    text = cut(text, _MOST_TEXT * 5)
     for pattern, instead in _IN_TEXT:
         text = pattern.sub(instead, text)
     return one_line(text)

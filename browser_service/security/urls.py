@@ -20,6 +20,7 @@ from browser_service.security.addresses import (
 from browser_service.security.hosts import parse_host, with_slashes
 from browser_service.security.url_rules import NotAllowedError, UrlRules
 from browser_service.security.web_address import web_address
+from shared.cuts import cut
 from shared.errors import Forbidden, ValidationFailed, field_details
 from shared.model import Json
 
@@ -240,7 +241,7 @@ def is_private_name(name: str) -> bool:
 
 def abridged(url: str) -> str:
     """Shorten a long data: URL to its beginning and its length; return any other URL as it is."""
-    return f"{url[:_MOST_SHOWN]}… ({len(url)} characters)" if len(url) > 2 * _MOST_SHOWN and _is_data(url) else url
+    return f"{cut(url, _MOST_SHOWN)}… ({len(url)} characters)" if len(url) > 2 * _MOST_SHOWN and _is_data(url) else url
 
 
 def abridged_in(value: JsonValue, urls: Collection[str]) -> JsonValue:

@@ -9,6 +9,7 @@ from browser_service.spine.feed import ASKING
 from browser_service.spine.front_call import FrontCall, Perform
 from browser_service.spine.host_calls import HostTask
 from shared.calls import Outcome
+from shared.cuts import cut
 from shared.errors import BrowseError, ErrorBody, Forbidden
 from shared.model import Json
 
@@ -76,7 +77,7 @@ class Confirmations:
         who = call.caller.label or "An agent"
         asking: Json = {"action": "request_human", "pageId": page_id}
         message = f"{who} wants to do this: {question.what}. Your rule: {question.rule}."
-        body: Json = {**asking, "kind": "decision", "message": message[:500], "choices": [_ALLOW, _REFUSE]}
+        body: Json = {**asking, "kind": "decision", "message": cut(message, 500), "choices": [_ALLOW, _REFUSE]}
         while True:
             try:
                 reply = await self.perform(call.caller, body, f"{call.call_id}{ASKING}")

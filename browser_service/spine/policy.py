@@ -14,6 +14,7 @@ from browser_service.spine.addressing import Address
 from shared import catalogue
 from shared.actions.base import Action
 from shared.actions.traits import Effect, Scope, Unaddressed
+from shared.cuts import cut
 from shared.errors import Forbidden
 from shared.events import PageMoved
 from shared.model import Json
@@ -159,7 +160,7 @@ class Policy:
             if not url or not is_asked(origins, url):
                 raise _refused(
                     caller,
-                    f"{action.name()} at {url[:200] or 'no one URL'}: the token is for {', '.join(origins)}",
+                    f"{action.name()} at {cut(url, 200) or 'no one URL'}: the token is for {', '.join(origins)}",
                     "--origin",
                 )
         if action.scope is Scope.SESSION and not action.named_urls:

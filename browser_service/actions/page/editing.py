@@ -2,25 +2,36 @@
 
 from typing import Final
 
+from playwright.async_api import ElementHandle
+from typing_extensions import TypedDict
+
+from browser_service.host import results
 from browser_service.host.elements import targets
 from browser_service.host.elements.locators import none_if_gone, read_back
 from browser_service.host.page.handle import BrowserPage
+from browser_service.host.recovery.filled_fields import Field
 from browser_service.host.scripts import script
 from shared.actions import editing
+from shared.cuts import cut
 from shared.errors import ElementNotInteractable
 from shared.model import Json
 from shared.next_calls import next_call
 
 _HAS_FOCUS: Final = "e => e.getRootNode().activeElement === e || e.matches(':focus-within')"
-_PASTE: Final = script("paste")
-_VALUE: Final = script("pasted_value")
+_PASTE: Final = results.bounded(script("paste"))
+_VALUE: Final = results.bounded(script("pasted_value"))
 _VALUE_CHARACTERS: Final = 200
+
+
+class Pasted(TypedDict):
+    value: str | None
+    field: Field | None
 
 
 async def focus(page: BrowserPage, action: editing.Focus) -> Json:
     element = await page.element(action.selector, action.frame, strict=action.strict)
     await element.focus(**action.own_arguments(), timeout=action.timeout)
-    if not await read_back(element, _HAS_FOCUS):
+    if not await read_back(bool, element, _HAS_FOCUS):
         raise ElementNotInteractable(
             f"The element matching '{action.selector}' did not take the focus: no field, no link, no tabindex; or the "
             "page moved it on.",
@@ -31,9 +42,9 @@ async def focus(page: BrowserPage, action: editing.Focus) -> Json:
 
 async def blur(page: BrowserPage, action: editing.Blur) -> Json:
     element = await page.element(action.selector, action.frame, strict=action.strict)
-    had = await element.evaluate(_HAS_FOCUS, timeout=action.timeout)
+    had = results.value_of(await element.evaluate(results.bounded(_HAS_FOCUS), timeout=action.timeout))
     await element.blur(**action.own_arguments(), timeout=action.timeout)
-    if await read_back(element, _HAS_FOCUS):
+    if await read_back(bool, element, _HAS_FOCUS):
         return {"observed": "it still has the focus: the page gave it back"}
     return {"observed": "it has lost the focus" if had else "it did not have the focus, and has not now"}
 
@@ -45,13 +56,13 @@ async def paste(page: BrowserPage, action: editing.Paste) -> Json:
         element = await named.element_handle(timeout=action.timeout)
     else:
         element = await targets.focused_element(page.playwright)
-    taker = await element.evaluate(_PASTE, {"text": action.text, "html": action.html})
+    taker = results.value_of(await element.evaluate(_PASTE, {"text": action.text, "html": action.html}))
     if taker == "ignored":
         raise ElementNotInteractable(
             "Nothing took what was pasted: neither an editable element nor a handler of the page.",
             hint=f"Name the field: {next_call('paste', selector='...', text='...')}.",
         )
-    result = await none_if_gone(element.evaluate(_VALUE))
+    result = await none_if_gone(_pasted(element))
     field = result["field"] if result is not None else None
     if field is not None and action.selector is not None:
         page.remember_field(action.selector, action.frame, field, strict=action.strict)
@@ -60,10 +71,14 @@ async def paste(page: BrowserPage, action: editing.Paste) -> Json:
     return {"pasted": taker, "observed": _describe_paste(result and result["value"], taker)}
 
 
-def _describe_paste(value: str | None, taker: str) -> str:
+async def _pasted(element: ElementHandle) -> Pasted:
+    return results.read(Pasted, await element.evaluate(_VALUE))
+
+
+def _describe_paste(value: str | None, taker: object) -> str:
     """Describe what the element has afterwards, which the page may have changed."""
     observed = "the page's own handler took it" if taker == "taken" else "it was inserted"
     if value is None:
         return observed
-    text = value if len(value) <= _VALUE_CHARACTERS else f"{value[:_VALUE_CHARACTERS]}…"
+    text = value if len(value) <= _VALUE_CHARACTERS else f"{cut(value, _VALUE_CHARACTERS)}…"
     return f"{observed}; the element has {text!r} now"

@@ -1,21 +1,23 @@
 """Extracts data: texts, attributes, tables, links, pictures, and what a page says of itself."""
 
 import json
-from typing import Any, Final
+from typing import Final, TypeVar
 
 from pydantic import JsonValue
+from typing_extensions import TypedDict
 
 from browser_service.host import errors
 from browser_service.host.elements import locators
 from browser_service.host.page.handle import BrowserPage
 from browser_service.host.reading import csvs
-from browser_service.host.results import bounded, value_of
+from browser_service.host.results import bounded, made_of, of_kind, read, value_of
 from browser_service.host.scripts import script
 from shared.actions import extraction as actions
 from shared.errors import ElementNotFound, InvalidSelector, field_details
 from shared.model import Json
 from shared.next_calls import next_call
 
+T = TypeVar("T")
 _TEXT: Final = script("extract_text")
 _HTML: Final = script("extract_html")
 _ATTRIBUTE: Final = script("extract_attribute")
@@ -43,9 +45,32 @@ SavableExtraction = actions.ExtractTable | actions.ExtractData
 ScopedExtraction = actions.ExtractData | actions.ExtractLinks | actions.ExtractImages
 
 
+class _Values(TypedDict):
+    values: list[JsonValue]
+    count: int
+
+
+class _Invalid(TypedDict):
+    path: str
+    selector: str
+    said: str
+
+
+class _Data(TypedDict, total=False):
+    data: Json
+    notFound: list[str]
+    broken: list[str]
+    invalid: _Invalid
+
+
+class _Seen(TypedDict):
+    value: JsonValue
+    unseen: int
+
+
 async def extract_text(page: BrowserPage, action: actions.ExtractText) -> Json:
     options = {"trim": action.trim, "normalize": action.normalize_whitespace, "alone": not action.all}
-    found, unseen = await _read_seen(page, action, _TEXT, options)
+    found, unseen = await _read_seen(_Values, page, action, _TEXT, options)
     return {**await _values(page, action, found), **unseen}
 
 
@@ -64,7 +89,7 @@ async def extract_computed_style(page: BrowserPage, action: actions.ExtractCompu
 
 async def extract_table(page: BrowserPage, action: actions.ExtractTable) -> Json:
     options = {"headers": action.headers, "lists": action.rows == "lists" or action.format == "csv"}
-    found, unseen = await _read_seen(page, action, _TABLES, options)
+    found, unseen = await _read_seen(_Values, page, action, _TABLES, options)
     if not found["count"]:
         raise ElementNotFound(
             f"Element matching selector '{action.selector}' is no table, and has none in it.",
@@ -72,18 +97,20 @@ async def extract_table(page: BrowserPage, action: actions.ExtractTable) -> Json
         )
     counted: Json = {"count": found["count"], **unseen}
     if action.format == "csv":
-        return {**await _as_csv(page, action, csvs.from_tables(found["values"])), **counted}
+        return {**await _as_csv(page, action, made_of(csvs.from_tables, found["values"])), **counted}
     return {**await _as_json(page, action, "tables", found["values"]), **counted}
 
 
 async def extract_links(page: BrowserPage, action: actions.ExtractLinks) -> Json:
-    links, unseen = await _of_scope(page, action, _LINKS, {"site": action.site, "unique": action.unique})
+    links, unseen = await _of_scope(
+        list[JsonValue], page, action, _LINKS, {"site": action.site, "unique": action.unique}
+    )
     where = {} if links else await _in_frames(page, action, "a[href], area[href]")
     return {**await page.files.shown_data("links", links, action.budget), "count": len(links), **where, **unseen}
 
 
 async def extract_images(page: BrowserPage, action: actions.ExtractImages) -> Json:
-    images, unseen = await _of_scope(page, action, _IMAGES, {"backgrounds": action.backgrounds})
+    images, unseen = await _of_scope(list[JsonValue], page, action, _IMAGES, {"backgrounds": action.backgrounds})
     where = {} if images else await _in_frames(page, action, "img")
     return {**await page.files.shown_data("images", images, action.budget), "count": len(images), **where, **unseen}
 
@@ -96,7 +123,7 @@ async def extract_metadata(page: BrowserPage, action: actions.ExtractMetadata) -
 
 async def extract_data(page: BrowserPage, action: actions.ExtractData) -> Json:
     fields = {name: field.model_dump() for name, field in action.fields.items()}
-    found, unseen = await _of_scope(page, action, _DATA, {"fields": fields, "ms": action.timeout})
+    found, unseen = await _of_scope(_Data, page, action, _DATA, {"fields": fields, "ms": action.timeout})
     if invalid := found.get("invalid"):
         raise InvalidSelector(
             f"Selector {invalid['selector']!r} of schema.{invalid['path']} has a syntax error: {invalid['said']}",
@@ -113,9 +140,9 @@ async def extract_data(page: BrowserPage, action: actions.ExtractData) -> Json:
             hint=f"{in_frames}See what is there: {next_call('snapshot')}; or leave out `required`.",
             details={"url": page.url, "context": {"timeout": action.timeout, "field": "schema"}},
         )
-    missing: Json = {**({"notFound": found["notFound"]} if found["notFound"] else {}), **unseen}
+    missing: Json = {**({"notFound": [*found["notFound"]]} if found["notFound"] else {}), **unseen}
     if action.format == "csv":
-        return {**await _as_csv(page, action, csvs.from_data(found["data"])), **missing, **where}
+        return {**await _as_csv(page, action, made_of(csvs.from_data, found["data"])), **missing, **where}
     return {**await _as_json(page, action, "data", found["data"]), **missing, **where}
 
 
@@ -138,36 +165,33 @@ async def _in_frames(page: BrowserPage, action: ScopedExtraction, selector: str)
 
 async def _of_elements(page: BrowserPage, action: ElementExtraction, source: str, arg: object) -> Json:
     """Evaluate a script for the first match, or for all."""
-    return await _values(page, action, await _read(page, action, source, [action.all, arg]))
+    return await _values(page, action, await _read(_Values, page, action, source, [action.all, arg]))
 
 
-async def _values(page: BrowserPage, action: ElementExtraction, found: Any) -> Json:  # Any: what the script gives
-    if not found["count"]:  # it was there a moment ago
+async def _values(page: BrowserPage, action: ElementExtraction, found: _Values) -> Json:
+    if not found["count"] or not found["values"]:  # it was there a moment ago
         raise errors.not_found(action.selector, action.timeout, url=page.url)
-    value = found["values"] if action.all else found["values"][0]
+    value: JsonValue = found["values"] if action.all else found["values"][0]
     return {**await page.files.shown_data(action.text_key, value, action.budget), "count": found["count"]}
 
 
 async def _read_seen(
-    page: BrowserPage, action: ElementExtraction, source: str, arg: object
-) -> tuple[Any, Json]:  # Any: as there
+    kind: type[T], page: BrowserPage, action: ElementExtraction, source: str, arg: object
+) -> tuple[T, Json]:
     """Evaluate a script that reads what a person sees, and return what it gives, and how much nobody sees."""
-    found = await _read(page, action, source, [page.invisible_text, [action.all, arg]])
-    return found["value"], page.of_unseen(found["unseen"])
+    found = await _read(_Seen, page, action, source, [page.invisible_text, [action.all, arg]])
+    return of_kind(kind, found["value"]), page.of_unseen(found["unseen"])
 
 
-async def _read(
-    page: BrowserPage, action: ElementExtraction, source: str, arg: object
-) -> Any:  # Any: what the script gives
+async def _read(kind: type[T], page: BrowserPage, action: ElementExtraction, source: str, arg: object) -> T:
     found = await page.element(action.selector, action.frame, strict=True)
     await found.first.wait_for(state="attached", timeout=action.timeout)
-    return await locators.evaluate_all(found, source, arg)
+    return await locators.evaluate_all(kind, found, source, arg)
 
 
 async def _of_scope(
-    page: BrowserPage, action: ScopedExtraction, source: str, arg: object
-) -> tuple[Any, Json]:  # Any: as there
+    kind: type[T], page: BrowserPage, action: ScopedExtraction, source: str, arg: object
+) -> tuple[T, Json]:
     root = await page.element(action.selector or ":root", action.frame)
-    # Any: JSON, of a page
-    found: Any = value_of(await root.evaluate(source, [page.invisible_text, arg], timeout=action.timeout))
-    return found["value"], page.of_unseen(found["unseen"])
+    found = read(_Seen, await root.evaluate(source, [page.invisible_text, arg], timeout=action.timeout))
+    return of_kind(kind, found["value"]), page.of_unseen(found["unseen"])

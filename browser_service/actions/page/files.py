@@ -2,8 +2,11 @@
 
 from typing import Final, cast
 
-from playwright.async_api import FilePayload
+from playwright.async_api import ElementHandle, FilePayload
+from pydantic import JsonValue
+from typing_extensions import TypedDict
 
+from browser_service.host import results
 from browser_service.host.elements.locators import none_if_gone, read_back
 from browser_service.host.elements.uploads import payloads
 from browser_service.host.page.handle import BrowserPage
@@ -14,23 +17,29 @@ from shared.model import Json
 from shared.next_calls import next_call
 from shared.quoting import one_line
 
-_TAKES_FILES: Final = call_of("control => e => control(e).type === 'file'", script("control"))
+_TAKES_FILES: Final = results.bounded(call_of("control => e => control(e).type === 'file'", script("control")))
 _HELD: Final = "e => [...e.files ?? []].map(({name, size, type}) => ({name, size, type}))"
+
+
+class HeldFile(TypedDict):
+    name: str
+    size: int
+    type: str
 
 
 async def upload_file(page: BrowserPage, action: files.UploadFile) -> Json:
     element = await page.element(action.selector, action.frame, strict=action.strict)
     uploads = await payloads(page, action.files)
-    if await element.evaluate(_TAKES_FILES, timeout=action.timeout):
+    if results.value_of(await element.evaluate(_TAKES_FILES, timeout=action.timeout)):
         await element.set_input_files(uploads, no_wait_after=action.no_wait_after, timeout=action.allowed_ms())
-        held = await read_back(element, _HELD)
+        held = await read_back(list[HeldFile], element, _HELD)
     else:
         async with page.playwright.expect_file_chooser(timeout=action.timeout) as opening:
             await element.click(timeout=action.timeout)
         chooser = await opening.value
         await chooser.set_files(uploads, no_wait_after=action.no_wait_after, timeout=action.allowed_ms())
-        held = await none_if_gone(chooser.element.evaluate(_HELD))
-    return {"files": held or [], "observed": _held(uploads, held)}
+        held = await none_if_gone(_held_by(chooser.element))
+    return {"files": cast("JsonValue", held or []), "observed": _held(uploads, held)}
 
 
 async def drop(page: BrowserPage, action: files.Drop) -> Json:
@@ -52,15 +61,19 @@ async def drop(page: BrowserPage, action: files.Drop) -> Json:
     return {"observed": f"the page took the drop of {', '.join(dropped)}"}
 
 
-def _held(uploads: list[FilePayload], held: object) -> str:
+async def _held_by(element: ElementHandle) -> list[HeldFile]:
+    return results.read(list[HeldFile], await element.evaluate(results.bounded(_HELD)))
+
+
+def _held(uploads: list[FilePayload], held: list[HeldFile] | None) -> str:
     """Describe what the input holds, which a script may have emptied as soon as it had the files."""
     names = [_named(each["name"], len(each["buffer"])) for each in uploads]
     if not uploads:
         return "the input holds no files now"
-    if not isinstance(held, list) or not held:
+    if not held:
         missing = "the input is gone" if held is None else "the input is empty"
         return f"{', '.join(names)} was chosen; {missing} by now, as the page made it"
-    shown = [_named(str(each["name"]), int(each["size"])) for each in cast("list[Json]", held)]  # type: ignore[arg-type] # as _HELD makes them
+    shown = [_named(each["name"], each["size"]) for each in held]
     return f"the input holds {', '.join(shown)}"
 
 

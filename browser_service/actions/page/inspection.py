@@ -1,8 +1,9 @@
 """Inspects a page as its developers do: its elements, its console, and its frames."""
 
-from typing import Final
+from typing import Final, cast
 
 from playwright.async_api import Frame
+from typing_extensions import TypedDict
 
 from browser_service.host.elements import frames, locators
 from browser_service.host.page.handle import BrowserPage
@@ -14,17 +15,26 @@ _MOST_FRAMES: Final = 100
 _ELEMENTS: Final = script("found_elements")
 
 
+class _Elements(TypedDict):
+    count: int
+    elements: list[Json]
+
+
+class _Found(TypedDict):
+    value: _Elements
+
+
 async def find_elements(page: BrowserPage, action: inspection.FindElements) -> Json:
     found = await page.element(action.selector, action.frame, strict=True, frames=False)
     await locators.check_syntax(found, action.selector, page.playwright)
     asked = [page.invisible_text, [action.limit, action.attributes]]
-    described = (await locators.evaluate_all(found, _ELEMENTS, asked))["value"]
+    described = (await locators.evaluate_all(_Found, found, _ELEMENTS, asked))["value"]
     refs = await page.refs(found, action.limit, action.timeout)
     framed = action.frame or locators.leading_ref(action.selector) or "enter-frame" in action.selector
     elements: list[Json] = []
     for number, (what, ref) in enumerate(zip(described["elements"], refs, strict=False)):
         if what["box"] and framed:  # a frame knows not where it is
-            what["box"] = await found.nth(number).bounding_box(timeout=action.timeout)
+            what["box"] = cast("Json | None", await found.nth(number).bounding_box(timeout=action.timeout))
         elements.append({"selector": ref.own or f"{action.selector} >> nth={number}", **what})
     where = {} if elements else await page.in_frames(action.selector, action.frame)
     return {**await page.files.shown_data("elements", [*elements], action.budget), "count": described["count"], **where}
@@ -54,7 +64,7 @@ async def _add_frames(found: list[Json], parent: Frame, within: str, timeout_ms:
         frame = await element.content_frame()
         if frame is None or len(found) >= _MOST_FRAMES:
             continue
-        described = await element.evaluate(frames.FRAME_SELECTOR)
+        described = await frames.described(element)
         selector = within + (described["selector"] or f":is(iframe, frame) >> nth={number}")
         more = {key: value for key, value in (("name", frame.name), ("title", described["title"])) if value}
         found.append({"frame": selector, "url": frame.url, **more, "visible": described["visible"]})

@@ -5,6 +5,7 @@ from contextlib import AsyncExitStack
 from typing import Any, Final
 
 from playwright.async_api import ElementHandle, FileChooser, Locator
+from typing_extensions import TypedDict
 
 from browser_service.host.elements import targets
 from browser_service.host.elements.field_values import is_reformatted, not_as_given, read_after_act, shorten
@@ -13,7 +14,8 @@ from browser_service.host.elements.secret_values import seal, to_type
 from browser_service.host.elements.witness import Witness
 from browser_service.host.errors import FORM_OF_ITS_TYPE
 from browser_service.host.page.handle import BrowserPage
-from browser_service.host.recovery.filled_fields import FIELD
+from browser_service.host.recovery.filled_fields import FIELD, Field
+from browser_service.host.results import bounded
 from browser_service.host.scripts import script
 from shared.actions import interaction
 from shared.actions.base import ElementAction
@@ -22,7 +24,7 @@ from shared.model import Json
 from shared.next_calls import next_call
 from shared.quoting import element_name
 
-_READY_FOR_KEYS: Final = script("keys_ready")
+_READY_FOR_KEYS: Final = bounded(script("keys_ready"))
 _VALUE: Final = script("typed_value")
 _FINAL_EVENTS: Final = {"left": "click", "middle": "auxclick", "right": "contextmenu"}
 _PICKER_TYPES: Final = ("color", "date", "time", "datetime-local", "month", "range", "week")
@@ -33,6 +35,16 @@ _CHOICE_WATCH_MS: Final = 150
 """The result of an act is watched this long before the reply."""
 _CHOOSER_S: Final = 1.0
 _GONE: Final = "the element is no longer there"
+
+
+class TypedValue(TypedDict):
+    """Is what _VALUE gives."""
+
+    value: str
+    secret: bool
+    type: str
+    focus: str
+    field: Field
 
 
 async def click(page: BrowserPage, action: interaction.Click) -> Json:
@@ -97,9 +109,9 @@ async def type_(page: BrowserPage, action: interaction.Type) -> Json:
 
 async def _field_after(
     page: BrowserPage, action: interaction.Fill | interaction.Type, element: Locator, *, hidden: bool
-) -> Any:  # Any: what _VALUE gives
+) -> TypedValue | None:
     """Read what the field has now, and remember it; what is `hidden` is a secret whatever the field looks like."""
-    result = await read_after_act(page, action.selector, element, _VALUE, watch_ms=_TEXT_WATCH_MS)
+    result = await read_after_act(TypedValue, page, action.selector, element, _VALUE, watch_ms=_TEXT_WATCH_MS)
     if result is not None:
         result["secret"] = result["secret"] or hidden
     page.remember_field(action.selector, action.frame, result and result["field"], strict=action.strict)
@@ -133,7 +145,7 @@ async def hover(page: BrowserPage, action: interaction.Hover) -> Json:
 async def select_option(page: BrowserPage, action: interaction.SelectOption) -> Json:
     element = await _element(page, action)
     chosen = await element.select_option(**action.own_arguments(), timeout=action.timeout)
-    field = await read_after_act(page, action.selector, element, FIELD, watch_ms=_CHOICE_WATCH_MS)
+    field = await read_after_act(Field, page, action.selector, element, FIELD, watch_ms=_CHOICE_WATCH_MS)
     page.remember_field(action.selector, action.frame, field, strict=action.strict)
     names = ", ".join(map(repr, chosen)) or "nothing"
     if field is None:
@@ -158,7 +170,7 @@ async def _set_tick(page: BrowserPage, action: interaction.Check | interaction.U
     element = await _element(page, action)
     tick = element.check if ticked else element.uncheck
     await without_state_check(tick(**action.own_arguments(), timeout=action.timeout))
-    field = await read_after_act(page, action.selector, element, FIELD, watch_ms=_CHOICE_WATCH_MS)
+    field = await read_after_act(Field, page, action.selector, element, FIELD, watch_ms=_CHOICE_WATCH_MS)
     if field is None:
         return {"observed": _GONE}
     checked = field["checked"]
@@ -200,7 +212,7 @@ def _filled_reply(result: Any, action: interaction.Fill, expected: str) -> Json:
     raise not_as_given(f"The page took the value back: it shows {shows}{instead}.", action.selector, hint=hint)
 
 
-def _typed_reply(result: Any, text: str) -> Json:  # Any: what _VALUE gives
+def _typed_reply(result: TypedValue | None, text: str) -> Json:
     if result is None:
         return {"observed": _GONE}
     value = result["value"]
@@ -208,5 +220,5 @@ def _typed_reply(result: Any, text: str) -> Json:  # Any: what _VALUE gives
     if text not in value:
         observed += ", which is not what was typed"
     if result["focus"]:
-        observed += f"; the page moved the focus to {element_name(str(result['focus']))}"
+        observed += f"; the page moved the focus to {element_name(result['focus'])}"
     return {"observed": observed} if result["secret"] else {"value": value, "observed": observed}

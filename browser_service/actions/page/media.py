@@ -3,6 +3,7 @@
 import base64
 from typing import Final
 
+from browser_service.host import results
 from browser_service.host.page.handle import BrowserPage
 from browser_service.host.reading import screenshots
 from browser_service.host.reading.comparison import compare_with
@@ -11,8 +12,8 @@ from shared.actions import media
 from shared.model import Json
 
 _MARK_TAG: Final = "x-browse-mark"
-_MARK: Final = script("mark_draw")
-_REMOVE_MARKS: Final = script("mark_removal")
+_MARK: Final = results.bounded(script("mark_draw"))
+_REMOVE_MARKS: Final = results.bounded(script("mark_removal"))
 
 
 async def screenshot(page: BrowserPage, action: media.Screenshot, name: str | None = None) -> Json:
@@ -52,7 +53,9 @@ async def record_video(page: BrowserPage, action: media.RecordVideo) -> Json:
 
 async def highlight(page: BrowserPage, action: media.Highlight) -> Json:
     if action.selector is None:
-        count = sum([int(await frame.evaluate(_REMOVE_MARKS, _MARK_TAG)) for frame in page.playwright.frames])
+        count = sum(
+            [results.read(int, await frame.evaluate(_REMOVE_MARKS, _MARK_TAG)) for frame in page.playwright.frames]
+        )
         return {"removed": count, "observed": f"{count} marks are taken away"}
     element = await page.element(action.selector, action.frame, strict=action.strict)
     await element.scroll_into_view_if_needed(timeout=action.timeout)

@@ -15,6 +15,7 @@ from browser_service.host.network.traffic import MOST_BODY, RequestRecord, Reque
 from browser_service.host.page.handle import BrowserPage
 from browser_service.host.session_handle import BrowserSession
 from shared.actions import network
+from shared.cuts import BEYOND, cut
 from shared.errors import ValidationFailed, field_details
 from shared.model import Json
 from shared.timestamps import iso
@@ -214,7 +215,7 @@ def _body_text(body: bytes | None) -> str | None:
     if body is None:
         return None
     try:
-        return codecs.getincrementaldecoder("utf-8")().decode(body[: MOST_BODY * 4])[:MOST_BODY]
+        return cut(codecs.getincrementaldecoder("utf-8")().decode(body[: MOST_BODY * 4 + BEYOND]), MOST_BODY)
     except ValueError:
         return f"({len(body)} bytes that are no text)"
 

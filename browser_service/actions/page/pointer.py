@@ -2,8 +2,11 @@
 
 import asyncio
 from contextlib import AsyncExitStack
-from typing import Any, Final
+from typing import Final, cast
 
+from typing_extensions import TypedDict
+
+from browser_service.host import results
 from browser_service.host.elements import targets
 from browser_service.host.elements.drag import Drag, DragEvents
 from browser_service.host.page.handle import BrowserPage
@@ -21,9 +24,10 @@ _EXAMPLES: Final = {
     "to": next_call("mouse", do="drag", x=10, y=10, to={"x": 0, "y": 200}),
     "by": next_call("mouse", do="wheel", x=10, y=10, by={"x": 0, "y": 200}),
 }
-_VIEWPORT: Final = "() => [innerWidth, innerHeight]"
+_NOWHERE: Final[Json] = {"to": None, "x": 0, "y": 0}
+_VIEWPORT: Final = results.bounded("() => [innerWidth, innerHeight]")
 
-_SCROLL: Final = script("scroll")
+_SCROLL: Final = results.bounded(script("scroll"))
 
 
 async def drag_and_drop(page: BrowserPage, action: pointer.DragAndDrop) -> Json:
@@ -54,6 +58,15 @@ async def drag_and_drop(page: BrowserPage, action: pointer.DragAndDrop) -> Json:
     }
 
 
+class Position(TypedDict):
+    """Is what _SCROLL gives."""
+
+    what: str
+    position: dict[str, int]
+    moved: dict[str, int]
+    more: dict[str, int]
+
+
 async def mouse(page: BrowserPage, action: pointer.Mouse) -> Json:
     await _check_points(page, action)
     element = await targets.element_name_at(page.playwright, action.x, action.y)
@@ -73,22 +86,20 @@ async def scroll(page: BrowserPage, action: pointer.Scroll) -> Json:
         target["to"] = "view"
     if target["to"] == "view":
         await element.scroll_into_view_if_needed(timeout=action.timeout)
-    position = _position(await element.evaluate(_SCROLL, target, timeout=action.timeout))
+    position = results.read(Position, await element.evaluate(_SCROLL, target, timeout=action.timeout))
     if position["more"]["down"]:
-        return {**position, "observed": _describe_scroll(position, into_view=target["to"] == "view")}
+        return {**cast("Json", position), "observed": _describe_scroll(position, into_view=target["to"] == "view")}
     await asyncio.sleep(_SCRIPT_TURN_S)  # the page's scroll handlers send their requests a moment later
     await page.wait_for_responses(_MORE_CONTENT_S)
-    later = _position(await element.evaluate(_SCROLL, {"to": None, "x": 0, "y": 0}, timeout=action.timeout))
+    later = results.read(Position, await element.evaluate(_SCROLL, _NOWHERE, timeout=action.timeout))
     added = later["more"]["down"] - position["more"]["down"]
     position = {**later, "moved": position["moved"]}
     pending = page.pending()
     observed = _describe_scroll(position, into_view=target["to"] == "view", pending=len(pending))
-    return {**position, "observed": f"{observed} (came when the end was reached)" if added > 0 else observed}
-
-
-def _position(found: dict[str, Any]) -> dict[str, Any]:  # Any: JSON, of a page
-    """Return what the script gives, and nothing that a page added to it."""
-    return {key: found[key] for key in ("what", "position", "moved", "more")}
+    return {
+        **cast("Json", position),
+        "observed": f"{observed} (came when the end was reached)" if added > 0 else observed,
+    }
 
 
 def _describe_drag(events: DragEvents) -> str:
@@ -115,7 +126,7 @@ async def _check_points(page: BrowserPage, action: pointer.Mouse) -> None:
                 hint=f"{_EXAMPLES[field]}.",
                 details=field_details(field),
             )
-    width, height = await page.playwright.evaluate(_VIEWPORT)
+    width, height = results.read(tuple[int, int], await page.playwright.evaluate(_VIEWPORT))
     for field, value, most in (
         *(("x", action.x, width), ("y", action.y, height)),
         *((("to.x", action.to.x, width), ("to.y", action.to.y, height)) if action.to else ()),
@@ -155,8 +166,8 @@ async def _use_mouse(page: BrowserPage, action: pointer.Mouse) -> str:
     return "moved the mouse: it is {}"
 
 
-def _describe_scroll(result: dict[str, Any], *, into_view: bool, pending: int = 0) -> str:  # Any: JSON
-    name, moved, more, position = element_name(str(result["what"])), result["moved"], result["more"], result["position"]
+def _describe_scroll(result: Position, *, into_view: bool, pending: int = 0) -> str:
+    name, moved, more, position = element_name(result["what"]), result["moved"], result["more"], result["position"]
     place = f"{name} is at x={position['x']}, y={position['y']}" if position["x"] else f"{name} is at y={position['y']}"
     if into_view:
         first = f"the element is in view; {place}"

@@ -1,7 +1,7 @@
 """Reads a page: its content, and its accessibility tree with refs."""
 
 from collections.abc import Awaitable
-from typing import Final
+from typing import Final, cast
 
 from browser_service.host import results
 from browser_service.host.elements import locators
@@ -83,7 +83,7 @@ async def find(page: BrowserPage, action: reading.Find) -> Json:
         lines = [f"nothing matches on the page itself; it is in {where['inFrames']}"]
         return {**_reply(page, lines, [], 0), **where}
     asked = [page.invisible_text, FOUND_ELEMENTS]
-    candidates = (await locators.evaluate_all(elements, locators.DESCRIBE, asked))["value"]
+    candidates = (await locators.evaluate_all(locators.Candidates, elements, locators.DESCRIBE, asked))["value"]
     refs = await page.refs(elements, FOUND_ELEMENTS, action.timeout)
     if action.text or action.role or action.named:
         return await _find_in_tree(page, action, frozenset[str]().union(*(each.inner for each in refs)))
@@ -107,7 +107,7 @@ async def _find_in_tree(page: BrowserPage, action: reading.Find, within: frozens
 
 
 def _matches_of_selector(
-    page: BrowserPage, selector: str, refs: list[Refs], candidates: list[Json], total: int
+    page: BrowserPage, selector: str, refs: list[Refs], candidates: list[locators.Candidate], total: int
 ) -> Json:
     nodes = page.view.tree if page.view else []
     lines: list[str] = []
@@ -117,9 +117,9 @@ def _matches_of_selector(
         if index is None:
             address = f"{selector} >> nth={number}"
             lines.append(f"- {candidate['tag']} {candidate['text']!r} (no ref: {address})")
-            rows.append({"selector": address, **candidate})
+            rows.append({"selector": address, **cast("Json", candidate)})
         else:
-            match = search.Match(index, nodes[index], "" if nodes[index].name else str(candidate["text"]))
+            match = search.Match(index, nodes[index], "" if nodes[index].name else candidate["text"])
             lines.append(search.to_line(nodes, match))
             rows.append(search.to_json(nodes, match))
     return _reply(page, lines or ["nothing matches"], rows, total)

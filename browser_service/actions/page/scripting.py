@@ -19,6 +19,7 @@ from browser_service.host.results import Result
 from browser_service.host.scripts import script
 from browser_service.host.session_handle import BrowserSession
 from shared.actions import scripting
+from shared.cuts import cut
 from shared.errors import BrowseError, Forbidden, NetworkError, ScriptExecutionFailed, ValidationFailed
 from shared.json_lines import strict
 from shared.model import Json
@@ -33,7 +34,7 @@ _FETCH_WITHIN: Final = script("fetch_within")
 _FACTS: Final = results.bounded("answer => ({...answer, body: undefined})")
 _PIECE: Final = results.bounded("(answer, [from, to]) => answer.body.slice(from, to)")
 _MOST_BASE64: Final = FILE_BYTES // 3 * 4
-_REACHABLE: Final = script("reachable")
+_REACHABLE: Final = results.bounded(script("reachable"))
 _NOT_SENT: Final = "Failed to execute 'fetch' on 'Window': "
 _BODY_CHARACTERS: Final = 2_000
 _PROBE_MS: Final = 2_000
@@ -180,7 +181,7 @@ async def _network_error(page: BrowserPage, action: scripting.Fetch, url: str, a
     if answer["timedOut"]:
         return NetworkError(f"{url} did not answer within {action.timeout} ms.", details=details)
     foreign = urlsplit(url)[:2] != urlsplit(page.url)[:2]
-    if foreign and await page.playwright.evaluate(_REACHABLE, {"url": url, "timeout": _PROBE_MS}):
+    if foreign and results.value_of(await page.playwright.evaluate(_REACHABLE, {"url": url, "timeout": _PROBE_MS})):
         return NetworkError(
             f"{url} may not be read from {page.url}: the server does not allow that origin (CORS).",
             hint="Fetch it from a page of its own site: open_page there, then fetch.",
@@ -198,5 +199,5 @@ def _context(answer: Json) -> Json:
     return {
         "status": answer["status"],
         "headers": answer["headers"],
-        "bodyStart": str(answer.get("body", ""))[:_BODY_CHARACTERS],
+        "bodyStart": cut(str(answer.get("body", "")), _BODY_CHARACTERS),
     }

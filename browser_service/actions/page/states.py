@@ -1,13 +1,15 @@
 """Reads what resources are made of: a page's state, an element, a picture."""
 
 import base64
-from typing import Any, Final
+from typing import Final, cast
 
 from pydantic import JsonValue
+from typing_extensions import TypedDict
 
 from browser_service.actions.page import extraction, media
+from browser_service.host import results
 from browser_service.host.page.handle import BrowserPage
-from browser_service.host.results import bounded, value_of
+from browser_service.host.results import bounded
 from browser_service.host.scripts import script
 from shared.actions import states
 from shared.actions.extraction import ExtractMetadata
@@ -16,6 +18,7 @@ from shared.errors import ArtifactNotFound
 from shared.model import Json
 from shared.wire import INLINE_BYTES
 
+_READY_STATE: Final = results.bounded("() => document.readyState")
 _FACTS: Final = bounded(script("element_facts"))
 _NO_BOX: Final[Json] = {"x": 0, "y": 0, "width": 0, "height": 0}
 """The browser reports this box for what is not shown."""
@@ -32,7 +35,7 @@ _NOT_THERE: Final[Json] = {
 async def get_page_state(page: BrowserPage, action: states.GetPageState) -> Json:
     async def look() -> Json:
         found = await extraction.extract_metadata(page, ExtractMetadata(timeout=action.timeout))
-        ready = await page.playwright.evaluate("document.readyState")
+        ready = results.read(str, await page.playwright.evaluate(_READY_STATE))
         return {
             "url": page.url,
             "title": await page.tab.read_title(),
@@ -45,21 +48,32 @@ async def get_page_state(page: BrowserPage, action: states.GetPageState) -> Json
     return await page.cached("state", action.max_age, look)
 
 
+class _Facts(TypedDict):
+    attributes: dict[str, str]
+    text: str | None
+    html: str
+
+
+class _Seen(TypedDict):
+    value: _Facts
+
+
 async def get_element(page: BrowserPage, action: states.GetElement) -> Json:
     async def look() -> Json:
         found = await page.element(action.selector, waits=False)
         if not await found.count():
             return {"selector": action.selector, "exists": False, **_NOT_THERE}
-        # Any: JSON, of a page
-        read: Any = value_of(await found.evaluate(_FACTS, [page.invisible_text], timeout=action.timeout))
-        facts: dict[str, Any] = read["value"]  # Any: JSON
+        facts = results.read(_Seen, await found.evaluate(_FACTS, [page.invisible_text], timeout=action.timeout))[
+            "value"
+        ]
         return {
             "selector": action.selector,
             "exists": True,
             "visible": await found.is_visible(),
             "enabled": await found.is_enabled(timeout=action.timeout),
-            "boundingBox": {**(await found.bounding_box(timeout=action.timeout) or _NO_BOX)},
-            **{key: facts[key] for key in ("attributes", "text", "html")},
+            "boundingBox": cast("Json", await found.bounding_box(timeout=action.timeout) or _NO_BOX),
+            "attributes": {**facts["attributes"]},
+            "text": facts["text"],
             **await page.files.shown("html", facts["html"], None),
         }
 

@@ -1,15 +1,16 @@
 """Reads and writes a site's storage besides cookies: local storage of its origin, session storage of a page."""
 
 import json
-from typing import Any, Final
+from typing import Final
 
 from browser_service.host.page.handle import BrowserPage
 from browser_service.host.recovery.reversal import counted
-from browser_service.host.results import bounded, value_of
+from browser_service.host.results import bounded, read
 from browser_service.host.scripts import script
 from browser_service.security.urls import origin_of
 from shared.actions import storage
 from shared.actions.base import StorageAct
+from shared.cuts import cut
 from shared.errors import ValidationFailed
 from shared.model import Json
 from shared.next_calls import next_call
@@ -61,10 +62,10 @@ def _where(page: BrowserPage, action: StorageAct) -> str:
     return f"the {action.kind} storage of {origin_of(page.url)}"
 
 
-async def _run(page: BrowserPage, script: str, kind: str, what: object) -> Any:  # Any: what the script gives
+async def _run(page: BrowserPage, script: str, kind: str, what: object) -> Json:
     if origin_of(page.url) is None:
         raise ValidationFailed(
-            f"A page at {page.url[:200]} has no storage.",
+            f"A page at {cut(page.url, 200)} has no storage.",
             hint=f"Go to the site first: {next_call('goto', page_id=page.page_id, url='...')}.",
         )
-    return value_of(await page.playwright.evaluate(script, [kind, what]))
+    return read(Json, await page.playwright.evaluate(script, [kind, what]))

@@ -11,6 +11,7 @@ from browser_service.host import errors
 from browser_service.host.observation import NO_CONTENT, Observation
 from browser_service.host.page.handle import BrowserPage
 from shared.actions.base import NavigationAction
+from shared.cuts import cut
 from shared.errors import NavigationFailed
 from shared.model import Json
 from shared.next_calls import next_call
@@ -64,7 +65,7 @@ def _arrived(page: BrowserPage, response: Response | None) -> Json:
 
 def _still_loading(page: BrowserPage, action: NavigationAction, observation: Observation, seconds: float) -> Json:
     urls, status = observation.pending_urls(), f"HTTP {observation.status}; " if observation.status else ""
-    listed = ", ".join(url[:_URL_CHARACTERS] for url in urls[:_LISTED_URLS])
+    listed = ", ".join(cut(url, _URL_CHARACTERS) for url in urls[:_LISTED_URLS])
     pending = (
         f"{len(urls)} request{'s' if len(urls) > 1 else ''} pending: {listed}" if urls else "no request is pending"
     )

@@ -9,6 +9,7 @@ from playwright.async_api import Locator
 from playwright.async_api import TimeoutError as PlaywrightTimeout
 
 from browser_service.host.elements.locators import none_if_gone
+from browser_service.host.results import bounded, value_of
 from browser_service.host.scripts import script
 from shared.actions.waiting import WaitForSelector
 from shared.errors import TimedOut
@@ -18,7 +19,7 @@ _POLL_MS: Final = 300
 _MOST_ELEMENTS: Final = 5_000
 _SEARCH_MS: Final = 50
 
-_DRAWN_TEXT: Final = script("drawn_text")
+_DRAWN_TEXT: Final = bounded(script("drawn_text"))
 
 
 TextQuery = dict[str, Any]  # Any: JSON, for _DRAWN_TEXT
@@ -68,7 +69,8 @@ async def wait_for(root: Locator, element: Locator, query: TextQuery, action: Wa
 
 async def _is_drawn(root: Locator, query: TextQuery) -> bool:
     """Say if the text is drawn somewhere in a document, which must not be leaving."""
-    return bool(await none_if_gone(root.evaluate(_DRAWN_TEXT, query)))
+    answer = await none_if_gone(root.evaluate(_DRAWN_TEXT, query))
+    return answer is not None and bool(value_of(answer))
 
 
 def _unquoted(literal: str) -> str:

@@ -1,13 +1,14 @@
 """Explains why an action on an element failed, by a look at the page, where Playwright's words leave it open."""
 
-from typing import Any, Final
+from typing import Final, cast
 
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Locator, Page
+from typing_extensions import TypedDict
 
-from browser_service.host import errors
+from browser_service.host import errors, results
 from browser_service.host.elements import frames
-from browser_service.host.elements.locators import DESCRIBE, evaluate_all, find, is_xpath
+from browser_service.host.elements.locators import DESCRIBE, Candidates, evaluate_all, find, is_xpath
 from browser_service.host.page.handle import BrowserPage
 from browser_service.host.reading.places import place
 from browser_service.host.reading.tree import index_of
@@ -24,9 +25,18 @@ _LISTED_OPTIONS: Final = 12
 _LOOK_MS: Final = 1_500
 
 _OBSTACLES: Final = script("obstacles")
-_HAS_SHADOW: Final = "() => [...document.querySelectorAll('*')].some(e => e.shadowRoot)"
+_HAS_SHADOW: Final = results.bounded("() => [...document.querySelectorAll('*')].some(e => e.shadowRoot)")
 
-ElementState = dict[str, Any]  # Any: JSON that _OBSTACLES gives
+
+class ElementState(TypedDict):
+    """Is what _OBSTACLES gives."""
+
+    words: str
+    untouchable: bool
+    label: str
+    unseen: str
+    disabled: bool
+    options: list[str]
 
 
 async def explain(error: PlaywrightError, page: BrowserPage, action: Action) -> BrowseError:
@@ -58,7 +68,7 @@ async def _by_selectors(error: PlaywrightError, page: BrowserPage, action: Actio
 
 async def _by_state(error: PlaywrightError, page: Page, action: Action, locator: Locator) -> BrowseError:
     """Explain by what the element shows: Playwright's log may have ended before it came to the point."""
-    states: list[ElementState] = await evaluate_all(locator, _OBSTACLES, action.supports_trial)
+    states = await evaluate_all(list[ElementState], locator, _OBSTACLES, action.supports_trial)
     translated = errors.translate(error, action, url=page.url, shown=states[0]["words"] if states else "")
     if not states or not isinstance(translated, ElementNotInteractable):
         return translated
@@ -106,7 +116,7 @@ async def _wrong_frame(error: PlaywrightError, page: BrowserPage, action: Action
 
 async def _ambiguous(page: BrowserPage, locator: Locator, selector: str) -> BrowseError:
     """Name each candidate by its ref and place, which tell those of one name apart."""
-    described = (await evaluate_all(locator, DESCRIBE, ["drop", _MOST_CANDIDATES]))["value"]
+    described = (await evaluate_all(Candidates, locator, DESCRIBE, ["drop", _MOST_CANDIDATES]))["value"]
     refs = await page.refs(locator, _MOST_CANDIDATES, _LOOK_MS)
     nodes = page.view.tree if page.view else []
     candidates: list[Json] = []
@@ -114,13 +124,13 @@ async def _ambiguous(page: BrowserPage, locator: Locator, selector: str) -> Brow
         index = index_of(nodes, ref) if ref else None
         where = place(nodes, index) if index is not None else ""
         address = ref or f"{selector} >> nth={number}"
-        candidates.append({"selector": address, **facts, **({"in": where} if where else {})})
+        candidates.append({"selector": address, **cast("Json", facts), **({"in": where} if where else {})})
     return errors.ambiguous(selector, candidates, await locator.count(), url=page.playwright.url)
 
 
 async def _not_found(page: Page, action: Action, selector: str) -> BrowseError:
     hint = None
-    if is_xpath(selector) and await page.evaluate(_HAS_SHADOW):
+    if is_xpath(selector) and results.value_of(await page.evaluate(_HAS_SHADOW)):
         hint = "XPath does not look into shadow DOM, which this page has: use CSS, text=, role= or a ref."
     elif len(page.frames) > 1 and not action.requested_frame:
         hint = (

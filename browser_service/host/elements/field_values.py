@@ -2,38 +2,49 @@
 
 import re
 from decimal import Decimal
-from typing import Any, Final
+from typing import Final, TypeVar
 
 from playwright.async_api import Locator
+from typing_extensions import TypedDict
 
 from browser_service.host.elements.field_watch import FIELD_CHARACTERS
 from browser_service.host.elements.locators import evaluate_first
 from browser_service.host.page.handle import BrowserPage
+from browser_service.host.results import of_kind
 from browser_service.host.scripts import call_of, script
+from shared.cuts import cut
 from shared.errors import WithoutEffect
 from shared.model import Json
 from shared.next_calls import next_call
 
 _FIELD_AFTER: Final = script("field_after")
+T = TypeVar("T")
 _RESPONSES_S: Final = 0.5
 _SIGNED_OR_DECIMAL: Final = re.compile(r"[-\u2212]\s*[\d.,']+|\d[\d']*[.,][\d.,']*")
 """Letters and digits alone do not tell these numbers apart: 1.5 and 15, -5 and 5."""
 
 
-async def read_after_act(page: BrowserPage, selector: str, element: Locator, expression: str, *, watch_ms: int) -> Any:
+class _Shown(TypedDict):
+    value: object
+    shows: str
+
+
+async def read_after_act(
+    kind: type[T], page: BrowserPage, selector: str, element: Locator, expression: str, *, watch_ms: int
+) -> T | None:
     """Evaluate an expression of an act's element once the page's scripts and their requests have settled; None if it is
     gone. The field is looked at once more with the caller's next call.
 
-    A label stands for its control, as it does for Playwright's own acts. Any: JSON, of a page.
+    A label stands for its control, as it does for Playwright's own acts.
     """
     source = call_of(_FIELD_AFTER, expression)
-    field = await evaluate_first(element, source, [0 if page.quiet else watch_ms, FIELD_CHARACTERS])
+    field = await evaluate_first(_Shown, element, source, [0 if page.quiet else watch_ms, FIELD_CHARACTERS])
     if await page.wait_for_responses(_RESPONSES_S) or field is None:
-        field = await evaluate_first(element, source, [0, FIELD_CHARACTERS])
+        field = await evaluate_first(_Shown, element, source, [0, FIELD_CHARACTERS])
     if field is None:
         return None
-    page.tab.field_watch.note(page.call.client_id, page.moves, selector, element, str(field["shows"]))
-    return field["value"]
+    page.tab.field_watch.note(page.call.client_id, page.moves, selector, element, field["shows"])
+    return of_kind(kind, field["value"])
 
 
 def is_reformatted(shown: str, expected: str) -> bool:
@@ -46,7 +57,7 @@ def is_reformatted(shown: str, expected: str) -> bool:
 
 
 def shorten(text: str) -> str:
-    return repr(text) if len(text) <= FIELD_CHARACTERS else f"{text[:FIELD_CHARACTERS]!r}… ({len(text)} characters)"
+    return repr(text) if len(text) <= FIELD_CHARACTERS else f"{cut(text, FIELD_CHARACTERS)!r}… ({len(text)} characters)"
 
 
 def not_as_given(message: str, selector: str | None = None, *, hint: str = "") -> WithoutEffect:

@@ -62,6 +62,6 @@ async def _text(element: Locator) -> str | None:
     """Return what a field shows; None if it went, or its page is busy."""
     try:
         async with asyncio.timeout(_LOOK_S):
-            return next(iter(await evaluate_all(element, _SHOWN_FIELD, FIELD_CHARACTERS)), None)
+            return next(iter(await evaluate_all(list[str], element, _SHOWN_FIELD, FIELD_CHARACTERS)), None)
     except (TimeoutError, PlaywrightError):
         return None

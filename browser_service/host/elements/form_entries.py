@@ -4,15 +4,30 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from playwright.async_api import ElementHandle, Locator
+from typing_extensions import TypedDict
 
 from browser_service.host.elements.field_values import is_reformatted, shorten
+from browser_service.host.recovery.filled_fields import Field
 from shared.actions.arguments import SecretRef
 from shared.actions.combining import FormField
 from shared.errors import ValidationFailed
 from shared.model import Json
 from shared.next_calls import next_call
 
-FieldState = dict[str, Any]  # Any: JSON, of a page
+
+class FieldState(TypedDict):
+    """Is what the script `form_look` gives."""
+
+    kind: str
+    names: list[str]
+    value: Any  # Any: a text, or the options chosen
+    labels: list[str]
+    checked: bool
+    secret: bool
+    shows: str
+    there: bool
+    field: Field | None
+
 
 _TICKS: Final = {"true": True, "false": False}
 _REFUSED_KINDS: Final = {

@@ -10,7 +10,7 @@ from typing import Final, TypeVar, cast
 from playwright.async_api import ElementHandle
 from playwright.async_api import Error as PlaywrightError
 
-from browser_service.host import errors
+from browser_service.host import errors, results
 from browser_service.host.act_check import check_button, check_field
 from browser_service.host.elements import explanation
 from browser_service.host.elements.field_values import not_as_given
@@ -27,6 +27,7 @@ from browser_service.host.elements.form_entries import (
 )
 from browser_service.host.elements.secret_values import seal, to_type
 from browser_service.host.page.handle import BrowserPage
+from browser_service.host.results import BadResult
 from browser_service.host.scripts import script
 from shared.actions.combining import FillForm, FormField
 from shared.actions.interaction import Fill
@@ -41,8 +42,8 @@ _RESPONSES_S: Final = 0.5
 _NAVIGATION_HINT: Final = f"See where it arrives: {next_call('snapshot', timeout=30000)}. Then fill what is left."
 _WATCH_MS: Final = 100
 """All that was filled is watched this long before the reply."""
-_FIELD_STATES: Final = script("form_look")
-_FILL_FIELDS: Final = script("form_fill")
+_FIELD_STATES: Final = results.bounded(script("form_look"))
+_FILL_FIELDS: Final = results.bounded(script("form_fill"))
 
 
 class Form:
@@ -201,12 +202,17 @@ async def _states_of(handles: list[ElementHandle], watch_ms: int = 0) -> list[Fi
     """Read what fields are and have, in one turn of the page if they are of one document, as most are."""
     if not handles:
         return []
-    found: list[FieldState]
     try:
-        found = await handles[0].evaluate(_FIELD_STATES, [handles, watch_ms, FIELD_CHARACTERS])
+        return await _look(handles, watch_ms)
+    except BadResult:
+        raise
     except PlaywrightError:
-        found = [(await handle.evaluate(_FIELD_STATES, [[handle], 0, FIELD_CHARACTERS]))[0] for handle in handles]
-    return found
+        return [(await _look([handle], 0))[0] for handle in handles]
+
+
+async def _look(handles: list[ElementHandle], watch_ms: int) -> list[FieldState]:
+    answer = await handles[0].evaluate(_FIELD_STATES, [handles, watch_ms, FIELD_CHARACTERS])
+    return results.several(FieldState, answer, len(handles))
 
 
 async def _fill_all(fields: list[FormEntry]) -> int:
@@ -216,7 +222,7 @@ async def _fill_all(fields: list[FormEntry]) -> int:
         [field.input] if field.kind == "select" and isinstance(field.input, str) else field.input for field in fields
     ]
     try:
-        return int(await cast("ElementHandle", handles[0]).evaluate(_FILL_FIELDS, [handles, inputs]))
+        return results.read(int, await cast("ElementHandle", handles[0]).evaluate(_FILL_FIELDS, [handles, inputs]))
     except PlaywrightError as error:
         if errors.is_closed(error):
             raise

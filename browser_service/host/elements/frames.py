@@ -6,15 +6,19 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
+from playwright.async_api import ElementHandle, Frame, FrameLocator, Locator, Page
 from playwright.async_api import Error as PlaywrightError
-from playwright.async_api import Frame, FrameLocator, Locator, Page
+from typing_extensions import TypedDict
 
+from browser_service.host import results
 from browser_service.host.scripts import script
 from shared.errors import ElementNotFound
 from shared.model import Json
 
 ENTER: Final = " >> internal:control=enter-frame >> "
-FRAME_SELECTOR: Final = script("frame_selector")
+_DESCRIBED: Final = results.bounded(script("frame_selector"))
+_INDEX: Final = results.bounded("(all, e) => all.indexOf(e)")
+_READY_STATE: Final = results.bounded("() => document.readyState")
 _NAMED_ROW: Final = re.compile(r"(\brole=row\[name)=(?=[^/])")
 _MOST_FRAMES: Final = 20
 _LISTED_FRAMES: Final = 4
@@ -58,7 +62,7 @@ async def check(page: Page, locator: Locator, selector: str) -> None:
         return
     try:
         async with asyncio.timeout(2 * _SEARCH_S):
-            if await locator.count() or await page.evaluate("document.readyState") != "complete":
+            if await locator.count() or results.value_of(await page.evaluate(_READY_STATE)) != "complete":
                 return
             matches = await matching(page, selector)
     except (TimeoutError, PlaywrightError):
@@ -90,6 +94,19 @@ def to_json(matches: list[FrameMatch]) -> list[Json]:
     return [{"frame": match.selector, "count": match.count} for match in matches[:_LISTED_FRAMES]]
 
 
+class FrameElement(TypedDict):
+    """Is what finds a frame in its document, if anything does."""
+
+    selector: str | None
+    title: str
+    visible: bool
+
+
+async def described(element: ElementHandle) -> FrameElement:
+    """Return what finds a frame in its document, with its title and whether it is seen."""
+    return results.read(FrameElement, await element.evaluate(_DESCRIBED))
+
+
 async def _match(frame: Frame, selector: str) -> FrameMatch | None:
     try:
         count = await locate(frame, selector).count()
@@ -104,9 +121,9 @@ async def _describe_match(frame: Frame, count: int) -> FrameMatch:
     visible = True
     while (parent := frame.parent_frame) is not None:
         element = await frame.frame_element()
-        described = await element.evaluate(FRAME_SELECTOR)
+        found = await described(element)
         elements = parent.locator("iframe, frame")
-        index = 0 if described["selector"] else await elements.evaluate_all("(all, e) => all.indexOf(e)", element)
-        names.insert(0, described["selector"] or f":is(iframe, frame) >> nth={index}")
-        visible, frame = visible and described["visible"], parent
+        index = 0 if found["selector"] else results.read(int, await elements.evaluate_all(_INDEX, element))
+        names.insert(0, found["selector"] or f":is(iframe, frame) >> nth={index}")
+        visible, frame = visible and found["visible"], parent
     return FrameMatch(ENTER.join(names), count, visible)

@@ -2,20 +2,37 @@
 
 import re
 from collections.abc import Awaitable
-from typing import Any, Final
+from typing import Final, TypeVar
 
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import FrameLocator, Locator, Page
+from typing_extensions import TypedDict
 
 from browser_service.host import errors
 from browser_service.host.elements import frames
-from browser_service.host.results import bounded, value_of
+from browser_service.host.results import bounded, of_kind, read
 from browser_service.host.scripts import call_of, script
 from shared.errors import InvalidSelector
 from shared.wire import REF_PATTERN
 
+T = TypeVar("T")
 _HANDLE_MS: Final = 1_500
 _LEADING_REF: Final = re.compile(rf"{REF_PATTERN[:-1]}(?= *>>|$)")
+
+
+class Candidate(TypedDict):
+    """Is what tells an element found from others."""
+
+    tag: str
+    text: str
+    visible: bool
+
+
+class Candidates(TypedDict):
+    """Is what DESCRIBE gives."""
+
+    value: list[Candidate]
+
 
 DESCRIBE: Final = script("candidates")
 
@@ -48,13 +65,13 @@ def find(page: Page, selector: str, frame: str | None) -> Locator:
     return frames.locate(root, selector)
 
 
-async def evaluate_all(locator: Locator, source: str, arg: object = None) -> Any:  # Any: whatever JSON the script gives
+async def evaluate_all(kind: type[T], locator: Locator, source: str, arg: object = None) -> T:
     """Evaluate a function of the elements found, without waiting for any. Raises BadResult for one that is too
-    large.
+    large, or not of the kind.
 
     Those within a ref are taken one by one: Playwright knows no refs when it looks up several.
     """
-    return value_of(await _evaluate_all(locator, bounded(source), arg))
+    return read(kind, await _evaluate_all(locator, bounded(source), arg))
 
 
 async def _evaluate_all(locator: Locator, source: str, arg: object) -> object:
@@ -67,22 +84,22 @@ async def _evaluate_all(locator: Locator, source: str, arg: object) -> object:
     return await elements[0].evaluate(call_of(_ON_LISTED, source), [elements, arg])
 
 
-async def evaluate_first(locator: Locator, source: str, arg: object = None) -> Any:  # Any: as above
+async def evaluate_first(kind: type[T], locator: Locator, source: str, arg: object = None) -> T | None:
     """Return the first result of a function that gives a list; None if it is empty, or the element went."""
-    results = await none_if_gone(evaluate_all(locator, source, arg))
-    return results[0] if results else None
+    found = await none_if_gone(evaluate_all(list[object], locator, source, arg))
+    return of_kind(kind, found[0]) if found else None
 
 
-async def read_back(locator: Locator, expression: str) -> Any:  # Any: whatever JSON the expression gives
+async def read_back(kind: type[T], locator: Locator, expression: str) -> T | None:
     """Read what an act left behind, or None if its element went with it.
 
     The act is done, so this waits for nothing but a turn of the page's own scripts. A label stands for its control, as
     it does for Playwright's own acts.
     """
-    return await evaluate_first(locator, call_of(_AFTER_ACT, expression))
+    return await evaluate_first(kind, locator, call_of(_AFTER_ACT, expression))
 
 
-async def none_if_gone(evaluation: Awaitable[Any]) -> Any:  # Any: whatever JSON it gives
+async def none_if_gone(evaluation: Awaitable[T]) -> T | None:
     """Return the result of an evaluation, or None if the act led away from the document."""
     try:
         return await evaluation

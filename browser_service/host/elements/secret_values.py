@@ -7,6 +7,7 @@ from playwright.async_api import ElementHandle, Locator
 
 from browser_service.host.elements.locators import none_if_gone
 from browser_service.host.page.handle import BrowserPage
+from browser_service.host.results import bounded
 from browser_service.host.scripts import script
 from browser_service.security.one_time_codes import typed_text
 from browser_service.security.urls import origin_of
@@ -15,8 +16,8 @@ from shared.actions.scripting import Fetch
 from shared.errors import Forbidden, ValidationFailed, field_details
 from shared.named_secrets import NamedSecret
 
-_SHOW_DOTS: Final = script("field_dots")
-_SEAL: Final = script("field_sealed")
+_SHOW_DOTS: Final = bounded(script("field_dots"))
+_SEAL: Final = bounded(script("field_sealed"))
 
 
 async def to_type(

@@ -1,18 +1,25 @@
 """Finds the element at a point, and the one that has the focus."""
 
-from typing import Final
+from typing import Final, NamedTuple
 
 from playwright.async_api import ElementHandle, Page
+from pydantic import FiniteFloat
 
+from browser_service.host import results
 from browser_service.host.scripts import script
 from shared.errors import ElementNotInteractable
 from shared.model import Json
 
-ELEMENT_NAME: Final = script("element_name")
+_ELEMENT_NAME: Final = results.bounded(script("element_name"))
 _ELEMENT_AT: Final = script("element_at")
-_CLICK_POINT: Final = script("click_point")
-_FRAME_CORNER: Final = script("frame_corner")
+_CLICK_POINT: Final = results.bounded(script("click_point"))
+_FRAME_CORNER: Final = results.bounded(script("frame_corner"))
 _FOCUSED_ELEMENT: Final = script("focused_element")
+
+
+class Point(NamedTuple):
+    x: FiniteFloat
+    y: FiniteFloat
 
 
 async def element_at(page: Page, x: float, y: float) -> ElementHandle | None:
@@ -23,14 +30,19 @@ async def element_at(page: Page, x: float, y: float) -> ElementHandle | None:
         content_frame = await element.content_frame() if element is not None else None
         if element is None or content_frame is None:
             return element
-        left, top = await element.evaluate(_FRAME_CORNER)
+        left, top = results.read(Point, await element.evaluate(_FRAME_CORNER))
         x, y, frame = x - left, y - top, content_frame
 
 
 async def element_name_at(page: Page, x: float, y: float) -> str:
     """Describe the element at a point of the viewport."""
     element = await element_at(page, x, y)
-    return "nothing" if element is None else str(await element.evaluate(ELEMENT_NAME))
+    return "nothing" if element is None else await name_of(element)
+
+
+async def name_of(element: ElementHandle) -> str:
+    """Describe an element."""
+    return results.read(str, await element.evaluate(_ELEMENT_NAME))
 
 
 async def element_clicked(
@@ -38,10 +50,10 @@ async def element_clicked(
 ) -> ElementHandle | None:
     """Return the element that receives a click on an element, at a point of it or in its middle: one inside it, in a
     frame that it shows, or one that covers it. `ticks` means the control of a label."""
-    x, y = await element.evaluate(_CLICK_POINT, [point, ticks])
+    x, y = results.read(Point, await element.evaluate(_CLICK_POINT, [point, ticks]))
     frame = await element.owner_frame()
     while frame is not None and frame.parent_frame is not None:
-        left, top = await (await frame.frame_element()).evaluate(_FRAME_CORNER)
+        left, top = results.read(Point, await (await frame.frame_element()).evaluate(_FRAME_CORNER))
         x, y, frame = x + left, y + top, frame.parent_frame
     return await element_at(page, x, y)
 

@@ -120,7 +120,7 @@ class Witness:
 
     async def _evaluate(self, source: str, arg: object) -> Any:  # Any: JSON that the page tells
         if isinstance(self._element, Locator):
-            return await evaluate_all(self._element, source, arg)
+            return await evaluate_all(object, self._element, source, arg)
         return value_of(await self._element.evaluate(bounded(call_of(_ON_ONE, source)), arg))
 
     async def verdict(self) -> Verdict:

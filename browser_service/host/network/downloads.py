@@ -18,6 +18,7 @@ from browser_service.host.background import Background
 from browser_service.host.events import well_formed
 from browser_service.host.files import ArtifactPort
 from shared.calls import DownloadState
+from shared.cuts import cut
 from shared.errors import BrowseError
 from shared.events import DownloadMoved, HostEvent
 from shared.quoting import one_line
@@ -79,7 +80,7 @@ class Downloads:
             download_id=f"dl-{secrets.token_hex(6)}",
             client_id=owner,
             page_id=page_id,
-            url=well_formed(download.url)[:_MOST_URL],
+            url=cut(well_formed(download.url), _MOST_URL),
             name=_name(download.suggested_filename),
             began_at=iso(datetime.now(UTC), "seconds"),
         )
@@ -194,4 +195,4 @@ async def _cancel(download: Download) -> None:
 def _name(suggested: str) -> str:
     """Return a suggested name as one line, without a path."""
     last = well_formed(suggested).replace("\\", "/").rpartition("/")[2]
-    return one_line("".join(each for each in last if each.isprintable())[:_MOST_NAME]) or "download"
+    return one_line(cut("".join(each for each in last if each.isprintable()), _MOST_NAME)) or "download"

@@ -23,6 +23,7 @@ from browser_service.host.events import well_formed
 from browser_service.rules.bounded import Bounded
 from browser_service.security.origins import within
 from browser_service.security.redaction import safe_url
+from shared.cuts import BEYOND, cut
 from shared.errors import PageNotFound, TimedOut
 from shared.events import Throttled
 from shared.next_calls import next_call
@@ -119,7 +120,7 @@ class RequestView:
 
     async def request_body(self, record: RequestRecord) -> str | None:
         data = record.request.post_data_buffer if self.owns(record) else None
-        return None if data is None else data[: MOST_BODY * 4].decode("utf-8", "replace")[:MOST_BODY]
+        return None if data is None else cut(data[: MOST_BODY * 4 + BEYOND].decode("utf-8", "replace"), MOST_BODY)
 
     async def response_body(self, record: RequestRecord) -> bytes | None:
         """Return the body; None if the client may not see it, or the browser dropped it with its document."""

@@ -9,7 +9,7 @@ from dataclasses import KW_ONLY, dataclass, field
 from playwright.async_api import CDPSession, Frame, Locator, Page
 from playwright.async_api import Error as PlaywrightError
 
-from browser_service.host import errors
+from browser_service.host import errors, results
 from browser_service.host.call_run import Undoes
 from browser_service.host.cursors import reader
 from browser_service.host.elements import frames as in_frames
@@ -28,7 +28,7 @@ from browser_service.host.reading.snapshot import ClientView, Refs, State
 from browser_service.host.reading.unseen import InvisibleText
 from browser_service.host.recording.console import Console
 from browser_service.host.recording.recording import Recorder
-from browser_service.host.recovery.filled_fields import FilledFields
+from browser_service.host.recovery.filled_fields import Field, FilledFields
 from browser_service.host.screencast import Screencast
 from browser_service.host.session import SessionEntry
 from browser_service.rules.human_requests import HumanRequests
@@ -205,7 +205,7 @@ class BrowserPage:
         """Return a secret that the call names, which the front has sent along."""
         return self.call.secrets[name]
 
-    def remember_field(self, selector: str, frame: str | None, found: Json | None, *, strict: bool = True) -> None:
+    def remember_field(self, selector: str, frame: str | None, found: Field | None, *, strict: bool = True) -> None:
         """Remember what an act left in a field, as FIELD found it: to be filled again where the page dies."""
         if found is not None:
             self.filled_fields.note(self.call.client_id, selector, frame, strict, found)
@@ -327,7 +327,7 @@ class BrowserPage:
         if waits:
             await self._check_identity(element, ref, old_name, view.rows.get(ref, ""))
         if time_origin := view.frames.get(tree.prefix_of(ref)):
-            now = await element.evaluate("performance.timeOrigin", timeout=_FRAME_MS)
+            now = results.value_of(await element.evaluate(snapshot.TIME_ORIGIN, timeout=_FRAME_MS))
             if now != time_origin:
                 raise self._stale_error(outdated, ref)
 

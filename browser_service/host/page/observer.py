@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 from collections.abc import Iterable, Iterator
+from typing import Final
 
 from playwright.async_api import Error, Frame, Page, Request, Response
 
@@ -20,7 +21,9 @@ from browser_service.host.observation import (
     is_read,
 )
 from browser_service.host.page.meter import EventMeter
+from browser_service.host.results import bounded
 from browser_service.security.urls import abridged
+from shared.cuts import cut
 from shared.quoting import address
 
 _REQUESTS_END_WITHIN_S = 1.0
@@ -28,6 +31,9 @@ _EFFECTS_END_WITHIN_S = 2.0
 """Of requests that follow from the answers to others."""
 _DRAWN_WITHIN_S = 0.1
 _ERROR_CHARACTERS = 300
+
+
+_NEXT_FRAME: Final = bounded("async () => { await new Promise(requestAnimationFrame) }")
 
 
 class Observer:
@@ -93,7 +99,7 @@ class Observer:
         """Wait until the page draws its next frame, which shows what it makes of a response."""
         with contextlib.suppress(TimeoutError, Error):
             async with asyncio.timeout(_DRAWN_WITHIN_S):
-                await self._page.evaluate("() => new Promise(requestAnimationFrame)")
+                await self._page.evaluate(_NEXT_FRAME)
 
     def _updated(self) -> Iterator[Observation]:
         """Yield each running observation to be changed, and wake afterwards whoever waits for its change."""
@@ -254,7 +260,7 @@ class Observer:
     def _on_script_error(self, error: Error) -> None:
         lines = error.message.strip().splitlines() or ["(no message)"]  # a script can throw any value, '' too
         for observation in self._running:
-            add_line(observation.script_errors, well_formed(lines[0][:_ERROR_CHARACTERS]))
+            add_line(observation.script_errors, well_formed(cut(lines[0], _ERROR_CHARACTERS)))
 
     def _is_document(self, request: Request) -> bool:
         return request.is_navigation_request() and request.frame == self._page.main_frame

@@ -8,7 +8,10 @@ from typing import Final
 
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Frame, Page
+from pydantic import FiniteFloat
+from typing_extensions import TypedDict
 
+from browser_service.host import results
 from browser_service.host.background import Background
 from browser_service.host.close import bounded
 from browser_service.host.page.record import BLANK
@@ -22,25 +25,32 @@ _WALKS_WITHIN_S: Final = 5.0
 _MOST_STORAGE: Final = 1_000_000
 _MOST_ENTRIES: Final = 10
 
-_PLACE: Final = script("parked_place")
+_PLACE: Final = results.bounded(script("parked_place"))
 _FIELDS: Final = "input:not([type=hidden]), textarea, select, [contenteditable]"
-_UNSENT: Final = script("unsent_fields")
-_SCROLL: Final = script("scroll_back")
+_UNSENT: Final = results.bounded(script("unsent_fields"))
+_SCROLL: Final = results.bounded(script("scroll_back"))
 _FILL: Final = script("session_storage")
+
+
+class Place(TypedDict):
+    x: FiniteFloat
+    y: FiniteFloat
+    history: int
+    storage: list[tuple[str, str]] | None
 
 
 async def place_of(page: Page) -> tuple[Parked, dict[str, str]]:
     """Read how far a page is scrolled, and its session storage, which is left out and counts as lost if it is large."""
-    place = await page.evaluate(_PLACE, _MOST_STORAGE)
+    place = results.read(Place, await page.evaluate(_PLACE, _MOST_STORAGE))
     storage = dict(place["storage"] or ())
-    too_large = place["storage"] is None or weight(storage) > _MOST_STORAGE
+    too_large = place["storage"] is None or weight({**storage}) > _MOST_STORAGE
     parked = Parked(x=round(place["x"]), y=round(place["y"]), history=place["history"], loses=too_large)
     return parked, {} if too_large else storage
 
 
 async def has_unsent_fields(frames: list[Frame]) -> bool:
     for frame in frames:
-        if await frame.locator(_FIELDS).evaluate_all(_UNSENT):
+        if results.value_of(await frame.locator(_FIELDS).evaluate_all(_UNSENT)):
             return True
     return False
 

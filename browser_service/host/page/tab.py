@@ -20,6 +20,7 @@ from browser_service.host.reading.cache import ReadCache
 from browser_service.host.reading.snapshot import ClientView
 from browser_service.host.scripts import call_of, script
 from browser_service.rules.bounded import Bounded
+from shared.cuts import cut
 
 _PROBE_S: Final = 1.0
 _TITLE_WITHIN_S: Final = 0.2
@@ -123,7 +124,7 @@ class Tab:
         """Read its title, or the beginning of a long one: a page decides how long it is, and acts read it again and
         again."""
         if self.cdp is None:
-            return well_formed((await self.page.title())[:_TITLE_CHARACTERS])
+            return well_formed(cut(await self.page.title(), _TITLE_CHARACTERS))
         answer = await self.cdp.send("Runtime.evaluate", {"expression": _TITLE, "returnByValue": True})
         return well_formed(str(results.value_of(answer["result"].get("value"))))
 

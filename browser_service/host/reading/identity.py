@@ -5,6 +5,7 @@ from typing import Final
 
 from playwright.async_api import Locator
 
+from browser_service.host import results
 from browser_service.host.reading.tree import CONTROLS, Tree, ancestors, descendants, first_words
 from browser_service.host.scripts import script
 from shared.quoting import element_name
@@ -14,7 +15,7 @@ _REPEATED_ROLES: Final = CONTROLS - {"link"}
 """Elements of these roles have the same name in every row."""
 _CHECK_MS: Final = 1_000
 
-_REF_CHECK: Final = script("ref_check")
+_REF_CHECK: Final = results.bounded(script("ref_check"))
 
 
 def rows(nodes: Tree, refs: set[str]) -> dict[str, str]:
@@ -38,5 +39,5 @@ async def mismatch(element: Locator, role_and_name: str, row: str) -> str:
     expected = {"name": json.loads(name) if name else "", "row": row}
     if not any(expected.values()):
         return ""
-    found = str(await element.evaluate(_REF_CHECK, expected, timeout=_CHECK_MS))
+    found = results.read(str, await element.evaluate(_REF_CHECK, expected, timeout=_CHECK_MS))
     return element_name(found) if found else ""

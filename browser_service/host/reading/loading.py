@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 
 from browser_service.host.reading.snapshot import ClientView
 from browser_service.host.reading.tree import Node
+from shared.cuts import cut
 from shared.next_calls import next_call
 
 _LOADING: Final = re.compile(r"(loading|please wait)([.…!]*$|\b.*(\.\.\.|…)$)", re.IGNORECASE)
@@ -18,7 +19,7 @@ def describe(view: ClientView, pending: list[str]) -> str:
     """Say in a line for an outline what the page still waits for, by its requests and its own words; else ""."""
     signs = []
     if pending:
-        paths = ", ".join((urlsplit(url).path or "/")[:_MESSAGE_CHARACTERS] for url in pending[:_MOST_LISTED])
+        paths = ", ".join(cut(urlsplit(url).path or "/", _MESSAGE_CHARACTERS) for url in pending[:_MOST_LISTED])
         more = ", ..." if len(pending) > _MOST_LISTED else ""
         signs.append(f"{len(pending)} request{'s' if len(pending) > 1 else ''} pending ({paths}{more})")
     if view.state is not None and view.state.busy:

@@ -4,6 +4,7 @@ from collections import Counter
 from typing import Final
 
 from browser_service.host.reading.tree import CONTROLS, FIELDS, Node, Tree, ancestors
+from shared.cuts import cut, shortened
 
 _LANDMARK_ROLES: Final = frozenset(
     {"banner", "navigation", "main", "search", "form", "dialog", "alertdialog", "complementary", "contentinfo"}
@@ -49,7 +50,7 @@ def outline(nodes: Tree, budget: int) -> tuple[str, Tree]:
 def _first_words(nodes: Tree) -> str:
     """Return the first words of a page without headings and controls."""
     text = " ".join(words for node in nodes if (words := node.words or node.name))
-    return text if len(text) <= _LINE_CHARACTERS else f"{text[:_LINE_CHARACTERS]}…"
+    return shortened(text, _LINE_CHARACTERS)
 
 
 def _count(rest: Counter[str]) -> str:
@@ -113,5 +114,5 @@ def _line(nodes: Tree, index: int) -> str:
     node, indent = nodes[index], "  " * len(_landmarks(nodes, index))
     line = node.line.removesuffix(":")
     if len(line) > _LINE_CHARACTERS:
-        line = f"- {node.role} {node.name[: _LINE_CHARACTERS // 2]!r}… [ref={node.ref}]"
+        line = f"- {node.role} {cut(node.name, _LINE_CHARACTERS // 2)!r}… [ref={node.ref}]"
     return f"{indent}{line}"

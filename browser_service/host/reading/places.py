@@ -4,6 +4,7 @@ import json
 from typing import Final
 
 from browser_service.host.reading.tree import Tree, ancestors, descendants, first_words
+from shared.cuts import shortened
 
 _ITEM_ROLES: Final = frozenset({"row", "listitem", "article", "option", "treeitem", "generic"})
 """These are named by the first words in them."""
@@ -35,7 +36,7 @@ def place(nodes: Tree, index: int) -> str:
 
 
 def _quoted(role: str, name: str) -> str:
-    short = name if len(name) <= _NAME_CHARACTERS else f"{name[:_NAME_CHARACTERS]}…"
+    short = shortened(name, _NAME_CHARACTERS)
     return f"{role} {json.dumps(short, ensure_ascii=False)}" if name else role
 
 

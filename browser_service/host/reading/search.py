@@ -7,6 +7,7 @@ from typing import Final
 
 from browser_service.host.reading.places import place
 from browser_service.host.reading.tree import Node, Tree, ancestors, descendants
+from shared.cuts import shortened
 from shared.model import Json
 
 _NEAREST: Final = 5
@@ -72,7 +73,7 @@ def nearest(nodes: Tree, query: str, role: str = "") -> list[str]:
 
 def to_line(nodes: Tree, match: Match) -> str:
     """Write a match for a model."""
-    text = f": {_shorten(match.text)}" if match.text and match.text != match.node.words else ""
+    text = f": {shortened(match.text, _TEXT_CHARACTERS)}" if match.text and match.text != match.node.words else ""
     where = place(nodes, match.index)
     return f"{match.node.line.removesuffix(':')}{text}{f' · {where}' if where else ''}"
 
@@ -82,13 +83,9 @@ def to_json(nodes: Tree, match: Match) -> Json:
     node = match.node
     fields: Json = {"ref": node.ref, "role": node.role, "name": node.name}
     if text := match.text or node.words:
-        fields["text"] = _shorten(text)
+        fields["text"] = shortened(text, _TEXT_CHARACTERS)
     if node.states:
         fields["states"] = [*node.states]
     if where := place(nodes, match.index):
         fields["in"] = where
     return fields
-
-
-def _shorten(text: str) -> str:
-    return text if len(text) <= _TEXT_CHARACTERS else f"{text[:_TEXT_CHARACTERS]}…"

@@ -22,7 +22,7 @@ _FRAME_MS: Final = 1_000
 TITLE_CHARACTERS: Final = 200
 _STATE: Final = bounded(script("document_state"))
 _FRAME: Final = bounded(script("typed_secrets"))
-_TIME_ORIGIN: Final = bounded("() => performance.timeOrigin")
+TIME_ORIGIN: Final = bounded("() => performance.timeOrigin")
 
 Moves = Callable[[], int]
 """Counts the page's navigations: while the count stays, the document is the same."""
@@ -115,7 +115,7 @@ class ClientView:
 
 async def document_of(page: Page) -> float:
     """Return the time when the current document began. It survives pushState, and changes with every load."""
-    return made(float, await page.evaluate(_TIME_ORIGIN))
+    return made(float, await page.evaluate(TIME_ORIGIN))
 
 
 async def state_of(page: Page, mode: InvisibleText, turns: int = 0, known: State | None = None) -> State:

@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
 
+from shared.cuts import shortened
+
 _LINE: Final = re.compile(r"^(?P<indent> *)- (?P<rest>.*)$")
 _QUOTED_KEY: Final = re.compile(r"^'(?P<key>(?:[^']|'')*)'(?P<tail>:.*)?$")
 _KEY: Final = re.compile(
@@ -75,7 +77,7 @@ class Node:
         pointer = "cursor=pointer" if self.role in CONTROLS else ""  # as it is for every link and button
         marks = [*(mark for mark in self.marks if mark != pointer)]
         marks += [f"ref={self.ref}"] if self.ref and ref else []
-        marks += [f"url={_cut(self.url)}"] if self.url else []
+        marks += [f"url={shortened(self.url, _URL_CHARACTERS)}"] if self.url else []
         return " ".join([self.role_and_name, *(f"[{mark}]" for mark in marks)])
 
     @property
@@ -209,7 +211,3 @@ def _unquoted(text: str) -> str:
         return str(json.loads(text))
     except ValueError:  # Playwright writes control characters as YAML does, and JSON does not
         return text.strip('"')
-
-
-def _cut(url: str) -> str:
-    return url if len(url) <= _URL_CHARACTERS else f"{url[:_URL_CHARACTERS]}…"

@@ -12,6 +12,7 @@ from playwright.async_api import ConsoleMessage, Error, Frame, JSHandle, Page, R
 
 from browser_service.host.background import Background
 from browser_service.host.page.meter import MESSAGES, EventMeter
+from shared.cuts import cut
 from shared.model import Json
 from shared.timestamps import iso
 
@@ -126,7 +127,7 @@ class Console:
     def _add_message(self, message: ConsoleMessage) -> None:
         source = message.location
         location = (
-            f"{source['url'][:_MOST_LOCATION]}:{source['lineNumber'] + 1}:{source['columnNumber'] + 1}"
+            f"{cut(source['url'], _MOST_LOCATION)}:{source['lineNumber'] + 1}:{source['columnNumber'] + 1}"
             if source["url"]
             else ""
         )
@@ -136,14 +137,14 @@ class Console:
 
     def _add_error(self, error: Error) -> None:
         text = f"{error.name}: {error.message}" if error.name else error.message
-        self._add("exception", text, stack=(error.stack or "")[:_MOST_STACK])
+        self._add("exception", text, stack=cut(error.stack or "", _MOST_STACK))
 
     def _add(self, kind: str, text: str, *, at: float | None = None, location: str = "", stack: str = "") -> None:
         owner = self._owner()
         if owner is None:
             return
         entry = ConsoleEntry(
-            next(self._numbers), at or time.time(), kind, text[:_MOST_TEXT], location, stack, owner, self._document
+            next(self._numbers), at or time.time(), kind, cut(text, _MOST_TEXT), location, stack, owner, self._document
         )
         (self._errors if entry.kind in {"exception", "error"} else self._messages).append(entry)
 

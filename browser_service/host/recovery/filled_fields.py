@@ -4,18 +4,35 @@ It lies in memory alone, is bounded, and never has the value of a secret.
 """
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, cast
+
+from pydantic import JsonValue
+from typing_extensions import TypedDict
 
 from browser_service.host.elements.locators import leading_ref
 from browser_service.host.scripts import script
 from browser_service.rules.bounded import Bounded
-from shared.model import Json, weight
+from shared.cuts import cut
+from shared.model import weight
 from shared.next_calls import next_call
 
 FIELD: Final = script("field")
 _MOST: Final = 50
 _SHOWN: Final = 6
 _MOST_WEIGHT: Final = 60_000
+
+
+class Field(TypedDict):
+    """Is what FIELD gives."""
+
+    selector: str
+    frame: str | None
+    kind: str
+    secret: bool
+    name: str
+    checked: bool
+    selected: list[str]
+    value: bool | str | list[str] | None
 
 
 @dataclass(frozen=True)
@@ -48,15 +65,15 @@ class FilledFields:
         self._unsent, self._offered = _fields(), _fields()
         self._url = ""
 
-    def note(self, client_id: str, selector: str, frame: str | None, strict: bool, found: Json) -> None:  # noqa: FBT001 - the action's own
+    def note(self, client_id: str, selector: str, frame: str | None, strict: bool, found: Field) -> None:  # noqa: FBT001 - the action's own
         """Note how an act left a field. One that showed a secret once stays secret: pages can show a password."""
         if leading_ref(selector) or (found["kind"] == "tick" and not strict):
-            selector, frame, strict = str(found["selector"]), _as_text(found["frame"]), True
+            selector, frame, strict = found["selector"], found["frame"], True
         key = (client_id, frame, selector)
         earlier = self._unsent.pop(key, None)
-        secret = bool(found["secret"]) or (earlier is not None and earlier.secret)
-        value = None if secret or weight(found["value"]) > _MOST_WEIGHT // 4 else found["value"]
-        kind, name = str(found["kind"]), str(found["name"])
+        secret = found["secret"] or (earlier is not None and earlier.secret)
+        value = None if secret or weight(cast("JsonValue", found["value"])) > _MOST_WEIGHT // 4 else found["value"]
+        kind, name = found["kind"], found["name"]
         self._unsent[key] = FilledField(client_id, selector, frame, strict, kind, name, value, secret)
 
     @property
@@ -107,9 +124,5 @@ def _fields() -> Bounded[tuple[str, str | None, str], FilledField]:
 
 
 def _join(fields: list[FilledField]) -> str:
-    shown = ", ".join(field.selector[:80] for field in fields[:_SHOWN])
+    shown = ", ".join(cut(field.selector, 80) for field in fields[:_SHOWN])
     return shown + (f" and {len(fields) - _SHOWN} more" if len(fields) > _SHOWN else "")
-
-
-def _as_text(value: object) -> str | None:
-    return value if isinstance(value, str) else None

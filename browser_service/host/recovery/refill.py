@@ -8,7 +8,8 @@ from playwright.async_api import Locator
 from browser_service.host import errors
 from browser_service.host.elements.locators import read_back
 from browser_service.host.page.handle import BrowserPage
-from browser_service.host.recovery.filled_fields import FIELD, FilledField
+from browser_service.host.recovery.filled_fields import FIELD, Field, FilledField
+from shared.cuts import cut
 from shared.errors import BrowseError
 from shared.model import Json
 
@@ -43,13 +44,13 @@ async def _refill_field(page: BrowserPage, field: FilledField, wait_ms: int) -> 
         if errors.is_closed(error):
             raise
         return await _problem(page, field, error)
-    found = await read_back(element, FIELD)
+    found = await read_back(Field, element, FIELD)
     if found is None:
         return "it was filled, and is no longer there"
     page.remember_field(field.selector, field.frame, found, strict=field.strict)
     if found["secret"]:
         return "it takes a secret now"
-    return "" if found["value"] == field.value else f"the page shows {str(found['value'])[:_SHOWN]!r} instead"
+    return "" if found["value"] == field.value else f"the page shows {cut(str(found['value']), _SHOWN)!r} instead"
 
 
 async def _fill(element: Locator, field: FilledField, wait_ms: int) -> None:
@@ -66,7 +67,7 @@ async def _problem(page: BrowserPage, field: FilledField, error: PlaywrightError
         return "several elements match now"
     if errors.is_timeout(error) and not await (await page.element(field.selector, field.frame)).count():
         return "it is not there"
-    return f"it cannot be filled: {str(error).splitlines()[0][:_SHOWN]}"
+    return f"it cannot be filled: {cut(str(error).splitlines()[0], _SHOWN)}"
 
 
 def _describe(fields: list[FilledField], results: list[Json]) -> str:

@@ -1,6 +1,7 @@
 // Returns of the document when it began, a mark that differs when anything in it does, where its focus is, its title,
 // how many parts of it say that they are loading, what was typed as a password, and what nobody sees of it, unless the
 // mark is the known one. A mark costs a tenth of the tree.
+import {cut} from "./cut.js";
 import {unseenWords} from "./unseen_words.js";
 
 export default async ([turns, titleCharacters, mode, known]) => {
@@ -22,7 +23,7 @@ export default async ([turns, titleCharacters, mode, known]) => {
   for (let i = 0; i < text.length; i++) mark = Math.imul(mark ^ text.charCodeAt(i), 16777619);
   const busy = [...document.querySelectorAll('[aria-busy=true], [role=progressbar]:not([aria-valuenow]), '
     + 'progress:not([value])')].slice(0, 99).filter(e => e.checkVisibility({visibilityProperty: true})).length;
-  const title = String(document.title).slice(0, titleCharacters);
+  const title = cut(String(document.title), titleCharacters);
   const unseen = mode === 'keep' || mark === known ? null : unseenWords(document);
   return [performance.timeOrigin, mark, focus, title, busy, typed, unseen];
 };

@@ -1,2 +1,4 @@
 // Returns the title of a document, or the beginning of a long one.
-export default () => document.title.slice(0, 2000);
+import {cut} from "./cut.js";
+
+export default () => cut(document.title, 2000);

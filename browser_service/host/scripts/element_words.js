@@ -1,11 +1,12 @@
 // Returns the role of what a click on an element, or a key pressed on it, sets off, and all words by which people know
 // it; nothing for keys that only type into a field.
+import {cut} from "./cut.js";
 import {control} from "./control.js";
 
 const ROLES = {a: 'link', button: 'button', select: 'combobox', textarea: 'textbox', summary: 'button', option: 'option'};
 const BUTTONS = ['submit', 'button', 'reset', 'image'];
 const NO_TEXT = [...BUTTONS, 'checkbox', 'radio', 'range', 'color', 'file'];
-const MOST = 500;
+const MOST = 500, MOST_READ = 3000;
 
 const roleOf = e => e.getAttribute('role') || (e.localName !== 'input' ? ROLES[e.localName] || e.localName
   : BUTTONS.includes(e.type) ? 'button' : ['checkbox', 'radio'].includes(e.type) ? e.type : 'textbox');
@@ -20,8 +21,8 @@ const wordsOf = e => {
     .map(p => p.getAttribute('alt') || p.getAttribute('aria-label') || p.textContent);
   const own = e.localName === 'input' && BUTTONS.includes(e.type) ? e.value || e.alt : '';
   const labels = [...e.labels || []].slice(0, 5).map(label => label.textContent);
-  return [e.getAttribute('aria-label'), ...byId, (e.innerText || e.textContent || '').slice(0, MOST), own,
-    e.getAttribute('title'), ...labels, ...pictures, ...drawn(e)].filter(text => text).join(' · ').slice(0, MOST);
+  return cut([e.getAttribute('aria-label'), ...byId, (e.innerText || e.textContent || '').slice(0, MOST_READ), own,
+    e.getAttribute('title'), ...labels, ...pictures, ...drawn(e)].filter(text => text).join(' · '), MOST);
 };
 
 const sends = e => e.matches('button, input') && ['submit', 'image'].includes(e.type);

@@ -1,4 +1,5 @@
 // Returns data in the form that fields ask for, once all that is required is there or the milliseconds are over.
+import {cut} from "./cut.js";
 import {line, textOf, absolute, within} from "./document_parts.js";
 import {inMode, reading} from "./seen.js";
 
@@ -54,7 +55,7 @@ export default inMode(async (root, {fields, ms}) => {
     const text = field.attribute ? said : said ?? line(textOf(e));
     const value = field.type === 'number' ? numberIn(text, e) : field.type === 'url' ? text && absolute(text) : text;
     const not = field.type === 'url' && !value || value === null;
-    if (not) return lacks(field, path, `${JSON.stringify(text.slice(0, 60))} is no ${field.type}`);
+    if (not) return lacks(field, path, `${JSON.stringify(cut(text, 60))} is no ${field.type}`);
     if (text === '' && field.required) return lacks(field, path, 'it is empty');
     return value;
   };

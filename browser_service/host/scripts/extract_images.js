@@ -1,10 +1,11 @@
 // Returns the pictures in an element, and those that its style sheets draw where they are asked for.
+import {cut} from "./cut.js";
 import {absolute, shown, within} from "./document_parts.js";
 import {inMode, reading, unseenElement} from "./seen.js";
 
 export default inMode((root, {backgrounds}) => {
   const inline = url => url.startsWith('data:') && url.length > 200;
-  const short = url => inline(url) ? `${url.slice(0, 60)}… (${url.length} characters)` : url;
+  const short = url => inline(url) ? `${cut(url, 60)}… (${url.length} characters)` : url;
   const found = within(root, 'img, input[type=image], svg image').flatMap(e => {
     const raw = e.currentSrc || e.getAttribute('src') || e.href?.baseVal;
     if (!raw) return [];

@@ -1,4 +1,5 @@
 // Returns what a document says of itself: title, description, Open Graph, JSON-LD, alternates, icons.
+import {cut} from "./cut.js";
 import {line} from "./document_parts.js";
 
 export default () => {
@@ -14,7 +15,7 @@ export default () => {
     try {
       jsonLd.push(JSON.parse(script.textContent));
     } catch {
-      jsonLdBroken.push(script.textContent.trim().slice(0, 200));
+      jsonLdBroken.push(cut(script.textContent.trim(), 200));
     }
   }
   const links = rel => [...document.querySelectorAll(`link[rel~="${rel}" i][href]`)];

@@ -1,4 +1,6 @@
 // Returns what a field is and has, and a selector that finds it again when its document has gone, with the refs of it.
+import {cut} from "./cut.js";
+
 export const field = e => {
   const tag = e.localName, ticks = ['checkbox', 'radio', 'switch', 'menuitemcheckbox', 'menuitemradio'];
   const label = e.getAttribute('aria-label') || e.labels?.[0]?.textContent || e.placeholder || e.name || e.id || tag;
@@ -32,7 +34,7 @@ export const field = e => {
   const checked = e.checked ?? e.getAttribute('aria-checked') === 'true';
   const selected = [...e.selectedOptions || []].map(o => o.value);
   const value = kind === 'tick' ? checked : kind === 'select' ? selected : e.value ?? e.innerText;
-  const name = label.trim().replace(/\s+/g, ' ').slice(0, 60);
+  const name = cut(label.trim().replace(/\s+/g, ' '), 60);
   const found = path(e, e.getRootNode());
   return {selector: found, frame, kind, secret, name, checked, selected, value: secret ? null : value};
 };

@@ -1,4 +1,5 @@
 // Returns in words what a field has; of a password only how long it is.
+import {cut} from "./cut.js";
 import {quoted} from "./element_name.js";
 
 export const shows = (e, most) => {
@@ -6,5 +7,5 @@ export const shows = (e, most) => {
   const ticks = '[type=checkbox], [type=radio], [role=checkbox], [role=radio], [role=switch]';
   if (e.matches(ticks)) return (e.checked ?? e.ariaChecked === 'true') ? 'checked' : 'not checked';
   const text = e.selectedOptions ? [...e.selectedOptions].map(o => o.label).join(', ') : e.value ?? e.innerText ?? '';
-  return text.length > most ? `${quoted(text.slice(0, most) + '…')} (${text.length} characters)` : quoted(text);
+  return text.length > most ? `${quoted(cut(text, most) + '…')} (${text.length} characters)` : quoted(text);
 };

@@ -15,7 +15,7 @@ const look = (found, most) => found.map(formControl).map(c => {
     kind,
     names: [c.value, c.getAttribute('aria-label'), ...[...c.labels || []].map(l => l.textContent.trim())]
       .filter(name => name),
-    value: kind === 'select' ? chosen.map(o => o.value) : c.value ?? c.innerText,
+    value: kind === 'select' ? chosen.map(o => o.value) : String(c.value ?? c.innerText ?? ''),
     labels: chosen.map(o => o.label),
     checked: c.checked ?? c.getAttribute('aria-checked') === 'true',
     secret: c.type === 'password',

@@ -1,4 +1,5 @@
 // Returns what elements are and show, up to a limit, and how many there are.
+import {cut} from "./cut.js";
 import {inMode, seenText} from "./seen.js";
 
 export default inMode((found, [most, attributes]) => ({count: found.length, elements: found.slice(0, most).map(e => {
@@ -7,12 +8,12 @@ export default inMode((found, [most, attributes]) => ({count: found.length, elem
   const checked = e.checked ?? {true: true, false: false}[e.ariaChecked];
   const visible = box.width > 0 && box.height > 0 && e.checkVisibility({visibilityProperty: true});
   return {
-    tag: e.localName, text: (said ?? '').trim().replace(/\s+/g, ' ').slice(0, 200), visible,
+    tag: e.localName, text: cut((said ?? '').trim().replace(/\s+/g, ' '), 200), visible,
     enabled: !e.matches(':disabled') && !e.closest('[aria-disabled=true]'),
     ...(checked !== undefined && e.matches('[type=checkbox], [type=radio], [aria-checked]') && {checked}),
     box: visible ? {x: round(box.x), y: round(box.y), width: round(box.width), height: round(box.height)} : null,
     ...(attributes && {
-      attributes: Object.fromEntries([...e.attributes].slice(0, 50).map(a => [a.name, a.value.slice(0, 500)])),
+      attributes: Object.fromEntries([...e.attributes].slice(0, 50).map(a => [a.name, cut(a.value, 500)])),
     }),
   };
 })}));

@@ -1,7 +1,7 @@
 // Writes results as JSON text of a bounded length. A page can replace every function that there is, so what counts and
 // joins here is syntax alone: by its functions a page decides what is written, and never how much.
 const MOST_VALUES = 1_000_000, PARSED_VALUES = 50_000, MOST_LEVELS = 64, MOST_CHARACTERS = 4_000_000;
-const MOST_WHOLE = 3_000_000, MOST_SAID = 2_000, MOST_FIGURES = 300;
+const MOST_WHOLE = 3_002_000, MOST_SAID = 4_000, MOST_FIGURES = 300;
 const TOO_MUCH = {__proto__: null};
 
 const head = (text, most) => {

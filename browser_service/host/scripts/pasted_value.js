@@ -2,6 +2,6 @@
 import {field} from "./field.js";
 
 export default e => ({
-  value: e.type === 'password' ? null : e.value ?? e.innerText,
+  value: e.type === 'password' ? null : String(e.value ?? e.innerText ?? ''),
   field: e.matches('input, textarea') || e.isContentEditable ? field(e) : null,
 });

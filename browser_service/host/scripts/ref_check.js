@@ -1,5 +1,6 @@
 // Returns in words what an element is by now, where neither its name nor its row is what its ref was given for; else
 // nothing. Words that a style sheet or the browser writes are not found here: who is told otherwise looks again.
+import {cut} from "./cut.js";
 import {named, quoted} from "./element_name.js";
 
 export default (e, {name, row}) => {
@@ -12,5 +13,5 @@ export default (e, {name, row}) => {
   const around = row && e.closest('tr, li, article, option, ' +
     ['row', 'listitem', 'article', 'option', 'treeitem'].map(role => `[role=${role}]`).join());
   if (!around || spaced(said(around)).includes(spaced(row))) return '';
-  return `it is in the row of ${quoted((around.innerText || '').trim().split(/[\n\t]/)[0].slice(0, 60))}`;
+  return `it is in the row of ${quoted(cut((around.innerText || '').trim().split(/[\n\t]/)[0], 60))}`;
 };

@@ -5,5 +5,5 @@ import {named} from "./element_name.js";
 export default e => {
   const active = e.getRootNode().activeElement, within = !active || e.contains(active) || active.matches('body');
   const focus = within ? '' : named(active);
-  return {value: e.value ?? e.innerText, secret: e.type === 'password', type: e.type, focus, field: field(e)};
+  return {value: String(e.value ?? e.innerText ?? ''), secret: e.type === 'password', type: String(e.type), focus, field: field(e)};
 };

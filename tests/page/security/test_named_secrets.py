@@ -203,3 +203,42 @@ async def test_an_unknown_name_is_refused_before_anything_is_done_and_told_which
     error = await agent.error("fill", pageId="p", selector="[name=pw]", value={"secret": "other"})
     assert (error["code"], error["details"]["context"]["field"]) == ("VALIDATION_ERROR", "secret")
     assert "shop-password for http://127.0.0.1" in error["hint"]
+
+
+CUT = """<title>{title}</title><body><p id=p>{place}</p><button id=covered>{name}</button><i></i>
+<div id=over style='position:fixed;inset:0' title=x>{name}</div><input id=plain value='{place}'>
+<div class=many>{place}</div><div class=many>{place}</div><h1>{heading}</h1>
+<script>console.log({title!r}); setTimeout(() => {{ throw new Error({error!r}) }});
+if (location.hash) alert({place!r})</script>"""
+
+
+async def test_no_cut_leaves_a_part_of_a_secret_that_the_page_shows(
+    agent: Agent, shop: Shop, service: RunningService
+) -> None:
+    shown = "K7Q2-9XVB-44TD"
+    secrets = NamedSecret(name="cut", value=shown, origins=("https://elsewhere.example",))
+    service.parts.secrets.set(secrets)
+    at = {"title": 1_993, "place": 193, "name": 33, "heading": 73, "error": 486}
+    texts = {name: "x" * (count - 1) + " " + shown + " and more" * 9 for name, count in at.items()}
+    shop.site.page("/cut", CUT.format(**texts))
+    url = shop.site.url("/cut")
+    seen = [
+        (await agent.reply(name, pageId="p", **args)).text
+        for name, args in (
+            ("goto", {"url": url}),
+            ("get_console_messages", {}),
+            ("find", {"selector": ".many"}),
+            ("find_elements", {"selector": "p", "attributes": True}),
+            ("click", {"selector": ".many"}),
+            ("click", {"selector": "#covered", "timeout": 300}),
+            ("mouse", {"do": "click", "x": 5, "y": 5}),
+            ("fill", {"selector": "#plain", "value": texts["place"]}),
+            ("press", {"selector": "#plain", "key": "End"}),
+            ("goto", {"url": f"{url}?new#alert", "timeout": 1_000}),
+            ("handle_dialog", {"accept": True}),
+        )
+    ]
+    service.parts.secrets.remove("cut")
+    for text in seen:
+        assert "K7Q" not in text
+    assert sum("«secret:cut»" in text for text in seen) >= 7

@@ -5,8 +5,7 @@ from typing import cast
 from playwright.async_api import Request
 
 from browser_service.host.observation import Observation, add_line
-from browser_service.host.recovery.filled_fields import FilledFields
-from shared.model import Json
+from browser_service.host.recovery.filled_fields import Field, FilledFields
 from tests.support.fakes.network import FakeRequest
 
 
@@ -33,7 +32,9 @@ def test_of_fields_that_were_lost_with_many_windows_the_latest_are_offered() -> 
     fields = FilledFields()
     for window in range(3):
         for number in range(40):
-            seen: Json = {"kind": "text", "name": "", "value": "x", "secret": False}
+            seen = Field(
+                selector="#f", frame=None, kind="text", name="", value="x", secret=False, checked=False, selected=[]
+            )
             fields.note("alice", f"#field-{window}-{number}", None, strict=True, found=seen)
         fields.offer_all()
     offered = fields.offered("alice")

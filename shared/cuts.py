@@ -1,0 +1,94 @@
+"""Cuts texts of others. Where a cut would go through a secret, the secret's mark ends the text, and no part of it.
+
+The service says what is secret (`hide`). A page's script cannot be told, so it marks where it cut, and sends a little
+more (`host/scripts/cut.js`), which `without_ends` takes away.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import Final, NamedTuple
+
+from pydantic import JsonValue
+
+BEYOND: Final = 2_000
+"""Is how much a script sends of what follows a cut. A secret that is longer is known by so much of it."""
+_MOST_CUTS: Final = 2_000
+_CUT: Final = "\ufdd0"
+_END: Final = re.compile("\ufdd0([^\ufdd0\ufdd1]*)\ufdd1")
+"""Unicode has these two characters for the use of programs among themselves."""
+
+
+class Place(NamedTuple):
+    """Is where a secret stands in a text, and what is shown in its place."""
+
+    start: int
+    end: int
+    mark: str
+
+
+Search = Callable[[str, int], Place | None]
+"""Finds the secret that begins before a place in a text, and goes on after it."""
+_searches: Final[list[Search]] = []
+
+
+@contextmanager
+def _hidden(search: Search) -> Iterator[None]:
+    _searches.append(search)
+    try:
+        yield
+    finally:
+        _searches.remove(search)
+
+
+def hide(search: Search) -> AbstractContextManager[None]:
+    """Cut no secret in two that this finds, until the context ends."""
+    return _hidden(search)
+
+
+def cut(text: str, most: int) -> str:
+    """Return the first characters of a text."""
+    found = _across(text, most)
+    return text[:most] if found is None else text[: found.start] + found.mark
+
+
+def last(text: str, most: int) -> str:
+    """Return the last characters of a text."""
+    at = max(0, len(text) - most)
+    found = _across(text, at)
+    return text[at:] if found is None else found.mark + text[found.end :]
+
+
+def shortened(text: str, most: int) -> str:
+    """Return a text, or its first characters and a sign that there are more."""
+    return text if len(text) <= most else f"{cut(text, most)}…"
+
+
+def without_ends(value: JsonValue) -> JsonValue:
+    """Return what a page's script gave, without what follows its cuts. Of more cuts than a script of ours makes, the
+    texts are left out."""
+    return _without_ends(value, iter(range(_MOST_CUTS)))
+
+
+def _without_ends(value: JsonValue, room: Iterator[int]) -> JsonValue:
+    if isinstance(value, str):
+        return _without_end(value, room) if _CUT in value else value
+    if isinstance(value, list):
+        return [_without_ends(each, room) for each in value]
+    if isinstance(value, dict):
+        return {_without_end(key, room): _without_ends(each, room) for key, each in value.items()}
+    return value
+
+
+def _without_end(text: str, room: Iterator[int]) -> str:
+    pieces, at = [], 0
+    for found in _END.finditer(text):
+        head = text[at : found.start()]
+        pieces.append("" if next(room, None) is None else cut(head + found[1], len(head)))
+        at = found.end()
+    return "".join([*pieces, text[at:]])
+
+
+def _across(text: str, at: int) -> Place | None:
+    places = [found for search in _searches if at < len(text) and (found := search(text, at))]
+    return min(places, default=None)
