@@ -5,7 +5,6 @@ and what both processes must agree on (the port, the data directory) stands ther
 above it.
 """
 
-import os
 import re
 from collections.abc import Mapping
 from contextvars import ContextVar
@@ -15,8 +14,10 @@ from typing import Final, Self
 
 from pydantic import AliasChoices, BaseModel, ValidationError
 from pydantic.fields import FieldInfo
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, TomlConfigSettingsSource
+from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, TomlConfigSettingsSource
+from pydantic_settings.sources.utils import parse_env_vars
 
+from client import caller
 from client.config_place import VARIABLE, path
 from shared import setting_names, settings_errors
 from shared.similarity import nearest
@@ -52,7 +53,13 @@ class FileSettings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - pydantic's signature; none is read
         file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - as above
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        return (init_settings,) if _alone.get() else (init_settings, env_settings, FileSource(settings_cls))
+        if _alone.get():
+            return (init_settings,)
+        if caller.current() and isinstance(env_settings, EnvSettingsSource):
+            env_settings.env_vars = parse_env_vars(
+                {**caller.environ()}, env_settings.case_sensitive, env_settings.env_ignore_empty
+            )
+        return (init_settings, env_settings, FileSource(settings_cls))
 
     @classmethod
     def alone(cls, values: Mapping[str, object]) -> Self:
@@ -145,12 +152,12 @@ def variables(name: str, field: FieldInfo) -> list[str]:
 
 def variable_of(name: str, field: FieldInfo) -> str | None:
     """Return the variable of this environment that gives a setting; None if none does."""
-    given = {variable.upper() for variable, value in os.environ.items() if value}
+    given = {variable.upper() for variable, value in caller.environ().items() if value}
     return next((variable for variable in variables(name, field) if variable.upper() in given), None)
 
 
 def _check_kind(file: Path) -> None:
-    if VARIABLE in os.environ and os.environ[VARIABLE] and not file.exists():
+    if caller.environ().get(VARIABLE) and not file.exists():
         raise FileNotFoundError(f"{VARIABLE} names it. `browse-together config set NAME VALUE` makes it")
     if file.is_dir():
         raise IsADirectoryError("this is a folder")

@@ -1,11 +1,11 @@
 """Says where `config.toml` is. It stands apart because a gateway asks before it has loaded what reads that file."""
 
-import os
 from pathlib import Path
 from typing import Final
 
 import platformdirs
 
+from client import caller
 from shared.wire import APP_NAME
 
 VARIABLE: Final = "BROWSE_CONFIG"
@@ -14,6 +14,6 @@ _FILE: Final = "config.toml"
 
 def path() -> Path:
     """Return where the file is, or would be."""
-    if named := os.environ.get(VARIABLE):
-        return Path(named).expanduser().absolute()
+    if named := caller.environ().get(VARIABLE):
+        return caller.absolute(Path(named))
     return Path(platformdirs.user_config_dir(APP_NAME, appauthor=False)) / _FILE

@@ -82,20 +82,22 @@ class ServiceClient:
         self._transport = ProvenTransport(prover)
         self.http = httpx.AsyncClient(base_url=url, transport=self._transport, timeout=_TIMEOUT, trust_env=False)
 
-    def as_client(self, credentials: Credentials) -> "ServiceClient":
-        """Return another client of the service, which shares these connections."""
+    def as_client(self, credentials: Credentials, autostart: Autostart | None = None) -> "ServiceClient":
+        """Return another client of the service, which shares these connections, and may start it in another way."""
         client = copy.copy(self)
         client.credentials = credentials
+        client.autostart = autostart or self.autostart
         return client
 
-    async def call(self, call_id: str, body: Json, form: ReplyForm | None = None) -> Reply:
+    async def call(self, call_id: str, body: Json, form: ReplyForm | None = None, attempt: int = 1) -> Reply:
         """Return the reply to a call: in a form, or without one the whole envelope. Raises ServiceUnavailable if there
         is none.
 
         A call that cannot be sent starts the service, once. A call whose connection breaks is sent again under its id,
-        for `retry_for_s` from the break; so is one that a service which is ending has refused.
+        for `retry_for_s` from the break; so is one that a service which is ending has refused. `attempt` is 2 for one
+        that another process may have sent.
         """
-        delivery = _Delivery(may_start=self.autostart.enabled, retry_for_s=self.retry_for_s)
+        delivery = _Delivery(self.autostart.enabled, self.retry_for_s, attempt)
         while True:
             try:
                 reply = await self._post(call_id, body, form, delivery.attempt)

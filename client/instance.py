@@ -24,7 +24,7 @@ from urllib.parse import urlsplit
 
 from pydantic import JsonValue
 
-from client import environment
+from client import caller, environment
 from shared.errors import ServiceUnavailable
 from shared.loopback import is_loopback
 from shared.secret import is_proof
@@ -125,13 +125,19 @@ def require(data_dir: Path) -> Instance:
 
 
 def start(
-    data_dir: Path, settings: Mapping[str, str], probe: Callable[[], Probed | None], *, end_if_late: bool = False
+    data_dir: Path,
+    settings: Mapping[str, str],
+    probe: Callable[[], Probed | None],
+    *,
+    end_if_late: bool = False,
+    inherited: Mapping[str, str] | None = None,
 ) -> tuple[Probed, int | None]:
     """Start the service of this data directory, unless `probe` finds one already, and wait until it does.
 
     If several callers start it at once, one does and the others wait for a lock in the data directory. Returns what
     `probe` found, and the pid of the process that was started, if one was. Raises NotStarted if none answers within
-    START_WITHIN_S (`end_if_late` ends it then), OSError if the directory cannot be used.
+    START_WITHIN_S (`end_if_late` ends it then), OSError if the directory cannot be used. `inherited` is what the
+    service gets of an environment, by default of this process's.
     """
     if found := probe():
         return found, None
@@ -141,7 +147,7 @@ def start(
     with filelock.FileLock(data_dir / START_LOCK, timeout=START_WITHIN_S):
         if found := probe():
             return found, None
-        log_start, child = _spawn(data_dir, settings)
+        log_start, child = _spawn(data_dir, inherited or service_environment(), settings)
         deadline = time.monotonic() + START_WITHIN_S
         while time.monotonic() < deadline:
             if found := probe():
@@ -177,6 +183,7 @@ class Autostart:
         self.enabled = enabled
         self.data_dir = data_dir
         self._url = url
+        self._inherited = service_environment() if enabled else {}
         self._lock = threading.Lock()
         self._problem: Future[str] | None = None
 
@@ -196,7 +203,7 @@ class Autostart:
     def _run(self, problem: Future[str]) -> None:
         settings = {"BROWSE_PORT": str(urlsplit(self._url).port or http.client.HTTP_PORT)}
         try:
-            start(self.data_dir, settings, lambda: answers(self._url) or None)
+            start(self.data_dir, settings, lambda: answers(self._url) or None, inherited=self._inherited)
             problem.set_result("")
         except NotStarted as error:
             why = f"it ended with exit code {error.exit_code}."
@@ -207,14 +214,22 @@ class Autostart:
             problem.set_result(f"{type(error).__name__}: {error}")
 
 
-def _spawn(data_dir: Path, settings: Mapping[str, str]) -> "tuple[int, subprocess.Popen[bytes]]":
+def service_environment() -> dict[str, str]:
+    """Return what a service that is started now gets of the environment."""
+    given = caller.environ()
+    # this tree need not be installed, and elsewhere may be packages of the same names
+    paths = [str(Path(__file__).parents[1]), given.get("PYTHONPATH", "")]
+    kept = {**environment.of_service(given), "PYTHONPATH": os.pathsep.join(filter(None, paths))}
+    if config := given.get("BROWSE_CONFIG"):  # the service has another current directory
+        kept["BROWSE_CONFIG"] = str(caller.absolute(Path(config)))
+    return kept
+
+
+def _spawn(
+    data_dir: Path, inherited: Mapping[str, str], settings: Mapping[str, str]
+) -> "tuple[int, subprocess.Popen[bytes]]":
     """Start it in a session of its own, so that it outlives us. Returns at which byte its log begins."""
     log = os.open(data_dir / LOG_FILE, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-    # this tree need not be installed, and elsewhere may be packages of the same names
-    paths = [str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
-    child_env = {"BROWSE_DATA_DIR": str(data_dir), "PYTHONPATH": os.pathsep.join(filter(None, paths))}
-    if config := os.environ.get("BROWSE_CONFIG"):  # the child has another current directory
-        child_env["BROWSE_CONFIG"] = str(Path(config).expanduser().absolute())
     try:
         log_start = os.fstat(log).st_size
         child = subprocess.Popen(
@@ -223,7 +238,7 @@ def _spawn(data_dir: Path, settings: Mapping[str, str]) -> "tuple[int, subproces
             stdout=log,
             stderr=log,
             cwd=data_dir,
-            env={**environment.of_service(os.environ), **settings, **child_env},
+            env={**inherited, **settings, "BROWSE_DATA_DIR": str(data_dir)},
             start_new_session=True,
         )
     finally:

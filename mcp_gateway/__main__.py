@@ -5,6 +5,7 @@ import os
 import signal
 import sys
 import threading
+from collections.abc import Sequence
 from typing import Final
 
 import browse_together  # noqa: F401 - it puts our own packages before others of their names
@@ -15,29 +16,78 @@ from shared.instructions import INSTRUCTIONS
 EXIT_WITHIN_S: Final = 0.7
 _LIMITING: Final = frozenset({"BROWSE_TOOLSETS", "BROWSE_TOKEN", "BROWSE_TOKEN_FILE"})
 """Names the variables that may ask for other tools than the usual ones, or allow fewer."""
+_SAID_HERE: Final = frozenset(("--transport", "--help", "-h", "--version", "--no-shared"))
+"""Names the flags that this process answers by itself."""
+_YES: Final = frozenset(("1", "true", "t", "yes", "y", "on"))
 
 
 def main() -> None:
+    arguments = sys.argv[1:]
+    speaks = "stdio" in (os.environ.get("BROWSE_TRANSPORT") or "stdio").lower()
+    gc.disable()  # until all is imported: it would find nothing, again and again
+    early, is_over = _pass_on(arguments) if speaks and _may_share(arguments) else (None, False)
+    if is_over:
+        return
     flags = dict[str, str]()
-    if len(sys.argv) > 1:
+    if arguments:
         from mcp_gateway.arguments import take  # noqa: PLC0415 - hosts give none, and are to be answered early
 
-        flags = take(sys.argv[1:])
-    gc.disable()  # until all is imported: it would find nothing, again and again
-    early = _early_server() if "stdio" in (os.environ.get("BROWSE_TRANSPORT") or "stdio").lower() else None
-    if early and not _may_list_others():
-        from shared.written import core_tools  # noqa: PLC0415 - as below
-
-        early.offer(core_tools())
+        flags = take(arguments)
+        speaks = "stdio" in (os.environ.get("BROWSE_TRANSPORT") or "stdio").lower()
+    if early is None and speaks:
+        early = _early_server(Descriptors.claim())
+    if early:
+        early.begin()
+        _offer(early)
     from mcp_gateway.startup import run  # noqa: PLC0415 - the first replies are given while this is imported
 
     run(early, flags)
 
 
-def _early_server() -> EarlyServer:
+def _may_share(arguments: Sequence[str]) -> bool:
+    """Return whether the chat may be served by the process that serves others."""
+    is_wanted = os.environ.get("BROWSE_SHARED", "").lower() in _YES
+    return (
+        is_wanted and hasattr(os, "posix_spawn") and not any(one.partition("=")[0] in _SAID_HERE for one in arguments)
+    )
+
+
+def _pass_on(arguments: Sequence[str]) -> tuple[EarlyServer | None, bool]:
+    """Have the shared process serve the chat until it ends. Where it cannot, return what this process is to serve."""
+    from mcp_gateway.sharing.launcher import Launcher, Outbox  # noqa: PLC0415 - not on every system
+    from mcp_gateway.sharing.place import NotShared  # noqa: PLC0415 - as above
+
+    outbox = Outbox.claim()
+    early = _early_server(outbox)
+    launcher = None
+    try:
+        launcher = Launcher(outbox, early, arguments, os.environ, lambda: _offer(early))
+        gc.enable()
+        launcher.run()
+    except NotShared as error:
+        os.environ["BROWSE_SHARED"] = "false"
+        gc.disable()
+        outbox.go_direct()
+        if launcher:
+            launcher.give_back()
+        if str(error):
+            sys.stderr.write(f"mcp-gateway: this chat has a process of its own: {error}\n")
+        return early, False
+    return early, True
+
+
+def _early_server(descriptors: Descriptors) -> EarlyServer:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    instructions = None if any(map(os.environ.get, _LIMITING)) else INSTRUCTIONS  # which tell of it
-    return EarlyServer(Descriptors.claim(), on_end=_exit_soon, instructions=instructions)
+    instructions = None if any(map(os.environ.get, _LIMITING)) or sys.argv[1:] else INSTRUCTIONS  # which tell of it
+    return EarlyServer(descriptors, on_end=_exit_soon, instructions=instructions)
+
+
+def _offer(early: EarlyServer) -> None:
+    """Give the early server the list of tools, if it is the usual one."""
+    if not _may_list_others() and not sys.argv[1:]:
+        from shared.written import core_tools  # noqa: PLC0415 - after the first reply
+
+        early.offer(core_tools())
 
 
 def _may_list_others() -> bool:

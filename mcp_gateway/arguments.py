@@ -2,7 +2,7 @@
 
 import argparse
 import os
-from collections.abc import Sequence
+from collections.abc import MutableMapping, Sequence
 from typing import Final, NoReturn
 
 from pydantic.fields import FieldInfo
@@ -34,21 +34,22 @@ class _Parser(argparse.ArgumentParser):
         self.exit(2, f"{self.prog}: {message}\n")
 
 
-def take(arguments: Sequence[str]) -> dict[str, str]:
+def take(arguments: Sequence[str], environment: MutableMapping[str, str] | None = None) -> dict[str, str]:
     """Put what the flags say into the environment. Returns which flag gave each variable, as it was typed. Ends the
     process for `--help`, `--version` and a wrong flag."""
     parser = _parser()
     given, unknown = parser.parse_known_args(arguments)
     if unknown:
         parser.error(_problem(unknown[0], parser))
-    transport = given.BROWSE_TRANSPORT or os.environ.get("BROWSE_TRANSPORT", "")
+    environment = os.environ if environment is None else environment
+    transport = given.BROWSE_TRANSPORT or environment.get("BROWSE_TRANSPORT", "")
     networks = {*transport.replace(",", " ").lower().split()} - {"stdio"}
     alone = bool(networks) and networks <= {"websocket", "ws"}
     flags = dict[str, str]()
     for variable, value in vars(given).items():
         if value is not None:
             name = variable.replace("BROWSE_MCP_P", "BROWSE_WS_P") if alone else variable
-            os.environ[name] = str(value)
+            environment[name] = str(value)
             flags[name] = _flag(variable.removeprefix("BROWSE_").lower())
     return flags
 

@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import hashlib
-import os
 import re
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
@@ -16,6 +15,7 @@ from httpx_sse import ServerSentEvent
 from mcp.server.context import ServerRequestContext as Context
 from pydantic import ValidationError
 
+from client import caller
 from client.credentials import Credentials
 from client.events import EventStream
 from client.http import ServiceClient
@@ -32,7 +32,7 @@ from shared.events import CallMoved, PageMoved
 from shared.limits import Limits, readable_limits
 from shared.model import Json
 from shared.replies import ReplyForm
-from shared.wire import CALL_ID_META, CLIENT_ID_PATTERN, is_call_id
+from shared.wire import ATTEMPT_META, CALL_ID_META, CLIENT_ID_PATTERN, is_call_id
 
 _CHAT_KEYS: Final = ("vscode.conversationId", "sessionID", "threadId", "openai/session")
 """Where hosts put the chat's id in a request's `_meta`: VS Code, OpenCode, Codex, ChatGPT."""
@@ -49,11 +49,15 @@ class Asker(NamedTuple):
 
     report_progress: ReportProgress
     call_id: str = ""
+    attempt: int = 1
+    """2 if the call may have been sent before, by a process that has died."""
 
     @classmethod
     def of(cls, ctx: Context) -> Self:
         """Return who waits for a request of MCP."""
-        return cls(ctx.session.report_progress, _given_call_id(ctx.meta or {}))
+        meta: Mapping[str, object] = ctx.meta or {}
+        call_id = _given_call_id(meta)
+        return cls(ctx.session.report_progress, call_id, 2 if call_id and meta.get(ATTEMPT_META) else 1)
 
 
 class Chat:
@@ -121,7 +125,7 @@ class Chat:
             with self.listening(call_id, asker.report_progress, on_human_request):
                 await self.service.started()
                 await self.stream.ready()
-                reply = await self.service.call(call_id, self._in_session(body), form)
+                reply = await self.service.call(call_id, self._in_session(body), form, asker.attempt)
                 self._faults.note_catalogue(self.service.other_catalogue)
         except BrowseError as error:
             reply = Reply(success=False, error=Failure.from_error(error, call_id))
@@ -207,6 +211,17 @@ class Chats:
             reader.read_toolsets = toolsets
         return toolsets
 
+    def added_toolsets(self) -> dict[str, list[str]]:
+        """Return the toolsets of each chat by its name, which is empty for the connection's own."""
+        return {name: sorted(chat.toolsets) for name, chat in {"": self.own, **self._named}.items()}
+
+    def restore(self, toolsets: Mapping[str, list[str]]) -> None:
+        """Have the chats that another process served, with the toolsets that they had there."""
+        for name, names in toolsets.items():
+            chat = self._named.setdefault(name, self.own.another(name)) if name else self.own
+            chat.add_toolsets(names)
+            chat.read_toolsets = chat.toolsets
+
     def leave(self) -> None:
         for chat in (self.own, *self._named.values()):
             chat.leave()
@@ -224,11 +239,11 @@ class Chats:
         return self.own.another(client_id)
 
 
-def credentials(settings: Settings, chat_id: str | None = None) -> Credentials:
+def credentials(settings: Settings, chat_id: str | None = None, otherwise: str = "") -> Credentials:
     """Make the credentials of a chat. Its client id is that of the settings, of its host's request, of its host's
-    environment, or else random."""
+    environment, or `otherwise`, or else random."""
     return Credentials(
-        settings.client_id or chat_id or _environment_client_id() or f"gw-{uuid4().hex[:12]}",
+        settings.client_id or chat_id or _environment_client_id() or otherwise or f"gw-{uuid4().hex[:12]}",
         settings.data_dir,
         label="gateway",
         token=settings.token.get_secret_value() if settings.token else None,
@@ -239,7 +254,7 @@ def credentials(settings: Settings, chat_id: str | None = None) -> Credentials:
 
 def _environment_client_id() -> str | None:
     """Return the id that the host gives the chat: the same after a restart, so that its pages are still its own."""
-    chat_id = os.environ.get("CLAUDE_CODE_SESSION_ID", "")
+    chat_id = caller.environ().get("CLAUDE_CODE_SESSION_ID", "")
     client_id = f"claude-code:{chat_id}"
     return client_id if chat_id and re.fullmatch(CLIENT_ID_PATTERN, client_id) else None
 

@@ -67,6 +67,8 @@ class Connection:
         self.subscriptions = Subscriptions()
         self.faults = Faults()
         self.chats = Chats(Chat(service, settings, self.subscriptions, self.faults), scope)
+        self.on_toolsets: Callable[[], None] = lambda: None
+        """Is called when a chat was given more toolsets."""
 
     async def serve(self, requests: Requests, replies: Replies) -> None:
         """Answer a wire's requests until they end. The connection's own chat is present meanwhile."""
@@ -128,6 +130,7 @@ class Connection:
                 return reply
             model_reply = results.model_reply(reply, str(body["action"]), form, self.faults.advice)
             if model_reply.toolsets and chat.add_toolsets(model_reply.toolsets):
+                self.on_toolsets()
                 await self.subscriptions.tools_changed(ctx.session)
             return results.tool_result(model_reply, is_error=not reply.success)
         except MCPError:

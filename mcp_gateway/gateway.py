@@ -20,9 +20,13 @@ class Gateway:
         self._instructions = instructions
         self.service = ServiceClient(settings.url, credentials(settings), autostart, fingerprint())
 
-    def own_connection(self) -> Connection:
-        """Return the connection of the host that started this process, whose identity is that of the settings."""
-        return Connection(self.settings, self.service, self._instructions)
+    def own_connection(self, client_id: str = "") -> Connection:
+        """Return the connection of the host that started this process, whose identity is that of the settings, else
+        the one that it has so far."""
+        if not client_id:
+            return Connection(self.settings, self.service, self._instructions)
+        service = self.service.as_client(credentials(self.settings, otherwise=client_id))
+        return Connection(self.settings, service, self._instructions)
 
     def connection(self, client_id: str, *, is_here: bool = False) -> Connection:
         """Return a connection of a client that came by a network, perhaps from this machine."""

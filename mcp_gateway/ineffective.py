@@ -1,12 +1,12 @@
 """Warns of settings in a chat's environment that have no effect, because the service runs already with others."""
 
-import os
 from collections.abc import Mapping
 from typing import Final
 
 import httpx
 import structlog
 
+from client import caller
 from client.http import UNREACHED, ServiceClient
 from client.instance import is_local
 from client.reply import Reply
@@ -28,7 +28,7 @@ def asked(environment: Mapping[str, str]) -> dict[str, str]:
 
 async def warn(service: ServiceClient) -> None:
     """Log each variable of this environment that the running service does not have, once it runs."""
-    variables = asked(os.environ)
+    variables = asked(caller.environ())
     if not variables:
         return
     if not is_local(service.url):

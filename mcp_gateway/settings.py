@@ -9,6 +9,7 @@ import platformdirs
 from pydantic import AfterValidator, AliasChoices, BeforeValidator, Field, SecretStr, model_validator
 from pydantic_settings import NoDecode, SettingsConfigDict
 
+from client import caller
 from client.config_file import FileSettings
 from shared.loopback import is_loopback
 from shared.resources import Kind
@@ -43,6 +44,13 @@ class Settings(FileSettings):
         default=False,
         description="Send the token by http:// to another machine, where all that stand between can read it.",
     )
+    shared: bool = Field(
+        default=False,
+        description="Serve the chats of this account in one process; else each is served by a process of its own.",
+    )
+    shared_idle_s: float = Field(
+        default=30, ge=0, le=86_400, description="How long that process stays when the last chat has ended, s."
+    )
     autostart: bool = Field(default=True, description="Start the service where none runs at that address (loopback).")
     toolsets: Annotated[frozenset[str], NoDecode, BeforeValidator(_names)] = Field(
         default=frozenset({"core"}),
@@ -74,8 +82,10 @@ class Settings(FileSettings):
         description="Who calls, in the service's eyes; by default the chat's id where the host tells it, else random.",
     )
     token: SecretStr | None = Field(default=None, description="Token to send instead of one made from the secret.")
-    token_file: Path | None = Field(default=None, description="File that holds that token.")
-    data_dir: Annotated[Path, AfterValidator(lambda path: path.expanduser().absolute())] = Field(
+    token_file: Annotated[Path, AfterValidator(caller.absolute)] | None = Field(
+        default=None, description="File that holds that token."
+    )
+    data_dir: Annotated[Path, AfterValidator(caller.absolute)] = Field(
         default_factory=lambda: Path(platformdirs.user_data_dir(APP_NAME, appauthor=False)),
         description="Where the service keeps its secret and log; by default the platform's user data directory.",
     )

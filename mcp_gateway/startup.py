@@ -2,17 +2,17 @@
 
 import asyncio
 import gc
-import os
 import sys
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Final, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 from pydantic import ValidationError
 
-from client import config_file, config_place
+from client import caller, config_file, config_place
 from client.instance import Autostart, is_local
 from mcp_gateway import tools
+from mcp_gateway.jsonrpc import Message
 from mcp_gateway.settings import Settings
 from mcp_gateway.stdio.early import EarlyServer
 from mcp_gateway.transports.settings import NotUsable, TransportSettings
@@ -31,6 +31,49 @@ _NO_FLAGS: Final = MappingProxyType[str, str]({})
 def run(early: EarlyServer | None, flags: Mapping[str, str] = _NO_FLAGS) -> None:
     """Serve until the process is to end. The early server has the host's descriptors, if one speaks there. `flags` has
     the flag that gave a variable, as it was typed."""
+    prepared = prepare(flags)
+    settings, transports, limits = prepared.settings, prepared.transports, prepared.limits
+    if early:
+        early.offer(prepared.listed(), prepared.instructions)
+    host = _announce(settings, transports, limits) if "jsonl" in transports.transport else early
+    autostart = prepared.autostart()
+    with absent(HTTPX_COMMAND, RICH):
+        from mcp_gateway.transports.serving import serve  # noqa: PLC0415 - the SDK takes 0.4 s: list and start go first
+
+    gc.freeze()
+    gc.enable()
+    with asyncio.Runner(loop_factory=loop_factory()) as runner:
+        try:
+            runner.run(serve(host, settings, transports, autostart, prepared.instructions))
+        except NotUsable as error:
+            sys.exit(f"mcp-gateway: {error}")
+        except KeyboardInterrupt:
+            return
+
+
+class Prepared(NamedTuple):
+    """Is what the settings of a gateway come to."""
+
+    settings: Settings
+    transports: TransportSettings
+    limits: Limits
+    instructions: str
+
+    def listed(self) -> tuple[Message, ...]:
+        """Return the tools that are listed at first."""
+        return tools.listed_tools(tools.valid_toolsets(self.settings.toolsets), self.limits)
+
+    def autostart(self) -> Autostart:
+        """Return what starts the service, and let it begin where that is wanted."""
+        settings = self.settings
+        autostart = Autostart(settings.url, settings.data_dir, enabled=settings.autostart and is_local(settings.url))
+        if autostart.enabled:
+            autostart.begin()
+        return autostart
+
+
+def prepare(flags: Mapping[str, str] = _NO_FLAGS) -> Prepared:
+    """Read the settings of who is served, and tell it of what is odd in them. Exits for those that cannot be used."""
     settings, transports = _read(Settings, flags), _read(TransportSettings, flags)
     _warn_of_misspelt_variables()
     claims = _claims(settings)
@@ -44,26 +87,8 @@ def run(early: EarlyServer | None, flags: Mapping[str, str] = _NO_FLAGS) -> None
         if config_file.variable_of("toolsets", Settings.model_fields["toolsets"]) is None:
             where = config_file.place(config_place.path(), "toolsets")
             sys.exit(f"mcp-gateway: toolsets in {where}: {problem.partition(': ')[2]}")
-        sys.stderr.write(f"mcp-gateway: {problem}\n")
-    instructions = instructed(problem, limits.words)
-    if early:
-        early.offer(tools.listed_tools(tools.valid_toolsets(settings.toolsets), limits), instructions)
-    host = _announce(settings, transports, limits) if "jsonl" in transports.transport else early
-    autostart = Autostart(settings.url, settings.data_dir, enabled=settings.autostart and is_local(settings.url))
-    if autostart.enabled:
-        autostart.begin()
-    with absent(HTTPX_COMMAND, RICH):
-        from mcp_gateway.transports.serving import serve  # noqa: PLC0415 - the SDK takes 0.4 s: list and start go first
-
-    gc.freeze()
-    gc.enable()
-    with asyncio.Runner(loop_factory=_loop_factory()) as runner:
-        try:
-            runner.run(serve(host, settings, transports, autostart, instructions))
-        except NotUsable as error:
-            sys.exit(f"mcp-gateway: {error}")
-        except KeyboardInterrupt:
-            return
+        caller.say(f"mcp-gateway: {problem}\n")
+    return Prepared(settings, transports, limits, instructed(problem, limits.words))
 
 
 def _claims(settings: Settings) -> dict[str, object] | None:
@@ -95,11 +120,11 @@ def _read(kind: type[Given], flags: Mapping[str, str]) -> Given:
 
 def _warn_of_misspelt_variables() -> None:
     ours = {f"{variables.PREFIX}{name.upper()}" for kind in (Settings, TransportSettings) for name in kind.model_fields}
-    for line in variables.misspelt(os.environ, ours):
-        sys.stderr.write(f"mcp-gateway: {line}\n")
+    for line in variables.misspelt(caller.environ(), ours):
+        caller.say(f"mcp-gateway: {line}\n")
 
 
-def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
+def loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
     """Return uvloop's if it is installed, because a call passes the loop some twenty times."""
     try:
         import uvloop  # noqa: PLC0415 - not on every platform

@@ -78,6 +78,8 @@ GATEWAY: Final = (
     "port",
     "url",
     "plain_http",
+    "shared",
+    "shared_idle_s",
     "autostart",
     "toolsets",
     "resources",

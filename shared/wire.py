@@ -75,6 +75,9 @@ KEY_SUBPROTOCOL: Final = "bearer."
 CALL_ID_META: Final = "browse-together/callId"
 """Names the callId in a request's `_meta`, where the client makes it, to ask for the call if its connection is cut."""
 
+ATTEMPT_META: Final = "browse-together/again"
+"""Is true there for a call that may have been sent under that id before."""
+
 # --- limits ------------------------------------------------------------------------------------------------------
 MAX_MESSAGE_BYTES: Final = 10_485_760
 """Bounds a request's body, and one MCP message."""

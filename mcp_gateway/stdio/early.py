@@ -4,7 +4,7 @@ They are the SDK's own (a test compares). It gets the same messages later, and i
 """
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from mcp_gateway import jsonrpc
@@ -19,7 +19,8 @@ Receiver = Callable[[Message | None], None]
 
 
 class EarlyServer:
-    """Reads messages in a thread for the life of the process, and answers what it can until `hand_over`."""
+    """Answers what it can until `hand_over`. Messages come from a thread that reads for the life of the process
+    (`begin`), or from who else reads them."""
 
     def __init__(
         self, descriptors: Descriptors, on_end: Callable[[], None], instructions: str | None = INSTRUCTIONS
@@ -34,7 +35,17 @@ class EarlyServer:
         self._receiver: Receiver | None = None
         self._tools: Sequence[Message] | None = None
         self._has_request = self._has_initialized = False
+        self.prefix = self.client_id = ""
+        """Are set if the chat comes from another process, and told by `Relay` and `Gateway`."""
+
+    def begin(self) -> None:
+        """Read messages from now on."""
         threading.Thread(target=self._read, daemon=True).start()
+
+    def resume(self, messages: Sequence[Message], answered: Iterable[object]) -> None:
+        """Have these messages, in place of those so far, handed over; the requests that were answered are told by
+        their ids."""
+        self._backlog, self.answered = [*messages], {*answered}
 
     def offer(self, tools: Sequence[Message], instructions: str = INSTRUCTIONS) -> None:
         """Answer `initialize` and `tools/list` with these from now on, and the requests that wait for them."""
@@ -54,12 +65,13 @@ class EarlyServer:
     def _read(self) -> None:
         try:
             for message in self.descriptors.messages():
-                self._receive(message)
+                self.receive(message)
         finally:
             self.on_end()
-            self._receive(None)
+            self.receive(None)
 
-    def _receive(self, message: Message | None) -> None:
+    def receive(self, message: Message | None) -> None:
+        """Take a message; None is the end."""
         with self._lock:
             if self._receiver:
                 self._receiver(message)

@@ -1,18 +1,16 @@
 """Serves the connections of a process by the transports that its settings name."""
 
 import asyncio
-import os
-import sys
 
 import structlog
 
 from client.instance import Autostart
-from mcp_gateway import ineffective
+from mcp_gateway import ineffective, logs
 from mcp_gateway.gateway import Gateway
 from mcp_gateway.script import Script
 from mcp_gateway.settings import Settings
 from mcp_gateway.stdio.early import EarlyServer
-from mcp_gateway.stdio.relay import Relay
+from mcp_gateway.stdio.relay import Relay, Stdio
 from mcp_gateway.transports.settings import TransportSettings
 from shared.json_lines.lines import Lines
 
@@ -27,7 +25,7 @@ async def serve(
     instructions: str,
 ) -> None:
     """Serve until the host of this process closes stdin, or the listeners end. Raises NotUsable."""
-    _log_to_stderr(settings)
+    logs.to_stderr(settings.log_level)
     gateway = Gateway(settings, autostart, instructions)
     if gateway.service.credentials.are_given and settings.url.startswith("http:"):
         advice = "Where the service's data directory is this account's, leave it out; or use https."
@@ -54,18 +52,4 @@ async def _serve_host(host: EarlyServer | Lines, gateway: Gateway) -> None:
     if isinstance(host, Lines):
         await Script(gateway.own_connection()).serve(host)
     else:
-        await Relay(host).serve(gateway.own_connection())
-
-
-def _log_to_stderr(settings: Settings) -> None:
-    colours = sys.stderr.isatty() and "NO_COLOR" not in os.environ
-    structlog.configure(
-        processors=[
-            structlog.contextvars.merge_contextvars,
-            structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso"),
-            structlog.dev.ConsoleRenderer(colors=colours, exception_formatter=structlog.dev.plain_traceback),
-        ],
-        wrapper_class=structlog.make_filtering_bound_logger(settings.log_level),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
-    )
+        await Relay(Stdio(host), host.prefix).serve(gateway.own_connection(host.client_id))

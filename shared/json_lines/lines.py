@@ -11,7 +11,7 @@ from typing import Final, Self
 
 from shared.wire import MAX_MESSAGE_BYTES
 
-_CHUNK_BYTES: Final = 65_536
+CHUNK_BYTES: Final = 65_536
 END_BYTES: Final = 512
 """Bounds what is kept of either end of a message over the limit."""
 _ID: Final = rb'"id"\s*:\s*(-?\d{1,18}|"[^"\\]{0,256}")'
@@ -24,7 +24,8 @@ class Lines:
 
     def __init__(self, stdin: int, stdout: int, most_bytes: int = MAX_MESSAGE_BYTES) -> None:
         self.most_bytes = most_bytes
-        self._stdin, self._stdout = stdin, stdout
+        self.stdin, self.stdout = stdin, stdout
+        self._line, self._is_complete = bytearray(), True
         self._write_lock = threading.Lock()
 
     @classmethod
@@ -45,7 +46,7 @@ class Lines:
         with self._write_lock:
             try:
                 while rest:
-                    rest = rest[os.write(self._stdout, rest) :]
+                    rest = rest[os.write(self.stdout, rest) :]
             except OSError:
                 return False
         return True
@@ -54,7 +55,7 @@ class Lines:
         """Return whether writing a line now cannot block: a pipe with room takes at least `PIPE_BUF` bytes."""
         if len(line) >= getattr(select, "PIPE_BUF", 0):
             return False
-        _, writable, _ = select.select((), (self._stdout,), (), 0)
+        _, writable, _ = select.select((), (self.stdout,), (), 0)
         return bool(writable)
 
     @property
@@ -63,28 +64,33 @@ class Lines:
         if not hasattr(select, "poll"):
             return True
         poll = select.poll()
-        poll.register(self._stdout, 0)  # which still tells of an error, and of an end
+        poll.register(self.stdout, 0)  # which still tells of an error, and of an end
         return not poll.poll(0)
 
     def read(self) -> Iterator[tuple[bytes, bool]]:
         """Yield each line, and whether it is complete: only the two ends of one over the limit are kept."""
-        line, is_complete = bytearray(), True
-        while chunk := os.read(self._stdin, _CHUNK_BYTES):
-            *ends, rest = chunk.split(b"\n")
-            for end in ends:
-                is_complete = self._extend(line, end, is_complete=is_complete)
-                yield bytes(line), is_complete
-                line, is_complete = bytearray(), True
-            is_complete = self._extend(line, rest, is_complete=is_complete)
-        yield bytes(line), is_complete
+        is_open = True
+        while is_open:
+            chunk = os.read(self.stdin, CHUNK_BYTES)
+            yield from self.feed(chunk)
+            is_open = bool(chunk)
 
-    def _extend(self, line: bytearray, piece: bytes, *, is_complete: bool) -> bool:
-        """Add a piece to a line, and return whether the line is still complete."""
-        line += piece
-        if is_complete and len(line) <= self.most_bytes:
-            return True
-        del line[END_BYTES:-END_BYTES]
-        return False
+    def feed(self, chunk: bytes) -> Iterator[tuple[bytes, bool]]:
+        """Yield each line that ends in a piece of what is read; one without a byte is the end."""
+        *ends, rest = chunk.split(b"\n") if chunk else (b"", b"")
+        for end in ends:
+            self._extend(end)
+            line, is_complete = bytes(self._line), self._is_complete
+            self._line, self._is_complete = bytearray(), True
+            yield line, is_complete
+        self._extend(rest)
+
+    def _extend(self, piece: bytes) -> None:
+        """Add a piece to the line that has not ended."""
+        self._line += piece
+        if not self._is_complete or len(self._line) > self.most_bytes:
+            self._is_complete = False
+            del self._line[END_BYTES:-END_BYTES]
 
 
 def id_in(ends: bytes) -> object:

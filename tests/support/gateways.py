@@ -13,9 +13,15 @@ from client.process import ServiceProcess, service
 from tests.support import browsers
 
 ROOT = Path(__file__).parents[2]
-COLD = {"BROWSE_MIN_INSTANCES": "0", "BROWSE_CONFIG": os.devnull}
-"""Delays the browser until the first call that needs it, because most tests of processes need none, and keeps the
-developer's own file of settings out."""
+COLD = {
+    "BROWSE_MIN_INSTANCES": "0",
+    "BROWSE_CONFIG": os.devnull,
+    "BROWSE_SHARED": os.environ.get("BROWSE_TESTS_SHARED", "false"),
+    "BROWSE_SHARED_IDLE_S": "1",
+}
+"""Delays the browser until the first call that needs it, because most tests of processes need none, keeps the
+developer's own file of settings out, and gives each gateway a process of its own: what holds there is tested of the
+shared one by BROWSE_TESTS_SHARED=true."""
 
 
 def environment(data_dir: Path, **changes: str) -> dict[str, str]:

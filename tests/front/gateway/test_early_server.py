@@ -34,6 +34,7 @@ class Client:
         (incoming, to_server), (from_server, outgoing) = os.pipe(), os.pipe()
         self.ended = threading.Event()
         self.server = EarlyServer(Descriptors(incoming, outgoing), on_end=self.ended.set)
+        self.server.begin()
         self.requests: BinaryIO = resources.enter_context(os.fdopen(to_server, "wb"))
         self.replies: BinaryIO = resources.enter_context(os.fdopen(from_server, "rb"))
         resources.callback(os.close, outgoing)

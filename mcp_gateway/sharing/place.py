@@ -1,0 +1,203 @@
+"""Where launchers find the shared process: a socket in a folder that is this account's alone.
+
+Its name is a digest of what must be the same for both: the version and place of this code, the interpreter, and the
+variables that a program reads wherever it looks. Others get a process of their own, beside it.
+"""
+
+import contextlib
+import fcntl
+import hashlib
+import os
+import signal
+import socket
+import stat
+import struct
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from typing import Final, NoReturn
+
+from shared.wire import APP_NAME, VERSION
+
+_SAME: Final = frozenset("HOME XDG_CONFIG_HOME XDG_DATA_HOME SSL_CERT_FILE SSL_CERT_DIR".split())  # noqa: SIM905 - names
+_SAME_PATHS: Final = ("BROWSE_CONFIG", "BROWSE_DATA_DIR")
+_INHERITED: Final = frozenset("PATH LANG TZ TMPDIR LD_LIBRARY_PATH DYLD_LIBRARY_PATH VIRTUAL_ENV".split())  # noqa: SIM905
+_ROOT: Final = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))  # noqa: PTH100, PTH120
+_MOST_PATH: Final = 100
+"""Bounds a socket's path; systems have 104 or 108 bytes for it."""
+_WAITING: Final = 512
+_WITHIN_S: Final = 2.0
+_LOOK_AGAIN_S: Final = 0.02
+_OTHERS: Final = 0o077
+_SOL_LOCAL, _LOCAL_PEERCRED, _XUCRED_BYTES = 0, 1, 76
+
+
+class NotShared(Exception):
+    """Raised where one process cannot serve this chat with others. Its text says why."""
+
+
+class Place:
+    """The socket of the shared process of one account and version, with the lock beside it."""
+
+    def __init__(self, folder: str, name: str) -> None:
+        self._folder = folder
+        self.path = f"{folder}/{name}.sock"
+        self.log = f"{folder}/{name}.log"
+        self._lock = f"{folder}/{name}.lock"
+
+    @classmethod
+    def of(cls, environment: Mapping[str, str]) -> "Place":
+        """Return the place for programs of such an environment. Raises NotShared."""
+        runtime = environment.get("XDG_RUNTIME_DIR", "")
+        folder = f"{runtime}/{APP_NAME}"
+        if not os.path.isabs(runtime) or not os.path.isdir(runtime):  # noqa: PTH117, PTH112 - without pathlib
+            folder = f"{environment.get('TMPDIR', '').rstrip('/') or '/tmp'}/{APP_NAME}-{os.getuid()}"  # noqa: S108 - checked
+        place = cls(folder, _digest(environment))
+        if len(os.fsencode(place.path)) > _MOST_PATH:
+            raise NotShared(f"the path {place.path} is too long for a socket; set XDG_RUNTIME_DIR to a shorter one")
+        return place
+
+    def prepare(self) -> None:
+        """Make the folder, or check that nobody else can enter it. Raises NotShared."""
+        try:
+            with contextlib.suppress(FileExistsError):
+                os.mkdir(self._folder, 0o700)  # noqa: PTH102 - as above
+            found = os.lstat(self._folder)
+        except OSError as error:
+            raise NotShared(f"{self._folder} cannot be used: {error.strerror}") from None
+        if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & _OTHERS:
+            raise NotShared(f"{self._folder} is not a folder of this account alone; remove it, or set XDG_RUNTIME_DIR")
+
+    @contextlib.contextmanager
+    def locked(self, within_s: float = _WITHIN_S) -> Iterator[None]:
+        """Let nobody else start, find or end the process within the block. Raises NotShared."""
+        deadline = time.monotonic() + within_s
+        try:
+            lock = os.open(self._lock, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            raise NotShared(f"{self._lock} cannot be opened: {error.strerror}") from None
+        try:
+            while True:
+                try:
+                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    break
+                except BlockingIOError:
+                    if time.monotonic() > deadline:
+                        raise NotShared(f"another program holds {self._lock}") from None
+                    time.sleep(_LOOK_AGAIN_S)  # a lock tells nobody when it is free
+            yield
+        finally:
+            os.close(lock)
+
+    def socket_id(self) -> int:
+        """Return what tells this socket from one that took its place; 0 if there is none."""
+        try:
+            return os.lstat(self.path).st_ino
+        except OSError:
+            return 0
+
+    def age_s(self) -> float:
+        """Return for how long the socket has been there."""
+        try:
+            return time.time() - os.lstat(self.path).st_mtime
+        except OSError:
+            return 0.0
+
+    def reach(self, environment: Mapping[str, str], given_up: int = 0) -> tuple[socket.socket, int]:
+        """Return a connection to the process, and the id of its socket. It is started unless it runs, or if its socket
+        is the one that was given up. Raises NotShared."""
+        self.prepare()
+        with self.locked():
+            found = self.socket_id()
+            if found and found != given_up and (connection := self._connect()):
+                return connection, found
+            try:
+                self._start(environment)
+            except (OSError, NotImplementedError) as error:
+                raise NotShared(f"no shared process can be started: {error}") from None
+            if connection := self._connect():
+                return connection, self.socket_id()
+        raise NotShared(f"nothing listens at {self.path}")
+
+    def _connect(self) -> socket.socket | None:
+        """Return a connection; None if nobody listens, or so many wait that nobody can be listening. Raises
+        NotShared."""
+        try:
+            connection = socket.socket(socket.AF_UNIX)
+        except OSError as error:
+            raise NotShared(f"no socket can be had: {error.strerror}") from None
+        try:
+            connection.settimeout(_WITHIN_S)
+            connection.connect(self.path)
+            connection.setblocking(False)  # noqa: FBT003 - socket's own
+        except OSError:
+            connection.close()
+            return None
+        if not is_own(connection):
+            connection.close()
+            raise NotShared(f"{self.path} is another account's")
+        return connection
+
+    def _start(self, environment: Mapping[str, str]) -> None:
+        """Start the process with a socket that listens already, so that nobody need wait for it to connect."""
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(self.path)  # noqa: PTH108 - as above
+        with socket.socket(socket.AF_UNIX) as listener:
+            listener.bind(self.path)
+            listener.listen(_WAITING)
+            listener.set_inheritable(True)
+            starter = os.fork()  # whose child is nobody's: a host that ends us may end all children too
+            if not starter:
+                self._spawn(listener, environment)
+            if os.waitpid(starter, 0)[1]:
+                raise OSError("its interpreter could not be started")
+
+    def _spawn(self, listener: socket.socket, environment: Mapping[str, str]) -> NoReturn:
+        """Start the process, and end this one."""
+        status = 1
+        try:
+            os.posix_spawn(
+                sys.executable,
+                [sys.executable, "-P", "-m", "mcp_gateway.sharing", str(listener.fileno()), self._folder, self.path],
+                _environment(environment),
+                file_actions=[
+                    (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+                    (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0),
+                    (os.POSIX_SPAWN_OPEN, 2, self.log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600),
+                ],
+                setsigdef=[signal.SIGINT, signal.SIGTERM],
+            )
+            status = 0
+        finally:
+            os._exit(status)
+
+
+def is_own(connection: socket.socket) -> bool:
+    """Return whether the other end of a connection is a process of this account."""
+    if hasattr(socket, "SO_PEERCRED"):
+        found = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+        return int(struct.unpack("3i", found)[1]) == os.getuid()
+    found = connection.getsockopt(_SOL_LOCAL, _LOCAL_PEERCRED, _XUCRED_BYTES)
+    return int(struct.unpack_from("2I", found)[1]) == os.getuid()
+
+
+def _is_same(name: str) -> bool:
+    return name in _SAME or name.startswith("PYTHON")
+
+
+def _digest(environment: Mapping[str, str]) -> str:
+    written = os.stat(f"{_ROOT}/shared/written.json").st_mtime_ns  # noqa: PTH116 - as above
+    parts = [VERSION, _ROOT, sys.executable, str(written)]
+    parts += [f"{name}={environment[name]}" for name in sorted(environment) if _is_same(name)]
+    parts += [f"{name}={os.path.abspath(environment[name])}" for name in _SAME_PATHS if environment.get(name)]  # noqa: PTH100
+    return hashlib.sha256("\0".join(parts).encode(errors="surrogateescape")).hexdigest()[:24]
+
+
+def _environment(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment of the shared process: what is the same for all of its chats, and no key of one."""
+    kept = {
+        name: value
+        for name, value in environment.items()
+        if _is_same(name) or name in _INHERITED or name.startswith("LC_")
+    }
+    return kept | {"PYTHONPATH": os.pathsep.join(filter(None, [_ROOT, environment.get("PYTHONPATH", "")]))}
