@@ -99,7 +99,7 @@ def action_help(name: str, limits: Limits = UNLIMITED) -> str:
     )
     return "\n".join(
         [
-            f"{action.name()}: {action.description()}",
+            f"{action.name()}: {action.whole_description()}",
             behaviour(action).replace("*", ""),
             *_alias(named),
             *(["Arguments:", *own] if own else ["No arguments of its own."]),

@@ -63,7 +63,7 @@ and a verb of the command line. This page is written by `make docs` from the cla
 
 _INHERITED: Final = """## Arguments of every page action
 
-Every action on a page takes these too; tool lists show `pageId` alone.
+Every action on a page takes these too; tool lists show `pageId` alone, and the instructions tell of the others.
 
 {table}
 
@@ -80,7 +80,7 @@ def _action(action: type[Action]) -> str:
     own = {name: node for name, node in _properties(action).items() if name not in inherited or node != common[name]}
     parts = [
         f"### {action.title()}: `{action.name()}`",
-        action.description(),
+        action.whole_description(),
         behaviour(action),
         _arguments(action, own) if own else "No arguments of its own.",
     ]
@@ -165,8 +165,9 @@ def _toolsets() -> str:
         listed = toolsets.tools({name})
         members = "all but `seven`" if name == "all" else _listed(tool.name for tool in listed)
         rows.append((f"`{name}`", members, str(sum(map(tokens, listed)))))
+    table = _table(("toolset", "actions", "tokens"), rows)
     return _TOOLSETS.format(
-        help=next_call("help", toolset="files"), table=_table(("toolset", "actions", "tokens"), rows)
+        help=next_call("help", toolset="files"), of_one=next_call("help", name="click"), table=table
     )
 
 
@@ -176,16 +177,15 @@ _TOOLSETS: Final = """## Toolsets
 `all`. It filters the list alone, in which `call_tool` always is: that runs every action by its name, and `help`
 describes it. A chat adds a toolset to its own list by `{help}`.
 
-The tokens are those of the list, as bytes of JSON by four. The schemas are whole, with every argument that Playwright's
-own call takes, which is why they are no fewer: an agent that pays for each token lists `core`.
+The tokens are those of the list, as bytes of JSON by four. A list shows the arguments of every day and the first
+paragraph of what is said here; each tool takes all the others too, and `{of_one}` tells them.
 
 {table}"""
 
 
 def tokens(tool: toolsets.Tool) -> int:
     """Estimate how many of a model's tokens a tool takes in the list."""
-    listed = {"name": tool.name, "description": tool.description, "inputSchema": tool.schema}
-    return round(len(json.dumps(listed, ensure_ascii=False, separators=(",", ":")).encode()) / 4)
+    return round(len(json.dumps(tool.message(), ensure_ascii=False, separators=(",", ":")).encode()) / 4)
 
 
 def _errors() -> str:

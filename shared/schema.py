@@ -7,21 +7,18 @@ from typing import cast
 from pydantic import AliasChoices, JsonValue
 
 from shared.actions.arguments import MOST_TEXT
-from shared.actions.base import Action, PageAction
+from shared.actions.base import Action, PageAction, SessionAction
 from shared.actions.traits import Unaddressed
 
 Schema = dict[str, JsonValue]
 
 _NOISE = ("title", "$defs")
-_UNSAID: tuple[tuple[str, JsonValue], ...] = (
-    ("minLength", 1),
-    ("additionalProperties", False),
-    ("additionalProperties", {}),
+_HIDDEN = frozenset(
+    {"pattern", "minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties", "propertyNames"}
+    | {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "properties", "additionalProperties", "required"}
 )
-
-
-_HIDDEN = frozenset({"pattern", "maxLength", "maxItems", "maxProperties", "propertyNames"})
-"""Names what tool lists leave out: descriptions say better how a text looks, and nobody meets a limit by chance."""
+"""Names what tool lists leave out of an argument: descriptions say better how a text looks or what an object has, and
+nobody meets a limit by chance. Nothing forbids extra properties, because clients refuse what a schema forbids."""
 
 
 def kebab(name: str) -> str:
@@ -87,40 +84,61 @@ def full_schema(action: type[Action]) -> Schema:
 
 
 def listed_schema(action: type[Action]) -> Schema:
-    """Return what a tool list shows: of the inherited arguments `pageId` only, because each costs tokens on every tool.
-
-    An action that has a page of its own shows none."""
-    schema = full_schema(action)
+    """Return what a tool list shows: the required and the everyday arguments, each as short as it can be understood,
+    and what addresses the call, which the instructions explain once."""
+    schema, twins = full_schema(action), second_names(action)
     properties = cast("dict[str, Schema]", schema["properties"])
-    shown = set() if action.unaddressed is Unaddressed.OWN_PAGE else {"pageId"}
-    hidden = inherited_names(action) - shown
-    listed = {name: _brief(value) for name, value in properties.items() if name not in hidden}
     required = cast("list[str]", schema.get("required", []))
-    for name, others in second_names(action).items():
-        if name in required and name in listed:
-            listed[name]["description"] = f"Required, also as {' or '.join(others)}. {listed[name]['description']}"
-    named_once = [name for name in required if name not in second_names(action)]
-    shape: Schema = {"type": "object", "properties": {**listed}}
+    address = _address(action)
+    own = [name for name in properties if name not in {*inherited_names(action), address}]
+    everyday = own if action.everyday is None else action.everyday
+    shown = [name for name in own if name in {*required, *everyday}]
+    listed: dict[str, JsonValue] = {name: _brief(properties[name]) for name in shown}
+    for bag in {*action.option_bags} & {*everyday}:
+        listed[bag] = {"type": "object"}
+    if address:
+        listed[address] = {"type": "string"}
+    named_once = [name for name in required if name not in twins]
+    shape: Schema = {"type": "object", "properties": listed}
     return {**shape, "required": [*named_once]} if named_once else shape
 
 
+def _address(action: type[Action]) -> str:
+    """Return which argument says where the action is done; empty if none does, or the action has a page of its own."""
+    if issubclass(action, SessionAction):
+        return "sessionId"
+    is_named = issubclass(action, PageAction) and action.unaddressed is not Unaddressed.OWN_PAGE
+    return "pageId" if is_named else ""
+
+
 def _brief(node: Schema) -> Schema:
-    """Drop what a description says better, or goes without saying; the service checks it all the same. Nothing forbids
-    extra properties, because clients refuse what a schema forbids."""
-    brief = {key: value for key, value in node.items() if (key, value) not in _UNSAID and key not in _HIDDEN}
-    for key in ("items", "additionalProperties"):
-        if isinstance(inner := brief.get(key), dict):
-            brief[key] = _brief(inner)
-    if isinstance(inner := brief.get("properties"), dict):
-        brief["properties"] = {name: _brief(cast("Schema", value)) for name, value in inner.items()}
-    if isinstance(options := brief.get("anyOf"), list):
-        brief["anyOf"] = [_brief_option(cast("Schema", option)) for option in options]
+    """Return an argument as a list shows it. Choices need no words, a default that is nothing goes without saying, and
+    so does a type that is nearly any."""
+    brief = {key: value for key, value in node.items() if key not in _HIDDEN}
+    if not brief.get("default"):
+        brief.pop("default", None)
+    if "enum" in brief:
+        brief.pop("description", None)
+    if isinstance(items := brief.get("items"), dict):
+        brief["items"] = _item(items)
+    options = [_member(option) for option in cast("list[Schema]", brief.pop("anyOf", []))]
+    if options and not {"string", "object", "array"} <= {option.get("type") for option in options}:
+        brief["anyOf"] = [*options]
     return brief
 
 
-def _brief_option(option: Schema) -> Schema:
-    """Name an object that stands for a text by its type alone: the argument's description shows one."""
-    return {"type": "object"} if "properties" in option else _brief(option)
+def _item(node: Schema) -> Schema:
+    """Return what is in a list: of an object, the members that each must have."""
+    members, required = cast("dict[str, Schema]", node.get("properties", {})), node.get("required")
+    if not isinstance(required, list):
+        return _member(node)
+    needed = {str(name): _member(members[str(name)]) for name in required}
+    return {**_member(node), "properties": {**needed}, "required": required}
+
+
+def _member(node: Schema) -> Schema:
+    """Return the type alone, because the argument's description says what goes in."""
+    return {key: value for key, value in _brief({**node, "default": None}).items() if key != "description"}
 
 
 @cache

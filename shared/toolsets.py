@@ -44,20 +44,14 @@ class Tool(NamedTuple):
     """Describes an action as a tool list shows it."""
 
     name: str
-    title: str
     description: str
     schema: Schema
     annotations: dict[str, bool]
 
     def message(self) -> dict[str, object]:
         """Return the tool as the protocol spells it."""
-        return {
-            "name": self.name,
-            "title": self.title,
-            "description": self.description,
-            "inputSchema": self.schema,
-            "annotations": self.annotations,
-        }
+        told: dict[str, object] = {"name": self.name, "description": self.description, "inputSchema": self.schema}
+        return told | ({"annotations": self.annotations} if self.annotations else {})
 
 
 def category(action: type[Action]) -> str:
@@ -82,7 +76,7 @@ def tools(toolsets: Collection[str] = ("core",), *, extra: Collection[str] = ())
     """Return the tools of some toolsets, and the tools that `extra` names, in the order of the catalogue."""
     names = {*actions_in(toolsets), *extra}
     return [
-        Tool(name, action.title(), action.description(), listed_schema(action), annotations(action))
+        Tool(name, action.description(), listed_schema(action), annotations(action))
         for name, action in ACTIONS.items()
         if name in names
     ]
@@ -97,11 +91,9 @@ def listed_names(toolsets: frozenset[str]) -> frozenset[str]:
 
 
 def annotations(action: type[Action]) -> dict[str, bool]:
-    """Return the action's effect in MCP's words, so that clients ask people less often."""
-    reads = action.effect is Effect.READS
-    return {
-        "readOnlyHint": reads,
-        "destructiveHint": action.effect is Effect.DESTROYS,
-        "idempotentHint": reads or action.idempotent,
-        "openWorldHint": issubclass(action, PageAction | CallTool),
-    }
+    """Return the action's effect in MCP's words, so that clients ask people less often: what differs from what they
+    take for granted, and has a client that acts on it."""
+    if action.effect is Effect.READS:
+        return {"readOnlyHint": True}
+    destructive = {} if action.effect is Effect.DESTROYS else {"destructiveHint": False}
+    return destructive if issubclass(action, PageAction | CallTool) else {**destructive, "openWorldHint": False}

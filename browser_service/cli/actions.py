@@ -112,7 +112,7 @@ def command_of(name: str, action: type[Action], run_body: Callable[..., None] = 
     options = [parameter(option, _COMPLETED.get(option.name)) for option in action_options(action)]
     options += secrets.parameter(action)
     parameters = [*_by_position(action), *options, *parameters_of(act)]
-    command.command(help=action.description())(with_signature(act, parameters))
+    command.command(help=action.whole_description())(with_signature(act, parameters))
     return command
 
 

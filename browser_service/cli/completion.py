@@ -38,7 +38,7 @@ def _actions() -> TyperGroup:
     command_of, named = _module("actions").command_of, import_module("shared.catalogue").ACTIONS
 
     def late(name: str) -> Late:
-        command = Late(name, help=named[name].description())
+        command = Late(name, help=named[name].whole_description())
         command.make = lambda: get_command(command_of(name, named[name]))
         return command
 

@@ -35,7 +35,7 @@ def _any_action() -> Json:
             {
                 **schema,
                 "title": action.title(),
-                "description": action.description(),
+                "description": action.whole_description(),
                 "properties": {"action": {"const": name}, **properties},
                 "required": ["action", *required],
             }

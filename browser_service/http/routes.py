@@ -88,7 +88,7 @@ async def list_tools(request: Request, caller: Caller) -> Response:
         {
             "name": name,
             "title": action.title(),
-            "description": action.description(),
+            "description": action.whole_description(),
             "inputSchema": full_schema(action),
             "annotations": toolsets.annotations(action),
             "aliases": [alias.name for alias in action.aliases],

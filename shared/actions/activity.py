@@ -11,9 +11,12 @@ from shared.actions.traits import Lane
 
 
 class GetActivity(Action):
-    """Get who did what in this browser, newest first: when, which client, the action and its page, what it sent, where
-    it led, how it ended. What only read is not recorded; typed text and scripts are told by their length alone."""
+    """Get who did what in this browser, newest first.
 
+    When, which client, the action and its page, what it sent, where it led, how it ended. What only read is not
+    recorded; typed text and scripts are told by their length alone."""
+
+    everyday = ("pageId", "client", "since")
     lane = Lane.BESIDE
     text_key = "activity"
 

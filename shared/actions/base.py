@@ -33,6 +33,12 @@ class Action(Part, Traits):
 
     @classmethod
     def description(cls) -> str:
+        """Return what tool lists say of the action: the first paragraph of its docstring."""
+        return " ".join((cls.__doc__ or "").partition("\n\n")[0].split())
+
+    @classmethod
+    def whole_description(cls) -> str:
+        """Return all that its docstring says, for `help` and the reference."""
         return " ".join((cls.__doc__ or "").split())
 
     def own_arguments(self) -> dict[str, Any]:  # Any: whatever Playwright's call of that name takes
@@ -289,6 +295,6 @@ class ElementAction(PageAction):
     acts_on_element = True
     text_key = "observed"
 
-    selector: Selector = Field(description='Ref (e12), CSS, text=..., role=button[name="..."] or //xpath.')
+    selector: Selector = Field(description="Ref (e12), CSS, text=... or role=...")
     frame: Selector | None = Field(default=None, description="Selector of its iframe; refs need none.")
     strict: bool = Field(default=True, description="false takes the first of several.")

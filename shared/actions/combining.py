@@ -11,8 +11,10 @@ from shared.actions.traits import Effect
 
 
 class Batch(PageAction):
-    """Do several actions in one call, such as {"action": "click", "selector": "#buy"}; on one page, in one turn. Stops
-    at the first that fails, and says what was done before it. Cheaper than single calls where you need not look."""
+    """Do several actions in one call; it stops at the first that fails.
+
+    On one page, in one turn. Cheaper than single calls where you need not look. Of a failure it says what was done
+    before it."""
 
     effect = from_parts(Effect.DESTROYS, strongest_effect)
     part_fields = ("steps",)
@@ -25,7 +27,7 @@ class Batch(PageAction):
             strict=True,
             min_length=1,
             max_length=MOST_PARTS,
-            description="Done in this order.",
+            description='Each {"action": "click", "selector": "#buy"}.',
         ),
     ]
     timeout: int = Field(default=60_000, ge=1, le=120_000, description="Milliseconds for all steps together.")
@@ -66,9 +68,12 @@ class FormField(Part):
 
 
 class FillForm(PageAction):
-    """Fill many fields of a form at once: text, checkboxes, radio buttons and selects are told apart by themselves.
-    The reply says what each has afterwards."""
+    """Fill many fields at once, checkboxes, radio buttons and selects too.
 
+    What each is, is told apart by itself. The reply says what a field has afterwards where that is not what was given.
+    """
+
+    everyday = ("submit",)
     effect = Effect.ACTS
     text_key = "observed"
     loggable_arguments = frozenset({"submit"})
@@ -76,9 +81,9 @@ class FillForm(PageAction):
 
     fields: Annotated[
         list[FormField],
-        Field(min_length=1, max_length=100, description="In the order in which they are to be filled."),
+        Field(min_length=1, max_length=100, description='Value: text, {"secret": NAME}, true or false, or a list.'),
     ]
-    submit: Selector | None = Field(default=None, description="Button to click when all are filled.")
+    submit: Selector | None = Field(default=None, description="Button to click then.")
     frame: Selector | None = Field(default=None, description="Selector of the iframe to look in.")
     timeout: int = Field(default=30_000, ge=1, le=120_000, description="Milliseconds for all of it.")
 
@@ -88,8 +93,9 @@ class FillForm(PageAction):
 
 
 class Refill(PageAction):
-    """Fill again what you had filled and not sent when the page was lost, as its notice offers. Secrets are not kept:
-    they are named, for you to give again."""
+    """Fill again what you had filled and not sent when the page was lost.
+
+    As its notice offers. Secrets are not kept: they are named, for you to give again."""
 
     effect = Effect.ACTS
     text_key = "observed"

@@ -9,8 +9,9 @@ from shared.actions.traits import Effect, Lane
 
 
 class HandleDialog(PageAction):
-    """Answer the dialog that a page shows: alert, confirm, prompt or beforeunload. Returns the result of the call that
-    waited for the answer, or the next dialog."""
+    """Answer the alert, confirm, prompt or beforeunload dialog of a page.
+
+    Returns the result of the call that waited for the answer, or the next dialog."""
 
     effect = Effect.ACTS
     lane = Lane.BESIDE
@@ -20,10 +21,8 @@ class HandleDialog(PageAction):
     unmetered = True
     is_separate_call = True
 
-    accept: bool = Field(description="true for OK (or leave the page), false for Cancel (or stay).")
-    prompt_text: str | None = Field(
-        default=None, max_length=100_000, description="Answer to a prompt; its default value without."
-    )
+    accept: bool = Field(description="OK, or leave the page.")
+    prompt_text: str | None = Field(default=None, max_length=100_000, description="Answer to a prompt.")
     timeout: int = Field(
         default=30_000, ge=1, le=120_000, description="Milliseconds to wait for the call that the dialog held up."
     )
@@ -34,8 +33,9 @@ class HandleDialog(PageAction):
 
 
 class SetDialogPolicy(PageAction):
-    """Say how the dialogs of a page and of its popups are answered while you hold it: by you (ask), or at once. Replies
-    name each dialog and its answer all the same."""
+    """Say how a page's dialogs are answered while you hold it: by you (ask), or at once.
+
+    Those of its popups too. Replies name each dialog and its answer all the same."""
 
     sent_anywhere = True
     effect = Effect.ACTS

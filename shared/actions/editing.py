@@ -10,21 +10,27 @@ from shared.actions.traits import Effect
 class Focus(ElementAction):
     """Give an element the keyboard's focus, without clicking it."""
 
+    everyday = ()
     gives_nothing = True
     idempotent = True
 
 
 class Blur(ElementAction):
-    """Take the focus from an element, as leaving a field does: what the page checks or saves then happens."""
+    """Take the focus from an element, as leaving a field does.
 
+    What the page checks or saves then happens."""
+
+    everyday = ()
     gives_nothing = True
     idempotent = True
 
 
 class Paste(PageAction):
-    """Paste text or HTML into an element, or where the focus is. Nobody's clipboard is read or changed. The reply says
-    what the page made of it."""
+    """Paste text into an element, or where the focus is.
 
+    HTML too. Nobody's clipboard is read or changed. The reply says what the page made of it."""
+
+    everyday = ("selector",)
     effect = Effect.ACTS
     text_key = "observed"
 

@@ -16,9 +16,12 @@ class Geolocation(Part):
 
 
 class Emulate(WideAct, PageAction):
-    """Have one page see another device, place, language or network; other pages do not. What is not named stays as it
-    was. geolocation also lets the site that the page is at ask for it, which others at that site feel."""
+    """Show one page another device, place, language or network.
 
+    Other pages do not see it. What is not named stays as it was. geolocation also lets the site that the page is at ask
+    for it, which others at that site feel."""
+
+    everyday = ("viewport", "device", "colorScheme")
     sent_anywhere = True
     undoable = True
     idempotent = True

@@ -12,7 +12,7 @@ _DEEPEST = 8
 _MOST_FIELDS = 200
 _JSON_SCHEMA = ("object", "array")
 
-Wanted = Annotated[Selector, Field(description='Ref (e12), CSS, text=..., role=row[name="..."] or //xpath.')]
+Wanted = Annotated[Selector, Field(description="Ref (e12), CSS, text=... or role=...")]
 Within = Annotated[Selector | None, Field(description="Only within the first element that matches.")]
 Frame = Annotated[Selector | None, Field(description="Selector of its iframe.")]
 Format = Annotated[
@@ -24,9 +24,11 @@ All = Annotated[bool, Field(description="Of all elements that match, as a list; 
 
 
 class ExtractText(ExtractingAction):
-    """Get the text of elements, as a person sees it; of a field, its value. With trim and normalizeWhitespace false, as
-    it stands in the document (textContent)."""
+    """Get the text of elements, or the value of a field.
 
+    As a person sees it; with trim and normalizeWhitespace false, as it stands in the document (textContent)."""
+
+    everyday = ("all",)
     text_key = "text"
 
     selector: Wanted
@@ -40,6 +42,7 @@ class ExtractText(ExtractingAction):
 class ExtractHtml(ExtractingAction):
     """Get the HTML of elements. `content` has the whole page's."""
 
+    everyday = ("all",)
     text_key = "html"
 
     selector: Wanted
@@ -52,6 +55,7 @@ class ExtractHtml(ExtractingAction):
 class ExtractAttribute(ExtractingAction):
     """Get an attribute of elements; null where one has it not."""
 
+    everyday = ("all",)
     text_key = "value"
 
     selector: Wanted
@@ -143,9 +147,11 @@ def _deepest(fields: dict[str, Datum]) -> int:
 
 
 class ExtractData(ExtractingAction):
-    """Get data as an object, by a schema of where each field is: {"title": "h1", "items": {"selector": ".item",
-    "all": true, "fields": {"price": {"selector": ".price", "type": "number"}}}}. Says what it did not find."""
+    """Get data by a schema of selectors: {"title": "h1", "items": {"selector": ".item", "all": true, "fields": {...}}}.
 
+    A field may have a type too: {"price": {"selector": ".price", "type": "number"}}. Says what it did not find."""
+
+    everyday = ("selector", "format")
     text_key = "csv"
     extra_keys = ("rows", "formulas", "notFound", "inFrames")
 
@@ -172,9 +178,12 @@ class ExtractData(ExtractingAction):
 
 
 class ExtractTable(ExtractingAction):
-    """Get tables as rows: objects by their column's header, cells that span repeated, hidden rows left out. Columns
-    without a header are column1, column2."""
+    """Get tables as rows by their headers.
 
+    Rows are objects by their column's header, cells that span repeated, hidden rows left out. Columns without a header
+    are column1, column2."""
+
+    everyday = ("selector", "format")
     text_key = "csv"
     extra_keys = ("rows", "formulas", "notFound", "inFrames")
 
@@ -193,6 +202,7 @@ class ExtractTable(ExtractingAction):
 class ExtractLinks(ExtractingAction):
     """Get the links of a page or of a part: text and absolute URL."""
 
+    everyday = ("selector",)
     text_key = "links"
 
     selector: Within = None
@@ -205,6 +215,7 @@ class ExtractLinks(ExtractingAction):
 class ExtractImages(ExtractingAction):
     """Get the pictures of a page or of a part: URL, alt text, size in px, and whether each is loaded."""
 
+    everyday = ("selector",)
     text_key = "images"
 
     selector: Within = None
@@ -214,9 +225,11 @@ class ExtractImages(ExtractingAction):
 
 
 class ExtractMetadata(ExtractingAction):
-    """Get what a page says of itself: title, description, keywords, canonical URL, language, OpenGraph, Twitter,
-    JSON-LD, alternates, icons."""
+    """Get what a page says of itself: title, description, canonical URL, OpenGraph, JSON-LD.
 
+    Its keywords, language, Twitter, alternates and icons too."""
+
+    everyday = ()
     text_key = "metadata"
 
     frame: Frame = None
@@ -226,6 +239,7 @@ class ExtractMetadata(ExtractingAction):
 class ExtractComputedStyle(ExtractingAction):
     """Get the CSS of an element as the browser computed it."""
 
+    everyday = ("properties",)
     text_key = "style"
 
     selector: Wanted

@@ -42,12 +42,14 @@ Files = Annotated[list[GivenFile], Field(max_length=_MOST)]
 
 
 class UploadFile(ElementAction):
-    """Choose files in a file input, or in the file chooser that a click on the element opens. The reply has what the
-    input holds then."""
+    """Choose files in a file input, or in the chooser that a click on the element opens.
 
+    The reply has what the input holds then."""
+
+    everyday = ()
     idempotent = True
 
-    files: Files = Field(description="The files; an empty list takes them out.")
+    files: Files = Field(description='Each {"path"}, {"name", "text"} or base64 in {"name", "data"}; [] for none.')
     no_wait_after: NoWaitAfter = False
 
     @property
@@ -62,7 +64,9 @@ class UploadFile(ElementAction):
 class Drop(ElementAction):
     """Drop files or data onto an element, as if dragged from outside of the browser."""
 
-    files: Files = Field(default=[], description="The files.")
+    everyday = ("files", "data")
+
+    files: Files = Field(default=[], description="As upload_file takes them.")
     data: dict[str, str] | None = Field(
         default=None, max_length=_MOST, description='By MIME type: {"text/plain": "..."}.'
     )

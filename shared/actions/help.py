@@ -13,7 +13,9 @@ from shared.wire import MAX_MESSAGE_BYTES
 
 
 class Help(Action):
-    """Describe a tool in full: what it does, every argument, an example. Without arguments: all tools by category."""
+    """Describe a tool in full, with an example. Without arguments: list all tools.
+
+    They are listed by category."""
 
     lane = Lane.BESIDE
     unmetered = True
@@ -26,11 +28,9 @@ class Help(Action):
         alias="name",
         min_length=1,
         max_length=100,
-        description="The tool, such as click.",
+        description="Such as click.",
     )
-    toolset: str | None = Field(
-        default=None, min_length=1, max_length=100, description="A category, such as files, to add to your tools."
-    )
+    toolset: str | None = Field(default=None, min_length=1, max_length=100, description="Category to add to your list.")
 
 
 def _decoded(given: object) -> object:
@@ -44,7 +44,9 @@ def _decoded(given: object) -> object:
 
 
 class CallTool(Action):
-    """Call any tool, listed or not, by name. `help` describes each."""
+    """Call any tool by name, listed or not.
+
+    `help` describes each."""
 
     effect = Effect.DESTROYS
 

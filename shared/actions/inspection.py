@@ -13,11 +13,13 @@ ConsoleType = Literal["exception", "error", "warning", "info", "log", "debug", "
 
 
 class FindElements(PageAction):
-    """Look at all elements that match a selector now: how many, and of each a ref, text, state, and box in px of the
-    window. None is an answer, not an error."""
+    """Look at all that match a selector: how many, with ref, text, state and box.
 
+    As they are now; the box is in px of the window. None is an answer, not an error."""
+
+    everyday = ("attributes",)
     untrusted = True
-    selector: Selector = Field(description='CSS, text=..., role=button[name="..."], //xpath or ref.')
+    selector: Selector = Field(description="Ref (e12), CSS, text=... or role=...")
     limit: int = Field(default=20, ge=1, le=100, description="Elements to tell of at most.")
     attributes: bool = Field(default=False, description="With their attributes.")
     frame: Selector | None = Field(default=None, description="Selector of its iframe.")
@@ -25,9 +27,11 @@ class FindElements(PageAction):
 
 
 class GetConsoleMessages(PageAction):
-    """Get what scripts of the page's document said on the console, and what they threw without catching it: the last
-    200 of each, oldest first."""
+    """Get what the page's scripts logged and threw, oldest first.
 
+    Of the page's document, what was said on the console and thrown without being caught: the last 200 of each."""
+
+    everyday = ("types", "text", "since")
     lane = Lane.BESIDE
     needs_open_page = False
     untrusted = True
@@ -48,6 +52,7 @@ class GetConsoleMessages(PageAction):
 class ListFrames(PageAction):
     """List the iframes of a page: URL, name, and the selector that `frame` arguments take."""
 
+    everyday = ()
     untrusted = True
     text_key = "frames"
 

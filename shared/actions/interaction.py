@@ -22,8 +22,11 @@ Modifiers = Annotated[list[Modifier] | None, Field(max_length=10, description="K
 
 
 class Click(ElementAction):
-    """Click an element. The reply says what was observed: a navigation, requests sent, a popup, or nothing."""
+    """Click an element. Double: params {"clickCount": 2}.
 
+    The reply tells of a navigation, requests sent, a popup, what changed, or that there was nothing."""
+
+    everyday = ("params",)
     activates = True
     points = True
     aliases = (Alias("double_click", presets={"clickCount": 2}), Alias("right_click", presets={"button": "right"}))
@@ -41,9 +44,12 @@ class Click(ElementAction):
 
 
 class Fill(ElementAction):
-    """Set the value of an input, textarea or editable element at once, replacing what it had. The reply has the
-    value that the page shows afterwards."""
+    """Set the value of a field, replacing what it has.
 
+    Of an input, a textarea or an editable element, at once. The reply has the value that the page shows afterwards,
+    unless it is the given one."""
+
+    everyday = ("params",)
     aliases = (Alias("clear", presets={"value": ""}),)
     undone_by = next_call("fill", value="<what was there>")
     reads_back = True
@@ -54,22 +60,25 @@ class Fill(ElementAction):
     secret_fields = ("value",)
 
     value: LongText | SecretRef = Field(
-        validation_alias=AliasChoices("value", "text"), description='Text, or {"secret": NAME}; empty clears.'
+        validation_alias=AliasChoices("value", "text"), description='Text, or {"secret": NAME}.'
     )
     force: Force = False
     no_wait_after: NoWaitAfter = False
 
 
 class Type(ElementAction):
-    """Type text into an element key by key, after what it has. Use `fill` unless the page listens for keys."""
+    """Type text key by key, after what is there. Prefer `fill`.
 
+    It is for pages that listen for keys."""
+
+    everyday = ()
     activates = True
     reports_value = True
 
     secret_fields = ("text",)
 
     text: str | SecretRef = Field(
-        validation_alias=AliasChoices("text", "value"), description='Text to type, or {"secret": NAME}.'
+        validation_alias=AliasChoices("text", "value"), description='Text, or {"secret": NAME}.'
     )
     delay: float = Field(default=0, ge=0, le=1_000, description="Ms between keys.")
     no_wait_after: NoWaitAfter = False
@@ -84,17 +93,16 @@ class Type(ElementAction):
 
 
 class Press(PageAction):
-    """Press a key or a combination, such as Enter, Control+a or ArrowDown, on an element or on what has the focus."""
+    """Press a key on an element, or where the focus is."""
 
+    everyday = ("selector",)
     activates = True
     effect = Effect.ACTS
     acts_on_element = True
     text_key = "observed"
 
-    key: str = Field(min_length=1, max_length=64, description="Key name; combine with +.")
-    selector: Selector | None = Field(
-        default=None, description="Element to focus first: ref, CSS, text=, role=, //xpath."
-    )
+    key: str = Field(min_length=1, max_length=64, description="Such as Enter or Control+a.")
+    selector: Selector | None = Field(default=None, description="Focused first.")
     frame: Selector | None = Field(default=None, description="Selector of its iframe.")
     strict: bool = Field(default=True, description="false takes the first of several.")
     delay: float | None = Field(default=None, ge=0, le=10_000, description="Ms between key down and up.")
@@ -104,6 +112,7 @@ class Press(PageAction):
 class Hover(ElementAction):
     """Move the mouse over an element."""
 
+    everyday = ()
     gives_nothing = True
     shows_styles = True
     idempotent = True
@@ -117,15 +126,17 @@ class Hover(ElementAction):
 
 
 class SelectOption(ElementAction):
-    """Choose options of a select element by value, label or index; an empty list chooses none. The reply has the
-    values selected afterwards."""
+    """Choose options of a select element; [] chooses none.
 
+    By value, label or index. The reply has the values selected afterwards."""
+
+    everyday = ("value",)
     activates = True
     reads_back = True
     reports_value = True
     idempotent = True
 
-    value: str | Several[str] | None = Field(default=None, description="Option values, or visible labels.")
+    value: str | Several[str] | None = Field(default=None, description="Values, or visible labels.")
     label: str | Several[str] | None = Field(default=None, description="Visible labels.")
     index: int | Several[int] | None = Field(default=None, description="Positions, from 0.")
     force: Force = False
@@ -141,6 +152,7 @@ class SelectOption(ElementAction):
 class Check(ElementAction):
     """Tick a checkbox or radio button; one that is ticked already stays so."""
 
+    everyday = ()
     activates = True
     points = True
     undone_by = next_call("uncheck", ...)
@@ -158,6 +170,7 @@ class Check(ElementAction):
 class Uncheck(ElementAction):
     """Untick a checkbox; one that is not ticked stays so."""
 
+    everyday = ()
     activates = True
     points = True
     undone_by = next_call("check", ...)

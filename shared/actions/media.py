@@ -13,11 +13,15 @@ _WHOLE_PAGE_MS = 30_000
 
 
 class Screenshot(PageAction):
-    """Take a picture of what the page shows, of the full page, of one element, or of a region."""
+    """Take a picture of the window, the full page or an element.
 
-    selector: Selector | None = Field(default=None, description="Only this element; the first match.")
+    A region of it too: clip."""
+
+    everyday = ("selector", "fullPage")
+
+    selector: Selector | None = Field(default=None, description="Only this element.")
     frame: Selector | None = Field(default=None, description="Selector of its iframe.")
-    full_page: bool = Field(default=False, description="The whole scrollable page.")
+    full_page: bool = Field(default=False, description="All of it, scrolled.")
     type: Literal["png", "jpeg", "webp"] = Field(default="png", description="Image format.")
     quality: int = Field(default=80, ge=0, le=100, description="Quality of jpeg and webp; png has none.")
     omit_background: bool = Field(
@@ -65,7 +69,9 @@ class Screenshot(PageAction):
 
 
 class GetScreenshotAsBase64(Screenshot):
-    """Take a picture as `screenshot` does, and get its file as base64 text: long; a model looks at `screenshot`."""
+    """Take a picture as `screenshot` does, as base64 text: long.
+
+    A model looks at `screenshot`."""
 
     text_key = "base64"
     extra_keys = ("mimeType", "width", "height")
@@ -94,6 +100,8 @@ class Margin(Part):
 
 class GeneratePdf(PageAction):
     """Print the page to a PDF, in the form that it has for print."""
+
+    everyday = ("format", "landscape", "filename")
 
     format: Annotated[
         Literal["Letter", "Legal", "Tabloid", "Ledger", "A0", "A1", "A2", "A3", "A4", "A5", "A6"] | None,
@@ -132,9 +140,12 @@ class GeneratePdf(PageAction):
 
 
 class RecordVideo(PageAction):
-    """Record a video of the page as it is, without opening it anew. It survives navigation, and is kept when it is
-    stopped, too long, or the page closes; who began it keeps it."""
+    """Record a video of the page as it is.
 
+    It is not opened anew. The video survives navigation, and is kept when it is stopped, too long, or the page closes;
+    who began it keeps it."""
+
+    everyday = ()
     gives_nothing = True
     effect = Effect.ACTS
     text_key = "observed"
@@ -145,9 +156,11 @@ class RecordVideo(PageAction):
 
 
 class CompareScreenshots(PageAction):
-    """Compare a picture with another one, or with what the page shows now: how many pixels differ, where, and a picture
-    of it."""
+    """Compare a picture with another, or with the page now.
 
+    It says how many pixels differ, where, and gives a picture of it."""
+
+    everyday = ("current", "fullPage")
     text_key = "observed"
 
     baseline: str = Field(min_length=1, description="artifactId of a screenshot of yours.")
@@ -173,9 +186,11 @@ class CompareScreenshots(PageAction):
 
 
 class Highlight(PageAction):
-    """Draw an outline with a label around an element, to show it to a person or in pictures; without a selector, take
-    all of them away."""
+    """Outline an element with a label, for people to see; without a selector, take all outlines away.
 
+    Pictures show them too."""
+
+    everyday = ("selector", "label")
     gives_nothing = True
     effect = Effect.ACTS
     text_key = "observed"

@@ -12,17 +12,19 @@ from shared.next_calls import next_call
 
 
 class Goto(NavigationAction):
-    """Navigate a page to a URL and wait until it has loaded; after 8 s, until it can be used. A pageId that does not
-    exist yet is created, in the shared login; without pageId a new page of your own is made, and named in the reply.
-    A site that answers 429 is left alone: RATE_LIMITED says until when."""
+    """Go to a URL; the reply outlines the page. A new pageId opens a page of that name, none a page of your own.
 
+    A page that has not loaded after 8 s counts as loaded once it can be used. New pages are in the shared login. A site
+    that answers 429 is left alone: RATE_LIMITED says until when."""
+
+    everyday = ("params",)
     unaddressed = Unaddressed.NEW_PAGE
     opens_main_page = True
     replaces_page = True
     aliases = (Alias("navigate_to", presets=MappingProxyType({"newSession": True})),)
     text_key = "observed"
 
-    url: str = Field(min_length=1, description="Absolute URL, with its scheme.")
+    url: str = Field(min_length=1, description="Absolute URL.")
     wait_until: WaitUntil = "load"
     referer: str | None = Field(default=None, description="Referer header value.")
     new_session: bool = Field(
@@ -40,6 +42,7 @@ class Goto(NavigationAction):
 class GoBack(NavigationAction):
     """Go back one entry in the page's history."""
 
+    everyday = ()
     gives_nothing = True
     undone_by = next_call("go_forward")
     text_key = "observed"
@@ -50,6 +53,7 @@ class GoBack(NavigationAction):
 class GoForward(NavigationAction):
     """Go forward one entry in the page's history."""
 
+    everyday = ()
     gives_nothing = True
     text_key = "observed"
 
@@ -59,6 +63,7 @@ class GoForward(NavigationAction):
 class ReloadPage(NavigationAction):
     """Reload the page. Also brings back a page that no longer responds."""
 
+    everyday = ("ignoreCache",)
     gives_nothing = True
     undone_by = ""
     replaces_page = True

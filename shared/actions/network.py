@@ -48,8 +48,11 @@ Method = Annotated[
 
 
 class MockResponse(PageAction):
-    """Answer the page's requests that match, without asking the server. The latest match counts."""
+    """Answer the page's requests that match, instead of the server.
 
+    The latest match counts."""
+
+    everyday = ("status", "body")
     sent_anywhere = True
     effect = Effect.ACTS
     runs_given_script = True  # what it answers may be a script, or a document with one
@@ -79,8 +82,10 @@ class MockResponse(PageAction):
 
 
 class BlockRequests(PageAction):
-    """Block the page's requests to matching URLs, and those of resource types; what caches and service workers have of
-    them too. WebSockets by globs or by type. Adds to what is blocked already."""
+    """Block the page's requests by URL or type.
+
+    What caches and service workers have of them too; WebSockets by globs or by type. Adds to what is blocked already.
+    """
 
     gives_nothing = True
     effect = Effect.ACTS
@@ -118,9 +123,11 @@ class RemoveRoutes(PageAction):
 
 
 class SetSessionHeaders(SessionAct):
-    """Send extra HTTP headers with every request of a session, from later pages too, in place of those set before; {}
-    removes them. For one page: set_extra_headers."""
+    """Send extra headers with every request of a session; {} removes them.
 
+    From later pages too, in place of those set before. For one page: set_extra_headers."""
+
+    everyday = ()
     sent_anywhere = True
     undoable = True
     idempotent = True
@@ -135,9 +142,11 @@ class SetSessionHeaders(SessionAct):
 
 
 class SetExtraHeaders(PageAction):
-    """Send extra HTTP headers with every request of the page, in place of those set before; {} removes them. With
-    sessionId and no pageId: of the whole session, from later pages too."""
+    """Send extra headers with every request of the page; {} removes them.
 
+    In place of those set before. With sessionId and no pageId: of the whole session, from later pages too."""
+
+    everyday = ()
     sent_anywhere = True
     effect = Effect.ACTS
     text_key = "observed"
@@ -164,6 +173,7 @@ class GetNetworkLog(LogDetails, PageAction):
     """List the page's last 500 requests, oldest first. Headers and bodies are told to the client alone that held the
     page when they were sent."""
 
+    everyday = ("pattern", "status", "includeBodies")
     lane = Lane.BESIDE
     needs_open_page = False
     text_key = "log"
@@ -203,6 +213,7 @@ class NetworkWait(LogDetails):
 class WaitForRequest(NetworkWait, WaitingAction):
     """Wait until the page sends a request that matches."""
 
+    everyday = ("pattern", "during")
     effect = from_parts(Effect.DESTROYS, strongest_effect)
     lane = from_parts(Lane.QUEUE, lambda parts: Lane.QUEUE if parts else Lane.BESIDE)
     part_fields = ("during",)
@@ -219,6 +230,7 @@ class WaitForRequest(NetworkWait, WaitingAction):
 class WaitForResponse(NetworkWait, WaitingAction):
     """Wait until a request of the page that matches is answered."""
 
+    everyday = ("pattern", "during")
     effect = from_parts(Effect.DESTROYS, strongest_effect)
     lane = from_parts(Lane.QUEUE, lambda parts: Lane.QUEUE if parts else Lane.BESIDE)
     part_fields = ("during",)
@@ -237,6 +249,7 @@ class ExportHar(PageAction):
     """Export the page's last 500 requests as a HAR 1.2 file. What was not sent while you held the page is in it without
     headers and bodies."""
 
+    everyday = ("content",)
     lane = Lane.BESIDE
     needs_open_page = False
 

@@ -11,17 +11,17 @@ from shared.next_calls import next_call
 
 
 class ClaimPage(OwnershipAction):
-    """Become the owner of a page. With waitSeconds you wait in line until it is free; with a reason you take it at
-    once (after waitSeconds, if given), and its owner is told why. A private page is its owner's until that one gives it
-    up."""
+    """Become a page's owner: wait in line for it, or take it at once with a reason, which its owner is told.
+
+    With both you take it after waitSeconds. A private page is its owner's until that one gives it up."""
 
     effect = Effect.ACTS
     undone_by = next_call("release_page")
     claims_page = True
     unmetered = True
 
-    wait_seconds: int = Field(default=0, ge=0, le=600, description="Seconds to wait in line, first come first served.")
-    reason: Reason | None = Field(default=None, description="Why it must be yours now; recorded and told.")
+    wait_seconds: int = Field(default=0, ge=0, le=600, description="To wait in line.")
+    reason: Reason | None = Field(default=None, description="Why you take it now.")
 
     def allowed_ms(self) -> int:
         return self.wait_seconds * 1000 + self.timeout
@@ -37,8 +37,9 @@ class ReleasePage(OwnershipAction):
 
 
 class HoldPage(OwnershipAction):
-    """Keep a page of yours though you will be idle, for example while you wait for a code. Others need a reason to
-    take it until then."""
+    """Keep a page of yours though you will be idle, as when you wait for a code.
+
+    Others need a reason to take it until then."""
 
     effect = Effect.ACTS
 
@@ -47,8 +48,9 @@ class HoldPage(OwnershipAction):
 
 
 class SharePage(OwnershipAction):
-    """Say what others may do with a page of yours: nothing (private: they see neither where it is nor what it shows),
-    read (the default), or act on it in turns."""
+    """Say what others may do with a page of yours: nothing, read (the default) or act.
+
+    To whom it is private, it shows neither where it is nor what it has. Who may act does so in turns."""
 
     effect = Effect.ACTS
 

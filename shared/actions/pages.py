@@ -9,9 +9,11 @@ from shared.next_calls import next_call
 
 
 class ListPages(Action):
-    """List the open pages: yours, people's, and other agents' (many are only counted, as are those that are private to
-    others)."""
+    """List the open pages: yours, people's, other agents'.
 
+    Many are only counted, as are those that are private to others."""
+
+    everyday = ()
     lane = Lane.BESIDE
     unmetered = True
     aliases = (Alias("listPages"),)
@@ -23,9 +25,11 @@ class ListPages(Action):
 
 
 class OpenPage(NavigationAction):
-    """Open a page of your own, in the shared login, and go to a URL if one is given. Without pageId a free name is
-    made and returned."""
+    """Open a page of your own, with the shared login.
 
+    It goes to a URL if one is given. Without pageId a free name is made and returned."""
+
+    everyday = ("url",)
     unaddressed = Unaddressed.NEW_PAGE
     opens_another = True
     undone_by = next_call("close_page")
@@ -33,14 +37,17 @@ class OpenPage(NavigationAction):
     is_separate_call = True
     text_key = "observed"
 
-    url: str | None = Field(default=None, min_length=1, description="Absolute URL; a blank page without.")
+    url: str | None = Field(default=None, min_length=1, description="Absolute URL.")
     wait_until: WaitUntil = "load"
     referer: str | None = Field(default=None, description="Referer header value.")
 
 
 class ClosePage(PageAction):
-    """Close a page. What was typed into it and not sent is lost; the login stays."""
+    """Close a page; what was typed and not sent is lost.
 
+    The login stays."""
+
+    everyday = ()
     gives_nothing = True
     effect = Effect.DESTROYS
     lane = Lane.BESIDE

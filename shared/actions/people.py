@@ -16,24 +16,24 @@ Choice = Annotated[str, StringConstraints(min_length=1, max_length=100), OneLine
 
 
 class RequestHuman(OwnershipAction):
-    """Ask a person for what you cannot or should not do: sign in, type a code, decide. The page is theirs until they
-    have done it; you wait for that, or read on later with the requestId. Of several agents that meet the same login
-    one asks, and the others join it by this same call."""
+    """Have a person sign in, type a code or decide.
 
+    You wait for it, or read on later with the requestId; the page is theirs meanwhile. Of several agents that meet the
+    same login one asks, and the others join it by this same call."""
+
+    everyday = ("kind", "message", "choices")
     effect = Effect.ACTS
     outlives_client = True
     waits_for_person = True
 
     kind: RequestKind = Field(default="other", description="What for.")
-    message: Message = Field(default="", description="What the person shall do, and why; without secrets.")
+    message: Message = Field(default="", description="What to do, and why.")
     origin: str | None = Field(
         default=None,
         pattern=r"^https?://[A-Za-z0-9.:\[\]-]{1,253}$",
         description="The site that it is about, refused if the page is not there. People are shown the page's.",
     )
-    choices: list[Choice] | None = Field(
-        default=None, max_length=10, description="Of a decision: what there is to choose from."
-    )
+    choices: list[Choice] | None = Field(default=None, max_length=10, description="To choose from.")
     request_id: str | None = Field(
         default=None, min_length=1, max_length=64, description="Read on in an earlier request, instead of a new one."
     )

@@ -12,9 +12,11 @@ from shared.actions.traits import Argument, Effect
 
 
 class DragAndDrop(ElementAction):
-    """Drag an element onto another one. The reply says what the page made of it: an HTML drag and where it was dropped,
-    or where the element is now."""
+    """Drag an element onto another one.
 
+    The reply says what the page made of it: an HTML drag and where it was dropped, or where the element is now."""
+
+    everyday = ()
     activates = True  # where it is let go on the same element, that is a click
     points = True
     requested_point: ClassVar[Argument[BaseModel | None]] = Argument("source_position", None)
@@ -40,17 +42,19 @@ class Point(Part):
 
 
 class Mouse(PageAction):
-    """Use the mouse at a point of the viewport, in CSS px, for what no selector names, such as a place on a canvas. The
-    reply names the element there."""
+    """Use the mouse at a point of the window, where no selector helps.
 
+    Points are in CSS px of the viewport. It is for places such as on a canvas; the reply names the element there."""
+
+    everyday = ("to",)
     effect = Effect.ACTS
     text_key = "observed"
 
     do: Literal["move", "click", "down", "up", "drag", "wheel"] = Field(description="What to do there.")
-    x: float = Field(ge=0, description="Px from the viewport's left edge.")
-    y: float = Field(ge=0, description="Px from its top.")
-    to: Point | None = Field(default=None, description="drag: the point to let go at.")
-    by: Point | None = Field(default=None, description="wheel: how far to scroll.")
+    x: float = Field(ge=0, description="Px from the left.")
+    y: float = Field(ge=0, description="Px from the top.")
+    to: Point | None = Field(default=None, description="drag: let go at this {x, y}.")
+    by: Point | None = Field(default=None, description="wheel: by this {x, y}.")
     button: Literal["left", "right", "middle"] = Field(default="left", description="Mouse button.")
     click_count: int = Field(default=1, ge=1, le=3, description="2 is a double click.")
     delay: float | None = Field(default=None, ge=0, le=10_000, description="click: ms between down and up.")
@@ -59,14 +63,16 @@ class Mouse(PageAction):
 
 
 class Scroll(PageAction):
-    """Scroll the page, or inside `selector`: to its top or bottom, by px, or an element into view. Without arguments
-    one screen down. The reply says where it is then, and how much more there is."""
+    """Scroll the page or an element: one screen down, by px or to an end; or an element into view.
 
+    The reply says where it is then, and how much more there is."""
+
+    everyday = ("selector", "to", "y")
     gives_nothing = True
     effect = Effect.ACTS
     text_key = "observed"
 
-    selector: Selector | None = Field(default=None, description="Element to bring into view, or to scroll inside.")
+    selector: Selector | None = Field(default=None, description="Element to show, or to scroll in.")
     frame: Selector | None = Field(default=None, description="Selector of its iframe.")
     strict: bool = Field(default=True, description="false takes the first of several.")
     to: Literal["top", "bottom", "view"] | None = Field(default=None, description="Where to first.")

@@ -20,9 +20,11 @@ HalfMinute = Annotated[int, Field(ge=1, le=120_000, description="Milliseconds it
 
 
 class EvaluateScript(PageAction):
-    """Run JavaScript in the page and return its JSON result. An expression, or a function; a promise is awaited.
-    With `selector`, the function gets the element as its first argument."""
+    """Run JavaScript in the page and get its JSON result; promises are awaited.
 
+    An expression, or a function. With `selector`, the function gets the element as its first argument."""
+
+    everyday = ("selector",)
     effect = Effect.ACTS
     runs_script = True
     runs_given_script = True
@@ -35,10 +37,10 @@ class EvaluateScript(PageAction):
         min_length=1,
         max_length=LONG_TEXT,
         validation_alias=AliasChoices("expression", "script"),
-        description="JavaScript, such as `document.title` or `(arg) => arg.n + 1`.",
+        description="Expression or function.",
     )
     arg: AnyJson = Field(default=None, description="JSON value given to the function.")
-    selector: Selector | None = Field(default=None, description="Element to give to the function; the first match.")
+    selector: Selector | None = Field(default=None, description="Element for the function.")
     frame: Selector | None = Field(default=None, description="Selector of the iframe to run in.")
     timeout: HalfMinute = 30_000
 
@@ -56,9 +58,11 @@ ScriptIds = Annotated[list[str] | None, Field(max_length=20, description="Only t
 
 
 class AddSessionInitScript(SessionAct):
-    """Run JavaScript in each document of a session of your own, frames, popups and later pages too, before the
-    document's own scripts. For one page: add_init_script."""
+    """Run JavaScript in each document of a session, before its own scripts.
 
+    Of a session of your own, in frames, popups and later pages too. For one page: add_init_script."""
+
+    everyday = ()
     runs_given_script = True
     outlasts_document = True
     undone_by = next_call("remove_session_init_scripts", ...)
@@ -73,8 +77,9 @@ class AddSessionInitScript(SessionAct):
 
 
 class AddInitScript(PageAction):
-    """Run JavaScript in each document of the page and its frames before the document's own scripts, from the next
-    navigation on. With sessionId and no pageId: in all pages of a session of your own."""
+    """Run JavaScript in each later document of the page, before its own scripts.
+
+    In its frames too. With sessionId and no pageId: in all pages of a session of your own."""
 
     effect = Effect.ACTS
     text_key = "observed"
@@ -91,6 +96,7 @@ class AddInitScript(PageAction):
 class RemoveSessionInitScripts(SessionAct):
     """Remove init scripts of a session: some, or all. What they did stays until the next document."""
 
+    everyday = ("scriptIds",)
     gives_nothing = True
     undoable = True
     idempotent = True
@@ -117,10 +123,12 @@ class RemoveInitScripts(PageAction):
 
 
 class Fetch(PageAction):
-    """Send an HTTP request from within the page, with its cookies and its origin, and return the answer. An HTTP
-    error status is an error that carries status, headers and the body's start. After a 429 the site is left alone for
-    as long as it asks (RATE_LIMITED)."""
+    """Send an HTTP request from the page, with its cookies.
 
+    It has the page's origin. An HTTP error status is an error that carries status, headers and the body's start. After
+    a 429 the site is left alone for as long as it asks (RATE_LIMITED)."""
+
+    everyday = ("responseType", "method", "headers", "body", "fetchOptions")
     effect = Effect.ACTS
     runs_script = True
     from_page = True
@@ -132,17 +140,13 @@ class Fetch(PageAction):
     extra_keys = ("status", "redirectedTo", "headers")
     untrusted = True
 
-    url: str = Field(min_length=1, description="URL; may be relative to the page.")
-    response_type: Literal["text", "json", "binary"] = Field(
-        default="text", description="What to make of the body; binary is kept as an artifact."
-    )
-    method: str | None = Field(default=None, pattern=r"^[A-Za-z]+$", description="HTTP method; GET by default.")
+    url: str = Field(min_length=1, description="May be relative to the page's.")
+    response_type: Literal["text", "json", "binary"] = Field(default="text", description="binary is kept as a file.")
+    method: str | None = Field(default=None, pattern=r"^[A-Za-z]+$", description="GET without it.")
     headers: dict[str, str | SecretHeader] | None = Field(
-        default=None, max_length=200, description='Headers; a value may be {"secret": NAME, "prefix": "Bearer "}.'
+        default=None, max_length=200, description='A value may be {"secret": NAME, "prefix": "Bearer "}.'
     )
-    body: LongText | Fields | Items | None = Field(
-        default=None, description="Request body; an object or array is sent as JSON."
-    )
+    body: LongText | Fields | Items | None = Field(default=None, description="Text, or what to send as JSON.")
     mode: Literal["cors", "no-cors", "same-origin", "navigate"] | None = Field(default=None, description="CORS mode.")
     credentials: Literal["omit", "same-origin", "include"] | None = Field(
         default=None, description="When cookies go along; same-origin by default."

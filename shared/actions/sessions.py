@@ -36,6 +36,7 @@ class SessionProxy(Part):
 class CreateSession(Action):
     """Create a session of your own: no cookies, no logins, and only you can use it until you share it."""
 
+    everyday = ("name", "persistent", "viewport")
     effect = Effect.ACTS
     serves_reading = True
     creates_session = True
@@ -123,9 +124,11 @@ class CloseSession(Action):
 
 
 class GrantPermissions(SessionAct):
-    """Let a site (one origin) read the clipboard, know the position and the like, in all pages of the session; in place
-    of what it was granted before, [] takes it back. The clipboard is one for all pages."""
+    """Grant a site (one origin) permissions in all pages of the session; [] takes them back.
 
+    In place of what it was granted before. The clipboard is one for all pages."""
+
+    everyday = ()
     undone_by = next_call("grant_permissions", permissions=[], origin="...")
     idempotent = True
     loggable_arguments = frozenset({"permissions", "origin"})
@@ -157,9 +160,11 @@ def _origin(url: str) -> tuple[str, str]:
 
 
 class GetCookies(SessionAction):
-    """Get the cookies of a session, of all sites or of some; those of the shared login with their values only where
-    the token allows that."""
+    """Get the cookies of a session.
 
+    Of all sites or of some; those of the shared login with their values only where the token allows that."""
+
+    everyday = ("domain", "name")
     untrusted = True
     touches_cookies = True
 
@@ -210,8 +215,11 @@ class Cookie(Part):
 
 
 class SetCookies(SessionAct):
-    """Set cookies in a session. Refused while others hold pages that would send them, unless affectOthers."""
+    """Set cookies in a session, each for a url or a domain.
 
+    Refused while others hold pages that would send them, unless affectOthers."""
+
+    everyday = ()
     undoable = True
     idempotent = True
     touches_cookies = True
@@ -243,6 +251,7 @@ def is_below(host: str, domain: str) -> bool:
 class ClearCookies(SessionAct):
     """Delete cookies of a session: all, or those of a domain, name or path. Whoever works there may be logged out."""
 
+    everyday = ("domain", "name")
     gives_nothing = True
     effect = Effect.DESTROYS
     undoable = True
@@ -285,6 +294,7 @@ class SaveSessionState(SessionAction):
 class RestoreSessionState(SessionAct):
     """Put the logins of a session back as they were saved. What it has got since is gone."""
 
+    everyday = ("name",)
     gives_nothing = True
     effect = Effect.DESTROYS
     within_ms = _STORAGE_MS
@@ -301,9 +311,10 @@ class RestoreSessionState(SessionAct):
 
 
 class ExportSession(SessionAction):
-    """Write the logins of a session to a file, in Playwright's format, that import_login takes on any machine. Whoever
-    has the file is signed in, so that the shared login is exported only where the token allows it, and never where a
-    page is private to another."""
+    """Write the logins of a session to a file that import_login takes.
+
+    In Playwright's format, which any machine reads. Whoever has the file is signed in, so that the shared login is
+    exported only where the token allows it, and never where a page is private to another."""
 
     gives_nothing = True
     effect = Effect.ACTS

@@ -70,8 +70,10 @@ class Viewport(Part):
 
 
 class BrowserLaunch(Action):
-    """Launch a Playwright browser (chromium, firefox, or webkit). It is a page of your own in the shared browser, with
-    its login; a browser of another kind has no login."""
+    """Launch a Playwright browser (chromium, firefox, or webkit): a page of your own in the shared browser, with its
+    login.
+
+    A browser of another kind has no login."""
 
     effect = Effect.ACTS
     serves_reading = True
@@ -102,7 +104,9 @@ class BrowserNavigate(NavigationAction, OwnPageAction):
 
 
 class BrowserFind(OwnPageAction):
-    """Find elements on the page: how many match, and whether the first can be seen and used."""
+    """Find elements, and say whether the first can be used.
+
+    How many match, and whether the first can be seen and used."""
 
     activity_phrase = "finding element"
     hints = _OF_ELEMENTS
@@ -146,7 +150,9 @@ class BrowserClick(OwnPageAction):
 
 
 class BrowserType(OwnPageAction):
-    """Type text into an input of the page, instead of what it has or after it."""
+    """Type text into an input.
+
+    In the page, instead of what it has or after it."""
 
     effect = Effect.ACTS
     activity_phrase = "typing into element"

@@ -14,10 +14,13 @@ _A_DAY_MS = 86_400_000
 
 
 class Login(SessionAct):
-    """Have a person at the service's machine sign in, where a site refuses automated browsers; tell them first. Opens
-    an ordinary window with the shared login and waits until they close it. Meanwhile no page can be used
+    """Have a person at the service's machine sign in, in an ordinary window, where a site refuses automated browsers.
+    Tell them first.
+
+    The window opens with the shared login, and you wait until they close it. Meanwhile no page can be used
     (HUMAN_IN_CONTROL); afterwards each is back under its pageId, with the new login."""
 
+    everyday = ("url",)
     lane = Lane.BESIDE
     outlives_client: ClassVar[bool] = True
     waits_for_person = True
@@ -33,9 +36,11 @@ class Login(SessionAct):
 
 
 class ImportLogin(SessionAct):
-    """Bring a login from another browser into a session: cookies and storage, from the content of a Playwright storage
-    state (JSON) or of a cookies.txt. Says what could not be brought and why; values are never shown."""
+    """Bring a login into a session from a Playwright storage state (JSON) or a cookies.txt.
 
+    Cookies and storage of another browser. Says what could not be brought and why; values are never shown."""
+
+    everyday = ("site",)
     undoable = True
     idempotent = True
     touches_cookies = True

@@ -18,6 +18,7 @@ MaxAge = Annotated[
 class GetPageState(PageAction):
     """Get the state of a page: URL, title, how far it has loaded, its frames, and its description."""
 
+    everyday = ()
     untrusted = True
 
     max_age: MaxAge = 0
@@ -26,14 +27,17 @@ class GetPageState(PageAction):
 class GetElement(PageAction):
     """Get what is known of an element: whether it is there, visible and enabled, its box, attributes, text and HTML."""
 
+    everyday = ()
     untrusted = True
 
-    selector: Selector = Field(description='Ref (e12), CSS, text=..., role=button[name="..."] or //xpath.')
+    selector: Selector = Field(description="Ref (e12), CSS, text=... or role=...")
     max_age: MaxAge = 0
 
 
 class GetScreenshot(PageAction):
     """Get a screenshot that you took, by its artifactId, or the current one."""
+
+    everyday = ("screenshotId",)
 
     screenshot_id: str = Field(default=CURRENT, min_length=1, max_length=64, description="artifactId, or `current`.")
     max_age: MaxAge = 0

@@ -15,6 +15,7 @@ Key = Annotated[str, StringConstraints(min_length=1, max_length=1_000)]
 class GetStorage(PageAction):
     """Get local or session storage of the page's origin."""
 
+    everyday = ("kind", "keys")
     untrusted = True
     text_key = "items"
 
@@ -26,6 +27,7 @@ class GetStorage(PageAction):
 class SetStorage(StorageAct):
     """Set items of local or session storage of the page's origin, beside those that it has."""
 
+    everyday = ("kind",)
     undoable = True
     idempotent = True
 
@@ -37,6 +39,7 @@ class SetStorage(StorageAct):
 class RemoveStorage(StorageAct):
     """Remove items from local or session storage of the page's origin."""
 
+    everyday = ("kind",)
     gives_nothing = True
     undoable = True
     idempotent = True
@@ -48,6 +51,7 @@ class RemoveStorage(StorageAct):
 class ClearStorage(StorageAct):
     """Remove all of local or session storage of the page's origin. A site may forget its login by it."""
 
+    everyday = ("kind",)
     gives_nothing = True
     effect = Effect.DESTROYS
     undoable = True

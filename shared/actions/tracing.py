@@ -11,6 +11,7 @@ class StartTracing(SessionAct):
     """Record a trace of all pages of a session: steps, pictures, documents, requests. Never where a page is private to
     another."""
 
+    everyday = ()
     gives_nothing = True
     undone_by = next_call("stop_tracing")
     shows_all_pages = True

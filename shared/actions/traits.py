@@ -110,6 +110,10 @@ class Traits(BaseModel):
     aliases: ClassVar[tuple[Alias, ...]] = ()
     option_bags: ClassVar[tuple[str, ...]] = ()
     """Lists the arguments whose keys are moved among the action's own, such as `params`."""
+    everyday: ClassVar[tuple[str, ...] | None] = None
+    """Lists the arguments of its own that tool lists show besides the required ones: those of every day, about three.
+    None shows all. The others are taken all the same: `help` describes them, and a client that sends nothing but what
+    it is shown has `call_tool` for them. It can name an option bag too."""
     text_key: ClassVar[str] = ""
     """Names the key of the result that a model sees as text. Without one it sees the whole result as JSON."""
     extra_keys: ClassVar[tuple[str, ...]] = ()

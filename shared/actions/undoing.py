@@ -10,14 +10,17 @@ from shared.actions.traits import Effect, Lane
 
 
 class Undo(Action):
-    """Take back what a call of yours lost, within 10 minutes: a closed page or session, cookies, storage, routes,
-    headers, emulation. What was set anew since stays, and is told. Acts on the site itself cannot be undone."""
+    """Take back what a call of yours lost within 10 minutes: a closed page or session, cookies, storage, routes,
+    emulation.
 
+    Headers too. What was set anew since stays, and is told. Acts on the site itself cannot be undone."""
+
+    everyday = ("callId", "list")
     effect = Effect.ACTS
     lane = Lane.BESIDE
     text_key = "observed"
     hints = MappingProxyType({"AFFECTS_OTHERS": 'To affect all of them, repeat undo with "affectOthers": true.'})
 
-    call_id: CallId | None = Field(default=None, description="The call, or how its id begins; your last one without.")
+    call_id: CallId | None = Field(default=None, description="Your last one without; how it begins is enough.")
     only_list: bool = Field(default=False, alias="list", description="Only tell what can be undone, and until when.")
     affect_others: bool = Field(default=False, description="Do it although others hold pages that it concerns.")

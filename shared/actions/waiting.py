@@ -10,11 +10,14 @@ from shared.actions.traits import Lane
 
 
 class WaitForSelector(WaitingAction):
-    """Wait until an element appears (or, by `state`, is attached, hidden or gone)."""
+    """Wait until an element is there, or gone.
 
+    Visible or hidden, in the document or out of it: by state."""
+
+    everyday = ("state",)
     text_key = "observed"
 
-    selector: Selector = Field(description='Ref (e12), CSS, text=..., role=button[name="..."] or //xpath.')
+    selector: Selector = Field(description="Ref (e12), CSS, text=... or role=...")
     state: Literal["attached", "detached", "visible", "hidden"] = Field(
         default="visible", description="What to wait for."
     )
@@ -28,8 +31,11 @@ UrlGlob = Annotated[
 
 
 class WaitForNavigation(WaitingAction):
-    """Wait for the page's next navigation to load. One that began after your own last act on the page counts too."""
+    """Wait for the page's next navigation to load.
 
+    One that began after your own last act on the page counts too."""
+
+    everyday = ("url",)
     waits_for_document = True
     text_key = "observed"
 
@@ -40,6 +46,7 @@ class WaitForNavigation(WaitingAction):
 class WaitForUrl(WaitingAction):
     """Wait until the page is at a URL that matches, and has loaded."""
 
+    everyday = ()
     waits_for_document = True
     text_key = "observed"
 

@@ -19,7 +19,7 @@ every_action = pytest.mark.parametrize("action", ACTIONS.values(), ids=ACTIONS)
 @every_action
 def test_every_argument_is_told_with_its_meaning(action: type[Action]) -> None:
     text = action_help(action.name())
-    assert text.startswith(f"{action.name()}: {action.description()}\n")
+    assert text.startswith(f"{action.name()}: {action.whole_description()}\n")
     for name, node in cast("dict[str, dict[str, str]]", full_schema(action)["properties"]).items():
         (line,) = [line for line in text.splitlines() if line.startswith((f"- {name} (", f"- {name} or "))]
         assert line.endswith(f": {node['description']}")

@@ -39,7 +39,7 @@ def test_a_stale_page_is_noticed_and_written_anew(tmp_path: Path, capsys: pytest
 def test_an_action_has_its_section_with_every_argument(name: str) -> None:
     action = ACTIONS[name]
     section = written().partition(f"### {action.title()}: `{name}`\n")[2].partition("\n## ")[0].partition("\n### ")[0]
-    assert action.description() in section
+    assert action.whole_description() in section
     for field in action.model_fields.keys() - action.common_fields():
         shown = f"| `{action.model_fields[field].alias or field}`"
         assert shown in section or field == "window"

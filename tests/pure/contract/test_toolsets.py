@@ -1,15 +1,21 @@
 """Tests toolsets: what is in each, what that costs a model, and that they filter the list alone."""
 
+from typing import cast
+
 import pytest
 
 from shared import toolsets
+from shared.actions.base import Action
 from shared.catalogue import ACTIONS, CATEGORIES, NAMES, parse
+from shared.instructions import INSTRUCTIONS
 from shared.reference import tokens
+from shared.schema import Schema, full_schema, listed_schema
 from shared.toolsets import CORE, category, tools
 
-MOST_TOKENS = {"core": 5_200, "all": 21_800}
-"""Whole schemas cost what they cost: no argument is left out of a list to save some."""
-AT_MOST_A_TOOL = 215
+MOST_TOKENS_OF_CORE = 2_500
+"""Bounds what each chat pays before its first call: the list, `call_tool`, `help` and the instructions."""
+AT_MOST_A_TOOL = 110
+MOST_ARGUMENTS = 5
 
 
 def listed(*toolsets: str) -> list[str]:
@@ -44,8 +50,22 @@ def test_what_is_not_listed_can_be_called() -> None:
     assert parse({"action": "hover", "selector": "#a"}).name() == "hover"
 
 
-@pytest.mark.parametrize("toolset", MOST_TOKENS)
-def test_a_list_costs_no_more_than_it_must(toolset: str) -> None:
+def test_the_list_of_core_and_the_instructions_cost_little() -> None:
+    sizes = [tokens(tool) for tool in tools(frozenset({"core"}))]
+    assert sum(sizes) + len(INSTRUCTIONS.encode()) / 4 <= MOST_TOKENS_OF_CORE
+
+
+@pytest.mark.parametrize("toolset", toolsets.NAMES)
+def test_a_toolset_costs_little_for_each_of_its_tools(toolset: str) -> None:
     sizes = [tokens(tool) for tool in tools(frozenset({toolset}))]
-    assert sum(sizes) <= MOST_TOKENS[toolset]
-    assert toolset == "core" or sum(sizes) / len(sizes) <= AT_MOST_A_TOOL
+    assert sum(sizes) / len(sizes) <= AT_MOST_A_TOOL
+
+
+@pytest.mark.parametrize("action", ACTIONS.values(), ids=ACTIONS)
+def test_a_tool_lists_its_everyday_arguments_which_are_few(action: type[Action]) -> None:
+    schema = listed_schema(action)
+    listed = [*cast("Schema", schema["properties"])]
+    own = full_schema(action)["properties"]
+    everyday = {*cast("Schema", own)} | {*action.option_bags}
+    assert {*(action.everyday or ())} <= everyday
+    assert len({*listed} - {"pageId", *action.option_bags}) <= MOST_ARGUMENTS, "name the everyday ones: `everyday`"
