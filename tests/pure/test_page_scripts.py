@@ -7,11 +7,11 @@ import subprocess
 from importlib import resources
 from pathlib import Path
 
-import pytest
 from playwright._impl._driver import compute_driver_executable
 
 from browser_service.host import scripts
 from browser_service.host.scripts import call_of, script
+from tests.support.each import each
 
 FILES = {file.name: file.read_text("utf-8") for file in resources.files(scripts).iterdir() if file.name.endswith(".js")}
 CALLED = [name.removesuffix(".js") for name, source in FILES.items() if "export default " in source]
@@ -36,7 +36,7 @@ def test_the_check_finds_bad_syntax_and_what_is_not_there_to_import() -> None:
     assert wrong(broken, {"d": "e => }"}).keys() == {"./a.js", "./b.js", "d"}
 
 
-@pytest.mark.parametrize("name", FILES)
+@each({name: name for name in FILES})
 def test_a_file_begins_with_a_sentence_on_what_it_does_and_uses_what_it_imports(name: str) -> None:
     said = re.match(r"(// .+\n)+", FILES[name])
     assert said is not None

@@ -97,12 +97,12 @@ async def test_each_call_has_an_id_of_its_own(client: Client, standin: StandIn) 
     assert len({(await standin.call()).headers["x-browse-call"] for _ in range(3)}) == 3
 
 
-@pytest.mark.parametrize("name", sorted(catalogue.NAMES.keys() - {"call_tool"}))
-async def test_every_name_of_the_catalogue_can_be_called(client: Client, standin: StandIn, name: str) -> None:
-    await call(client, name)
-    assert (await standin.call()).body == {"action": name}
-    await call(client, "call_tool", name=name, arguments={"x": 1})
-    assert (await standin.call()).body == {"action": name, "x": 1}, "the same, and no wrapper, is sent on"
+async def test_every_name_of_the_catalogue_can_be_called(client: Client, standin: StandIn) -> None:
+    for name in catalogue.NAMES.keys() - {"call_tool"}:
+        await call(client, name)
+        assert (await standin.call()).body == {"action": name}
+        await call(client, "call_tool", name=name, arguments={"x": 1})
+        assert (await standin.call()).body == {"action": name, "x": 1}, "the same, and no wrapper, is sent on"
 
 
 @pytest.mark.parametrize(

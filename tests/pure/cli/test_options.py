@@ -22,8 +22,8 @@ from shared.help_text import example
 from shared.mentions import as_commands
 from shared.next_calls import next_call
 from shared.schema import full_schema
+from tests.support.each import each
 
-ACTIONS = [pytest.param(action, id=name) for name, action in catalogue.ACTIONS.items()]
 OWN = {"--data-dir", "--json", "--out", "--output", "--person", "--help"}
 SAMPLES: dict[object, JsonValue] = {int: 1234, int | None: 1234, bool: False, str: "x"}
 
@@ -61,7 +61,7 @@ def sample(annotation: Any) -> JsonValue:  # Any: a type as an annotation has it
     return SAMPLES.get(annotation, "http://localhost:8901")
 
 
-@pytest.mark.parametrize("action", ACTIONS)
+@each(catalogue.ACTIONS)
 def test_an_actions_options_are_its_arguments_and_nothing_else(action: type[Action]) -> None:
     spelled = offered(command_of(action.name(), action))
     assert len(spelled) == len(set(spelled)), "an argument has the name of another option"
@@ -151,7 +151,7 @@ def test_what_a_reply_says_of_a_secret_is_masked_wherever_it_stands() -> None:
     }
 
 
-@pytest.mark.parametrize("action", ACTIONS)
+@each(catalogue.ACTIONS)
 def test_the_command_that_stands_for_a_call_makes_that_call(action: type[Action]) -> None:
     call = {"action": action.name(), **example(action)}
     command = as_commands(next_call(action.name(), **example(action)))

@@ -16,6 +16,7 @@ from shared.catalogue import ACTIONS, parse
 from shared.errors import BrowseError, ValidationFailed
 from shared.json_lines import strict
 from shared.schema import Schema, full_schema, listed_schema
+from tests.support.each import each
 
 LIMITS = {"string": "maxLength", "array": "maxItems", "object": "maxProperties"}
 SIZES = {*LIMITS.values()}
@@ -34,13 +35,15 @@ def unlimited(node: Schema, path: str) -> Iterator[str]:
     for key in ("properties", "items", "additionalProperties", "anyOf"):
         inner = node.get(key)
         options = inner if isinstance(inner, list) else [inner]
-        named = inner.items() if key == "properties" and isinstance(inner, dict) else [(key, each) for each in options]
-        for name, each in named:
-            if isinstance(each, dict):
-                yield from unlimited(each, f"{path}.{name}")
+        named = (
+            inner.items() if key == "properties" and isinstance(inner, dict) else [(key, value) for value in options]
+        )
+        for name, value in named:
+            if isinstance(value, dict):
+                yield from unlimited(value, f"{path}.{name}")
 
 
-@pytest.mark.parametrize("action", ACTIONS.values(), ids=ACTIONS)
+@each(ACTIONS)
 def test_every_text_list_and_object_of_the_catalogue_has_a_limit_that_no_tool_list_spends_tokens_on(
     action: type[Action],
 ) -> None:

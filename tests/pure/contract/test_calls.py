@@ -55,6 +55,7 @@ from shared.pages import (
     SessionSpec,
     Size,
 )
+from tests.support.each import each
 
 PAGE = PageState(page_id="cart", session_id="default", url="https://example.com", title="Cart ✓", holder_id="c1")
 NOTICE = Notice(text='"cart" was closed by its owner.', page_id="cart")
@@ -129,17 +130,17 @@ EXAMPLES: list[Model] = [
     ),
 ]
 
-every_example = pytest.mark.parametrize("model", EXAMPLES, ids=lambda each: type(each).__name__)
+every_example = each({type(model).__name__: model for model in EXAMPLES})
 
 
 def test_every_model_has_an_example_here() -> None:
     declared = {
-        each
+        found
         for module in (calls, events, pages)
-        for each in vars(module).values()
-        if isinstance(each, type) and issubclass(each, Model)
+        for found in vars(module).values()
+        if isinstance(found, type) and issubclass(found, Model)
     }
-    assert declared - {Model} == {type(each) for each in EXAMPLES}
+    assert declared - {Model} == {type(model) for model in EXAMPLES}
 
 
 @every_example
@@ -167,7 +168,7 @@ def test_an_event_is_known_by_its_kind(event: Model) -> None:
 def test_the_kinds_of_events_are_lasting_names() -> None:
     pages = ["page_opened", "page_changed", "page_closed", "page_retired"]
     kinds = [*pages, "call_moved", "call_ended", "notice", "state", "throttled", "download"]
-    assert [each.model_dump()["kind"] for each in EVENTS] == kinds
+    assert [event.model_dump()["kind"] for event in EVENTS] == kinds
 
 
 def test_an_event_of_an_unknown_kind_is_refused() -> None:

@@ -3,13 +3,13 @@
 import re
 from datetime import datetime
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
 from shared import errors
 from shared.errors import BrowseError, ErrorBody, Relayed, every_error
+from tests.support.each import each
 
 PUBLISHED = [
     "INVALID_REQUEST",
@@ -54,7 +54,7 @@ JSON = st.recursive(
     max_leaves=8,
 )
 
-every_class = pytest.mark.parametrize("error", [*every_error()], ids=lambda each: each.__name__)
+every_class = each({error.__name__: error for error in every_error()})
 
 
 def drawn() -> dict[str, tuple[str, str, int]]:

@@ -12,8 +12,9 @@ from shared.errors import InvalidRequest
 from shared.help_text import action_help, example, overview, toolset_help
 from shared.schema import full_schema
 from shared.wire import INLINE_TEXT
+from tests.support.each import each
 
-every_action = pytest.mark.parametrize("action", ACTIONS.values(), ids=ACTIONS)
+every_action = each(ACTIONS)
 
 
 @every_action

@@ -15,6 +15,7 @@ from shared.catalogue import ACTIONS, parse
 from shared.errors import BrowseError, ServiceUnavailable
 from shared.schema import Schema, full_schema
 from tests.support.bodies import smallest
+from tests.support.each import each
 
 CLICK = {"action": "click", "selector": "#a"}
 
@@ -106,7 +107,7 @@ def test_steps_are_a_list_of_one_to_fifty(steps: Any) -> None:  # Any: JSON
 BESIDES = [name for name, action in ACTIONS.items() if not action.waits_for_person and action not in (Batch, CallTool)]
 
 
-@pytest.mark.parametrize("name", BESIDES)
+@each({name: name for name in BESIDES})
 def test_every_action_that_is_no_batch_and_waits_for_nobody_is_a_step(name: str) -> None:
     step = {"action": name, **smallest(ACTIONS[name])}
     parsed = batch(step, CLICK)

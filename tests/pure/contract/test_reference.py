@@ -5,10 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from shared.actions.base import Action
 from shared.catalogue import ACTIONS, NAMES
 from shared.errors import every_error
 from shared.reference import PAGE, answers, main, reference
 from shared.written import FILE, fingerprint
+from tests.support.each import each
 
 
 @cache
@@ -35,10 +37,10 @@ def test_a_stale_page_is_noticed_and_written_anew(tmp_path: Path, capsys: pytest
     assert main(["--check"], page, file) == 0
 
 
-@pytest.mark.parametrize("name", ACTIONS)
-def test_an_action_has_its_section_with_every_argument(name: str) -> None:
-    action = ACTIONS[name]
-    section = written().partition(f"### {action.title()}: `{name}`\n")[2].partition("\n## ")[0].partition("\n### ")[0]
+@each(ACTIONS)
+def test_an_action_has_its_section_with_every_argument(action: type[Action]) -> None:
+    _, _, rest = written().partition(f"### {action.title()}: `{action.name()}`\n")
+    section = rest.partition("\n## ")[0].partition("\n### ")[0]
     assert action.whole_description() in section
     for field in action.model_fields.keys() - action.common_fields():
         shown = f"| `{action.model_fields[field].alias or field}`"

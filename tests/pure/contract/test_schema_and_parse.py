@@ -17,6 +17,7 @@ from shared.errors import ValidationFailed
 from shared.filenames import safe_name
 from shared.schema import Schema, full_schema
 from shared.wire import RESERVED_IDS
+from tests.support.each import each
 
 Arguments = dict[str, JsonValue]
 
@@ -38,8 +39,8 @@ EXCLUSIVE = {
 
 OWN_NAMES = {name: action for name, action in ACTIONS.items() if action is not CallTool}
 """All but the one that becomes what it calls."""
-every_action = pytest.mark.parametrize("action", OWN_NAMES.values(), ids=OWN_NAMES)
-a_few = settings(max_examples=10)
+every_action = each(OWN_NAMES)
+a_few = settings(max_examples=5)
 one = settings(max_examples=1)
 
 
@@ -144,7 +145,7 @@ def test_a_file_name_that_windows_takes_for_a_device_is_refused(name: str) -> No
 
 @every_action
 @given(data=st.data(), stranger=WORDS)
-@a_few
+@one
 def test_an_argument_that_the_schema_lacks_is_refused(action: type[Action], data: st.DataObject, stranger: str) -> None:
     chosen = {**data.draw(arguments_of(action)), f"un{stranger}": 1}
     assert not validator(action).is_valid(chosen)

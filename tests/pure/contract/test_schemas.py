@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator
 from typing import cast
 
-import pytest
 from jsonschema import Draft202012Validator
 
 from shared.actions.base import Action, PageAction, SessionAction
@@ -13,10 +12,11 @@ from shared.catalogue import ACTIONS, NAMES
 from shared.schema import Schema, full_schema, inherited_names, listed_schema, second_names
 from shared.toolsets import annotations
 from tests.support.bodies import smallest
+from tests.support.each import each
 
 DESCRIPTION_LENGTH = 300
 
-every_action = pytest.mark.parametrize("action", ACTIONS.values(), ids=ACTIONS)
+every_action = each(ACTIONS)
 
 
 def properties(schema: Schema) -> dict[str, Schema]:

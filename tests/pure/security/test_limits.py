@@ -16,6 +16,7 @@ from shared.help_text import action_help, example, overview, toolset_help
 from shared.limits import Limits, limits_of, readable_limits
 from shared.model import Json
 from shared.schema import full_schema
+from tests.support.each import each
 
 READER_DOES = {
     *("goto", "go_back", "go_forward", "reload_page", "open_page", "close_page", "release_page", "cancel_call"),
@@ -181,9 +182,9 @@ def test_an_origin_limit_leaves_what_is_there() -> None:
     assert unbound == set()
 
 
-@pytest.mark.parametrize("name", sorted(catalogue.ACTIONS))
-def test_a_session_limit_refuses_every_field_that_names_another_session(name: str) -> None:
-    action = catalogue.ACTIONS[name]
+@each(catalogue.ACTIONS)
+def test_a_session_limit_refuses_every_field_that_names_another_session(action: type[Action]) -> None:
+    name = action.name()
     if name in {"call_tool", "list_pages", "get_activity"}:  # it is what it calls; lists are filtered
         return
     properties = full_schema(action)["properties"]

@@ -9,6 +9,7 @@ from browser_service.http.edge import loopback_hosts
 from browser_service.security.urls import UrlPolicy
 from browser_service.settings import Settings
 from shared.errors import BrowseError, Forbidden, ValidationFailed
+from tests.support.each import each
 
 OWN_PORT = 8888
 POLICY = UrlPolicy(own_hosts=lambda: frozenset(loopback_hosts(OWN_PORT)))
@@ -101,7 +102,7 @@ SCHEMES = [
 ]
 
 
-@pytest.mark.parametrize("url", METADATA)
+@each({url: url for url in METADATA})
 def test_a_metadata_address_is_refused_however_it_is_spelled(url: str) -> None:
     with pytest.raises(Forbidden, match="metadata"):
         POLICY.check(url)

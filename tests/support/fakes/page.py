@@ -323,6 +323,12 @@ class FakeContext(Emitter):
     ) -> None:
         self.jar.remove(name, domain, path)
 
+    async def grant_permissions(self, names: Iterable[str], *, origin: str) -> None:
+        """Grant nothing: these pages ask for nothing."""
+
+    async def clear_permissions(self) -> None:
+        """Take nothing back."""
+
     async def storage_state(self, **_: object) -> dict[str, Any]:  # Any: as Playwright gives it
         return {"cookies": await self.cookies(), "origins": []}
 
