@@ -1,13 +1,15 @@
-"""Watches whether the browser answers at once, and ends the renderer that keeps it from that.
+"""Watches whether the browser answers at once, and stops the renderer that keeps it from that.
 
-All pages share one main thread of the browser, one driver and one event loop. A page can give the first so much to do
-that nothing of it reaches us that could be counted, and no command the browser. Whatever it does for that costs its
-renderer processor time, which the system tells, and the system ends it at once.
+All pages share one main thread of the browser, one driver and one event loop. A page can give them so much to do that
+nothing of it reaches us that could be counted, and no command the browser. Whatever it does for that costs its renderer
+processor time, which the system tells. The system stops it until the browser has worked off what came, which a page
+that is meant well does not notice; one that has to be stopped again and again is ended.
 """
 
 import asyncio
 import contextlib
 import time
+from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
@@ -21,19 +23,26 @@ _log = structlog.get_logger(__name__)
 _EVERY_S: Final = 0.1
 _EVERY_WHEN_IDLE_S: Final = 0.5
 """While no call runs it is asked less often."""
-_LATE_S: Final = 0.25
+_LATE_S: Final = 0.08
 """A browser that takes so long to answer is late: else it takes 2 ms."""
-_SAMPLE_S: Final = 0.15
+_SAMPLE_S: Final = 0.06
 """It is watched for so long who uses the processors meanwhile."""
 _DRAINS_WITHIN_S: Final = 2.0
-"""What a renderer sent before its end is still worked on for a while."""
+"""What a renderer sent before its stop is still worked on for a while; no longer than this it is stopped."""
 _WORKING: Final = 0.3
 """The processes that all share are congested, and not just starved by other programs, when they use this share of a
 processor."""
 _FLOODING: Final = 0.1
-"""No renderer that uses less of a processor is ended."""
+"""No renderer that uses less of a processor is stopped."""
 _MOST_OF: Final = 0.5
-"""Nor one that uses less of what all renderers use."""
+"""Nor one that uses less of what all renderers use: where many chats are at work, none of them is the reason."""
+_STOPS: Final = 3
+_STOPS_WITHIN_S: Final = 10.0
+"""A renderer that has been the reason so many times within this time is ended."""
+_HEAVY_S: Final = 0.6
+"""It is ended the first time if what it had sent before it was stopped took so much of the processors to work off."""
+_RESTS_S: Final = 0.7
+"""Else it goes on after this, so that calls that were kept waiting get done: each asks the browser several times."""
 
 
 class Usage(NamedTuple):
@@ -46,7 +55,7 @@ class Usage(NamedTuple):
 
 
 def flooding(before: Usage, after: Usage) -> psutil.Process | None:
-    """Return the renderer that is to be ended, if it is clear which one it is."""
+    """Return the renderer that keeps the browser busy, if it is clear which one it is."""
     passed = after.at - before.at
     used = {each: cpu - before.renderers.get(each, cpu) for each, cpu in after.renderers.items()}
     if not used or after.shared - before.shared < passed * _WORKING:
@@ -54,6 +63,20 @@ def flooding(before: Usage, after: Usage) -> psutil.Process | None:
     most = max(used, key=lambda each: used[each])
     enough = used[most] >= passed * _FLOODING and used[most] >= sum(used.values()) * _MOST_OF
     return most if enough else None
+
+
+class Offences:
+    """Counts how often each renderer was stopped of late."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._latest = deque[tuple[float, psutil.Process]](maxlen=100)
+
+    def add(self, renderer: psutil.Process) -> bool:
+        """Note one more, and return whether that is one too many."""
+        now = self._clock()
+        self._latest.append((now, renderer))
+        return sum(each == renderer and now - at < _STOPS_WITHIN_S for at, each in self._latest) >= _STOPS
 
 
 class Congestion:
@@ -67,7 +90,11 @@ class Congestion:
     ) -> None:
         """`browsers`: a session of Chromium's for each browser that is watched; `busy`: says whether calls run."""
         self._browsers, self._driver, self._busy = browsers, driver, busy
+        self._offences = Offences()
         self._ended_at = -_DRAINS_WITHIN_S
+        self._stopped = set[psutil.Process]()
+        self._late_since = dict[CDPSession, Usage]()
+        """Has what was used when the browser that was late last began to be."""
 
     @property
     def ended_one(self) -> bool:
@@ -75,26 +102,67 @@ class Congestion:
         return time.monotonic() - self._ended_at < _DRAINS_WITHIN_S
 
     async def run(self) -> None:
-        while True:
-            await asyncio.sleep(_EVERY_S if self._busy() else _EVERY_WHEN_IDLE_S)  # nothing tells that it is late
-            await asyncio.gather(*(self._look(each) for each in self._browsers()), return_exceptions=True)
+        try:
+            while True:
+                await asyncio.sleep(_EVERY_S if self._busy() else _EVERY_WHEN_IDLE_S)  # nothing tells that it is late
+                await asyncio.gather(*(self._look(each) for each in self._browsers()), return_exceptions=True)
+        finally:
+            self._let_go_on([*self._stopped])
 
     async def _look(self, browser: CDPSession) -> None:
-        """Ask a browser something, and end what keeps it from answering."""
+        """Ask a browser something, and stop what keeps it from answering."""
         answer = asyncio.ensure_future(_answer(browser))
         try:
-            wait_s = _LATE_S
-            while not await _comes(answer, wait_s):
-                before = await asyncio.to_thread(self._usage)
-                if await _comes(answer, _SAMPLE_S):
-                    return
-                guilty = flooding(before, await asyncio.to_thread(self._usage, [*before.renderers]))
-                wait_s = min(2 * wait_s, _DRAINS_WITHIN_S)
-                if guilty is not None and not answer.done():
-                    self._end(guilty)
-                    wait_s = _DRAINS_WITHIN_S
+            if await _comes(answer, _LATE_S):
+                self._late_since.pop(browser, None)
+                return
+            now = await asyncio.to_thread(self._usage)
+            since = self._late_since.get(browser, now)
+            if now.at - since.at > _DRAINS_WITHIN_S:
+                since = now
+            self._late_since = {browser: since}
+            if guilty := await self._stopped_until(answer, since, now):
+                self._late_since.pop(browser, None)
+                asyncio.get_running_loop().call_later(_RESTS_S, self._let_go_on, [*self._stopped])
+                _log.info("a page kept the browser from answering; its renderer was stopped", pid=guilty.pid)
         finally:
             answer.cancel()
+
+    async def _stopped_until(self, answer: "asyncio.Future[None]", since: Usage, now: Usage) -> psutil.Process | None:
+        """Stop one renderer after the other until the browser answers. Return the last of them, which was the reason;
+        it is ended if that was not the first time, or what it had sent takes long to work off.
+
+        A browser that was late the last time too, `since` then, is not given time first.
+        """
+        guilty: psutil.Process | None = None
+        stopped_at = now
+        gives_up_at = now.at + _DRAINS_WITHIN_S
+        while now.at < gives_up_at:
+            if now.at - since.at >= _SAMPLE_S:
+                if (most := flooding(since, now)) is not None:
+                    self._stop(most)
+                    stopped_at = now if guilty is None else stopped_at
+                    guilty = most
+                since = now
+            if await _comes(answer, _SAMPLE_S):
+                break
+            now = await asyncio.to_thread(self._usage)
+        if guilty is not None:
+            took_s = (await asyncio.to_thread(self._usage)).shared - stopped_at.shared
+            if self._offences.add(guilty) or took_s >= _HEAVY_S:
+                self._end(guilty)
+        return guilty
+
+    def _stop(self, renderer: psutil.Process) -> None:
+        with contextlib.suppress(psutil.Error):
+            renderer.suspend()
+            self._stopped.add(renderer)
+
+    def _let_go_on(self, renderers: Sequence[psutil.Process]) -> None:
+        for each in renderers:
+            self._stopped.discard(each)
+            with contextlib.suppress(psutil.Error):
+                each.resume()
 
     def _end(self, renderer: psutil.Process) -> None:
         _log.warning("a page kept the browser from answering; its renderer was ended", pid=renderer.pid)
@@ -102,14 +170,13 @@ class Congestion:
         with contextlib.suppress(psutil.Error):
             renderer.kill()
 
-    def _usage(self, renderers: Sequence[psutil.Process] | None = None) -> Usage:
-        """Look at all processes, or at the renderers that are known from an earlier look."""
+    def _usage(self) -> Usage:
+        """Look at all processes."""
         driver, own = self._driver(), psutil.Process()
         if driver is None:
             return Usage(time.monotonic(), 0.0, {})
         browsers = _children(driver)
-        if renderers is None:
-            renderers = [each for browser in browsers for each in _children(browser, recursive=True) if _renders(each)]
+        renderers = [each for browser in browsers for each in _children(browser, recursive=True) if _renders(each)]
         shared = sum(_used(each) for each in (own, driver, *browsers))
         return Usage(time.monotonic(), shared, {each: _used(each) for each in renderers})
 

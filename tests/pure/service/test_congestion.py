@@ -1,9 +1,10 @@
-"""Tests which renderer is ended where a browser answers nobody."""
+"""Tests which renderer is stopped where a browser answers nobody."""
 
 import psutil
 import pytest
 
-from browser_service.host.launching.congestion import Usage, flooding
+from browser_service.host.launching.congestion import Offences, Usage, flooding
+from tests.support.clock import Clock
 
 LOUD = psutil.Process()
 CALM = psutil.Process().parents()[0]
@@ -17,7 +18,7 @@ BEFORE = usage(after_s=0.0, shared=0.0, loud=0.0)
 
 
 @pytest.mark.parametrize(("shared", "loud", "calm"), [(0.2, 0.2, 0.0), (0.1, 0.05, 0.01), (0.4, 0.1, 0.09)])
-def test_the_renderer_that_works_most_while_the_browser_is_congested_is_ended(
+def test_the_renderer_that_works_most_while_the_browser_is_congested_is_stopped(
     shared: float, loud: float, calm: float
 ) -> None:
     assert flooding(BEFORE, usage(after_s=0.2, shared=shared, loud=loud, calm=calm)) == LOUD
@@ -30,13 +31,22 @@ def test_the_renderer_that_works_most_while_the_browser_is_congested_is_ended(
         pytest.param(0.2, 0.01, id="what was sent before is still worked on"),
     ],
 )
-def test_no_renderer_is_ended_that_need_not_be_the_cause(shared: float, loud: float) -> None:
+def test_no_renderer_is_stopped_that_need_not_be_the_cause(shared: float, loud: float) -> None:
     assert flooding(BEFORE, usage(after_s=0.2, shared=shared, loud=loud)) is None
 
 
-def test_of_many_that_work_alike_none_is_ended_nor_one_that_has_just_begun() -> None:
+def test_of_many_that_work_alike_none_is_stopped_nor_one_that_has_just_begun() -> None:
     many = {psutil.Process(): 0.1, CALM: 0.1, psutil.Process(1): 0.1}
     before = Usage(0.0, 0.0, dict.fromkeys(many, 0.0))
     assert flooding(before, Usage(0.2, 0.2, many)) is None
     assert flooding(Usage(0.0, 0.0, {}), Usage(0.2, 0.2, many)) is None
     assert flooding(Usage(0.0, 0.0, {}), Usage(0.2, 0.2, {})) is None
+
+
+def test_a_renderer_that_is_stopped_now_and_then_is_never_ended_but_one_that_goes_on_is() -> None:
+    clock = Clock()
+    offences = Offences(clock)
+    for _ in range(20):
+        assert not offences.add(CALM)
+        clock.pass_s(5)
+    assert [offences.add(each) for each in (LOUD, CALM, LOUD, LOUD)] == [False, False, False, True]
