@@ -51,17 +51,30 @@ class Files:
     def __init__(self, artifacts: ArtifactPort, client_id: str, share: int = 1, inline_text: int | None = None) -> None:
         self._artifacts = artifacts
         self._share = share
-        self._inline_text = inline_text
+        self.inline_text = inline_text
         self._client_id = client_id
 
-    async def shown(self, key: str, text: str, budget: int | None) -> Json:
-        """`text` under `key`, or its head and a cursor to read on from where it is longer than the caller wants."""
-        limit = budget or (self._inline_text or MAX_MESSAGE_BYTES // 2) // self._share
+    @property
+    def room(self) -> int:
+        """Return how many characters of text the reply may have, if the caller asked for no other number."""
+        return (self.inline_text or MAX_MESSAGE_BYTES // 2) // self._share
+
+    @property
+    def is_for_model(self) -> bool:
+        """Say if who reads the reply pays for its length, and so should get what is asked for alone."""
+        return self.inline_text is not None
+
+    async def shown(self, key: str, text: str, budget: int | None, start: int = 0) -> Json:
+        """`text` under `key`, or its head and a cursor to read on from where it is longer than the caller wants; with
+        `start`, what is from there on."""
+        limit = budget or self.room
         limit, text = min(limit, MAX_MESSAGE_BYTES // 2 // self._share), await self.conceal(text)
         if len(text) <= limit:
             return {key: text}
+        end = start + limit
         whole = await self._artifacts.put(text.encode(), "text/plain; charset=utf-8", self._client_id, inline=False)
-        return {key: text[:limit], "cursor": f"{whole.artifact_id}:{limit}", "length": len(text)}
+        more: Json = {"cursor": f"{whole.artifact_id}:{end}"} if end < len(text) else {}
+        return {key: text[start:end], **more, "length": len(text)}
 
     async def conceal(self, text: str) -> str:
         """Return a text as it may be sent and kept: Unicode, and without secrets."""

@@ -16,8 +16,8 @@ Wanted = Annotated[Selector, Field(description="Ref (e12), CSS, text=... or role
 Within = Annotated[Selector | None, Field(description="Only within the first element that matches.")]
 Frame = Annotated[Selector | None, Field(description="Selector of its iframe.")]
 Format = Annotated[
-    Literal["json", "csv"],
-    Field(description="csv: one table."),
+    Literal["json", "csv"] | None,
+    Field(description="json, or csv as a spreadsheet takes it: one table. Without it: short lines."),
 ]
 Save = Annotated[bool, Field(description="To a file.")]
 All = Annotated[bool, Field(description="Of all elements that match, as a list; else of the first.")]
@@ -160,7 +160,7 @@ class ExtractData(ExtractingAction):
     )
     selector: Within = None
     frame: Frame = None
-    format: Format = "json"
+    format: Format = None
     save: Save = False
     budget: Budget = None
 
@@ -194,7 +194,7 @@ class ExtractTable(ExtractingAction):
     )
     rows: Literal["objects", "lists"] = Field(default="objects", description="Form of a row.")
     frame: Frame = None
-    format: Format = "json"
+    format: Format = None
     save: Save = False
     budget: Budget = None
 

@@ -1,13 +1,18 @@
 """Reading a page: its content, and its accessibility tree with refs."""
 
+import json
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from shared.actions.arguments import Selector
+from shared.actions.arguments import Part, Selector
 from shared.actions.base import PageAction
 from shared.filenames import FileName
 
+MOST_QUERY = 400
+MOST_QUERIES = 12
+
+Words = Annotated[str, Field(min_length=1)]
 Budget = Annotated[
     int | None,
     Field(ge=100, le=5_000_000, description="Characters to return at most; the rest by cursor."),
@@ -17,21 +22,32 @@ Cursor = Annotated[str | None, Field(description="Of the reply before, to read o
 
 
 class Content(PageAction):
-    """Read the page as HTML, markdown or text. Long content ends with a cursor.
+    """Read the page: a long one by its headings, a `section`, or the passages about a `query`.
 
-    To find something to act on, `find` and `snapshot` are shorter."""
+    Without arguments a short page is its HTML; of a long one come its headings, each with a handle, its beginning, and
+    a cursor. To find something to act on, `find` and `snapshot` are shorter."""
 
-    everyday = ("format", "selector", "cursor")
+    everyday = ("query", "section", "cursor")
     text_key = "content"
     extra_keys = ("inFrames", "cut")
     untrusted = True
 
-    format: Literal["html", "markdown", "text"] = Field(default="html", description="Form of the content.")
+    query: str | None = Field(default=None, min_length=1, max_length=MOST_QUERY, description="A question, or words.")
+    section: str | None = Field(default=None, min_length=1, max_length=MOST_QUERY, description="Handle, or heading.")
+    format: Literal["html", "markdown", "text"] | None = Field(default=None, description="Form of the whole.")
     selector: Selector | None = Field(default=None, description="Only this element.")
     frame: Selector | None = Field(default=None, description="Selector of the iframe to read.")
     include_shadow: bool = Field(default=False, description="With html: open shadow roots too, as templates.")
     budget: Budget = None
     cursor: Cursor = None
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Self:
+        if self.query and self.section:
+            raise ValueError("takes 'query' or 'section', not both")
+        if (self.query or self.section) and self.format not in {None, "text"}:
+            raise ValueError("gives a section, and passages about a query, as text: leave out 'format'")
+        return self
 
 
 class Snapshot(PageAction):
@@ -55,10 +71,30 @@ class Snapshot(PageAction):
     cursor: Cursor = None
 
 
-class Find(PageAction):
-    """Find elements by text, by role and name, or by selector: at most 12, with refs to act on.
+class FindQuery(Part):
+    """One of several questions."""
 
-    Each with its state, and its row's or section's heading."""
+    text: str | None = Field(default=None, min_length=1, description="Part of what it says, in any case.")
+    role: str | None = Field(default=None, min_length=1, description="ARIA role: button, link, textbox, row, ...")
+    named: str | None = Field(default=None, alias="name", min_length=1, description="Part of its accessible name.")
+
+    @model_validator(mode="after")
+    def _something_to_find(self) -> Self:
+        if not (self.text or self.role or self.named):
+            raise ValueError("needs 'text', 'role' or 'name'")
+        return self
+
+    @property
+    def words(self) -> str:
+        """Return what is asked for, in words."""
+        parts = [self.role, json.dumps(self.named, ensure_ascii=False) if self.named else None, self.text]
+        return " ".join(filter(None, parts))
+
+
+class Find(PageAction):
+    """Find elements by text, role and name, or selector: at most 12, with refs. `queries`: several texts.
+
+    Each with its state, and its row's or section's heading. One of `queries` is a text, or {text, role, name}."""
 
     everyday = ("text", "role", "name", "selector")
     text_key = "found"
@@ -69,9 +105,24 @@ class Find(PageAction):
     named: str | None = Field(default=None, alias="name", min_length=1, description="Part of the name.")
     selector: Selector | None = Field(default=None, description="All that match, or what is in them.")
     frame: Selector | None = Field(default=None, description="Selector of the iframe that `selector` is looked up in.")
+    queries: list[Words | FindQuery] | None = Field(
+        default=None,
+        min_length=1,
+        max_length=MOST_QUERIES,
+        description="Several: each a text, or {text, role, name}.",
+    )
 
     @model_validator(mode="after")
     def _something_to_find(self) -> Self:
-        if not (self.text or self.role or self.named or self.selector):
-            raise ValueError("needs 'text', 'role', 'name' or 'selector'")
+        if self.queries and (self.text or self.role or self.named):
+            raise ValueError("takes 'queries', or one of 'text', 'role' and 'name'")
+        if not (self.text or self.role or self.named or self.selector or self.queries):
+            raise ValueError("needs 'text', 'role', 'name', 'selector' or 'queries'")
         return self
+
+    @property
+    def asked(self) -> list[FindQuery]:
+        """Return what is asked for of the tree; nothing for a selector alone."""
+        if self.queries or not (self.text or self.role or self.named):
+            return [FindQuery(text=each) if isinstance(each, str) else each for each in self.queries or []]
+        return [FindQuery(text=self.text, role=self.role, name=self.named)]

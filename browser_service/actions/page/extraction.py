@@ -88,7 +88,8 @@ async def extract_computed_style(page: BrowserPage, action: actions.ExtractCompu
 
 
 async def extract_table(page: BrowserPage, action: actions.ExtractTable) -> Json:
-    options = {"headers": action.headers, "lists": action.rows == "lists" or action.format == "csv"}
+    brief = _is_brief(page, action) and "rows" not in action.model_fields_set
+    options = {"headers": action.headers, "lists": brief or action.rows == "lists" or action.format == "csv"}
     found, unseen = await _read_seen(_Values, page, action, _TABLES, options)
     if not found["count"]:
         raise ElementNotFound(
@@ -98,6 +99,9 @@ async def extract_table(page: BrowserPage, action: actions.ExtractTable) -> Json
     counted: Json = {"count": found["count"], **unseen}
     if action.format == "csv":
         return {**await _as_csv(page, action, made_of(csvs.from_tables, found["values"])), **counted}
+    if brief:
+        text = made_of(csvs.tables_in_brief, found["values"])
+        return {**await page.files.shown("csv", text, action.budget), **counted}
     return {**await _as_json(page, action, "tables", found["values"]), **counted}
 
 
@@ -143,7 +147,15 @@ async def extract_data(page: BrowserPage, action: actions.ExtractData) -> Json:
     missing: Json = {**({"notFound": [*found["notFound"]]} if found["notFound"] else {}), **unseen}
     if action.format == "csv":
         return {**await _as_csv(page, action, made_of(csvs.from_data, found["data"])), **missing, **where}
+    if _is_brief(page, action):
+        text = made_of(csvs.data_in_brief, found["data"])
+        return {**await page.files.shown("csv", text, action.budget), **missing, **where}
     return {**await _as_json(page, action, "data", found["data"]), **missing, **where}
+
+
+def _is_brief(page: BrowserPage, action: SavableExtraction) -> bool:
+    """Say if the reply is for a model, which reads tables in a third of the characters of JSON."""
+    return page.files.is_for_model and not (action.format or action.save)
 
 
 async def _as_csv(page: BrowserPage, action: SavableExtraction, table: csvs.Csv) -> Json:

@@ -1,13 +1,15 @@
 """Reads a page: its content, and its accessibility tree with refs."""
 
+import asyncio
 from collections.abc import Awaitable
 from typing import Final, cast
 
 from browser_service.host import results
 from browser_service.host.elements import locators
 from browser_service.host.page.handle import BrowserPage
-from browser_service.host.reading import changes, compact, search
+from browser_service.host.reading import articles, changes, compact, passages, search
 from browser_service.host.reading import tree as trees
+from browser_service.host.reading.articles import Article, Section
 from browser_service.host.reading.snapshot import Refs
 from browser_service.host.reading.text import markdown
 from browser_service.host.reading.tree import Tree
@@ -19,15 +21,22 @@ from shared.wire import FOUND_ELEMENTS
 
 _VISIBLE_TEXT: Final = results.bounded(script("visible_text"))
 _SEEN_HTML: Final = results.bounded(script("seen_html"))
+_BLOCKS: Final = results.bounded(script("blocks"))
 _UNSEEN_COUNT: Final = results.bounded(script("unseen_count"))
 _HTML: Final = results.bounded("e => e.outerHTML")
+_HTML_LENGTH: Final = results.bounded("e => e.outerHTML.length")
+_NOT_EMPTY: Final = "body:not(:empty)"
+_LEAST_OF_EACH: Final = 2
+"""Of several questions, each gets so many matches at least."""
 _DIGITS: Final = 10
 _UNCHANGED: Final = "nothing changed since your last snapshot"
 _ANOTHER: Final = "(you had no snapshot of this document, so the whole)"
 
 
 async def content(page: BrowserPage, action: reading.Content) -> Json:
-    if action.format == "html":
+    if action.query or action.section or await _is_long(page, action):
+        return await _article(page, action)
+    if action.format in {None, "html"}:
         text, beside = await _html(page, action)
     else:
         element = await page.element(action.selector or ":root", action.frame)
@@ -36,7 +45,61 @@ async def content(page: BrowserPage, action: reading.Content) -> Json:
         text, beside = text if action.format == "text" else await markdown(text), {**page.of_unseen(unseen), **cut}
     where = {} if action.selector or action.frame else await _frames_of_a_blank_page(page, action.timeout)
     shown = await page.files.shown("content", text, action.budget)
-    return {**where, **shown, **beside, "format": action.format, "url": page.url}
+    return {**where, **shown, **beside, "format": action.format or "html", "url": page.url}
+
+
+async def _is_long(page: BrowserPage, action: reading.Content) -> bool:
+    """Say if a model that asks for the content alone would get more HTML than it can want."""
+    if not page.files.is_for_model or action.format or action.budget or action.include_shadow:
+        return False
+    element = await page.element(action.selector or ":root", action.frame)
+    return results.made(int, await element.evaluate(_HTML_LENGTH, timeout=action.timeout)) > articles.LONG
+
+
+async def _article(page: BrowserPage, action: reading.Content) -> Json:
+    """Return the beginning of a page, a section of it, or the passages about a question."""
+    root = await page.element(action.selector or ":root", action.frame)
+    answer = await root.evaluate(_BLOCKS, [page.invisible_text], timeout=action.timeout)
+    found = results.made(articles.Found.of, answer)
+    article = found.article(await page.files.conceal(found.text))
+    told: Json
+    if action.query:
+        told = await _passages(page, action, article)
+    elif action.section:
+        told = await _head(page, action, article, articles.section(article, action.section))
+    else:
+        told = await _head(page, action, article, None)
+    in_frames = {} if told["content"] or action.selector or action.frame else await page.in_frames(_NOT_EMPTY, None)
+    of_unseen = page.of_unseen(found.unseen)
+    advice = "; ".join(str(each["advice"]) for each in (of_unseen, told) if "advice" in each)
+    cut: Json = {"cut": "the beginning of a longer text"} if article.is_cut else {}
+    return {**in_frames, **told, **of_unseen, **cut, "advice": advice, "format": "text", "url": page.url}
+
+
+async def _head(page: BrowserPage, action: reading.Content, article: Article, section: Section | None) -> Json:
+    """Return a page or a section of it; of a long one its headings, and as much of it as was asked for."""
+    text, start = (article.text(), article.main) if section is None else (article.text_of(section), 0)
+    inner = article.sections if section is None else article.within(section)
+    budget = articles.budget(text, section, page.files.room) if page.files.is_for_model else None
+    shown = await page.files.shown("content", text, action.budget or budget, start)
+    if "length" not in shown:  # it is the whole
+        return shown
+    listed = articles.headings(inner)
+    head = f"Headings:\n{listed}\n\nBeginning{' of the main part' if start else ''}:\n" if listed else ""
+    return {**shown, "content": f"{head}{shown['content']}", "advice": articles.ways_on(page.page_id, inner)}
+
+
+async def _passages(page: BrowserPage, action: reading.Content, article: Article) -> Json:
+    found = await asyncio.to_thread(passages.about, article, action.query or "")
+    if not found:
+        return {
+            "content": articles.headings(article.sections),
+            "advice": "no passage has any of these words; the headings are above",
+        }
+    budget = min(page.files.room, passages.budget(found)) if page.files.is_for_model else None
+    shown = await page.files.shown("content", "\n".join(found), action.budget or budget)
+    way = next_call("content", page_id=page.page_id, section="...")
+    return {**shown, "advice": f"a whole section, by the handle in brackets: {way}"}
 
 
 async def _frames_of_a_blank_page(page: BrowserPage, timeout_ms: int) -> Json:
@@ -46,7 +109,7 @@ async def _frames_of_a_blank_page(page: BrowserPage, timeout_ms: int) -> Json:
     text, _, _ = await _read(page.playwright.locator(":root").evaluate(_VISIBLE_TEXT, "keep", timeout=timeout_ms))
     if text.strip():
         return {}
-    return await page.in_frames("body:not(:empty)", None)
+    return await page.in_frames(_NOT_EMPTY, None)
 
 
 async def snapshot(page: BrowserPage, action: reading.Snapshot) -> Json:
@@ -85,25 +148,33 @@ async def find(page: BrowserPage, action: reading.Find) -> Json:
     asked = [page.invisible_text, FOUND_ELEMENTS]
     candidates = (await locators.evaluate_all(locators.Candidates, elements, locators.DESCRIBE, asked))["value"]
     refs = await page.refs(elements, FOUND_ELEMENTS, action.timeout)
-    if action.text or action.role or action.named:
+    if action.asked:
         return await _find_in_tree(page, action, frozenset[str]().union(*(each.inner for each in refs)))
     return _matches_of_selector(page, action.selector, refs, candidates, total)
 
 
 async def _find_in_tree(page: BrowserPage, action: reading.Find, within: frozenset[str] | None) -> Json:
-    """Search the page by words, role and name, or only the elements of the refs `within`."""
+    """Search the page for each thing that is asked for, or only the elements of the refs `within`."""
     view = await page.refresh_view(action.timeout)
-    nodes = view.tree
-    matches = search.search(nodes, text=action.text or "", role=action.role or "", name=action.named or "")
-    if within is not None:
-        matches = [match for match in matches if match.node.ref in within]
-    listed = matches[:FOUND_ELEMENTS]
-    view.add_refs(match.node for match in listed)
-    lines = [search.to_line(nodes, match) for match in listed]
-    if not matches:
-        similar = search.nearest(nodes, action.named or action.text or "", action.role or "")
-        lines = [f"nothing matches; nearest: {', '.join(similar) or 'nothing of the kind'}"]
-    return _reply(page, lines, [search.to_json(nodes, match) for match in listed], len(matches))
+    lines: list[str] = []
+    rows: list[Json] = []
+    totals = 0
+    most = max(_LEAST_OF_EACH, FOUND_ELEMENTS // len(action.asked))
+    for number, query in enumerate(action.asked, 1):
+        matches = search.search(view.tree, text=query.text or "", role=query.role or "", name=query.named or "")
+        matches = [match for match in matches if within is None or match.node.ref in within]
+        view.add_refs(match.node for match in matches[:most])
+        of_several: Json = {"query": number} if action.queries else {}
+        rows += [{**search.to_json(view.tree, match), **of_several} for match in matches[:most]]
+        lines += [f"{number}. {query.words}: {len(matches)} found"] * bool(of_several)
+        lines += [search.to_line(view.tree, match) for match in matches[:most]] or [_nothing(view.tree, query)]
+        totals += len(matches)
+    return _reply(page, lines, rows, totals)
+
+
+def _nothing(nodes: Tree, query: reading.FindQuery) -> str:
+    similar = search.nearest(nodes, query.named or query.text or "", query.role or "")
+    return f"nothing matches; nearest: {', '.join(similar) or 'nothing of the kind'}"
 
 
 def _matches_of_selector(

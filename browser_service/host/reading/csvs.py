@@ -58,6 +58,40 @@ def from_data(data: Json) -> Csv:
     return _write([[*columns], *([row.get(key) for key in columns] for row in rows)], len(rows))
 
 
+def tables_in_brief(tables: list[Json]) -> str:
+    """Write tables of lists for a model: their captions, headers and rows."""
+    parts: list[str] = []
+    for table in tables:
+        rows, headers = table["rows"], table["headers"]
+        if isinstance(rows, list) and isinstance(headers, list):
+            hidden = table.get("hiddenRows")
+            parts += [f"{table['caption']}:\n" if "caption" in table else ""]
+            parts += [_brief([headers, *(row for row in rows if isinstance(row, list))])]
+            parts += [f"({hidden} hidden rows left out)\n" if hidden else "", "\n"]
+    return "".join(parts).strip()
+
+
+def data_in_brief(data: Json) -> str:
+    """Write data for a model: a line for each field, and lists of objects as tables."""
+    parts: list[str] = []
+    for name, value in _flat(data).items():
+        items = value if isinstance(value, list) else []
+        rows = [_flat(item) for item in items if isinstance(item, dict)]
+        columns = [*dict.fromkeys(key for row in rows for key in row)]
+        if rows and len(rows) == len(items):
+            table = _brief([[*columns], *([row.get(key) for key in columns] for row in rows)])
+            parts.append(f"{name} ({len(rows)}):\n{table}")
+        else:
+            parts.append(f"{name}: {_brief([items if isinstance(value, list) else [value]])}")
+    return "".join(parts).strip()
+
+
+def _brief(lines: Iterable[list[JsonValue]]) -> str:
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows([[_cell(value) for value in line] for line in lines])
+    return out.getvalue()
+
+
 def _flat(item: Json, prefix: str = "") -> Json:
     """Name nested fields by their path: price.amount."""
     flat: Json = {}

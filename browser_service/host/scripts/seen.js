@@ -3,7 +3,8 @@
 // A text is unseen where it is drawn without opacity, smaller than two pixels, cut away, where nobody can scroll to, or
 // in the colour that is behind it; or where the browser draws none of it. What labels a control that is seen is kept.
 // This is bounded: of a page with more texts than it judges, the others count as seen.
-const MOST_TEXTS = 20000, LABEL_CHARACTERS = 120, LEAST_OPACITY = 0.1, LEAST_PX = 2, NEAR_COLOURS = 24;
+export const MOST_TEXTS = 20000;
+const LABEL_CHARACTERS = 120, LEAST_OPACITY = 0.1, LEAST_PX = 2, NEAR_COLOURS = 24;
 const CONTROLS = 'button, a[href], label, legend, summary, [role=button], [role=link], [role=tab], [role=switch], '
   + '[role=menuitem], [role=menuitemcheckbox], [role=menuitemradio], [role=option], [role=checkbox], [role=radio]';
 export const UNDRAWN = 'script, style, template, noscript, head, option, optgroup, textarea, title';
@@ -11,7 +12,7 @@ export const reading = {mode: 'keep', unseen: 0};
 const places = new Map(), range = document.createRange();
 let backdrops = 200;
 
-const parentOf = node => node.assignedSlot ?? node.parentElement ?? node.getRootNode?.().host ?? null;
+export const parentOf = node => node.assignedSlot ?? node.parentElement ?? node.getRootNode?.().host ?? null;
 const colours = new Map();
 const rgb = text => {
   let colour = colours.get(text);
@@ -56,7 +57,7 @@ const root = document.documentElement, rootStyle = getComputedStyle(root), rtl =
 const bounded = rtl || [root, document.body].some(e => e && /hidden|clip/.test(getComputedStyle(e).overflowX));
 const rightEnd = Math.max(root.clientWidth, innerWidth);
 const canvas = /dark/.test(rootStyle.colorScheme) ? null : {r: 255, g: 255, b: 255, alpha: 1};
-const placeOf = e => {
+export const placeOf = e => {
   const path = [];
   for (; e && !places.has(e); e = parentOf(e)) path.push(e);
   let place = e ? places.get(e) : {opacity: 1, cut: '', scrolled: false, behind: canvas};
@@ -109,7 +110,7 @@ const fault = (e, box, isText) => {
   return isText && faint(e, place, box) ? 'faint' : '';
 };
 const boxOf = text => (range.selectNodeContents(text), range.getBoundingClientRect());
-const drawn = text => { const box = boxOf(text); return !!(box.width || box.height || range.getClientRects().length); };
+export const drawn = text => { const box = boxOf(text); return !!(box.width || box.height || range.getClientRects().length); };
 const seenControl = e => {
   const shown = e.localName === 'label' && e.control ? e.control : e.localName === 'legend' ? e.parentElement : e;
   const box = shown.getBoundingClientRect(), why = fault(shown, box, false);
@@ -142,11 +143,11 @@ export const texts = function* (root) {
   const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
   for (let text, count = 0; (text = walker.nextNode()) && count < MOST_TEXTS; count++) yield text;
 };
-const blockOf = e => {
+export const blockOf = e => {
   while (e.parentElement && /^(inline|contents|ruby)/.test(placeOf(e).style.display)) e = e.parentElement;
   return e;
 };
-const marked = text => `⟦not seen on the page: ${text.replace(/\s+/g, ' ').trim()}⟧`;
+export const marked = text => `⟦not seen on the page: ${text.replace(/\s+/g, ' ').trim()}⟧`;
 const rebuilt = (root, hidden) => {
   const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT | NodeFilter.SHOW_ELEMENT);
   let written = '', last = null;

@@ -49,7 +49,7 @@ BODIES: list[tuple[dict[str, JsonValue], type[Action], dict[str, AnyJson]]] = [
     ({"action": "type", "selector": "#name", "value": "Ada", "params": {"delay": 20}},
      interaction.Type, {"text": "Ada", "delay": 20}),
     ({"action": "content"},
-     reading.Content, {"format": "html"}),
+     reading.Content, {"format": None, "query": None, "section": None}),
     ({"action": "evaluate", "params": {"expression": "document.title"}},
      scripting.EvaluateScript, {"expression": "document.title"}),
     ({"action": "evaluate_script", "script": "document.title"},

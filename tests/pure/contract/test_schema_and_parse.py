@@ -30,6 +30,8 @@ ALSO_NEEDED = {"select_option": "value", "find": "text"}
 """One of several arguments, which a schema without `anyOf` at its root cannot ask for."""
 
 EXCLUSIVE = {
+    "content": (("query", "section"), ("query", "format"), ("section", "format")),
+    "find": (("queries", "text"), ("queries", "role"), ("queries", "name")),
     "screenshot": (("selector", "clip"), ("selector", "fullPage"), ("type", "omitBackground")),
     "get_screenshot_as_base64": (("selector", "clip"), ("selector", "fullPage"), ("type", "omitBackground")),
     "generate_pdf": (("format", "width"), ("format", "height")),
@@ -111,6 +113,8 @@ def _compatible(name: str, given: Arguments) -> Arguments:
     out = {second for first, second in EXCLUSIVE.get(name, ()) if first in given}
     files = [{"name": "a.txt", **file} for file in cast("list[Arguments]", given.get("files", []))]
     named: Arguments = {"files": [*files]} if files else {}  # by a name or a path, which no schema can ask for
+    if queries := [query or "x" for query in cast("list[Arguments | str]", given.get("queries", []))]:
+        named |= {"queries": [*queries]}  # of what may be left out, one must be there
     return {key: value for key, value in (given | named).items() if key not in out}
 
 

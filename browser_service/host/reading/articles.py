@@ -1,0 +1,174 @@
+"""Reads the text of a page by its headings: as sections, each with a handle, of blocks such as paragraphs and rows."""
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple, Self
+from zlib import crc32
+
+from shared.errors import ElementNotFound, ValidationFailed, field_details
+from shared.next_calls import next_call
+
+_BETWEEN: Final = "\x1e"
+_HANDLE: Final = re.compile(r"\d+([a-z]{2})")
+LONG: Final = 4_800
+"""Is as many characters as a page may have to be told whole, and what is told of a longer one."""
+_LONG_SECTION: Final = 8_000
+_MOST_HANDLES: Final = 12
+_LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
+_HEADING_CHARACTERS: Final = 100
+_LISTED_CHARACTERS: Final = 2_400
+_LEVELS: Final = range(6, 0, -1)
+
+
+@dataclass(frozen=True)
+class Section:
+    """Is a heading and what is below it. Its blocks, from `start` to `end`, include those of lower headings."""
+
+    handle: str
+    level: int
+    title: str
+    start: int
+    end: int
+
+    @property
+    def short(self) -> str:
+        cut = self.title[:_HEADING_CHARACTERS]
+        return cut if cut == self.title else f"{cut}…"
+
+    @property
+    def name(self) -> str:
+        """Return the heading and its handle."""
+        return f"{self.short} [{self.handle}]"
+
+
+@dataclass(frozen=True)
+class Article:
+    """Holds the blocks of a page, or of a part of it, its sections, and the place in its text where the main part
+    begins."""
+
+    blocks: Sequence[str]
+    sections: Sequence[Section]
+    main: int
+    is_cut: bool
+
+    def text(self) -> str:
+        return "\n".join(self.blocks)
+
+    def text_of(self, section: Section) -> str:
+        return "\n".join(self.blocks[section.start : section.end])
+
+    def within(self, outer: Section) -> list[Section]:
+        """Return the sections in another."""
+        return [section for section in self.sections if outer.start < section.start < outer.end]
+
+
+class Found(NamedTuple):
+    """Is what the script found, in one text, from which secrets can be taken."""
+
+    text: str
+    start: int
+    is_cut: bool
+    unseen: int
+
+    @classmethod
+    def of(cls, given: Any) -> Self:  # Any: JSON, of a page
+        """Raises TypeError, ValueError or LookupError for what no script of ours gives."""
+        value = given["value"]
+        text = _BETWEEN.join(f"{int(block[0])}{str(block[1:]).replace(_BETWEEN, ' ')}" for block in value["blocks"])
+        return cls(text, int(value["start"]), bool(value["cut"]), int(given["unseen"]))
+
+    def article(self, text: str) -> Article:
+        """Make an article of the text without secrets."""
+        found = text.split(_BETWEEN) if text else []
+        levels, texts = [int(block[0]) for block in found], [block[1:] for block in found]
+        blocks = [f"{'#' * level} {text}" if level else text for level, text in zip(levels, texts, strict=True)]
+        main = sum(len(block) + 1 for block in blocks[: self.start])
+        return Article(blocks, [*_sections(levels, texts)], main, self.is_cut)
+
+
+def section(article: Article, wanted: str) -> Section:
+    """Return the section with a handle, or with a heading. Raises ElementNotFound, and ValidationFailed for several."""
+    found = _named(article.sections, wanted)
+    if not found:
+        raise ElementNotFound(
+            "No section has this handle or heading now.",
+            hint=f"See the headings: {next_call('content')}; or search: {next_call('content', query='...')}.",
+            details=field_details("section"),
+        )
+    if len(found) > 1:
+        handles = ", ".join(each.handle for each in found[:_MOST_HANDLES])
+        raise ValidationFailed(
+            f"{len(found)} sections have this heading, with the handles {handles}.",
+            hint="Give one of the handles.",
+            details=field_details("section"),
+        )
+    return found[0]
+
+
+def _named(sections: Sequence[Section], wanted: str) -> list[Section]:
+    """Return the sections with this handle; else those whose handle differs in the number alone, because the page has
+    got another heading since; else those with this heading."""
+    exact = [section for section in sections if section.handle == wanted]
+    check = _HANDLE.fullmatch(wanted)
+    moved = [section for section in sections if check and section.handle.endswith(check[1])]
+    title = " ".join(wanted.split()).casefold()
+    return exact or moved or [section for section in sections if section.title.casefold() == title]
+
+
+def budget(text: str, section: Section | None, room: int) -> int:
+    """Return how many characters of a page, or of a section, a model is told: the beginning of a long one."""
+    return min(room, LONG if section is None or len(text) > _LONG_SECTION else _LONG_SECTION)
+
+
+def ways_on(page_id: str, sections: Sequence[Section]) -> str:
+    """Name the calls that read a section, or what is said of something."""
+    by_query = f"what it says of something: {next_call('content', page_id=page_id, query='...')}"
+    if not sections:
+        return by_query
+    handle = sections[min(1, len(sections) - 1)].handle
+    return f"a section: {next_call('content', page_id=page_id, section=handle)}; {by_query}"
+
+
+def _sections(levels: list[int], texts: list[str]) -> Iterator[Section]:
+    """Yield a section for each heading, up to the next of its level or a higher one."""
+    open_: list[tuple[int, int]] = []
+    ends: dict[int, int] = {}
+    for index, level in enumerate([*levels, 1]):
+        while level and open_ and open_[-1][0] >= level:
+            ends[open_.pop()[1]] = index
+        if level:
+            open_.append((level, index))
+    starts = [index for index, level in enumerate(levels) if level]
+    for number, start in enumerate(starts, 1):
+        yield Section(f"{number}{_check(texts[start])}", levels[start], texts[start], start, ends[start])
+
+
+def _check(title: str) -> str:
+    """Return two letters of a heading, by which a handle is known to be of another document."""
+    rest = crc32(unicodedata.normalize("NFC", title).encode("utf-8", "replace"))
+    return _LETTERS[rest % 26] + _LETTERS[rest // 26 % 26]
+
+
+def headings(sections: Sequence[Section]) -> str:
+    """List headings with their handles: those of the highest levels, as many as fit."""
+    deepest = next((level for level in _LEVELS if _size(sections, level) <= _LISTED_CHARACTERS), 1)
+    highest = min((section.level for section in sections), default=1)
+    listed = [section for section in sections if section.level <= max(deepest, highest)]
+    lines = [f"{'  ' * (section.level - highest)}{section.name}" for section in listed]
+    ends = [*_running(lines)]
+    fitting = sum(end <= _LISTED_CHARACTERS for end in ends)
+    more = len(sections) - fitting
+    return "\n".join([*lines[:fitting], *([f"and {more} more headings"] if more else [])])
+
+
+def _size(sections: Sequence[Section], deepest: int) -> int:
+    return sum(len(section.name) + 2 * section.level for section in sections if section.level <= deepest)
+
+
+def _running(lines: list[str]) -> Iterator[int]:
+    end = 0
+    for line in lines:
+        end += len(line) + 1
+        yield end
