@@ -1,7 +1,7 @@
 """Declares calls and their outcomes, which cross the seam between the service's front half and a session host."""
 
 from enum import StrEnum
-from typing import Literal
+from typing import Final, Literal
 
 from pydantic import ConfigDict, Field
 
@@ -51,6 +51,11 @@ class Guard(Model):
         description="Origins that the chat named by itself, or that a person allowed. None while it has read nothing.",
     )
     parts: dict[str, Carried] = Field(default={}, description="By the key of each action that the call has in it.")
+
+
+ASKING: Final = "~ask"
+"""Follows the id of a call in the ids of those by which it asks a person: to the client it is that call which waits. No
+client can give such an id."""
 
 
 class Call(Model):

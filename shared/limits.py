@@ -63,6 +63,11 @@ class Limits(Model):
         return ""
 
     @property
+    def narrow(self) -> bool:
+        """Return whether anything is not allowed that a token without limits allows."""
+        return self.model_copy(update={"cookies": "names" if self.cookies == "values" else self.cookies}) != UNLIMITED
+
+    @property
     def words(self) -> str:
         """Return the limits as the options of `token create`; empty if there are none."""
         named = {"--session": self.session, "--pages": self.pages}

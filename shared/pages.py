@@ -27,6 +27,9 @@ class HumanRequestState(Model):
     page_id: str
     session_id: str
     asked_by: str = ""
+    of_rule: bool = Field(
+        default=False, description="A rule of the account's owner asks: the message is its, not an agent's."
+    )
     joined_by: list[str] = Field(default=[], description="The labels of those who wait for the same.")
     asked_ago_ms: int = 0
 
@@ -45,6 +48,8 @@ class HumanRequestState(Model):
     def question(self, why: str = "") -> str:
         """Return the question for the person. `why` says what was wrong with the answer before."""
         what = f"An agent asks for {self.what}, on page {self.page_id}, {own_words(self.message)}"
+        if self.of_rule:
+            what = f"A rule of yours leaves an act on page {self.page_id} to you. {self.message}"
         then = "Sign in on that page of the shared browser, then accept." if self.kind == "login" else ""
         return "\n".join(filter(None, (why, what, then)))
 

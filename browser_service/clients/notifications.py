@@ -50,7 +50,8 @@ class Notifier:
     async def _send(self, request: Json) -> None:
         if self._desktop:  # without the link: other accounts of this machine can read a program's arguments
             title = f"{APP_NAME}: {request['askedBy']} asks for you"
-            text = f"{request['kind']}, {request['origin']}, {own_words(str(request['message']))}"
+            words = str(request["message"]) if request.get("ofRule") else own_words(str(request["message"]))
+            text = f"{request['kind']}, {request['origin']}, {words}"
             await _run([*self._desktop, title[:_MOST_TEXT], html.escape(text[:_MOST_TEXT], quote=False)])
         if self._webhook:
             await _post(self._webhook, {**request, "link": self._link(str(request["requestId"]))})

@@ -103,6 +103,7 @@ def _act(page: BrowserPage, action: Action, done: Action) -> Act:
         called=action.name(),
         effect=done.effect,
         url=urljoin(here, url) if url else here,
+        loads=bool(url) and done.navigates,
         method=done.sent_method,
     )
 

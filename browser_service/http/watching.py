@@ -94,16 +94,18 @@ async def _fresh(
 
 
 @router.get(wire.SETTINGS)
-async def settings(request: Request, caller: Caller) -> Response:  # noqa: ARG001 - a login is needed to look
+async def settings(request: Request, caller: Caller) -> Response:
     """Tell with which settings the service runs, without secrets, and which of them are not the defaults."""
+    services(request).policy.check_settings(caller)
     running = services(request).settings
     changed: Json = {"changed": [*settings_report.changed(running)]}
     return done(request, {"settings": settings_report.told(running), **changed})
 
 
 @router.post(wire.SETTINGS)
-async def ineffective_settings(request: Request, caller: Caller) -> Response:  # noqa: ARG001 - as above
+async def ineffective_settings(request: Request, caller: Caller) -> Response:
     """Tell which settings that a caller has in its environment are not those of this service, and what runs instead."""
+    services(request).policy.check_settings(caller)
     asked = (await body_of(request)).get("settings")
     if not isinstance(asked, dict):
         raise ValidationFailed("The request names no settings.", hint=_EXAMPLE, details=field_details("settings"))

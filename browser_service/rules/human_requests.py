@@ -14,7 +14,7 @@ from browser_service.rules.clock import Clock
 from browser_service.rules.human import HeldPage, HumanRequest, State, Waiter
 from browser_service.security.urls import origin_of
 from shared.actions.people import RequestHuman
-from shared.calls import Call, CallState, Notice
+from shared.calls import ASKING, Call, CallState, Notice
 from shared.errors import HumanInControl, RateLimited, RequestNotFound, ValidationFailed, field_details
 from shared.events import CallMoved, HostEvent, NoticeGiven
 from shared.next_calls import next_call
@@ -63,7 +63,7 @@ class HumanRequests:
     def ask(self, page: HeldPage, call: Call, action: RequestHuman) -> HumanRequest:
         """Return the request of this call: a new one, or the one that asks for the same already."""
         _check(page, action)
-        request = self._find_same(page, action)
+        request = self._find_same(page, action, of_rule=ASKING in call.call_id)
         if request is not None:
             request.check(page, call, action)
             request.askers.setdefault(call.client_id, call.client_label or "a client")
@@ -192,13 +192,13 @@ class HumanRequests:
         for timer in self._timers.values():
             timer.cancel()
 
-    def _find_same(self, page: HeldPage, action: RequestHuman) -> HumanRequest | None:
+    def _find_same(self, page: HeldPage, action: RequestHuman, *, of_rule: bool) -> HumanRequest | None:
         """Find the open request that asks for the same: on this page, or a login at the same site and session."""
         candidates: list[HumanRequest] = [*self._next.get(page, ())]
         if page.person is not None:
             candidates.insert(0, page.person)
         for request in candidates:
-            if request.is_same(action) and not request.over:
+            if request.is_same(action) and request.question.of_rule is of_rule and not request.over:
                 return request
         if action.kind != "login":
             return None
@@ -265,6 +265,7 @@ def _new_state(page: HeldPage, call: Call, action: RequestHuman) -> HumanRequest
         page_id=page.page_id,
         session_id=page.session_id,
         asked_by=call.client_label or "a client",
+        of_rule=ASKING in call.call_id,
     )
 
 

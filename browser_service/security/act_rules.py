@@ -45,9 +45,16 @@ class Act(BaseModel):
     """Is another name by which it was called."""
     effect: Effect
     url: str
+    loads: bool = False
+    """Says that it leads a page to an address that the agent gives, as goto does: a rule on goto is one on that."""
     method: str = ""
     role: str = ""
     words: str = ""
+
+    @property
+    def names(self) -> set[str]:
+        """Return the names of tools by which rules mean it."""
+        return {self.action, self.called, *(["goto"] if self.loads else [])}
 
 
 class ActRule(BaseModel):
@@ -78,7 +85,7 @@ class ActRule(BaseModel):
         """Say if the rule holds for the act, as far as its element does not decide."""
         return (
             act.effect in self.effects
-            and (not self.actions or not {act.action, act.called}.isdisjoint(self.actions))
+            and (not self.actions or not act.names.isdisjoint(self.actions))
             and (not self.methods or act.method in self.methods)
             and (not self.origins or any(url_rule(each).matches(web_address(act.url)) for each in self.origins))
         )

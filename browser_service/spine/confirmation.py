@@ -5,13 +5,13 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from browser_service.rules.bounded import Bounded
-from browser_service.spine.feed import ASKING
 from browser_service.spine.front_call import FrontCall, Perform
 from browser_service.spine.host_calls import HostTask
-from shared.calls import Outcome
+from shared.calls import ASKING, Outcome
 from shared.cuts import cut
 from shared.errors import BrowseError, ErrorBody, Forbidden
 from shared.model import Json
+from shared.quoting import quoted
 
 _ALLOW: Final = "Allow once"
 _REFUSE: Final = "Refuse"
@@ -28,6 +28,10 @@ class Question:
     key: str
     ways: str
     """Says what the account's owner can do instead."""
+    place: str = ""
+    """Names the part of the call that it is about: a form has several fields."""
+    filled: tuple[str, ...] = ()
+    """Names the fields that were filled before."""
     origin: str = ""
     """Is the origin at which the chat may act from then on, if it is allowed."""
 
@@ -39,7 +43,9 @@ class Question:
             return None
         origin = str(context.get("origin", ""))
         rule, what, key, ways = (str(context[name]) for name in ("rule", "what", "key", "ways"))
-        return cls(rule, what, key, ways, origin)
+        filled = context.get("filled")
+        done = tuple(map(str, filled)) if isinstance(filled, list) else ()
+        return cls(rule, what, key, ways, str(context.get("field", "")), done, origin)
 
 
 @dataclass(eq=False)
@@ -55,32 +61,33 @@ class Confirmations:
     async def run(self, call: FrontCall, task: HostTask, go: Callable[[HostTask], Awaitable[Outcome]]) -> Outcome:
         """Do the task; where a rule leaves it to a person, ask, and do it once allowed: this very act, and once."""
         outcome = await go(task)
-        asked: set[str] = set()
+        asked: set[tuple[str, str]] = set()
         while (question := Question.of(outcome.error)) is not None and not call.action.parts():
             page_id = task.address.page_id
             if page_id is None or outcome.page is None:
                 return _refusal(outcome, question, "There is no page on which a person could be asked.")
-            if question.rule in asked:
+            if (question.rule, question.place) in asked:
                 return _refusal(outcome, question, "It changed while the person was asked.")
-            answer = await self._ask(call, page_id, question)
+            answer = await self._ask(call, page_id, question, len(asked))
             if answer != _ALLOW:
                 return _refusal(outcome, question, answer)
-            asked.add(question.rule)
+            asked.add((question.rule, question.place))
             if question.origin:
                 self.on_allowed(call.client_id, question.origin)
             task = replace(task, confirmed=(*task.confirmed, question.key))
             outcome = await go(task)
         return outcome
 
-    async def _ask(self, call: FrontCall, page_id: str, question: Question) -> str:
-        """Return what the person chose, or in words why there is no answer."""
-        who = call.caller.label or "An agent"
+    async def _ask(self, call: FrontCall, page_id: str, question: Question, number: int) -> str:
+        """Return what the person chose, or in words why there is no answer. `number` says how many it was asked
+        before."""
+        who = quoted(call.caller.label) if call.caller.label else "An agent"
         asking: Json = {"action": "request_human", "pageId": page_id}
         message = f"{who} wants to do this: {question.what}. Your rule: {question.rule}."
         body: Json = {**asking, "kind": "decision", "message": cut(message, 500), "choices": [_ALLOW, _REFUSE]}
         while True:
             try:
-                reply = await self.perform(call.caller, body, f"{call.call_id}{ASKING}")
+                reply = await self.perform(call.caller, body, f"{call.call_id}{ASKING}{number or ''}")
             except BrowseError as error:
                 return f"Nobody could be asked: {error.message}"
             request_id = str(reply["requestId"])
@@ -95,8 +102,9 @@ class Confirmations:
 
 def _refusal(outcome: Outcome, question: Question, why: str) -> Outcome:
     why = "A person refused it." if why == _REFUSE else why
+    done = f"Filled before: {', '.join(question.filled)}." if question.filled else "Nothing was done."
     error = Forbidden(
-        f'{question.what}: the rule "{question.rule}" leaves that to a person. {why} Nothing was done.',
+        f'{question.what}: the rule "{question.rule}" leaves that to a person. {why} {done}',
         hint=question.ways,
         details={"context": {"rule": question.rule}},
     )

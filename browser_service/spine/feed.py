@@ -15,7 +15,7 @@ from browser_service.sessions.directory import Directory
 from browser_service.spine.politeness import Origins
 from browser_service.store.health import Storage
 from browser_service.store.journal import Journal
-from shared.calls import Notice
+from shared.calls import ASKING, Notice
 from shared.errors import JournalFailed
 from shared.events import (
     CallEnded,
@@ -35,8 +35,6 @@ from shared.events import (
 from shared.model import weight
 from shared.pages import PageState
 
-ASKING = "~ask"
-"""Ends the id of the call by which another one asks a person: to the client it is that call which waits."""
 _POLL_MS = 20_000
 _BATCH = 500
 _MOST_SAVED_STATES = 1_000
@@ -152,7 +150,7 @@ class Feed:
 
     def _for_client(self, event: CallMoved) -> CallMoved:
         """Return the event with the client's own callId."""
-        call_id = CallKey.parse(event.call_id).call_id.removesuffix(ASKING)
+        call_id = CallKey.parse(event.call_id).call_id.partition(ASKING)[0]
         return event.model_copy(update={"call_id": call_id})
 
     def _tell_if_changed(self, page: PageState) -> None:

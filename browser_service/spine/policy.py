@@ -3,7 +3,7 @@
 `check` looks at what the call says, `check_place` at the page that it leads to, and the host once more at where that
 page is when its turn comes. What a caller may see of others' pages, it may see by no view."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
@@ -81,6 +81,20 @@ class Policy:
             )
         if acts and not page.belongs_to(caller.client_id) and not (action.closes_page or page.access == "act"):
             self._check_page_count(caller, action, page.page_id)
+
+    def check_restoring(self, caller: Identity, action: Action, page_ids: Collection[str]) -> None:
+        """Raise Forbidden if a closed session may not come back with all these pages."""
+        for number, page_id in enumerate(page_ids):
+            self._check_page_count(caller, action, page_id, beside=number)
+
+    def check_settings(self, caller: Identity) -> None:
+        """Raise Forbidden for a token with limits: settings tell of folders, sites and rules that are none of its."""
+        if caller.limits.narrow:
+            raise Forbidden(
+                "Settings are told to tokens without limits.",
+                hint="The account's owner sees them: browse-together config show.",
+                details={"context": {"limits": caller.limits.words}},
+            )
 
     def placed(self, caller: Identity, body: Json) -> Json:
         """Return the body with the session that the token is for, where a call that names none would mean another."""
@@ -180,14 +194,15 @@ class Policy:
                 else f"For the document that is there: {next_call('evaluate_script', expression='...')}.",
             )
 
-    def _check_page_count(self, caller: Identity, action: Action, page_id: str | None) -> None:
-        """Raise Forbidden if the token's clients have as many pages as it allows. `page_id` would be one more."""
+    def _check_page_count(self, caller: Identity, action: Action, page_id: str | None, *, beside: int = 0) -> None:
+        """Raise Forbidden if the token's clients have as many pages as it allows. `page_id` would be one more, and
+        come `beside` others."""
         most = caller.limits.pages
         if most is None or page_id is None:
             return
         held = {page.page_id for page in self.directory.pages() if caller.is_sibling(page.holder_id or "")}
         opening = {name for name, client_id in self.directory.reservations if caller.is_sibling(client_id)}
-        if len((held | opening) - {page_id}) < most:
+        if len((held | opening) - {page_id}) + beside < most:
             return
         names = ", ".join(sorted(held)[:5])
         raise _refused(

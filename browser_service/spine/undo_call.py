@@ -86,7 +86,9 @@ class UndoCall:
     async def _undo_step(self, call: UndoableCall, step: Undoable, action: Action) -> str:
         self.ports.policy.check(self.caller, action)
         if action.closes_session:
-            return await self.ports.lifecycle.restore(call.caller.ref, ClosedSession.model_validate(step.state))
+            closed = ClosedSession.model_validate(step.state)
+            self.ports.policy.check_restoring(self.caller, action, [page.page_id for page in closed.spec.pages])
+            return await self.ports.lifecycle.restore(call.caller.ref, closed)
         caller = call.caller if self.caller.operator else self.caller
         address, limited = self._address(step, action)
         self.ports.policy.check_place(self.caller, limited, address)

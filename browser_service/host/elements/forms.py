@@ -165,8 +165,8 @@ class Form:
             field.handle, field.kind = handles[chosen], states[chosen]["kind"]
             with self._named_errors(field.place):
                 field.input = input_of(field, states[chosen])
-            if field.kind != "text":
-                await check_field(self._page, self._action, field.handle)
+                if field.kind != "text":
+                    await check_field(self._page, self._action, field.handle)
 
     async def _attempt(self, field: FormEntry, work: Awaitable[T]) -> T:
         with self._named_errors(field.place):

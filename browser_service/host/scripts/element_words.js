@@ -38,7 +38,7 @@ export default (e, {entered, typed, accessKey}) => {
   let found = control(e);
   const isInput = found.localName === 'input';
   const takesText = found.isContentEditable || found.localName === 'textarea' || (isInput && !NO_TEXT.includes(found.type));
-  if (typed && takesText && !(entered && isInput)) return null;
+  if (typed && takesText && !(entered && isInput)) return {};
   if (entered && found.form && isInput && !BUTTONS.includes(found.type)) found = submitOf(found.form) || found;
   if (accessKey) found = byAccessKey(e, accessKey) || found;
   return {role: roleOf(found), words: wordsOf(found)};

@@ -20,7 +20,8 @@ async function ask(path, body) {
 
 function show(request) {
   const others = request.joinedBy.length ? `, and ${request.joinedBy.join(", ")} wait for the same` : "";
-  byId("who").textContent = `The agent ${request.askedBy} asks you${others}, in its own words:`;
+  byId("who").textContent = request.ofRule ? "A rule of yours leaves this to you:"
+    : `The agent ${request.askedBy} asks you${others}, in its own words:`;
   byId("message").textContent = request.message;
   byId("title").textContent = request.title;
   byId("url").textContent = request.url;

@@ -195,7 +195,24 @@ async def test_pages_are_counted_for_all_that_share_a_token_and_for_calls_at_onc
         await one.call("close_page", pageId="t1")
         await one.call("claim_page", pageId="free")
         assert rule(await one.error("undo")) == "--pages"  # which would open the closed one again
+        session = (await one.call("create_session"))["sessionId"]
+        for page_id in ("t2", "t3"):
+            await one.call("close_page", pageId=(await one.call("list_pages"))["yours"][0]["pageId"])
+            await one.call("open_page", pageId=page_id, sessionId=session)
+        await one.call("close_session", sessionId=session)
+        await one.call("open_page", pageId="t4")
+        assert "--pages" in (await one.error("undo"))["message"]  # which would open both of the session's again
+        await one.call("close_page", pageId="t4")
     await service.parts.administration.revoke_named("three")
+
+
+async def test_the_services_settings_are_told_to_no_token_with_limits(service: RunningService) -> None:
+    for limits, status in (({"readOnly": True}, 403), ({"cookies": "values"}, 200), ({}, 200)):
+        async with limited(service, "looks", **limits) as agent:
+            asked = {"settings": {"BROWSE_HEADLESS": "false"}}
+            replies = [await agent.http.get(wire.SETTINGS), await agent.http.post(wire.SETTINGS, json=asked)]
+            assert [reply.status_code for reply in replies] == [status] * 2
+            assert (str(service.parts.settings.data_dir) in replies[0].text) is (status == 200)
 
 
 async def test_chats_that_share_a_token_are_clients_of_their_own(service: RunningService) -> None:

@@ -31,6 +31,12 @@ decision = "refuse"
 text = ["Delete"]
 
 [[rule]]
+name = "not there"
+decision = "refuse"
+actions = ["goto"]
+origins = ["http://localhost:*/*"]
+
+[[rule]]
 name = "logins stay"
 decision = "refuse"
 actions = ["clear_cookies"]
@@ -84,7 +90,7 @@ async def test_an_act_is_done_once_a_person_allows_it_and_each_time_anew(
     await agent.call("click", pageId="p", selector="#free")
     reply = await answered(service, agent.call("click", pageId="p", selector="#inner"), "Allow once")
     origin = site.url("").rstrip("/")
-    assert reply["asked"] == f"Shopper wants to do this: click button 'Pay now' at {origin}. Your rule: payments."
+    assert reply["asked"] == f"'Shopper' wants to do this: click button 'Pay now' at {origin}. Your rule: payments."
     assert (reply["navigatedTo"], site.counts["/paid"]) == (site.url("/paid?"), 1)
     await agent.call("goto", pageId="p", url=site.url("/shop"))
     refused = await answered(service, agent.error("click", pageId="p", selector="#pay"), "Refuse")
@@ -197,6 +203,40 @@ WAYS: list[tuple[str, AnyJson]] = [
     ("fill_form", {"fields": [{"selector": "#tick", "value": True}]}),
     ("browser_type", {"selector": "#name", "text": "x\n", "clear": False}),
 ]
+
+
+CHOICES = """<select id=one><option>no<option>yes</select><label for=one>Pay by card</label>
+<input type=checkbox id=two><label for=two>Pay at once</label>"""
+
+
+async def test_a_form_asks_for_each_field_that_needs_a_person_and_is_filled_in_one_call(
+    service: RunningService, agent: Agent, site: Site
+) -> None:
+    await agent.call("goto", pageId="p", url=site.page("/choices", CHOICES))
+    fields = [{"selector": "#one", "value": "yes"}, {"selector": "#two", "value": True}]
+    filling = asyncio.create_task(agent.call("fill_form", pageId="p", fields=fields, timeout=5_000))
+    seen: list[str] = []
+    async with service.agent(operator=True) as person:
+        for _ in fields:
+            await become(lambda: asked_at(service, "p") not in {"", *seen})
+            seen.append(asked_at(service, "p"))
+            asked = (await person.http.get(f"{wire.REQUESTS}/{seen[-1]}")).json()["result"]
+            assert (asked["ofRule"], asked["message"].startswith("'Shopper' wants to do this: fill_form ")) == (
+                True,
+                True,
+            )
+            said = {"by": "Ana", "state": "done", "answer": "Allow once"}
+            await person.http.post(f"{wire.REQUESTS}/{seen[-1]}/resolve", json=said)
+        assert (await filling)["fields"][1] == {"selector": "#two", "checked": True}
+
+
+async def test_a_rule_on_goto_is_one_on_whatever_leads_a_page_to_an_address(agent: Agent, site: Site) -> None:
+    url = site.url("/shop").replace("127.0.0.1", "localhost")
+    await agent.call("browser_launch")
+    for name in ("goto", "navigate_to", "open_page", "browser_navigate"):
+        assert "not there" in (await agent.error(name, url=url))["message"], name
+    steps = [{"action": "open_page", "url": url}]
+    assert (await agent.error("batch", steps=steps))["code"] == "FORBIDDEN"
 
 
 async def test_a_rule_goes_by_what_receives_the_click_or_the_key(agent: Agent, site: Site) -> None:

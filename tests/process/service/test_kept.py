@@ -115,6 +115,20 @@ async def test_holds_and_privacy_go_on_with_what_is_left_of_them(tmp_path: Path,
         assert (await other.error("content", pageId="mine"))["code"] == "PAGE_OWNED"
 
 
+async def test_a_guarded_session_is_guarded_after_a_restart(tmp_path: Path, site: Site) -> None:
+    mail, other = site.page("/mail", "<p>Your code: K7Q2-9XVB-44TD</p>"), site.page("/other", "<input id=code>")
+    async with started(tmp_path) as (_, agent):
+        await agent.call("create_session", sessionId="safe", guarded=True, persistent=True)
+        await agent.call("goto", pageId="mail", sessionId="safe", url=mail)
+    async with started(tmp_path) as (_, agent):
+        listed = (await agent.call("list_sessions"))["sessions"]
+        assert [each["guarded"] for each in listed if each["sessionId"] == "safe"] == [True]
+        await agent.call("goto", pageId="form", sessionId="safe", url=other.replace("127.0.0.1", "localhost"))
+        await agent.call("snapshot", pageId="mail")
+        steps = [{"action": "fill", "pageId": "form", "selector": "#code", "value": "K7Q2-9XVB-44TD"}]
+        assert (await agent.error("batch", steps=steps))["code"] == "FORBIDDEN"
+
+
 def asked_at(service: RunningService, page_id: str) -> str:
     page = service.parts.directory.get(page_id)
     return page.person.request_id if page and page.person else ""
