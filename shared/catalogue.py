@@ -43,6 +43,7 @@ CATEGORIES: Final = (
     "dialogs",
     "ownership",
     "people",
+    "hands",
     "sessions",
     "storage",
     "signing_in",

@@ -13,14 +13,16 @@ Access = Literal["private", "read", "act"]
 
 RequestKind = Literal["login", "code", "decision", "other"]
 """Says what a person may be asked for."""
+HoldKind = Literal["stopped", "taken"]
+"""Says how a person has a page who took it unasked: with its agent stopped, or with their own hands on it."""
 _ANSWERS: Final = {"code": "The code, if it is not typed into the page", "decision": "Your decision"}
 
 
 class HumanRequestState(Model):
-    """Describes a request to a person for everybody who may read its page."""
+    """Describes why a person has a page, for all who may read it: a request of an agent's, or a hold of theirs."""
 
     request_id: str
-    kind: RequestKind
+    kind: RequestKind | HoldKind
     origin: str = ""
     message: str = ""
     choices: list[str] = Field(default=[])
@@ -38,6 +40,11 @@ class HumanRequestState(Model):
     def _without_link(cls, fields: object) -> object:
         """Leave out the link, which the journals of older versions have."""
         return {key: value for key, value in fields.items() if key != "link"} if isinstance(fields, dict) else fields
+
+    @property
+    def is_hold(self) -> bool:
+        """Return whether the person took the page unasked, so that there is nothing to answer."""
+        return self.kind in {"stopped", "taken"}
 
     @property
     def what(self) -> str:

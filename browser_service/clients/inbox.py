@@ -99,7 +99,7 @@ class HumanInbox:
         """Map the open requests that the caller may see to the page of each."""
         requests: dict[str, PageState] = {}
         for page in await self.host.describe():
-            if page.person is not None and self._may(caller, page, page.person.request_id):
+            if page.person is not None and not page.person.is_hold and self._may(caller, page, page.person.request_id):
                 requests.setdefault(page.person.request_id, page)
         return requests
 

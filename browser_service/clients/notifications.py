@@ -35,7 +35,7 @@ class Notifier:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def notify(self, page: PageState) -> None:
-        if page.person is None or page.person.request_id in self._notified:
+        if page.person is None or page.person.is_hold or page.person.request_id in self._notified:
             return
         self._notified[page.person.request_id] = None
         task = asyncio.create_task(self._send(describe_request(page)))

@@ -24,7 +24,7 @@ from browser_service.host.page.entry import PageEntry
 from browser_service.host.page.handle import BrowserPage
 from browser_service.host.page.life import Life
 from browser_service.host.placement import Placement
-from browser_service.host.privacy import is_shut_out, shut_out_calls, shut_out_error
+from browser_service.host.privacy import is_shut_out, shut_out_calls, shut_out_error, stopped_calls
 from browser_service.host.recovery.reversal import REVERSALS
 from browser_service.host.registry import PageRegistry
 from browser_service.host.run import bring_up, perform, perform_live
@@ -155,7 +155,9 @@ class Calls:
             entry = await self.placement.page_for(run)
             lease = entry.lease
             result = sendable(await self._perform(entry, run))
-            await asyncio.gather(*map(self.cancel, shut_out_calls(entry.record, run, self.running.values())))
+            runs = [*self.running.values()]
+            ended = shut_out_calls(entry.record, run, runs) + stopped_calls(entry.record, run, runs)
+            await asyncio.gather(*map(self.cancel, ended))
         except BrowseError as failure:
             error = self._error(failure, run, entry)
         except Exception:  # noqa: BLE001 - a caller gets an outcome, whatever fails

@@ -45,6 +45,15 @@ def shut_out_calls(page: PageRecord, by: CallRun, runs: Iterable[CallRun]) -> li
     return [run.call.call_id for run in runs if run.call.page_id == page.page_id and is_shut_out(page, run)]
 
 
+def stopped_calls(page: PageRecord, by: CallRun, runs: Iterable[CallRun]) -> list[str]:
+    """Return the ids of the calls that a person stops: all that do something on the page, and do not wait for them."""
+    if not by.action.stops_others:
+        return []
+    on_page = (run for run in runs if run.call.page_id == page.page_id and not run.call.by_person)
+    acting = (run for run in on_page if run.action.effect is not Effect.READS and not run.action.waits_for_person)
+    return [run.call.call_id for run in acting]
+
+
 def shut_out_error(page: PageRecord, run: CallRun) -> BrowseError:
     """Make the reply of a call that is shut out, in place of all that it saw on the page."""
     if run.admitted and run.action.effect is not Effect.READS:

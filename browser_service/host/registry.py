@@ -100,7 +100,7 @@ class PageRegistry:
             popups=PopupLimit(self._limits.page_popups),
             invisible_text=self._limits.invisible_text,
         )
-        if state.person is not None and state.asker_id is not None:
+        if state.person is not None and (state.person.is_hold or state.asker_id is not None):
             self.people.restore(entry.record, state.person, state.asker_id)
         if former is not None:
             closed_page.restore(entry.record, entry.settings, former)

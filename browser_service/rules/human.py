@@ -1,4 +1,4 @@
-"""Models a request to a person, who has the page meanwhile, above all leases."""
+"""Models why a person has a page, above all leases: a request of an agent's, or a hold that the person took."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -56,12 +56,13 @@ class Waiter(NamedTuple):
 
 
 class HumanRequest:
-    """Is a question to a person, from one agent or from several that meet the same login."""
+    """Is a question to a person, from one agent or from several that meet the same login; or a hold, which nobody
+    asked for."""
 
-    def __init__(self, question: HumanRequestState, asker_id: str, here: str, clock: Clock) -> None:
+    def __init__(self, question: HumanRequestState, asker_id: str | None, here: str, clock: Clock) -> None:
         self.question = question
         self.origins = {question.origin, here} - {""}
-        self.askers = {asker_id: question.asked_by}
+        self.askers = {} if asker_id is None else {asker_id: question.asked_by}
         self.pages: list[HeldPage] = []
         self.waiters: list[Waiter] = []
         self.is_put = False
@@ -90,16 +91,17 @@ class HumanRequest:
     @property
     def private(self) -> bool:
         """Return whether nobody else may read the page meanwhile: a password or a code may be on it."""
-        return self.question.kind in {"login", "code"}
+        return self.question.kind in {"login", "code", "taken"}
 
     @property
-    def asker_id(self) -> str:
-        """Return the client that asked first: the person's words are for it alone, and may come from its chat."""
-        return next(iter(self.askers))
+    def asker_id(self) -> str | None:
+        """Return the client that asked first: the person's words are for it alone, and may come from its chat. Nobody
+        asked for a hold."""
+        return next(iter(self.askers), None)
 
     def to_state(self) -> HumanRequestState:
         """Return the request as it is now, for others to read."""
-        first, *joined = self.askers.values()
+        first, *joined = self.askers.values() or [self.question.asked_by]
         ago = round((self._clock() - self._began) * 1000)
         return self.question.model_copy(update={"asked_ago_ms": ago, "asked_by": first, "joined_by": joined})
 
@@ -129,9 +131,12 @@ class HumanRequest:
         if action.effect is Effect.READS and not self.private:
             return
         question = self.to_state()
+        why = f'"{question.asked_by}" asked for {question.what}'
+        if question.is_hold:
+            why = "they stopped what was done there" if question.kind == "stopped" else "they took it over"
         raise HumanInControl(
-            f'"{page.page_id}" is in a person\'s hands: "{question.asked_by}" asked for {question.what} '
-            f"{question.asked_ago_ms // 1000} s ago. {action.name()} did not happen.",
+            f'"{page.page_id}" is in a person\'s hands: {why} {question.asked_ago_ms // 1000} s ago. '
+            f"{action.name()} did not happen.",
             hint=self._next(page, call.client_id),
             details={
                 "context": {"pageId": page.page_id, "requestId": question.request_id, "askedBy": question.asked_by}
@@ -147,6 +152,8 @@ class HumanRequest:
             is_own = current is not None and client_id in current.askers
             first = f", {current.question.request_id} of yours," if current is not None and is_own else ""
             line = f"The person has another question first{first} and is asked this one after it. Wait on: {waiting}."
+        elif self.state == "pending" and self.question.is_hold:
+            line = f"The person still has {page_id}. Wait on: {waiting}. Meanwhile other pages are yours to work in."
         elif self.state == "pending":
             names = ", ".join(page.page_id for page in self.pages if not page.private_from(client_id))
             line = (
@@ -165,6 +172,10 @@ class HumanRequest:
 
     def outcome(self) -> str:
         """Return how the request ended, in words for all whom it concerns."""
+        if self.question.is_hold:
+            page_id = self.question.page_id
+            ends = {"expired": f"The person who took {page_id} over has gone", "closed": f"{self.by} closed {page_id}"}
+            return f"{ends.get(self.state, f'{self.by} gave {page_id} back')}. Look at it before you go on."
         what, at = self.question.what, f" at {self.question.origin}" if self.question.origin else ""
         done = {"login": f"signed in{at}", "code": f"gave the code{at}", "decision": "decided"}
         texts = {
@@ -176,6 +187,9 @@ class HumanRequest:
         return texts.get(self.state, f"Withdrawn: {what}.")
 
     def _next(self, page: HeldPage, client_id: str) -> str:
+        if self.question.is_hold:
+            wait = next_call("request_human", page_id=page.page_id, request_id=self.question.request_id)
+            return f"Do not repeat it: wait until they give it back, {wait}, and ask in your chat what they want."
         if client_id in self.askers:
             return self.question.next_calls(page.page_id)
         if self.question.kind == "login":

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from types import MappingProxyType
 from typing import Protocol
 
 from browser_service.rules.bounded import Bounded
@@ -18,10 +19,11 @@ from shared.calls import ASKING, Call, CallState, Notice
 from shared.errors import HumanInControl, RateLimited, RequestNotFound, ValidationFailed, field_details
 from shared.events import CallMoved, HostEvent, NoticeGiven
 from shared.next_calls import next_call
-from shared.pages import Answer, HumanRequestState
+from shared.pages import Answer, HoldKind, HumanRequestState
 
 _KEPT = 200
 _IN_LINE = 5
+_HELD: Mapping[HoldKind, str] = MappingProxyType({"stopped": "stopped what was done on", "taken": "took over"})
 _OF_CLIENT = 20
 """Bounds the open questions of one client, on all its pages together: whom many are put to answers none with care."""
 
@@ -115,7 +117,36 @@ class HumanRequests:
                 self._check_presence(request)
                 return
 
-    def restore(self, page: HeldPage, question: HumanRequestState, asker_id: str) -> None:
+    def hold(self, page: HeldPage, call: Call, kind: HoldKind) -> HumanRequest:
+        """Give the person who calls the page, unasked. One that they have already stays theirs; with their hands on it
+        nobody else reads it."""
+        request, by = page.person, call.client_label or "A person"
+        if request is None:
+            state = _hold_state(page, by, kind)
+            request = self._requests[state.request_id] = HumanRequest(state, None, _origin(page), self.clock)
+            self.cover(request, page)
+            self._check_presence(request)
+            self._tell_of_hold(page, f'A person, "{by}", {_HELD[kind]} {page.page_id}: acts there are refused for now.')
+        elif request.question.is_hold and kind == "taken":
+            request.question = request.question.model_copy(update={"kind": kind})
+            self.on_change(page)
+        request.note_presence()
+        return request
+
+    def end_hold(self, page: HeldPage, call: Call) -> bool:
+        """Return a page that its person had taken unasked. Returns whether they had."""
+        request = page.person
+        if request is None or not request.question.is_hold:
+            return False
+        request.by = call.client_label or request.by
+        self._end(request, "done")
+        return True
+
+    def _tell_of_hold(self, page: HeldPage, text: str) -> None:
+        if page.lease is not None:
+            self.emit(NoticeGiven(client_id=page.lease.client_id, notice=Notice(text=text, page_id=page.page_id)))
+
+    def restore(self, page: HeldPage, question: HumanRequestState, asker_id: str | None) -> None:
         """Take up a request that was open when the service ended, with its page in the person's hands."""
         request = self._requests.get(question.request_id)
         if request is None:
@@ -132,9 +163,10 @@ class HumanRequests:
             self._tell_asker(request, waiter.call)
 
     def find(self, request_id: str, call: Call) -> HumanRequest:
-        """Return a request of the caller. Raises RequestNotFound, also for one that others asked for."""
+        """Return a request of the caller, or a person's hold, whose end everybody may wait for. Raises RequestNotFound,
+        also for one that others asked for."""
         request = self._requests.get(request_id)
-        if request is None or call.client_id not in request.askers:
+        if request is None or not (request.question.is_hold or call.client_id in request.askers):
             raise RequestNotFound(f"There is no request {request_id!r} of yours.")
         return request
 
@@ -169,7 +201,7 @@ class HumanRequests:
 
     def withdraw(self, request: HumanRequest, client_id: str) -> None:
         """Take a client out of those who asked; the last one ends the request."""
-        if request.over or request.waiting[client_id]:
+        if request.over or request.waiting[client_id] or request.question.is_hold:
             return
         if len(request.askers) > 1:
             request.askers.pop(client_id, None)
@@ -239,6 +271,8 @@ class HumanRequests:
     def _tell(self, request: HumanRequest) -> None:
         """Give notice to those who asked and do not wait now, and of a login to all who have pages of that site."""
         concerned = dict.fromkeys(request.askers, request.question.page_id)
+        if request.question.is_hold:
+            concerned = {page.lease.client_id: page.page_id for page in request.pages if page.lease is not None}
         if request.state == "withdrawn":
             concerned.clear()
         if (request.state, request.question.kind) == ("done", "login"):
@@ -253,6 +287,12 @@ class HumanRequests:
 
 def _origin(page: HeldPage) -> str:
     return origin_of(page.url) or ""
+
+
+def _hold_state(page: HeldPage, by: str, kind: HoldKind) -> HumanRequestState:
+    request_id = f"hold-{secrets.token_hex(4)}"
+    place = {"page_id": page.page_id, "session_id": page.session_id, "origin": _origin(page)}
+    return HumanRequestState(request_id=request_id, kind=kind, asked_by=by, **place)
 
 
 def _new_state(page: HeldPage, call: Call, action: RequestHuman) -> HumanRequestState:

@@ -45,7 +45,7 @@ class Policy:
     """Says whether the owner lets tokens without limits read the cookie values of the shared login."""
 
     def __post_init__(self) -> None:
-        self.rules: list[Rule] = [self._check_kind, self._check_session, self._check_origins]
+        self.rules: list[Rule] = [self._check_kind, self._check_session, self._check_origins, _check_person]
 
     def check(self, caller: Identity, action: Action) -> None:
         """Raise Forbidden if a rule refuses the action, or one that it carries."""
@@ -219,6 +219,14 @@ class Policy:
             if each.exports_cookies and self.hides_cookies(caller, session_id):
                 return True
         return False
+
+
+def _check_person(caller: Identity, action: Action) -> None:
+    if action.for_people and not caller.operator:
+        raise Forbidden(
+            f"{action.name()} is for the account's own person. Nothing was done.",
+            hint=f"Ask them: {next_call('request_human', message='...')}.",
+        )
 
 
 def _is_script(url: str) -> bool:

@@ -197,6 +197,8 @@ class Traits(BaseModel):
     """Says that pages besides the caller's notice the action."""
     shows_all_pages: ClassVar[bool] = False
     """Says that the caller sees all pages of the session, which is refused where one is private to another client."""
+    for_people: ClassVar[bool] = False
+    """Says that only the account's own person may do it."""
     waits_for_person: ClassVar[bool] = False
     """Says that the action waits for a person as long as it takes, so that it cannot be part of another call."""
     answers_dialog: ClassVar[bool] = False
@@ -353,6 +355,11 @@ class Traits(BaseModel):
     def human_request_kind(self) -> str | None:
         """Return the kind of thing that the call asks a person for."""
         return None
+
+    @property
+    def stops_others(self) -> bool:
+        """Return whether the acts that run on the page are cancelled."""
+        return False
 
     @property
     def affects_origin(self) -> bool:

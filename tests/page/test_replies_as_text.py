@@ -357,5 +357,6 @@ async def test_the_text_of_a_reply_says_all_that_its_json_says(
     for part in (read, fill, click, take, network, dialogs, share, work, sessions):
         await part(tour)
     assert not tour.lacks, "\n".join(tour.lacks)
-    elsewhere = {"login", CallTool.name(), *(name for name in ACTIONS if name.startswith("browser_"))}
+    peoples = {name for name, action in ACTIONS.items() if action.for_people}
+    elsewhere = {"login", CallTool.name(), *peoples, *(name for name in ACTIONS if name.startswith("browser_"))}
     assert {*ACTIONS} - tour.called == elsewhere

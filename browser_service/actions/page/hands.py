@@ -1,0 +1,24 @@
+"""Gives a page into its person's hands, and back. This needs no Playwright: the page's own record knows."""
+
+from browser_service.host.page.handle import BrowserPage
+from shared.actions import hands
+from shared.errors import ValidationFailed, field_details
+from shared.model import Json
+
+
+async def take_over(page: BrowserPage, action: hands.TakeOver) -> Json:
+    request = page.human_requests.hold(page.record, page.call, "stopped" if action.stop else "taken")
+    stopped = ", and what ran there is cancelled" if action.stop else ""
+    return {"requestId": request.question.request_id, "observed": f"{page.page_id} is in your hands now{stopped}"}
+
+
+async def give_back(page: BrowserPage, _: hands.GiveBack) -> Json:
+    if page.human_requests.end_hold(page.record, page.call):
+        return {"observed": f"{page.page_id} is its agent's again"}
+    if page.record.person is not None:
+        raise ValidationFailed(
+            f"{page.page_id} is yours because an agent asks you for something.",
+            hint="Answer that, by its link or with: browse-together requests.",
+            details=field_details("pageId"),
+        )
+    return {"observed": f"{page.page_id} was in nobody's hands"}
