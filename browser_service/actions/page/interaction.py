@@ -1,6 +1,7 @@
 """Acts on elements as a person would: click, type, choose."""
 
 import asyncio
+from collections.abc import Coroutine
 from contextlib import AsyncExitStack
 from typing import Any, Final
 
@@ -8,7 +9,7 @@ from playwright.async_api import ElementHandle, FileChooser, Locator
 from typing_extensions import TypedDict
 
 from browser_service.host.elements import targets
-from browser_service.host.elements.field_values import is_reformatted, not_as_given, read_after_act, shorten
+from browser_service.host.elements.field_values import Question, is_reformatted, not_as_given, shorten
 from browser_service.host.elements.locators import without_state_check
 from browser_service.host.elements.secret_values import seal, to_type
 from browser_service.host.elements.witness import Witness
@@ -87,9 +88,12 @@ def _describe_chooser(action: interaction.Click, chooser: FileChooser) -> str:
 async def fill(page: BrowserPage, action: interaction.Fill) -> Json:
     element = await _element(page, action)
     target, text = await to_type(page, element, action.value, action.timeout)
-    await target.fill(text, force=action.force, no_wait_after=action.no_wait_after, timeout=action.timeout)
-    await seal(target)
-    result = await _field_after(page, action, element, hidden=text != action.value)
+
+    async def put() -> None:
+        await target.fill(text, force=action.force, no_wait_after=action.no_wait_after, timeout=action.timeout)
+        await seal(target)
+
+    result = await _field_after(page, action, element, put(), text, event="input" if text else None)
     return _filled_reply(result, action, text)
 
 
@@ -97,23 +101,35 @@ async def type_(page: BrowserPage, action: interaction.Type) -> Json:
     element = await _element(page, action)
     await element.evaluate(_READY_FOR_KEYS, arg=True, timeout=action.timeout)
     target, text = await to_type(page, element, action.text, action.timeout)
-    if isinstance(target, Locator):
-        await target.press_sequentially(**action.own_arguments(), timeout=action.allowed_ms())
-    else:
+
+    async def put() -> None:
+        if isinstance(target, Locator):
+            await target.press_sequentially(**action.own_arguments(), timeout=action.allowed_ms())
+            return
         for sign in text:  # each goes to the element itself, wherever the page moves the focus meanwhile
             await target.type(sign, delay=action.delay, no_wait_after=action.no_wait_after, timeout=action.timeout)
         await seal(target)
-    result = await _field_after(page, action, element, hidden=text != action.text)
-    return _typed_reply(result, text)
+
+    return _typed_reply(await _field_after(page, action, element, put(), text, event=None), text)
 
 
 async def _field_after(
-    page: BrowserPage, action: interaction.Fill | interaction.Type, element: Locator, *, hidden: bool
+    page: BrowserPage,
+    action: interaction.Fill | interaction.Type,
+    element: Locator,
+    act: Coroutine[None, None, None],
+    text: str,
+    *,
+    event: str | None,
 ) -> TypedValue | None:
-    """Read what the field has now, and remember it; what is `hidden` is a secret whatever the field looks like."""
-    result = await read_after_act(TypedValue, page, action.selector, element, _VALUE, watch_ms=_TEXT_WATCH_MS)
+    """Do the act, read what the field has then, and remember it. What came from a named secret is one whatever the
+    field looks like."""
+    question = Question(TypedValue, _VALUE, _TEXT_WATCH_MS, event, fits=lambda field: field["value"] == text)
+    _, result = await question.after(page, action.selector, element, act)
     if result is not None:
-        result["secret"] = result["secret"] or hidden
+        result["secret"] = result["secret"] or text != (
+            action.value if isinstance(action, interaction.Fill) else action.text
+        )
     page.remember_field(action.selector, action.frame, result and result["field"], strict=action.strict)
     return result
 
@@ -144,8 +160,9 @@ async def hover(page: BrowserPage, action: interaction.Hover) -> Json:
 
 async def select_option(page: BrowserPage, action: interaction.SelectOption) -> Json:
     element = await _element(page, action)
-    chosen = await element.select_option(**action.own_arguments(), timeout=action.timeout)
-    field = await read_after_act(Field, page, action.selector, element, FIELD, watch_ms=_CHOICE_WATCH_MS)
+    choose = element.select_option(**action.own_arguments(), timeout=action.timeout)
+    question = Question(Field, FIELD, _CHOICE_WATCH_MS, "change", fits=lambda field: bool(field["selected"]))
+    chosen, field = await question.after(page, action.selector, element, choose)
     page.remember_field(action.selector, action.frame, field, strict=action.strict)
     names = ", ".join(map(repr, chosen)) or "nothing"
     if field is None:
@@ -169,8 +186,9 @@ async def _set_tick(page: BrowserPage, action: interaction.Check | interaction.U
     """Set the tick, and judge by what the page shows afterwards, which may change late, or be changed back."""
     element = await _element(page, action)
     tick = element.check if ticked else element.uncheck
-    await without_state_check(tick(**action.own_arguments(), timeout=action.timeout))
-    field = await read_after_act(Field, page, action.selector, element, FIELD, watch_ms=_CHOICE_WATCH_MS)
+    act = without_state_check(tick(**action.own_arguments(), timeout=action.timeout))
+    question = Question(Field, FIELD, _CHOICE_WATCH_MS, "click", fits=lambda field: field["checked"] is ticked)
+    _, field = await question.after(page, action.selector, element, act)
     if field is None:
         return {"observed": _GONE}
     checked = field["checked"]

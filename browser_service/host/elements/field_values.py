@@ -1,14 +1,18 @@
 """Reads what an act left in a field, and compares it with what was given."""
 
+import asyncio
 import re
+import secrets
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
 from decimal import Decimal
-from typing import Final, TypeVar
+from typing import Final, Generic, TypeVar
 
-from playwright.async_api import Locator
+from playwright.async_api import ElementHandle, Locator
 from typing_extensions import TypedDict
 
 from browser_service.host.elements.field_watch import FIELD_CHARACTERS
-from browser_service.host.elements.locators import evaluate_first
+from browser_service.host.elements.locators import evaluate_all, handle_of_ref, none_if_gone
 from browser_service.host.page.handle import BrowserPage
 from browser_service.host.results import of_kind
 from browser_service.host.scripts import call_of, script
@@ -18,8 +22,12 @@ from shared.model import Json
 from shared.next_calls import next_call
 
 _FIELD_AFTER: Final = script("field_after")
-T = TypeVar("T")
+_OVER: Final = script("act_over")
 _RESPONSES_S: Final = 0.5
+_EVENT_S: Final = 0.01
+_ANSWERS_S: Final = 0.2
+T = TypeVar("T")
+R = TypeVar("R")
 _SIGNED_OR_DECIMAL: Final = re.compile(r"[-\u2212]\s*[\d.,']+|\d[\d']*[.,][\d.,']*")
 """Letters and digits alone do not tell these numbers apart: 1.5 and 15, -5 and 5."""
 
@@ -29,22 +37,68 @@ class _Shown(TypedDict):
     shows: str
 
 
-async def read_after_act(
-    kind: type[T], page: BrowserPage, selector: str, element: Locator, expression: str, *, watch_ms: int
-) -> T | None:
-    """Evaluate an expression of an act's element once the page's scripts and their requests have settled; None if it is
-    gone. The field is looked at once more with the caller's next call.
+@dataclass(frozen=True)
+class Question(Generic[T]):
+    """Asks what an expression gives of a field after an act, which ends with an event at the field, if one is known."""
 
-    A label stands for its control, as it does for Playwright's own acts.
-    """
-    source = call_of(_FIELD_AFTER, expression)
-    field = await evaluate_first(_Shown, element, source, [0 if page.quiet else watch_ms, FIELD_CHARACTERS])
-    if await page.wait_for_responses(_RESPONSES_S) or field is None:
-        field = await evaluate_first(_Shown, element, source, [0, FIELD_CHARACTERS])
-    if field is None:
+    kind: type[T]
+    expression: str
+    watch_ms: int
+    event: str | None
+    fits: Callable[[T], bool]
+    """Says whether the field has what the act was to give it. Else it is watched in any case."""
+
+    @property
+    def source(self) -> str:
+        return call_of(_FIELD_AFTER, self.expression)
+
+    async def after(
+        self, page: BrowserPage, selector: str, element: Locator, act: Coroutine[None, None, R]
+    ) -> tuple[R, T | None]:
+        """Do the act. Returns what that gives, and the answer once the page's scripts and their requests have settled;
+        None if the field is gone. The field is looked at once more with the caller's next call.
+
+        The page is asked before the act, so that it knows what its scripts began at the event: only where they wait
+        for something is the field watched. A label stands for its control, as it does for Playwright's own acts.
+        """
+        if self.event is None:
+            return await act, await _read(page, selector, element, self)
+        over, target = secrets.token_hex(8), await handle_of_ref(element)
+        watch_ms = 0 if page.quiet else self.watch_ms
+        asked = [watch_ms, FIELD_CHARACTERS, {"event": self.event, "over": over}]
+        looking = asyncio.ensure_future(_look(target, self, asked))
+        await asyncio.sleep(0)  # sends the question before the act
+        try:
+            result = await act
+            if not (await asyncio.wait({looking}, timeout=_EVENT_S))[0]:
+                await none_if_gone(evaluate_all(object, target, _OVER, over))
+                await asyncio.wait({looking}, timeout=watch_ms / 1000 + _ANSWERS_S)
+        finally:
+            looking.cancel()
+            seen = looking.result() if looking.done() and not looking.cancelled() and not looking.exception() else None
+        if seen and not self.fits(of_kind(self.kind, seen[0]["value"])):
+            seen = None  # the page may have sent such an event itself, before the act
+        return result, await _read(page, selector, element, self, seen)
+
+
+async def _read(
+    page: BrowserPage, selector: str, element: Locator, question: Question[T], seen: list[_Shown] | None = None
+) -> T | None:
+    """Return what was `seen` of a field, or look at it, and again after the answers to what the page sent."""
+    watch_ms = 0 if page.quiet else question.watch_ms
+    if seen is None:
+        seen = await _look(element, question, [watch_ms, FIELD_CHARACTERS, None])
+    if await page.wait_for_responses(_RESPONSES_S) or not seen:
+        seen = await _look(element, question, [0, FIELD_CHARACTERS, None])
+    if not seen:
         return None
-    page.tab.field_watch.note(page.call.client_id, page.moves, selector, element, field["shows"])
-    return of_kind(kind, field["value"])
+    page.tab.field_watch.note(page.call.client_id, page.moves, selector, element, seen[0]["shows"])
+    return of_kind(question.kind, seen[0]["value"])
+
+
+async def _look(target: Locator | ElementHandle, question: Question[T], asked: list[object]) -> list[_Shown] | None:
+    """Return what the script tells; None if there was no field, which is not of the kind, or its document went."""
+    return await none_if_gone(evaluate_all(list[_Shown], target, question.source, asked))
 
 
 def is_reformatted(shown: str, expected: str) -> bool:

@@ -4,8 +4,8 @@ import re
 from collections.abc import Awaitable
 from typing import Final, TypeVar
 
+from playwright.async_api import ElementHandle, FrameLocator, Locator, Page
 from playwright.async_api import Error as PlaywrightError
-from playwright.async_api import FrameLocator, Locator, Page
 from typing_extensions import TypedDict
 
 from browser_service.host import errors
@@ -38,6 +38,7 @@ DESCRIBE: Final = script("candidates")
 
 _AFTER_ACT: Final = script("after_act")
 ON_NONE: Final = "act => arg => act([], arg)"
+_ON_ONE: Final = "act => (e, arg) => act([e], arg)"
 _ON_LISTED: Final = "act => (_, [found, arg]) => act(found, arg)"
 
 
@@ -65,12 +66,21 @@ def find(page: Page, selector: str, frame: str | None) -> Locator:
     return frames.locate(root, selector)
 
 
-async def evaluate_all(kind: type[T], locator: Locator, source: str, arg: object = None) -> T:
+async def handle_of_ref(locator: Locator) -> Locator | ElementHandle:
+    """Return the element itself of a ref, of which a function is evaluated at once; any other locator as it is."""
+    if "aria-ref=" not in str(locator) or not await locator.count():
+        return locator
+    return await none_if_gone(locator.element_handle(timeout=_HANDLE_MS)) or locator
+
+
+async def evaluate_all(kind: type[T], locator: Locator | ElementHandle, source: str, arg: object = None) -> T:
     """Evaluate a function of the elements found, without waiting for any. Raises BadResult for one that is too
     large, or not of the kind.
 
     Those within a ref are taken one by one: Playwright knows no refs when it looks up several.
     """
+    if isinstance(locator, ElementHandle):
+        return read(kind, await locator.evaluate(bounded(call_of(_ON_ONE, source)), arg))
     return read(kind, await _evaluate_all(locator, bounded(source), arg))
 
 

@@ -19,7 +19,6 @@ from shared.quoting import element_name, quoted
 _WATCH_RESULT_S: Final = 0.05
 _VERDICT_S: Final = 1.0
 
-_ON_ONE: Final = "act => (e, arg) => act([e], arg)"
 _WATCH: Final = script("click_witness")
 
 _VERDICT: Final = script("click_verdict")
@@ -119,9 +118,7 @@ class Witness:
         return await self._evaluate(_WATCH, self._request)
 
     async def _evaluate(self, source: str, arg: object) -> Any:  # Any: JSON that the page tells
-        if isinstance(self._element, Locator):
-            return await evaluate_all(object, self._element, source, arg)
-        return value_of(await self._element.evaluate(bounded(call_of(_ON_ONE, source)), arg))
+        return await evaluate_all(object, self._element, source, arg)
 
     async def verdict(self) -> Verdict:
         """Ask for the verdict after the act."""
