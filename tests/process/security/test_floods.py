@@ -22,6 +22,8 @@ FLOODS = {
     "workers": "new Worker(URL.createObjectURL(new Blob([''])))",
     "messages of the console": "console.log(i)",
 }
+AS_WELL = {"frames": "navigations"}
+"""Comes with each of a kind, and may be the one too many."""
 ENDLESS = "<body><script>setTimeout(() => setInterval(() => {{ for (let i = 0; i < 5; i++) {{ {0} }} }}), 100)</script>"
 
 
@@ -52,11 +54,14 @@ async def test_a_page_that_floods_is_stopped_and_its_holder_is_told_how_to_go_on
     await agent.call("goto", pageId="own", url=calm)
     flood = site.page("/flood", ENDLESS.format(FLOODS[kind]))
     said = await stopped(agent, "loud", await agent.reply("goto", pageId="loud", url=flood, waitUntil="commit"))
-    assert f"it made more {kind} than" in said
+    too_many = [each for each in (kind, AS_WELL.get(kind, kind)) if f"it made more {each} than" in said]
+    assert too_many, said
     assert 'goto {"pageId": "loud", "url": "..."}' in said
     assert 'reload_page {"pageId": "loud"}' in said
     error = await agent.error("snapshot", pageId="loud")
-    assert (error["code"], kind in error["message"]) == ("BROWSER_CRASHED", True), "nobody starts it again unasked"
+    assert (error["code"], too_many[0] in error["message"]) == ("BROWSER_CRASHED", True), (
+        "nobody starts it again unasked"
+    )
     await other.call("click", pageId="neighbour", selector="button")
     assert (await agent.call("goto", pageId="loud", url=calm))["url"] == calm
     await agent.call("click", pageId="loud", selector="button")
