@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from pathlib import Path
 
 import httpx
 import pytest
@@ -159,12 +158,38 @@ MOVES = """<body><script>let n = 0; const far = 'x'.repeat(1e6); setTimeout(() =
     history.replaceState(0, '', '#' + n++ + far) }), 100)</script>"""
 
 
-async def test_a_page_whose_flood_lets_nothing_through_that_could_be_counted_is_ended_from_outside(
-    tmp_path: Path, site: Site
+BUSY = """<body><button onclick="document.title = 'clicked'">Go</button><script>
+    for (let i = 0; i < 300; i++) { fetch(`/empty?${i}`); console.log(i); document.body.append(`row ${i}`) }
+    let n = 0; setInterval(() => { history.replaceState(0, '', `#${n++}`); console.log(n) }, 50)</script>"""
+
+
+@pytest.fixture(scope="module")
+async def unmetered(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[RunningService]:
+    """Has budgets that nothing crosses, so that only the watch on its browser's answers is left."""
+    settings = settings_for(tmp_path_factory.mktemp("data"), page_events_per_second=1_000_000_000)
+    async with running_service(settings) as running:
+        yield running
+
+
+async def test_a_page_that_loads_much_and_goes_on_changing_is_never_ended(
+    unmetered: RunningService, site: Site
 ) -> None:
-    settings = settings_for(tmp_path, page_events_per_second=1_000_000_000)
+    site.page("/empty", Answer("", content_type="text/plain"))
+    url = site.page("/busy", BUSY)
+    async with unmetered.agent("a") as agent:
+        for _ in range(3):
+            await agent.call("goto", pageId="app", url=url)
+            await agent.call("click", pageId="app", selector="button")
+        said = (await agent.reply("wait", pageId="app", duration=500)).json()
+        assert "was stopped" not in str(said)
+        assert "clicked" in (await agent.call("evaluate_script", pageId="app", expression="document.title"))["value"]
+
+
+async def test_a_page_whose_flood_lets_nothing_through_that_could_be_counted_is_ended_from_outside(
+    unmetered: RunningService, site: Site
+) -> None:
     calm = site.page("/calm", "<button onclick='document.title = 1'>Go</button>")
-    async with running_service(settings) as service, service.agent("a") as agent, service.agent("b") as other:
+    async with unmetered.agent("a") as agent, unmetered.agent("b") as other:
         await agent.call("goto", pageId="own", url=calm)
         await other.call("goto", pageId="neighbour", url=calm)
         flood = site.page("/moves", MOVES)
