@@ -85,4 +85,4 @@ class Remembering(RuleBasedStateMachine):
 
 
 TestRemembering: Any = Remembering.TestCase  # Any: hypothesis makes the class
-TestRemembering.settings = settings(max_examples=200, stateful_step_count=40, deadline=None)
+TestRemembering.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)

@@ -154,7 +154,7 @@ class Sharing(RuleBasedStateMachine):
 
 
 TestSharing: Any = Sharing.TestCase  # Any: hypothesis makes the class
-TestSharing.settings = settings(max_examples=150, stateful_step_count=40, deadline=None)
+TestSharing.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
 
 
 def test_a_client_that_waits_twice_is_offered_it_once() -> None:

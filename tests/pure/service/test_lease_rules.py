@@ -157,4 +157,4 @@ class Sharing(RuleBasedStateMachine):
 
 
 TestSharing: Any = Sharing.TestCase  # Any: hypothesis makes the class
-TestSharing.settings = settings(max_examples=150, stateful_step_count=40, deadline=None)
+TestSharing.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)

@@ -76,7 +76,7 @@ class FairLine(RuleBasedStateMachine):
 
 
 TestFairLine: Any = FairLine.TestCase  # Any: hypothesis makes the class
-TestFairLine.settings = settings(max_examples=150, stateful_step_count=40, deadline=None)
+TestFairLine.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
 
 
 @given(st.lists(SEQS, max_size=12), st.sets(st.integers(0, 11)))
