@@ -18,7 +18,7 @@ from browser_service.host.permissions import Permissions
 from browser_service.host.recording.recording import Recording
 from browser_service.host.recording.traces import Tracing
 from browser_service.host.recovery.login_restore import restore_context, restore_cookies
-from browser_service.host.recovery.logins import Logins, storage_state
+from browser_service.host.recovery.logins import Logins
 from browser_service.host.session_events import PageEvents, SessionEvents
 from browser_service.host.windows import Windows
 from browser_service.rules.turns import PageQueue
@@ -287,9 +287,7 @@ class SessionEntry:
 
     async def storage(self) -> Json:
         """Read all that its context has of logins."""
-        context = await self.context()
-        async with self.logins.storage_lock:
-            return await storage_state(context)
+        return await self.logins.read(await self.context())
 
     async def keep(self, name: str, client_id: str) -> Json:
         """Save the whole for a client, under a name."""
@@ -299,7 +297,4 @@ class SessionEntry:
 
     async def restore(self, state: Json) -> None:
         """Put back what was saved; what has come since is gone."""
-        context = await self.context()
-        async with self.logins.storage_lock:
-            await context.set_storage_state(state)  # type: ignore[arg-type] # as Playwright gave it
-        self.logins.save_soon()
+        await self.logins.replace(await self.context(), state)

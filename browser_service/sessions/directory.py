@@ -2,6 +2,7 @@
 
 import re
 import secrets
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -40,6 +41,10 @@ class Directory:
     def pages_of(self, session_id: str) -> list[PageState]:
         """Return the pages of a session."""
         return [page for page in self._pages.values() if page.session_id == session_id]
+
+    def page_counts(self) -> Counter[str]:
+        """Count the pages of each session."""
+        return Counter(page.session_id for page in self._pages.values())
 
     def held_by(self, client_id: str) -> list[str]:
         return [page.page_id for page in self._pages.values() if page.holder_id == client_id]

@@ -2,9 +2,7 @@
 
 import asyncio
 import contextlib
-import secrets
 import time
-from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from zoneinfo import available_timezones
@@ -120,7 +118,7 @@ class SessionLifecycle:
 
     async def create(self, owner: ClientRef, action: CreateSession) -> Json:
         """Make a session of the client's own. Raises ValidationFailed, ResourceExhausted, BrowserLaunchFailed."""
-        session_id = action.session_id or self._free_name()
+        session_id = action.session_id or self.directory.other_name("session")
         if session_id in self._unreadable or self.directory.is_taken(session_id, owner.client_id):
             raise ValidationFailed(
                 f"{session_id!r} is taken: sessions and pages share their names.",
@@ -172,12 +170,12 @@ class SessionLifecycle:
             "browserType": record.options.browser_type or self.shared.browser_type,
             "owner": listed["owner"],
             "shared": record.shared,
-            "pageCount": self._page_counts()[session_id],
+            "pageCount": self.directory.page_counts()[session_id],
             "savedStates": [*await self.vault.saved_names(session_id)],
         }
 
     def listed(self, client_id: str, user_id: str | None, *, persistent: bool | None) -> Json:
-        page_counts = self._page_counts()
+        page_counts = self.directory.page_counts()
         sessions = [
             {**each, "pages": page_counts[str(each["sessionId"])]}
             for each in self._sessions.listed(client_id)
@@ -297,11 +295,3 @@ class SessionLifecycle:
         """Store the last figures of use, when no call will follow."""
         with contextlib.suppress(JournalFailed):  # which the journal has logged
             await self.write_usage()
-
-    def _page_counts(self) -> Counter[str]:
-        return Counter(page.session_id for page in self.directory.pages())
-
-    def _free_name(self) -> str:
-        while self.directory.is_taken(session_id := f"session-{secrets.token_hex(3)}"):
-            pass
-        return session_id

@@ -34,7 +34,7 @@ class Logins:
     on_saved: Callable[[Json], None]
     unsaved: bool = False
     """Something may have changed since."""
-    storage_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _storage_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Guards storage: a database that is being read cannot be replaced."""
     _saving: asyncio.Task[None] | None = None
     _storage_due_at: float = 0.0
@@ -58,7 +58,7 @@ class Logins:
 
     async def save(self, *, with_storage: bool = False) -> None:
         """Save now, and the storage too with `with_storage`, or if it is due."""
-        async with self.storage_lock:
+        async with self._storage_lock:
             if (context := self.context()) is None:
                 return
             with contextlib.suppress(TimeoutError, PlaywrightError):
@@ -74,7 +74,7 @@ class Logins:
         """Save all before the context is closed until the next call. Return False if that failed."""
         await self.cancel_save()  # which would save less
         self.unsaved = False
-        async with self.storage_lock:
+        async with self._storage_lock:
             if (context := self.context()) is None:
                 return True
             try:
@@ -83,6 +83,17 @@ class Logins:
             except (TimeoutError, PlaywrightError):
                 return False
             return True
+
+    async def read(self, context: BrowserContext) -> Json:
+        """Read all that a context has of logins."""
+        async with self._storage_lock:
+            return await storage_state(context)
+
+    async def replace(self, context: BrowserContext, state: Json) -> None:
+        """Put back what was saved; what has come since is gone."""
+        async with self._storage_lock:
+            await context.set_storage_state(state)  # type: ignore[arg-type] # as Playwright gave it
+        self.save_soon()
 
     async def cancel_save(self) -> None:
         """Cancel the save that is due soon."""
