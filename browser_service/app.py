@@ -76,18 +76,19 @@ def create_app(
     app.state.start_failed = None
     app.state.open_streams = Counter[str]()
     app.state.looked_at = {}
-    app.include_router(routes.router)
-    app.include_router(tokens.router)
-    app.include_router(watching.router)
-    for router in (person.router, entry.router, static.router):
-        app.include_router(router)
+    for part in (routes, tokens, watching, person, entry, static):
+        app.include_router(part.router)
     faults.install(app)
     describe(app)
+    _wrap(app, own_hosts, metrics_local=metrics_port.is_local(settings))
+    return app
+
+
+def _wrap(app: FastAPI, own_hosts: Callable[[], set[str]], *, metrics_local: bool) -> None:
+    """Put around the application what sees each request before it, the last one first."""
     app.add_middleware(Edge, allowed_hosts=own_hosts, reply=faults.error_response)
     app.add_middleware(faults.RequestId)
-    local = metrics_port.is_local(settings)
-    app.add_middleware(metrics_port.MetricsPort, port=lambda: app.state.metrics_port, local=local)
-    return app
+    app.add_middleware(metrics_port.MetricsPort, port=lambda: app.state.metrics_port, local=metrics_local)
 
 
 @asynccontextmanager

@@ -72,6 +72,7 @@ def create(
 ) -> None:
     """Make a token with a name and limits, and print it. It is shown this once. Chats share it by BROWSE_TOKEN or
     BROWSE_TOKEN_FILE."""
+    # Longer than 40 lines, because its arguments are the options with their help.
     if cookies and no_cookies:
         raise typer.BadParameter("--cookies and --no-cookies exclude each other: give one.", param_hint="--cookies")
     body: Json = {

@@ -65,6 +65,7 @@ class LocalHost:
         policy: UrlPolicy,
         limits: HostLimits,
     ) -> None:
+        # Longer than 40 lines, because the parts are made here in the order in which they need each other.
         self.incarnation = secrets.token_hex(6)
         self.launcher = launcher
         self._policy = policy

@@ -1,4 +1,5 @@
 """Sessions: separate sets of cookies and logins, and what concerns all pages of one."""
+# Longer than 300 lines, because a module is a category of tools, and what concerns sessions is one.
 
 from typing import Annotated, Literal
 from urllib.parse import urlsplit

@@ -17,6 +17,27 @@ _ENDS_WITHIN_S: Final = 30
 _DESCRIPTION: Final = "One logged-in browser, shared by many agents (browse-together)"
 
 _PRIVATE: Final = "BROWSE_NOTIFY_WEBHOOK"
+_TASK: Final = """<?xml version="1.0" encoding="UTF-16"?>
+<Task version="1.2" xmlns="http://schemas.microsoft.com/windows/2004/02/mit/task">
+  <RegistrationInfo><Description>{description}</Description></RegistrationInfo>
+  <Triggers><LogonTrigger><Enabled>true</Enabled>{principal}</LogonTrigger></Triggers>
+  <Principals><Principal id="Author">{principal}<LogonType>InteractiveToken</LogonType>\
+<RunLevel>LeastPrivilege</RunLevel></Principal></Principals>
+  <Settings>
+    <MultipleInstancesPolicy>IgnoreNew</MultipleInstancesPolicy>
+    <DisallowStartIfOnBatteries>false</DisallowStartIfOnBatteries>
+    <StopIfGoingOnBatteries>false</StopIfGoingOnBatteries>
+    <ExecutionTimeLimit>PT0S</ExecutionTimeLimit>
+    <Hidden>true</Hidden>
+  </Settings>
+  <Actions Context="Author">
+    <Exec>
+      <Command>{program}</Command>
+      <Arguments>{line}</Arguments>
+    </Exec>
+  </Actions>
+</Task>
+"""
 
 Command = tuple[str, ...]
 
@@ -122,27 +143,9 @@ def _task(machine: Machine, start: Start) -> Unit:
     user = "\\".join(filter(None, (machine.environment.get("USERDOMAIN"), machine.environment.get("USERNAME"))))
     line = subprocess.list2cmdline([*arguments, "--detach", *map(_flag, start.settings, start.settings.values())])
     principal = f"<UserId>{escape(user)}</UserId>" if user else ""
-    text = f"""<?xml version="1.0" encoding="UTF-16"?>
-<Task version="1.2" xmlns="http://schemas.microsoft.com/windows/2004/02/mit/task">
-  <RegistrationInfo><Description>{escape(_DESCRIPTION)}</Description></RegistrationInfo>
-  <Triggers><LogonTrigger><Enabled>true</Enabled>{principal}</LogonTrigger></Triggers>
-  <Principals><Principal id="Author">{principal}<LogonType>InteractiveToken</LogonType>\
-<RunLevel>LeastPrivilege</RunLevel></Principal></Principals>
-  <Settings>
-    <MultipleInstancesPolicy>IgnoreNew</MultipleInstancesPolicy>
-    <DisallowStartIfOnBatteries>false</DisallowStartIfOnBatteries>
-    <StopIfGoingOnBatteries>false</StopIfGoingOnBatteries>
-    <ExecutionTimeLimit>PT0S</ExecutionTimeLimit>
-    <Hidden>true</Hidden>
-  </Settings>
-  <Actions Context="Author">
-    <Exec>
-      <Command>{escape(program)}</Command>
-      <Arguments>{escape(line)}</Arguments>
-    </Exec>
-  </Actions>
-</Task>
-"""
+    text = _TASK.format(
+        description=escape(_DESCRIPTION), principal=principal, program=escape(program), line=escape(line)
+    )
     path = machine.settings_dir / APP_NAME / "start-at-login.xml"
     creating = ("schtasks", "/Create", "/TN", APP_NAME, "/XML", str(path), "/F")
     return Unit(

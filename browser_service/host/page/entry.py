@@ -66,6 +66,7 @@ class PageEntry:
         popups: PopupLimit,
         invisible_text: InvisibleText,
     ) -> None:
+        # Longer than 40 lines, because the parts are made here in the order in which they need each other.
         self.session, self.people, self._invisible_text = session, people, invisible_text
         self.record = record = PageRecord.from_state(
             state,

@@ -24,6 +24,7 @@ MASKS: Final[Sequence[tuple[re.Pattern[str], str]]] = [
         (r"(?<![\d:])\d\d:\d\d(:\d\d)?(?!:?\d)", "<clock>"),
         (r"\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b", "<id>"),
         (r"\b(art-)[\w-]{16}(?![\w-])", r"\1<id>"),
+        (r"\bsession-[a-km-z2-9]{4}\b", "session-<id>"),
         (r"\b(req_|session-|browser_|dl-|ask-|gw-|room-|cli-)[0-9a-f]{3,}\b", r"\1<id>"),
         (r"(?<![A-Za-z0-9])[0-9A-F]{32}(?![A-Za-z0-9])", "<id>"),
         (r"(?<![A-Za-z])(?=[a-f]*\d)[0-9a-f]{8,}(?![A-Za-z])", "<id>"),
