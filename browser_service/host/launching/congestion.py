@@ -121,42 +121,42 @@ class Congestion:
             if now.at - since.at > _DRAINS_WITHIN_S:
                 since = now
             self._late_since = {browser: since}
-            if guilty := await self._stopped_until(answer, since, now):
-                self._late_since.pop(browser, None)
-                asyncio.get_running_loop().call_later(_RESTS_S, self._let_go_on, [*self._stopped])
-                _log.info("a page kept the browser from answering; its renderer was stopped", pid=guilty.pid)
+            if guilty := await self._guilty(answer, since, now):
+                self._late_since.clear()
+                await self._relieve(answer, guilty)
         finally:
             answer.cancel()
 
-    async def _stopped_until(self, answer: "asyncio.Future[None]", since: Usage, now: Usage) -> psutil.Process | None:
-        """Stop one renderer after the other until the browser answers. Return the last of them, which was the reason;
-        it is ended if that was not the first time, or what it had sent takes long to work off.
-
-        A browser that was late the last time too, `since` then, is not given time first.
-        """
-        guilty: psutil.Process | None = None
-        stopped_at = now
+    async def _guilty(self, answer: "asyncio.Future[None]", since: Usage, now: Usage) -> psutil.Process | None:
+        """Find the renderer that keeps a browser from answering. One that was late the last time too, `since` then, is
+        not given time to answer first."""
         gives_up_at = now.at + _DRAINS_WITHIN_S
         while now.at < gives_up_at:
             if now.at - since.at >= _SAMPLE_S:
-                if (most := flooding(since, now)) is not None:
-                    self._stop(most)
-                    stopped_at = now if guilty is None else stopped_at
-                    guilty = most
+                if (guilty := flooding(since, now)) is not None:
+                    return guilty
                 since = now
             if await _comes(answer, _SAMPLE_S):
                 break
             now = await asyncio.to_thread(self._usage)
-        if guilty is not None:
-            took_s = (await asyncio.to_thread(self._usage)).shared - stopped_at.shared
-            if self._offences.add(guilty) or took_s >= _HEAVY_S:
-                self._end(guilty)
-        return guilty
+        return None
 
-    def _stop(self, renderer: psutil.Process) -> None:
+    async def _relieve(self, answer: "asyncio.Future[None]", guilty: psutil.Process) -> None:
+        """Stop a renderer until the browser has answered and others have had their turn. End it if that was not the
+        first time, or if what it had sent takes long to work off."""
+        before = await asyncio.to_thread(self._stop, guilty)
+        await _comes(answer, _DRAINS_WITHIN_S)
+        after = await asyncio.to_thread(self._usage)
+        if self._offences.add(guilty) or after.shared - before.shared >= _HEAVY_S:
+            self._end(guilty)
+        asyncio.get_running_loop().call_later(_RESTS_S, self._let_go_on, [guilty])
+
+    def _stop(self, renderer: psutil.Process) -> Usage:
+        _log.info("a page keeps the browser from answering; its renderer is stopped for a while", pid=renderer.pid)
         with contextlib.suppress(psutil.Error):
-            renderer.suspend()
             self._stopped.add(renderer)
+            renderer.suspend()
+        return self._usage()
 
     def _let_go_on(self, renderers: Sequence[psutil.Process]) -> None:
         for each in renderers:

@@ -177,7 +177,7 @@ async def test_a_page_that_loads_much_and_goes_on_changing_is_never_ended(
     site.page("/empty", Answer("", content_type="text/plain"))
     url = site.page("/busy", BUSY)
     async with unmetered.agent("a") as agent:
-        for _ in range(3):
+        for _ in range(2):
             await agent.call("goto", pageId="app", url=url)
             await agent.call("click", pageId="app", selector="button")
         said = (await agent.reply("wait", pageId="app", duration=500)).json()
