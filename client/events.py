@@ -36,6 +36,17 @@ class EventStream:
         self._open = asyncio.Event()
         self._tried = asyncio.Event()
         self._retry_now = asyncio.Event()
+        self._hears_pages = False
+        self._reading = asyncio.timeout(None)
+
+    async def hear_pages(self) -> None:
+        """Hear of pages from now on, on a new stream: most clients never ask, and each event costs both sides."""
+        if not self._hears_pages:
+            self._hears_pages = True
+            self._open.clear()
+            with contextlib.suppress(RuntimeError):  # there is no stream yet
+                self._reading.reschedule(asyncio.get_running_loop().time())
+        await self.ready()
 
     async def ready(self) -> None:
         """Wait until the stream is open or has just failed, so that the service knows whose call comes next."""
@@ -55,6 +66,8 @@ class EventStream:
         retry_s = _FIRST_RETRY_S
         while True:
             await self._listen()
+            if self._reading.expired():  # another kind of stream is wanted, and nobody has failed
+                continue
             retry_s = _FIRST_RETRY_S if self._open.is_set() else retry_s
             self._open.clear()
             self._tried.set()
@@ -64,9 +77,10 @@ class EventStream:
             retry_s = min(retry_s * 2, _LAST_RETRY_S)
 
     async def _listen(self) -> None:
-        """Read one stream to its end."""
+        """Read one stream to its end, or until another kind of stream is wanted."""
+        self._reading = asyncio.timeout(None)
         try:
-            async with self._service.events() as events:
+            async with self._reading, self._service.events(pages=self._hears_pages) as events:
                 self._open.set()
                 self._tried.set()
                 await self._listener.on_open()

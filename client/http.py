@@ -189,10 +189,11 @@ class ServiceClient:
         return str(reply.result["artifactId"])
 
     @asynccontextmanager
-    async def events(self) -> AsyncIterator[AsyncIterator[ServerSentEvent]]:
-        """Hold a stream of events: the service counts the client as present meanwhile. Raises HTTPError if it cannot be
-        opened."""
-        async with aconnect_sse(self.http, "GET", wire.EVENTS, headers=self.credentials.headers()) as source:
+    async def events(self, *, pages: bool = True) -> AsyncIterator[AsyncIterator[ServerSentEvent]]:
+        """Hold a stream of events, of `pages` or of calls alone: the service counts the client as present meanwhile.
+        Raises HTTPError if it cannot be opened."""
+        path, headers = f"{wire.EVENTS}?pages={int(pages)}", self.credentials.headers()
+        async with aconnect_sse(self.http, "GET", path, headers=headers) as source:
             if source.response.status_code == HTTPStatus.UNAUTHORIZED:
                 self.credentials.forget()
             source.response.raise_for_status()

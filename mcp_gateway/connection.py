@@ -96,7 +96,7 @@ class Connection:
             on_read_resource=self.read_resource,
             on_subscribe_resource=self.subscribe,
             on_unsubscribe_resource=self.subscriptions.unsubscribe,
-            on_subscriptions_listen=self.subscriptions.listen,
+            on_subscriptions_listen=self.listen,
             on_list_prompts=_always(prompts.LISTED),
             on_get_prompt=prompts.get,
             on_completion=self.complete,
@@ -150,8 +150,15 @@ class Connection:
 
     async def subscribe(self, ctx: Context, params: protocol.SubscribeRequestParams) -> protocol.EmptyResult:
         self.resources.request(str(params.uri))
-        await self._chat(ctx).stream.ready()
+        await self._chat(ctx).stream.hear_pages()
         return await self.subscriptions.subscribe(ctx, params)
+
+    async def listen(
+        self, ctx: Context, params: protocol.SubscriptionsListenRequestParams
+    ) -> protocol.SubscriptionsListenResult:
+        if params.notifications.resource_subscriptions:
+            await self._chat(ctx).stream.hear_pages()
+        return await self.subscriptions.listen(ctx, params)
 
     async def complete(self, ctx: Context, params: protocol.CompleteRequestParams) -> protocol.CompleteResult:
         if isinstance(params.ref, protocol.PromptReference):

@@ -20,6 +20,7 @@ _ANNOUNCED_FOR_S = 86_400.0
 _ANNOUNCED = 20
 
 OnGone = Callable[[str], Awaitable[None]]
+Inbox = asyncio.Queue[CallMoved | PageMoved | None]
 
 
 class Clients:
@@ -28,7 +29,9 @@ class Clients:
 
     def __init__(self, grace_ms: int) -> None:
         self._grace_s = grace_ms / 1000
-        self._streams: dict[str, set[asyncio.Queue[CallMoved | PageMoved | None]]] = defaultdict(set)
+        self._streams: dict[str, set[Inbox]] = defaultdict(set)
+        self._page_streams: dict[Inbox, str] = {}
+        """Maps the streams that hear of pages to their clients."""
         self._leaving: dict[str, asyncio.Task[None]] = {}
         self._notices = Bounded[str, deque[Notice]](_KNOWN)
         self._progress = Bounded[tuple[str, str], CallMoved](_MOST_CALLS)
@@ -62,16 +65,19 @@ class Clients:
     def present_ids(self) -> list[str]:
         return [client_id for client_id, streams in self._streams.items() if streams]
 
-    async def stream(self, client_id: str) -> AsyncGenerator[CallMoved | PageMoved, None]:
-        """Yield events for a client, which is present while it listens."""
-        inbox: asyncio.Queue[CallMoved | PageMoved | None] = asyncio.Queue(_QUEUED)
+    async def stream(self, client_id: str, *, pages: bool = True) -> AsyncGenerator[CallMoved | PageMoved, None]:
+        """Yield events for a client, which is present while it listens; of `pages` too, or of its calls alone."""
+        inbox: Inbox = asyncio.Queue(_QUEUED)
         self._streams[client_id].add(inbox)
+        if pages:
+            self._page_streams[inbox] = client_id
         if leaving := self._leaving.pop(client_id, None):
             leaving.cancel()
         try:
             while not self._closed and (event := await inbox.get()) is not None:
                 yield event
         finally:
+            self._page_streams.pop(inbox, None)
             self._streams[client_id].discard(inbox)
             if not self._streams[client_id]:
                 del self._streams[client_id]
@@ -96,11 +102,10 @@ class Clients:
                 inbox.put_nowait(event)
 
     def page_moved(self, moved: PageMoved, may_know: Callable[[str], bool]) -> None:
-        """Send an event of a page to all clients that listen and may know of it."""
-        for client_id, inboxes in self._streams.items():
-            for inbox in inboxes:
-                if not inbox.full() and may_know(client_id):
-                    inbox.put_nowait(moved)
+        """Send an event of a page to all clients that listen to such and may know of it."""
+        for inbox, client_id in self._page_streams.items():
+            if not inbox.full() and may_know(client_id):
+                inbox.put_nowait(moved)
 
     def notify(self, client_id: str, notice: Notice) -> None:
         notices = self._notices.get(client_id) or deque(maxlen=_MOST_NOTICES)

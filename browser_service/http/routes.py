@@ -123,16 +123,17 @@ async def get_file(artifact_id: str, request: Request, caller: Caller) -> Respon
 
 @router.get(wire.EVENTS)
 async def events(request: Request, caller: Caller) -> EventStream:
-    """The caller's presence, and the progress of its calls. With `activity=1`, and the filters of /api/activity beside
+    """The caller's presence, the progress of its calls, and what pages it may know of change: not with `pages=0`, which
+    costs nobody anything while others act. With `activity=1`, and the filters of /api/activity beside
     it, what is recorded from now on instead: who only looks on is not there to act."""
     open_streams = request.app.state.open_streams
     if request.query_params.get("activity", "0") not in {"0", "false"}:
         return EventStream(_until_expiry(caller, _activity_feed(request, caller)), open_streams, caller.client_id)
-    policy = services(request).policy
+    policy, pages = services(request).policy, request.query_params.get("pages", "1") not in {"0", "false"}
 
     async def feed() -> AsyncGenerator[dict[str, str]]:
         yield {"event": "hello", "data": json.dumps({"catalogue": written.fingerprint()})}
-        async for moved in services(request).clients.stream(caller.client_id):
+        async for moved in services(request).clients.stream(caller.client_id, pages=pages):
             if not isinstance(moved, PageMoved):
                 yield {"event": "call", "data": moved.model_dump_json()}
             elif policy.may_hear(caller, moved):

@@ -135,7 +135,7 @@ class StandIn:
         return success({})
 
     async def _hold_stream(self, request: Request) -> Response:
-        self.streams.put_nowait(dict(request.headers))
+        self.streams.put_nowait({**request.headers, **request.query_params})
         if self.events_status != 200:
             return failure("UNAUTHORIZED", "no", self.events_status)
         await self.opens_streams.wait()

@@ -31,6 +31,17 @@ async def test_the_stream_is_held_with_the_token_of_the_calls(connection: Connec
     assert claims["sub"] == connection.chats.own.service.credentials.client_id == "tester"
 
 
+@pytest.mark.filterwarnings("ignore:resources/.*subscribe is removed")
+async def test_only_a_chat_that_subscribes_hears_of_pages(connection: Connection, standin: StandIn) -> None:
+    assert (await standin.stream())["pages"] == "0"
+    async with asyncio.timeout(PATIENCE_S), Client(connection.server(), mode="legacy") as client:
+        await client.subscribe_resource("pages://")
+        await client.subscribe_resource("page://shop")
+        assert (await standin.stream())["pages"] == "1"
+        assert not (await client.call_tool("list_pages", {})).is_error
+    assert standin.streams.empty()
+
+
 async def test_a_call_waits_until_the_stream_is_up(connection: Connection, standin: StandIn) -> None:
     async def look(_: Seen) -> Response:
         return success({"streams": standin.open_streams})
