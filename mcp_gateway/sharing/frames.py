@@ -27,6 +27,10 @@ _MOST_HEAD: Final = 4_000_000
 _MOST_BODY: Final = 64_000_000
 
 
+Frame = tuple[int, bytes, bytes]
+"""Is kind, head and body."""
+
+
 class WrongFrame(ValueError):
     """Raised for bytes that no program of ours sends."""
 
@@ -50,8 +54,8 @@ class Frames:
     def __init__(self) -> None:
         self._rest = bytearray()
 
-    def feed(self, data: bytes) -> Iterator[tuple[int, bytes, bytes]]:
-        """Yield kind, head and body of each frame that is whole. Raises WrongFrame."""
+    def feed(self, data: bytes) -> Iterator[Frame]:
+        """Yield each frame that is whole. Raises WrongFrame."""
         self._rest += data
         while len(self._rest) >= SIZES.size:
             kind, head, body = sizes(self._rest)

@@ -64,6 +64,7 @@ class SharedProcess:
         self._chats: set[asyncio.Task[None]] = set()
         self._idle_s = _FIRST_WITHIN_S
         self._quiet_since = time.monotonic()
+        self._has_come = asyncio.Event()
         self._socket_id = place.socket_id()
 
     async def run(self) -> None:
@@ -90,6 +91,7 @@ class SharedProcess:
                 continue
             chat = asyncio.create_task(self._serve(connection))
             self._chats.add(chat)
+            self._has_come.set()
             chat.add_done_callback(self._chats.discard)
 
     async def _is_over(self) -> bool:
@@ -100,7 +102,9 @@ class SharedProcess:
             self._quiet_since = time.monotonic()
             return False
         if (left_s := self._quiet_since + self._idle_s - time.monotonic()) > 0:
-            await asyncio.sleep(left_s)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._has_come.wait(), left_s)
+            self._has_come.clear()
             return False
         with contextlib.suppress(NotShared), self._place.locked(within_s=0):
             await asyncio.sleep(0)  # who connected before the lock was had is let in
