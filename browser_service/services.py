@@ -39,6 +39,7 @@ from browser_service.spine.policy import Policy
 from browser_service.spine.politeness import Origins
 from browser_service.spine.ports import ServiceActions, ServicePorts
 from browser_service.spine.register import CallRegister
+from browser_service.spine.rendering.told import ToldPages
 from browser_service.spine.undo import UndoStore
 from browser_service.store.activity import ActivityTable
 from browser_service.store.artifacts import ArtifactLimits, Artifacts, Folders
@@ -111,6 +112,7 @@ class Services:
     def _serve_clients(self, clock: Clock, port: Callable[[], int]) -> None:
         settings, clients = self.settings, self.clients
         self.requests = HumanInbox(self.host, self.secret)
+        self.told = ToldPages()
         self.viewing = Viewing(clock)
         self.notifier = Notifier(
             desktop=settings.notify == "desktop",

@@ -8,7 +8,8 @@ from pydantic import JsonValue, ValidationError
 
 from shared.actions.base import Action
 from shared.errors import ValidationFailed, field_details
-from shared.schema import Schema, full_schema, second_names
+from shared.next_calls import next_call
+from shared.schema import Schema, full_schema, inherited_names, second_names
 from shared.similarity import nearest
 from shared.wire import ID_PATTERN, RESERVED_IDS, is_page_id, nearest_valid_id
 
@@ -113,7 +114,10 @@ def _suggest(action: type[Action], field: str) -> str:
     close = nearest(last.replace("_", "").lower(), map(str.lower, arguments), similarity=0.6)
     similar = next((name for name in arguments if close and name.lower() == close[0] and name != last), None)
     subject = ".".join(outer) if nested else "It"
-    return (f"Did you mean {similar!r}? " if similar else "") + f"{subject} takes: {', '.join(arguments)}."
+    if similar:
+        return f"Did you mean {similar!r}? All that it takes: {next_call('help', name=action.name())}."
+    own = [name for name in arguments if nested or name not in inherited_names(action)]
+    return f"{subject} takes: {', '.join(own)}."
 
 
 def _nested_arguments(action: type[Action], path: list[str]) -> list[str]:

@@ -218,7 +218,7 @@ class InvalidSelector(BrowseError):
     code = "INVALID_SELECTOR"
     status = 400
     nothing_happened = True
-    hint = 'A selector is CSS (#buy), text=Buy, role=button[name="Buy"], //button, or a ref from a snapshot (e12).'
+    hint = 'A selector is a ref (e12), CSS (#buy), text=Buy, role=button[name="Buy"] or //button.'
 
 
 class ElementNotFound(BrowseError):

@@ -85,10 +85,14 @@ FILE_BYTES: Final = 50_000_000
 """Bounds the files that one call uploads, all together, and a file that is sent ahead."""
 INLINE_TEXT: Final = 20_000
 """Bounds the characters of text that a gateway asks for in one reply."""
-OUTLINE_TEXT: Final = 1_900
-"""Bounds the characters of the outline that a navigation replies: with its heading line some 500 tokens."""
-DELTA_TEXT: Final = 440
-"""Bounds the characters of the changes that an act replies: with their heading line some 120 tokens."""
+OUTLINE_TEXT: Final = 1_000
+"""Bounds the bytes of the outline that a navigation replies: with its heading line at most 300 tokens."""
+DELTA_TEXT: Final = 320
+"""Bounds the bytes of the changes that an act replies: with their heading line at most 120 tokens."""
+AS_GIVEN: Final = "it has the given value now"
+CHANGED: Final = "done; the page changed"
+"""Are what acts say that did what they were asked for."""
+FORESEEN: Final = frozenset({AS_GIVEN, CHANGED, "it is checked now", "it is not checked now"})
 FOUND_ELEMENTS: Final = 12
 """Bounds the matches that a search of a page replies."""
 INLINE_BYTES: Final = 700_000

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -26,6 +27,8 @@ _SOON_S: Final = 0.25
 """Who acts again sooner, as programs do and models cannot, leaves a page no time to change by itself."""
 _TURNS: Final = 2
 _TITLE_CHARACTERS: Final = 100
+_SHORT_OUTLINE: Final = 440
+"""Bounds the bytes of the outline of a document that an act led to."""
 _LARGE_TREE: Final = 1_500
 """From this many elements on, a look takes longer than most acts: what changed is then for the caller to ask."""
 _DOCUMENT: Final = "change of the document"
@@ -76,6 +79,15 @@ class _Comparison:
         if old is None or new is None or old.title == new.title:
             return ""
         return f"~ title {json.dumps(cut(new.title, _TITLE_CHARACTERS), ensure_ascii=False)}"
+
+    def leave_out(self, given: Sequence[str]) -> bool:
+        """Drop the changes of fields that have what acts gave them, whose replies said so. Return whether there are
+        any."""
+        expected = [each for each in self.changes if each.is_field_value and any(map(each.has, given))]
+        if len(expected) > len(given):
+            return False
+        self.changes[:] = [each for each in self.changes if each not in expected]
+        return bool(expected)
 
     def is_field_value(self) -> bool:
         return not self.title and len(self.changes) == 1 and self.changes[0].is_field_value
@@ -132,6 +144,8 @@ async def page_delta(
     page: BrowserPage, action: Action, observation: Observation, before: PageBefore
 ) -> PageDelta | None:
     """Return what the reply to an act shows of the page; None if nobody looked."""
+    if page.view is not None and action.reports_everything:
+        page.view.note_given(action.given_texts)
     if not shows_changes(page, action) or observation.error_pages or observation.pending_url:
         return None
     if action.reports_everything and page.view is not None and not observation.awaited_requests:
@@ -165,7 +179,7 @@ async def _delta_of_act(
         return _delta_of_comparison(action, comparison, before, unchanged, same=same)
     if page.view is None:
         return None
-    fields = _outline(page, page.view, DELTA_TEXT if last else OUTLINE_TEXT)
+    fields = _outline(page, page.view, _SHORT_OUTLINE if last else OUTLINE_TEXT)
     return PageDelta(fields, changed=previous is not None and not same, unchanged=_DOCUMENT if same else "")
 
 
@@ -174,9 +188,12 @@ def _delta_of_comparison(
 ) -> PageDelta:
     if action.reports_value and comparison.is_field_value():
         return PageDelta(before.fields, changed=True)  # the reply has it already
-    lines = comparison.lines(DELTA_TEXT, leading_ref(action.requested_selector or ""))
+    left_out = comparison.leave_out([*comparison.view.given, *action.given_texts])
+    comparison.view.given.clear()
+    room = DELTA_TEXT - len(before.changes.encode())
+    lines = comparison.lines(room, leading_ref(action.requested_selector or ""))
     if not lines:
-        return PageDelta(before.fields, restyled=not same, unchanged=unchanged or _TREE)
+        return PageDelta(before.fields, restyled=not same and not left_out, unchanged=unchanged or _TREE)
     if unchanged:
         return PageDelta({"changes": f"{_EARLIER}\n{lines}"}, unchanged=unchanged)
     all_changes = f"{before.changes}\n{_BY_THIS}\n{lines}" if before.changes else lines

@@ -344,5 +344,5 @@ def _first_line(message: str) -> str:
 
 
 def _reason(first: str) -> str:
-    """Return Playwright's first line without the name of its call."""
-    return re.sub(r"^(?:\w+\.\w+: )+(?:Error: )?", "", first)
+    """Return Playwright's first line without the names of its call and of its error, and without the selector."""
+    return re.sub(r"^(?:\w+\.\w+: )*(?:\w*Error: )?(?:Error while parsing selector `.*?` - )?", "", first)

@@ -11,9 +11,9 @@ from browser_service.host.page.handle import BrowserPage
 from browser_service.host.reading import compact
 from shared.actions.base import Action
 from shared.model import Json
+from shared.wire import CHANGED
 
 _LOOK_MS: Final = 5_000
-_CHANGED: Final = "done; the page changed"
 _RESTYLED: Final = "done; the document changed, in what a snapshot does not show (a style, a class, an attribute)"
 _NOT_AWAITED: Final = "done; what came of it was not waited for (noWaitAfter)"
 _TRIED: Final = "it could be done; nothing was done (trial)"
@@ -63,7 +63,7 @@ def _nothing_else(action: Action, observation: Observation, page_delta: delta.Pa
     if action.skips_wait:
         return _NOT_AWAITED
     if page_delta and (page_delta.changed or page_delta.restyled):
-        return _CHANGED if page_delta.changed else _RESTYLED
+        return CHANGED if page_delta.changed else _RESTYLED
     kinds = ["navigation", *([] if observation.has_other_requests else ["request"]), "popup", "dialog"]
     kinds += [page_delta.unchanged] if page_delta and page_delta.unchanged else []
     return f"nothing observable: no {', '.join(kinds[:-1])} or {kinds[-1]}"

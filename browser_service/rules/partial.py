@@ -8,6 +8,7 @@ from shared.actions.traits import Effect
 from shared.errors import BrowseError, BrowserCrashed, Cancelled, UnknownOutcome
 from shared.model import Json
 from shared.next_calls import next_call
+from shared.wire import FORESEEN
 
 _SHOWN: Final = 100
 
@@ -49,4 +50,4 @@ def _without_bytes(result: Json) -> Json:
 
 def _short(result: Json) -> str:
     text = str(result.get("observed") or "")
-    return f": {text[:_SHOWN]}{'…' * (len(text) > _SHOWN)}" if text else ""
+    return f": {text[:_SHOWN]}{'…' * (len(text) > _SHOWN)}" if text and text not in FORESEEN else ""

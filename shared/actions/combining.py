@@ -88,6 +88,11 @@ class FillForm(PageAction):
     timeout: int = Field(default=30_000, ge=1, le=120_000, description="Milliseconds for all of it.")
 
     @property
+    def given_texts(self) -> tuple[str, ...]:
+        values = (each.value for each in self.fields)
+        return tuple("" if isinstance(value, bool) else str(value) for value in values)
+
+    @property
     def requested_selectors(self) -> tuple[str, ...]:
         return (*(each.selector for each in self.fields), *((self.submit,) if self.submit else ()))
 

@@ -65,6 +65,10 @@ class Fill(ElementAction):
     force: Force = False
     no_wait_after: NoWaitAfter = False
 
+    @property
+    def given_texts(self) -> tuple[str, ...]:
+        return (self.value,) if isinstance(self.value, str) and self.value else ()
+
 
 class Type(ElementAction):
     """Type text key by key, after what is there. Prefer `fill`.
@@ -166,6 +170,10 @@ class Check(ElementAction):
     trial: Trial = False
     scroll: Scroll = "auto"
 
+    @property
+    def given_texts(self) -> tuple[str, ...]:
+        return ("",)
+
 
 class Uncheck(ElementAction):
     """Untick a checkbox; one that is not ticked stays so."""
@@ -183,3 +191,7 @@ class Uncheck(ElementAction):
     no_wait_after: NoWaitAfter = False
     trial: Trial = False
     scroll: Scroll = "auto"
+
+    @property
+    def given_texts(self) -> tuple[str, ...]:
+        return ("",)

@@ -282,6 +282,11 @@ class Traits(BaseModel):
         return ""
 
     @property
+    def given_texts(self) -> tuple[str, ...]:
+        """Return what each field is to have that the call fills; an empty text for one that it ticks."""
+        return ()
+
+    @property
     def gives(self) -> bool:
         """Return whether the call gives a site something: a text, a press, a request."""
         return self.effect is not Effect.READS and not self.gives_nothing

@@ -24,6 +24,7 @@ from shared.errors import WithoutEffect
 from shared.model import Json
 from shared.next_calls import next_call
 from shared.quoting import element_name
+from shared.wire import AS_GIVEN
 
 _READY_FOR_KEYS: Final = bounded(script("keys_ready"))
 _VALUE: Final = script("typed_value")
@@ -215,7 +216,7 @@ def _filled_reply(result: Any, action: interaction.Fill, expected: str) -> Json:
         return {"observed": _GONE}
     value = result["value"]
     if value == expected:
-        return {"observed": "it has the given value now"}
+        return {"observed": AS_GIVEN}
     if not result["secret"] and is_reformatted(value, expected):
         return {"value": value, "observed": f"the page writes it as {value!r}"}
     shows = f"{len(value)} characters, which are not those given" if result["secret"] else shorten(value)

@@ -91,7 +91,8 @@ class Form:
                 self._note(field, state)
         as_given = [field.request.selector for field, state in results if is_set(field, state)]
         others = [(field, state) for field, state in results if not is_set(field, state)]
-        lines = [f"as given: {', '.join(as_given)}"] if as_given else []
+        of_all = f"{len(as_given)} of {len(results)}" if others else f"{len(results)}"
+        lines = [f"{of_all} field{'s' * (len(results) > 1)} as given"] if as_given else []
         lines += [f"{field.request.selector} {describe(field, state)}" for field, state in others]
         summary = "; ".join(lines)
         if any(is_refused(field, state) for field, state in others):

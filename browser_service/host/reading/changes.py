@@ -10,6 +10,7 @@ from typing import Final
 from browser_service.host.reading.places import place
 from browser_service.host.reading.tree import FIELDS, Node, Tree, ancestors
 
+TICKED: Final = frozenset({"checkbox", "radio", "switch"})
 _ANNOUNCED_ROLES: Final = frozenset({"alert", "alertdialog", "dialog", "status", "log"})
 """A page shows these to be noticed."""
 
@@ -26,6 +27,12 @@ class Change:
     announced: bool = False
     is_field_value: bool = False
     """True if only the content of a field changed."""
+
+    def has(self, text: str) -> bool:
+        """Return whether a line of it ends with a field's text, or shows it as what is chosen; "" is being ticked."""
+        if not text:
+            return any(node.role in TICKED for node in self.nodes)
+        return any(line.endswith((f": {text}", f': "{text}"', f'"{text}" [selected]')) for line in self.lines)
 
 
 @dataclass
@@ -131,10 +138,11 @@ def report(found: list[Change], new: Tree, limit: int = sys.maxsize, acted_on: s
     room, omitted = limit, 0
     for change in ranked:
         where = place(*change.position)
-        sizes = [size for size in accumulate(len(line) + 1 for line in change.lines) if size + len(where) + 2 <= room]
+        around = len(where.encode()) + 2
+        sizes = [size for size in accumulate(len(line.encode()) + 1 for line in change.lines) if size + around <= room]
         omitted += len(sizes) < len(change.lines)
         if sizes:
-            room -= sizes[-1] + len(where) + 2
+            room -= sizes[-1] + around
             reported.append((change, where, len(sizes)))
     lines, nodes = list[str](), list[Node]()
     last = ""

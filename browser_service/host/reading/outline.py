@@ -13,7 +13,7 @@ _ANNOUNCED_ROLES: Final = frozenset({"alert", "alertdialog", "dialog", "status"}
 _LIST_SIBLINGS: Final = 4
 """This many siblings of one role are a list, of which the first two stand for all."""
 _LISTED_SIBLINGS: Final = 2
-_MOST_REPEATED_FIELDS: Final = 30
+_MOST_REPEATED_FIELDS: Final = 12
 """More fields than this in lists and rows are no form; what surrounds them says more."""
 _COUNTED_ROLES: Final = 4
 _COUNT_CHARACTERS: Final = 90
@@ -25,7 +25,7 @@ _OPTION_RANK: Final = 9
 
 
 def outline(nodes: Tree, budget: int) -> tuple[str, Tree]:
-    """Return what a person would see at a glance, in `budget` characters and the page's order, and its nodes."""
+    """Return what a person would see at a glance, in `budget` bytes and the page's order, and its nodes."""
     repeated = _repeated(nodes)
     many = sum(nodes[index].role in FIELDS for index in repeated) > _MOST_REPEATED_FIELDS
     candidates = [i for i, n in enumerate(nodes) if _is_informative(n) and (i not in repeated or n.role in FIELDS)]
@@ -34,7 +34,7 @@ def outline(nodes: Tree, budget: int) -> tuple[str, Tree]:
     room = budget - _COUNT_CHARACTERS
     for index in sorted(candidates, key=lambda index: (ranks[index], index)):
         added = {index, *_landmarks(nodes, index)} - listed
-        size = sum(len(_line(nodes, i)) + 1 for i in added)
+        size = sum(len(_line(nodes, i).encode()) + 1 for i in added)
         if size <= room:
             listed |= added
             room -= size

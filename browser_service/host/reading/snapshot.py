@@ -3,6 +3,7 @@ safe."""
 
 import asyncio
 import time
+from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
@@ -17,6 +18,8 @@ from browser_service.host.reading.unseen import NOTHING_UNSEEN, InvisibleText, J
 from browser_service.host.results import bounded, made
 from browser_service.host.scripts import script
 
+_MOST_GIVEN: Final = 100
+_GIVEN_CHARACTERS: Final = 200
 _MOST_REFS: Final = 50_000
 _FRAME_MS: Final = 1_000
 TITLE_CHARACTERS: Final = 200
@@ -85,6 +88,12 @@ class ClientView:
     unseen: Unseen = NOTHING_UNSEEN
     snapshot: Tree | None = None
     """Is the tree of the last snapshot that the client was shown whole, changes included."""
+    given: deque[str] = field(default_factory=lambda: deque(maxlen=_MOST_GIVEN))
+    """Has the texts that fields were told to have since the last look."""
+
+    def note_given(self, texts: Iterable[str]) -> None:
+        """Note what a reply says that fields have now, so that no later one says it as news."""
+        self.given.extend(text for text in texts if len(text) <= _GIVEN_CHARACTERS)
 
     def update(self, page: PageView) -> None:
         """Note how the page is now."""

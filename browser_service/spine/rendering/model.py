@@ -10,6 +10,7 @@ from browser_service.spine.rendering.reach import add_toolsets, spell_calls
 from browser_service.spine.rendering.result import (
     OF_PAGE,
     Spell,
+    is_foreseen,
     list_at,
     numbered,
     origin_of,
@@ -17,6 +18,7 @@ from browser_service.spine.rendering.result import (
     step_lines,
     without_bytes,
 )
+from browser_service.spine.rendering.told import PageReader
 from shared.actions.base import Action
 from shared.errors import PageRequired
 from shared.mentions import respelled_calls
@@ -38,6 +40,7 @@ class _Reading(NamedTuple):
     action: type[Action]
     form: ForModel
     spell: Spell
+    reader: PageReader | None
 
     @property
     def result(self) -> Json:
@@ -56,18 +59,26 @@ class _Reading(NamedTuple):
         return str(self.page["url"]) if self.page else ""
 
     def around(self) -> list[str]:
-        """Return the line about the page, if there is one."""
-        return [_page_line(self.page, self)] if self.page else []
+        """Return the line about the page, if there is one that the reader needs."""
+        page = self.page
+        if page is None:
+            return []
+        line = _page_line(page, self)
+        facts = line.replace(f" · revision {page['revision']}", "")
+        return [line] if self.reader is None or self.reader.needs(str(page["pageId"]), facts) else []
 
     def notices(self) -> list[str]:
         return [f"Notice: {cast('Json', each)['text']}" for each in list_at(self.envelope, "notices")[:_MOST_NOTICES]]
 
 
-def for_model(envelope: Json, action: type[Action], form: ForModel, advice: str = "") -> ModelReply:
-    """Return the content blocks of a reply. `advice` is a line for failures."""
+def for_model(
+    envelope: Json, action: type[Action], form: ForModel, advice: str = "", reader: PageReader | None = None
+) -> ModelReply:
+    """Return the content blocks of a reply. `advice` is a line for failures. Of a `reader` it is known what it was
+    told before."""
     envelope, toolsets = add_toolsets(envelope, action, form.toolsets)
     spell = _spell(form)
-    reading = _Reading(spell_calls(envelope, spell), action, form, spell)
+    reading = _Reading(spell_calls(envelope, spell), action, form, spell, reader)
     reply = ModelReply(
         structured_content=_structured(reading) if form.structured else None,
         toolsets=toolsets,
@@ -157,7 +168,8 @@ def _steps_before(reading: _Reading, error: Json, done: list[JsonValue]) -> list
     """Return the replies of the steps before a failed one, unless the error has them."""
     if not reading.action.part_fields:
         return []
-    steps = [step_lines(*each, reading.page_url, reading.spell) for each in numbered(done)]
+    news = [each for each in numbered(done) if not is_foreseen(each[1])]
+    steps = [step_lines(*each, reading.page_url, reading.spell) for each in news]
     return [line for step in steps if not _is_in(step, str(error["message"])) for line in step]
 
 

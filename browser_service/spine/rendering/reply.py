@@ -10,6 +10,7 @@ from browser_service.spine.register import Reply
 from browser_service.spine.rendering.model import for_model
 from browser_service.spine.rendering.resource import for_completion, for_reader
 from browser_service.spine.rendering.terminal import for_terminal
+from browser_service.spine.rendering.told import PageReader
 from shared import catalogue, wire, written
 from shared.actions.base import Action
 from shared.errors import InvalidRequest
@@ -44,30 +45,36 @@ def asked_form(header: str | None) -> ReplyForm | None:
         raise InvalidRequest(f"{wire.REPLY} is no form of a reply.", hint=hint) from None
 
 
-def in_form(reply: Reply, body: Json, form: ReplyForm | None, fingerprint: str | None) -> Reply:
+def in_form(
+    reply: Reply, body: Json, form: ReplyForm | None, fingerprint: str | None, reader: PageReader | None = None
+) -> Reply:
     """Return the reply to `body` in a form, or as it is without one; `fingerprint` is of its caller's
     catalogue."""
     if form is None:
         return reply
     advice = OTHER_VERSION if fingerprint not in {None, written.fingerprint()} else ""
-    return replace(reply, body={**rendered(cast("Json", reply.body), body, form, advice)})
+    return replace(reply, body={**rendered(cast("Json", reply.body), body, form, advice, reader)})
 
 
-def rendered(envelope: Json, body: Json, form: ReplyForm, advice: str = "") -> Json:
+def rendered(envelope: Json, body: Json, form: ReplyForm, advice: str = "", reader: PageReader | None = None) -> Json:
     """Return the envelope with what its caller shows in place of the result, the page and the notices; a terminal may
     print these too, and keeps them. `advice` is a line for failures."""
     if isinstance(form, ForTerminal):
         action = catalogue.called({"action": form.action} if form.action else body)
         return {**envelope, "rendered": _sendable(for_terminal(envelope, action))}
     fields: Json = {key: envelope[key] for key in ("success", "error") if key in envelope}
-    return {**fields, "rendered": _sendable(_shown(envelope, catalogue.called(body), form, advice))}
+    return {**fields, "rendered": _sendable(_shown(envelope, catalogue.called(body), form, advice, reader))}
 
 
 def _shown(
-    envelope: Json, action: type[Action], form: ForModel | ForReader | ForCompletion, advice: str
+    envelope: Json,
+    action: type[Action],
+    form: ForModel | ForReader | ForCompletion,
+    advice: str,
+    reader: PageReader | None,
 ) -> ModelReply | Contents | Completions:
     if isinstance(form, ForModel):
-        return for_model(envelope, action, form, advice)
+        return for_model(envelope, action, form, advice, reader)
     if isinstance(form, ForReader):
         return for_reader(envelope, action, form)
     return for_completion(envelope, form)

@@ -13,6 +13,7 @@ from shared.model import Json
 from shared.next_calls import next_call
 from shared.quoting import Foreign, address, escaped, flat, quoted
 from shared.replies import headers_line
+from shared.wire import CHANGED, FORESEEN
 
 OF_PAGE: Final = {"outline": "in outline", "changes": "changed", "snapshot": "says", "gave": "gave"}
 """Maps the keys of a reply that hold the page's words to their headings."""
@@ -37,7 +38,9 @@ def result_lines(action: type[Action], result: Json, page_url: str, spell: Spell
         return [f"{result.get('observed')} Its call: {json.dumps({'callId': result.get('callId')})}."]
     value: JsonValue = result.get(action.text_key, without_advice(result))
     if action.part_fields and isinstance(value, list):
-        return [line for each in numbered(value) for line in step_lines(*each, page_url, spell)]
+        return batch_lines(value, page_url, spell)
+    if value == CHANGED and not OF_PAGE.keys().isdisjoint(result):
+        value = ""  # which the change itself says
     origin = origin_of(str(result.get("url") or page_url))
     beside = lines_beside(action, result, origin) if action.text_key in result else ()
     advice = str(result.get(ADVICE) or "")
@@ -59,12 +62,24 @@ def _value_lines(action: type[Action], value: JsonValue, origin: str) -> list[st
     return [line or " " for line in text.split("\n")] if action.text_key in _SEVERAL_LINES else [text]
 
 
+def batch_lines(steps: list[JsonValue], page_url: str, spell: Spell) -> list[str | Foreign]:
+    """Return how many steps are done, and of each what could not be foreseen."""
+    news = [each for each in numbered(steps) if not is_foreseen(each[1])]
+    return [f"{len(steps)} done", *(line for each in news for line in step_lines(*each, page_url, spell))]
+
+
+def is_foreseen(step: Json) -> bool:
+    """Return whether a step did what it was asked for, and its result says nothing else."""
+    return step.get("observed") in FORESEEN and not step.keys() - {"action", "observed", "checked", "pageId"}
+
+
 def step_lines(number: int, step: Json, page_url: str, spell: Spell) -> list[str | Foreign]:
     """Return the text of one of a batch's steps, with its number and its page."""
     name = str(step["action"])
     fields = {key: value for key, value in step.items() if key not in {"action", "artifact", "pageId"}}
     place = f" ({step['pageId']})" if "pageId" in step else ""
-    first, *others = result_lines(NAMES[name].action, fields, page_url, spell) if fields else ["done"]
+    lines = result_lines(NAMES[name].action, fields, page_url, spell) if fields else ["done"]
+    first, *others = [line for line in lines if line] or ["done"]
     begin = f"{number}. {name}{place}: "
     if isinstance(first, Foreign):
         return [Foreign(f"{begin}{first.heading}", first.text), *others]

@@ -55,7 +55,7 @@ async def test_it_stops_at_the_first_step_that_fails_and_says_what_was_done_and_
     assert error["code"] == "ELEMENT_NOT_FOUND"
     assert error["message"] == (
         "At step 2 of 4 (click): Element matching selector '#none' not found after 300ms. "
-        "Done before: 1 fill: it has the given value now. Not begun: 3 fill, 4 click."
+        "Done before: 1 fill. Not begun: 3 fill, 4 click."
     )
     assert error["details"]["selector"] == "#none"
     context = error["details"]["context"]
@@ -155,8 +155,7 @@ async def test_a_cancelled_batch_says_which_steps_were_done(agent: Agent, tab: T
     answer.set()
     assert error["code"] == "UNKNOWN_OUTCOME"
     assert error["message"] == (
-        "At step 2 of 3 (fetch): batch was cancelled while it ran. "
-        "Done before: 1 fill: it has the given value now. Not begun: 3 fill."
+        "At step 2 of 3 (fetch): batch was cancelled while it ran. Done before: 1 fill. Not begun: 3 fill."
     )
     assert await tab.sees("[a.value, b.value]") == ["1", ""]
 

@@ -1,0 +1,40 @@
+"""Tests what is remembered of the lines on pages that chats have read."""
+
+from browser_service.spine.rendering.told import ToldPages
+from shared.model import Json
+
+LINE = "[page cart · https://shop.example]"
+
+
+def needs(told: ToldPages, body: Json, line: str = LINE, page_id: str = "cart", client: str = "ana") -> bool:
+    return told.reader(client, body, None).needs(page_id, line)
+
+
+def test_a_line_is_told_once_to_each_client_and_agent_until_it_is_another() -> None:
+    told = ToldPages()
+    named: Json = {"pageId": "cart"}
+    assert [needs(told, named), needs(told, named)] == [True, False]
+    assert [needs(told, named, LINE + "!"), needs(told, named, LINE + "!")] == [True, False]
+    assert [needs(told, {**named, "as": "bo"}), needs(told, {**named, "as": "bo"})] == [True, False]
+    assert [needs(told, named, client="bo"), needs(told, named, client="bo")] == [True, False]
+
+
+def test_a_call_that_names_no_page_is_told_which_it_was_if_that_is_another_than_before() -> None:
+    told = ToldPages()
+    for page in ("cart", "mail"):
+        needs(told, {"pageId": page}, page, page)
+    assert [needs(told, {}, "cart", "cart"), needs(told, {}, "cart", "cart")] == [True, False]
+
+
+def test_who_counts_revisions_is_told_each() -> None:
+    told = ToldPages()
+    needs(told, {"pageId": "cart"})
+    assert needs(told, {"pageId": "cart", "params": {"ifRevision": 3}})
+    assert needs(told, {"name": "click", "arguments": {"pageId": "cart", "expectUrl": "*"}})
+
+
+def test_a_path_names_the_page_too() -> None:
+    told = ToldPages()
+    needs(told, {"pageId": "cart"})
+    needs(told, {"pageId": "mail"}, "mail", "mail")
+    assert not told.reader("ana", {}, "cart").needs("cart", LINE)
