@@ -1,6 +1,6 @@
 """Computes /openapi.json from the catalogue, with every action as one of the bodies."""
 
-from typing import Any
+from typing import Any, Final
 
 from fastapi import FastAPI
 
@@ -8,19 +8,46 @@ from shared import catalogue, wire
 from shared.model import Json
 from shared.schema import full_schema
 
+_ERROR: Final[Json] = {
+    "type": "object",
+    "properties": {
+        "success": {"const": False},
+        "error": {
+            "type": "object",
+            "properties": {"code": {"type": "string"}, "message": {"type": "string"}, "details": {"type": "object"}},
+            "required": ["code", "message"],
+        },
+    },
+    "required": ["success", "error"],
+}
+_DONE: Final[Json] = {
+    "type": "object",
+    "properties": {"success": {"const": True}, "result": {"type": "object"}, "notices": {"type": "array"}},
+    "required": ["success", "result", "page", "notices"],
+}
+
 
 def describe(app: FastAPI) -> None:
-    """Add the actions to /openapi.json. Validation itself is `catalogue.parse`."""
+    """Add the actions and the form of replies to /openapi.json. Validation itself is `catalogue.parse`."""
     plain = app.openapi
 
     def openapi() -> dict[str, Any]:  # Any: FastAPI's own annotation
         document = plain()
-        body = {"required": True, "content": {"application/json": {"schema": _any_action()}}}
+        body = {"required": True, "content": _json(_any_action())}
         for path in (wire.BROWSER, wire.BROWSER + "/{page_id}"):
-            document["paths"][path]["post"]["requestBody"] = body
+            post = document["paths"][path]["post"]
+            post["requestBody"], post["responses"]["200"]["content"] = body, _json(_DONE)
+        for operation in (each for path in document["paths"].values() for each in path.values()):
+            operation["responses"].pop("422", None)  # FastAPI's own form, which no reply has
+            operation["responses"]["default"] = {"description": "An error", "content": _json(_ERROR)}
+        document.pop("components", None)
         return document
 
     app.openapi = openapi  # type: ignore[method-assign] # FastAPI's documented way
+
+
+def _json(schema: Json) -> Json:
+    return {"application/json": {"schema": schema}}
 
 
 def _any_action() -> Json:

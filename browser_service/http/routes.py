@@ -114,7 +114,7 @@ async def put_file(request: Request, caller: Caller) -> Response:
     return done(request, artifact.model_dump(mode="json", by_alias=True, exclude_none=True))
 
 
-@router.get(wire.FILES + "/{artifact_id}")
+@router.get(wire.FILES + "/{artifact_id}", response_class=FileResponse)
 async def get_file(artifact_id: str, request: Request, caller: Caller) -> Response:
     path, mime_type = await services(request).artifacts.path(artifact_id, None if caller.operator else caller.client_id)
     name = services(request).downloads.name_of(artifact_id)

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable
 from typing import Final
 
 from fastapi import APIRouter, Request
-from fastapi.responses import JSONResponse, Response
+from fastapi.responses import JSONResponse, PlainTextResponse, Response
 from prometheus_client import CONTENT_TYPE_LATEST
 from pydantic import JsonValue
 
@@ -62,7 +62,7 @@ async def openapi(request: Request, caller: Caller) -> Response:  # noqa: ARG001
     return Response(await _fresh(request, described, math.inf), media_type="application/json")
 
 
-@router.get(wire.METRICS)
+@router.get(wire.METRICS, response_class=PlainTextResponse)
 async def metrics(request: Request, caller: Caller) -> Response:  # noqa: ARG001 - a login is needed to look
     return await figures_of(request)
 

@@ -1,6 +1,7 @@
 """Tests downloads: told by the act that began them, listed, fetched by their owner alone, and never larger than
 allowed."""
 
+import os
 import threading
 from pathlib import Path
 
@@ -34,6 +35,11 @@ def links(site: Site) -> str:
     return site.page("/links", LINKS)
 
 
+def mode_of(file: dict[str, AnyJson]) -> int:
+    """Return who may do what with a file. Any: JSON."""
+    return Path(file["path"]).stat().st_mode & 0o777
+
+
 async def listed(agent: Agent) -> list[dict[str, AnyJson]]:
     return list((await agent.call("list_downloads"))["downloads"])
 
@@ -50,6 +56,38 @@ async def test_a_click_that_downloads_says_so_and_its_bytes_are_the_servers(agen
     assert (got.content, got.headers["content-type"].split(";")[0]) == (CSV, "text/csv")
     assert 'filename="report.csv"' in got.headers["content-disposition"]
     assert (await agent.call("get_current_url", pageId="p"))["url"] == links
+
+
+@pytest.mark.parametrize("name", ["run.sh", "run.desktop", "run.exe", "run.html"])
+async def test_no_download_is_run_or_opened(agent: Agent, site: Site, tmp_path: Path, name: str) -> None:
+    """Each is a program where its kind runs: a script that writes a file, or a page that sends a request."""
+    ran = tmp_path / "ran"
+    program = f"#!/bin/sh\ntouch {ran}\n"
+    entry = f"[Desktop Entry]\nType=Application\nTerminal=false\nName=x\nExec=touch {ran}\n"
+    page = f"<svg xmlns='http://www.w3.org/2000/svg'><script>fetch('{site.url('/ran')}')</script></svg>"
+    data = entry if name.endswith("desktop") else page if name.endswith(("html", "svg")) else program
+    kind = {"html": "text/html", "svg": "image/svg+xml"}.get(name.rpartition(".")[2], "application/x-sh")
+    headers = {"content-disposition": f"attachment; filename={name}"}
+    site.page(f"/{name}", Answer(data.encode(), content_type=kind, headers=headers))
+    url = site.page(
+        "/",
+        f"<a href=/{name}>Get</a><a href=/{name} target=_blank>Open</a><iframe name=f></iframe>"
+        f"<a href=/{name} target=f>Frame</a>",
+    )
+    await agent.call("goto", pageId="p", url=url)
+    kept = [
+        (await agent.call("click", pageId="p", selector=f"text={each}"))["downloads"][0]
+        for each in ("Get", "Open", "Frame")
+    ]
+    for file in kept:
+        assert (mode_of(file), bytes_of(file)) == (0o600, data.encode())
+        got = await agent.http.get(file["file"])
+        assert "attachment" in got.headers["content-disposition"]
+        assert got.headers["x-content-type-options"] == "nosniff"
+    pages = (await agent.call("list_pages"))["yours"]
+    assert {page["url"] for page in pages} <= {url, "about:blank", ""}
+    assert os.listdir(tmp_path) == []  # noqa: PTH208 - a look at one folder
+    assert "/ran" not in [each.path for each in site.received]
 
 
 async def test_what_a_page_makes_itself_is_a_download_too_and_no_name_is_a_path(
