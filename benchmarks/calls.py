@@ -40,7 +40,6 @@ ACTS: Final = {
     "goto, with its outline": Target(15.0),
     "open_page": Target(1.5),
 }
-
 _PAGE: Final = "calls"
 _BLOCK: Final = 10
 _LEAST_BLOCKS: Final = 2

@@ -1,6 +1,7 @@
 """Runs one action on one page: races it against its deadline and its cancel, observes it, and translates its errors."""
 
 import asyncio
+import time
 from collections.abc import Awaitable
 
 from playwright.async_api import Error as PlaywrightError
@@ -76,7 +77,7 @@ async def perform(page: BrowserPage, run: CallRun, handler: Handler) -> Json:
     run.check_not_cancelled()
     page.record.has_leave = run.call.by_person or not all(map(is_of_guard, run.call.confirmed))
     run.url_before = page.record.url
-    changed = True
+    changed, saving, began_at = True, None, time.monotonic()
     acts = run.action.effect is Effect.ACTS and run.action.needs_open_page and not run.action.parts()
     await _report_reverted_fields(page, run, acts=acts)
     before = await delta.page_before(page, run.action) if acts else delta.PageBefore()
@@ -92,6 +93,7 @@ async def perform(page: BrowserPage, run: CallRun, handler: Handler) -> Json:
         if not page.current.live and not page.current.gone:
             raise unfinished(page.record, page.current.cause(), run.action)
         changed = not run.action.is_trial
+        saving = asyncio.ensure_future(_save_logins(page, observation)) if changed else None  # beside the look
         return await compose_reply(page, run.action, result, observation, before)
     except WithoutEffect as error:
         raise await _with_observed_effects(page, error, run, observation) from None
@@ -107,7 +109,8 @@ async def perform(page: BrowserPage, run: CallRun, handler: Handler) -> Json:
             await page.current.interrupt()
         if acts and changed:
             page.record.revision += 1
-            await _refresh(page, observation)
+            await (saving or _save_logins(page, observation))
+            await _refresh(page, observation, began_at)
 
 
 async def _report_reverted_fields(page: BrowserPage, run: CallRun, *, acts: bool) -> None:
@@ -283,12 +286,15 @@ async def _with_observed_effects(
     return WithoutEffect(message, hint=error.advice, details=error.details)
 
 
-async def _refresh(page: BrowserPage, observation: Observation | None) -> None:
-    """Save the logins, where there may be others now, and ask for the title: at once where the document changed, else
-    behind the reply."""
+async def _save_logins(page: BrowserPage, observation: Observation | None) -> None:
+    """Save the logins, where there may be others now."""
     if observation is not None and (observation.writes or observation.visited_urls):
         await page.session.logins.save_cookies()
-    if observation is not None and observation.visited_urls:
+
+
+async def _refresh(page: BrowserPage, observation: Observation | None, began_at: float) -> None:
+    """Ask for the title: at once where the document changed and was not looked at since, else behind the reply."""
+    if observation is not None and observation.visited_urls and not page.looked_since(began_at):
         await page.titles.read()
     elif page.current.live:
         page.titles.read_soon()

@@ -77,6 +77,11 @@ class SessionEntry:
         return self._launcher.kind(self._spec)
 
     @property
+    def headless(self) -> bool:
+        """True where nobody sees its windows."""
+        return self._launcher.is_headless(self._spec)
+
+    @property
     def attached(self) -> bool:
         """True where its browser is somebody else's."""
         return self._launcher.attached

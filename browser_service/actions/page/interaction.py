@@ -55,21 +55,12 @@ async def click(page: BrowserPage, action: interaction.Click) -> Json:
         await element.click(**action.own_arguments(), timeout=action.timeout)
         return {}
     frame = page.frame_of(action.selector, action.frame)
-    opened_chooser = asyncio.get_running_loop().create_future()
-
-    def note(chooser: FileChooser) -> None:
-        if not opened_chooser.done():
-            opened_chooser.set_result(chooser)
-
-    page.playwright.on("filechooser", note)
-    try:
+    with page.tab.file_choosers.during_act() as opened_chooser:
         async with Witness(element, frame, kind=_FINAL_EVENTS[action.button], force=action.force) as witness:
             await element.click(**action.own_arguments(), timeout=action.timeout)
             verdict = await witness.verdict()
         if verdict.asks:
             await asyncio.wait({opened_chooser}, timeout=_CHOOSER_S)
-    finally:  # a person's own clicks shall open the system's
-        page.playwright.remove_listener("filechooser", note)
     verdict.check(action.selector, acted=page.had_effect)
     page.add_observation(
         *verdict.lines(),

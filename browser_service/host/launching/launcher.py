@@ -120,6 +120,11 @@ class Launcher:
             return None
         return BrowserKind(engine, spec.session_id if options.own_browser else "", headless)
 
+    def is_headless(self, spec: SessionSpec) -> bool:
+        """Say if nobody sees a session's windows."""
+        kind = self.kind(spec)
+        return kind.headless if kind is not None else self._headless
+
     @property
     def _headless(self) -> bool:
         """Say if the shared browser has no windows. One that we attached to has windows."""

@@ -153,6 +153,8 @@ class PageEntry:
             await self.settings.attach(tab, came_by_itself=came_by_itself)
             await self.console.attach(page, tab.meter, came_by_itself=came_by_itself)
             self._listener.watch_downloads(tab)
+            if self.session.headless:
+                tab.file_choosers.listen()
         except PlaywrightError as error:
             raise BrowserCrashed(f"Page {self.page_id!r} ended while it was opened.") from error
         if tab.dead or page.is_closed():

@@ -244,7 +244,16 @@ class BrowserPage:
             view = ClientView(taken.state.document, former_elements=former)
         self.tab.views[self.call.client_id] = view
         view.update(taken)
+        self._note_title(taken.state)
         return view
+
+    def looked_since(self, began_at: float) -> bool:
+        """Say whether the client's look at the document that the page has now, with its whole title, was not before a
+        moment of the monotonic clock."""
+        view = self.view
+        if view is None or view.state is None or len(view.state.title) >= snapshot.TITLE_CHARACTERS:
+            return False
+        return view.moves == self.moves and view.looked_at >= began_at
 
     def seen(self, part: tree.Tree) -> tree.Tree:
         """Return a part of the page without what nobody sees, as it was judged last."""
@@ -262,9 +271,12 @@ class BrowserPage:
         """Read a state that differs whenever the page does, in a tenth of the time of a snapshot."""
         known = self.view.state if self.view else None
         state = await snapshot.state_of(self.playwright, self.invisible_text, turns, known)
+        self._note_title(state)
+        return state
+
+    def _note_title(self, state: State) -> None:
         if len(state.title) < snapshot.TITLE_CHARACTERS:  # a longer one is cut there
             self.titles.note(well_formed(state.title))
-        return state
 
     @property
     def moves(self) -> int:

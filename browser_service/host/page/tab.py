@@ -11,6 +11,7 @@ from playwright.async_api import Error as PlaywrightError
 from browser_service.host import results
 from browser_service.host.close import bounded
 from browser_service.host.elements.field_watch import FieldWatch
+from browser_service.host.elements.file_choosers import FileChoosers
 from browser_service.host.events import well_formed
 from browser_service.host.network.guard import guard
 from browser_service.host.page.life import LifeEvent
@@ -49,6 +50,7 @@ class Tab:
         self.views = Bounded[str, ClientView](_MOST_VIEWS)
         """What each client was shown of it. A client that is no longer among the latest takes a snapshot again."""
         self.field_watch = FieldWatch()
+        self.file_choosers = FileChoosers(page)
         self.read_cache = ReadCache()
         self.confined = False
         """True once its frames load nothing from where its holder's token is not for."""

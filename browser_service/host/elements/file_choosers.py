@@ -1,0 +1,42 @@
+"""Hears of the file choosers that acts open on one page."""
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from playwright.async_api import FileChooser, Page
+
+_EVENT: Final = "filechooser"
+
+
+class FileChoosers:
+    """Listens as long as the page lives where nobody sees its window. Else it listens during an act alone: a person's
+    own clicks shall open the system's chooser."""
+
+    def __init__(self, page: Page) -> None:
+        self._page = page
+        self._lasting = False
+        self._opened: asyncio.Future[FileChooser] | None = None
+
+    def listen(self) -> None:
+        """Listen from now on, which spares each act two messages."""
+        self._lasting = True
+        self._page.on(_EVENT, self._note)
+
+    @contextmanager
+    def during_act(self) -> "Iterator[asyncio.Future[FileChooser]]":
+        """Have the first chooser of an act, if one opens."""
+        self._opened = opened = asyncio.get_running_loop().create_future()
+        if not self._lasting:
+            self._page.on(_EVENT, self._note)
+        try:
+            yield opened
+        finally:
+            self._opened = None
+            if not self._lasting:
+                self._page.remove_listener(_EVENT, self._note)
+
+    def _note(self, chooser: FileChooser) -> None:
+        if self._opened is not None and not self._opened.done():
+            self._opened.set_result(chooser)
