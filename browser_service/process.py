@@ -34,7 +34,7 @@ from shared import open_files
 from shared.errors import ServiceUnavailable
 from shared.patience import MAX_HEAD_BYTES
 from shared.secret import ensure_secret
-from shared.wire import INSTANCE_FILE
+from shared.wire import INSTANCE_FILE, MAX_SOCKET_BYTES
 
 _DRAIN_S = 10
 _CALLS_GO_ON_S = 3
@@ -142,7 +142,9 @@ def server_config(app: FastAPI, encryption: ssl.SSLContext | None = None) -> uvi
         app,
         http="browser_service.http.protocol:BoundedHttp" if find_spec("httptools") else "h11",
         h11_max_incomplete_event_size=MAX_HEAD_BYTES,
-        ws="none",
+        ws="websockets-sansio",
+        ws_max_size=MAX_SOCKET_BYTES,
+        ws_per_message_deflate=False,
         log_config=None,
         access_log=False,
         limit_concurrency=_MOST_OPEN,

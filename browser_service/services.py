@@ -35,12 +35,14 @@ from browser_service.spine.dispatch import Dispatcher, Intake
 from browser_service.spine.feed import Feed
 from browser_service.spine.host_calls import HostCalls
 from browser_service.spine.ledger import Ledger
+from browser_service.spine.pictures import Pictures
 from browser_service.spine.policy import Policy
 from browser_service.spine.politeness import Origins
 from browser_service.spine.ports import ServiceActions, ServicePorts
 from browser_service.spine.register import CallRegister
 from browser_service.spine.rendering.told import ToldPages
 from browser_service.spine.undo import UndoStore
+from browser_service.spine.wall import Wall
 from browser_service.store.activity import ActivityTable
 from browser_service.store.artifacts import ArtifactLimits, Artifacts, Folders
 from browser_service.store.health import Storage
@@ -114,6 +116,8 @@ class Services:
         self.requests = HumanInbox(self.host, self.secret)
         self.told = ToldPages()
         self.viewing = Viewing(clock)
+        self.wall = Wall(self.directory, clients, self.requests.link)
+        self.pictures = Pictures(self.host)
         self.notifier = Notifier(
             desktop=settings.notify == "desktop",
             webhook=settings.notify_webhook,
@@ -172,6 +176,7 @@ class Services:
         self.clients.on_gone = self.administration.client_gone
         self.feed.on_call_ended = self.ledger.ended_late
         self.feed.on_retired = self.abandoned.notify_retired
+        self.feed.on_page = self.wall.note
         self.storage.on_replaced += [self.feed.rewrite, self.lifecycle.write_down, self.revoked.write_down]
 
     def end_calls(self) -> None:

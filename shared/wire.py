@@ -81,6 +81,8 @@ ATTEMPT_META: Final = "browse-together/again"
 # --- limits ------------------------------------------------------------------------------------------------------
 MAX_MESSAGE_BYTES: Final = 10_485_760
 """Bounds a request's body, and one MCP message."""
+MAX_SOCKET_BYTES: Final = 65_536
+"""Bounds one message of a viewer of the wall."""
 FILE_BYTES: Final = 50_000_000
 """Bounds the files that one call uploads, all together, and a file that is sent ahead."""
 INLINE_TEXT: Final = 20_000

@@ -65,6 +65,11 @@ class Clients:
     def present_ids(self) -> list[str]:
         return [client_id for client_id, streams in self._streams.items() if streams]
 
+    @property
+    def present_labels(self) -> dict[str, str]:
+        """Return the labels of those who are present, by their ids."""
+        return {client_id: self._labels.get(client_id, "") for client_id in self.present_ids}
+
     async def stream(self, client_id: str, *, pages: bool = True) -> AsyncGenerator[CallMoved | PageMoved, None]:
         """Yield events for a client, which is present while it listens; of `pages` too, or of its calls alone."""
         inbox: Inbox = asyncio.Queue(_QUEUED)

@@ -5,13 +5,14 @@ import asyncio
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from shared.patience import MAX_HEAD_BYTES, Patience
-from shared.requests import TARGET
+from shared.requests import TARGET, ambiguity
 
 
 class BoundedHttp(HttpToolsProtocol):
     """Closes a connection whose request is not whole in time, whose headers do not end, or whose reply is not read."""
 
     _in_head = False
+    _is_websocket = False
     _is_whole = True
     _received = 0
     _patience: Patience
@@ -26,6 +27,8 @@ class BoundedHttp(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
+        if self._is_websocket:
+            return
         if self._in_head:
             self._received += len(data)
             if self._received > MAX_HEAD_BYTES:
@@ -35,6 +38,15 @@ class BoundedHttp(HttpToolsProtocol):
             self._patience.met()
         elif not self.transport.is_closing():
             self._patience.wait()
+
+    def handle_websocket_upgrade(self) -> None:
+        """Leave the connection to the websocket's protocol, which alone hears of its end."""
+        if problem := ambiguity(self.headers, self.url.decode("latin-1")):
+            self.send_400_response(problem)  # the websocket's protocol would see one of two headers
+            return
+        self._is_websocket = True
+        self._patience.end()
+        super().handle_websocket_upgrade()
 
     def on_message_begin(self) -> None:
         super().on_message_begin()

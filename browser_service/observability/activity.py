@@ -61,9 +61,10 @@ class _EndedCall:
 class Watcher:
     """Follows the record for one client. Rows that its inbox has no room for are dropped, and counted."""
 
-    def __init__(self, row_filter: RowFilter, client_id: str, may_know: MayKnow) -> None:
+    def __init__(self, row_filter: RowFilter, client_id: str, may_know: MayKnow, *, all_rows: bool = False) -> None:
         self._row_filter = row_filter
         self._may_know = may_know
+        self._all_rows = all_rows
         self._client_id = client_id
         self._inbox: asyncio.Queue[Row | None] = asyncio.Queue(_INBOX_ROWS)
         self._dropped = 0
@@ -79,7 +80,8 @@ class Watcher:
         return self._inbox.full()
 
     def offer(self, row: Row) -> None:
-        if not (self._row_filter.matches(row) and may_see(row, self._client_id, self._may_know)):
+        visible = self._all_rows or may_see(row, self._client_id, self._may_know)
+        if not (visible and self._row_filter.matches(row)):
             return
         if self._dropped or self._inbox.full():  # so that the gap is in one piece
             self._dropped += 1
@@ -152,14 +154,16 @@ class Activity:
             self._writing = asyncio.create_task(self._write_soon())
 
     async def find(
-        self, row_filter: RowFilter, client_id: str, limit: int, before: int | None = None
+        self, row_filter: RowFilter, client_id: str, limit: int, before: int | None = None, *, all_rows: bool = False
     ) -> tuple[list[ActivityRecord], bool]:
-        """Return the newest selected records that the client may see, and whether there are older ones."""
+        """Return the newest selected records that the client may see, and whether there are older ones. The account's
+        own person may see `all_rows`."""
         await self.flush()
         before = before or _AFTER_ALL_IDS
 
         def select(rows: Iterable[Row]) -> list[Row]:
-            return [row for row in rows if row_filter.matches(row) and may_see(row, client_id, self._may_know)]
+            seen = [row for row in rows if row_filter.matches(row)]
+            return seen if all_rows else [row for row in seen if may_see(row, client_id, self._may_know)]
 
         unwritten = [ended.row for ended in reversed([*self._unwritten.values()]) if ended.summary.id < before]
         visible = select(unwritten)
@@ -173,8 +177,8 @@ class Activity:
         return [activity_record(row, client_id) for row in visible[:limit]], len(visible) > limit
 
     @contextlib.contextmanager
-    def watch(self, row_filter: RowFilter, client_id: str) -> Iterator[Watcher]:
-        watcher = Watcher(row_filter, client_id, self._may_know)
+    def watch(self, row_filter: RowFilter, client_id: str, *, all_rows: bool = False) -> Iterator[Watcher]:
+        watcher = Watcher(row_filter, client_id, self._may_know, all_rows=all_rows)
         self._watchers.add(watcher)
         if self._ended:
             watcher.end()

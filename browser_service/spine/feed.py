@@ -72,6 +72,8 @@ class Feed:
         )
         self.on_call_ended: Callable[[CallEnded], None] = lambda _: None
         self.on_retired: Callable[[PageRetired], None] = lambda _: None
+        self.on_page: Callable[[str], None] = lambda _: None
+        """Is called with the id of each page that was opened, changed or closed."""
 
     async def run(self) -> None:
         """Follow the host until cancelled."""
@@ -118,9 +120,11 @@ class Feed:
             case PageOpened() | PageChanged():
                 self._tell_if_changed(event.page)
                 self._note(event.page)
+                self.on_page(event.page.page_id)
             case PageClosed():
                 self._drop(event.page_id)
                 self._unwritten[event.page_id] = None
+                self.on_page(event.page_id)
             case PageRetired():
                 self.on_retired(event)
             case CallMoved():

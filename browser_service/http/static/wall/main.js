@@ -1,22 +1,171 @@
-// Begins: gets in by the link, if there is one, and shows the wall or the door.
+// Begins: gets in by the link, if there is one, and shows the door, the wall or one page.
 
-import { arrival, enter, proof } from "./entry.js";
+import { el, say, write } from "./dom.js";
+import { arrival, enter, leave, proof } from "./entry.js";
 import { gate, waiting } from "./gate.js";
+import { Grid } from "./grid.js";
+import { PageView } from "./page.js";
+import { Socket } from "./socket.js";
+import { owner } from "./words.js";
 
 const app = document.getElementById("app");
-const show = (content) => app.replaceChildren(content);
+const model = { viewer: { name: "", readOnly: true }, pages: new Map(), requests: [], agents: [] };
+const filter = { text: "", session: "", who: "" };
+let socket, grid, view, bar;
 
 async function begin() {
   const { code } = arrival();
   if (code) {
-    show(waiting("One moment …"));
+    app.replaceChildren(waiting("One moment …"));
     try {
       await enter(code);
     } catch (error) {
-      return show(gate(error.message));
+      return app.replaceChildren(gate(error.message));
     }
   }
-  return proof() ? show(waiting("You are in.")) : show(gate());
+  if (!proof()) return app.replaceChildren(gate());
+  app.replaceChildren(waiting("The wall is coming …"));
+  socket = new Socket({ message, frame, status, out });
+  grid = new Grid(model, watch);
+  socket.connect();
 }
+
+function out(reason) {
+  model.pages.clear();
+  view?.leave();
+  app.replaceChildren(gate(reason));
+}
+
+function status(name) {
+  document.documentElement.dataset.link = name;
+  if (bar) write(bar.status, { live: "Live", connecting: "Connecting …", lost: "Connection lost" }[name]);
+  if (bar && name !== "live") say("The connection to the service is lost. It is tried again.");
+}
+
+function message(what) {
+  if (what.type === "viewer") model.viewer = what;
+  else if (what.type === "state" || what.type === "patch") apply(what);
+  else view?.message(what);
+  if (what.type === "refused" && !what.id) tell(`${what.reason} ${what.hint}`, true);
+}
+
+function apply({ type, pages = {}, requests, agents }) {
+  if (type === "state") model.pages.clear();
+  for (const [id, page] of Object.entries(pages)) page ? model.pages.set(id, page) : model.pages.delete(id);
+  model.requests = requests ?? model.requests;
+  model.agents = agents ?? model.agents;
+  if (!bar) open();
+  draw();
+}
+
+function draw() {
+  bar.update();
+  grid.update(filter);
+  view?.update();
+  document.title = model.requests.length ? `(${model.requests.length}) browse-together` : "browse-together";
+  watch();
+}
+
+function frame(head, blob) {
+  grid.frame(head, blob);
+  if (view?.id === head.pageId) view.frame(head, blob);
+}
+
+let due = 0;
+function watch() {
+  clearTimeout(due);
+  due = setTimeout(() => {
+    if (document.hidden) return socket.watch({}, null);
+    socket.watch(view ? {} : grid.drawn(), view && !model.pages.get(view.id)?.locked ? view.id : null);
+  }, 80);
+}
+
+// --- the frame of it all ---------------------------------------------------------------------------------------------
+
+function open() {
+  bar = makeBar();
+  bar.toast = el("p", { className: "toast", role: "alert", hidden: true });
+  bar.place = el("div", { className: "place" });
+  app.replaceChildren(bar.element, bar.place, bar.toast);
+  status("live");
+  route();
+}
+
+function makeBar() {
+  const state = el("span");
+  const search = el("input", { type: "search", placeholder: "Find a page", "aria-label": "Find a page", oninput: () => { filter.text = search.value; draw(); } });
+  const session = chooser("Session", "All sessions", "session");
+  const who = chooser("Owner", "All owners", "who");
+  const name = el("span", { className: "name cut" });
+  const goes = el("button", { type: "button", className: "plain", onclick: () => leave().catch(() => {}).then(() => location.reload()) }, "Leave");
+  return {
+    status: state,
+    search,
+    element: el("header", { className: "bar" },
+      el("a", { className: "brand", href: "#/" }, el("img", { src: "/wall/static/mark.svg", alt: "" }), el("span", {}, "browse-together")),
+      el("p", { className: "link", role: "status" }, state),
+      el("div", { className: "filters", role: "search" }, search, session.element, who.element),
+      el("div", { className: "me" }, name, goes)),
+    update() {
+      const pages = [...model.pages.values()];
+      session.offer(pages.map((page) => page.session));
+      who.offer(pages.map(owner));
+      write(name, model.viewer.readOnly ? "Looking on" : model.viewer.name);
+    },
+  };
+}
+
+function chooser(label, all, key) {
+  const element = el("select", { "aria-label": label, onchange: () => { filter[key] = element.value; draw(); } });
+  let offered = "";
+  return {
+    element,
+    offer(values) {
+      const names = [...new Set(values)].sort();
+      if (offered === names.join("\n") && element.options.length) return;
+      offered = names.join("\n");
+      element.replaceChildren(el("option", { value: "" }, all), ...names.map((name) => el("option", { value: name }, name)));
+      element.value = names.includes(filter[key]) ? filter[key] : (filter[key] = "");
+      element.hidden = names.length < 2;
+    },
+  };
+}
+
+function route() {
+  const [, kind, id] = location.hash.split("/");
+  view?.leave();
+  view?.question.remove();
+  view = kind === "page" && id ? new PageView(decodeURIComponent(id), model, socket, tell) : null;
+  app.classList.toggle("single", Boolean(view));
+  bar.place.replaceChildren(view ? view.element : grid.element);
+  bar.place.firstElementChild.focus({ preventScroll: true });
+  scrollTo(0, 0);
+  if (!view) grid.update(filter);
+  watch();
+}
+
+let fading = 0;
+function tell(text, isWrong = false) {
+  if (!text) return;
+  clearTimeout(fading);
+  bar.toast.classList.toggle("wrong", isWrong);
+  bar.toast.hidden = false;
+  write(bar.toast, text);
+  fading = setTimeout(() => { bar.toast.hidden = true; }, isWrong ? 9000 : 4000);
+}
+
+addEventListener("hashchange", () => {
+  if (/^#[^/]/.test(location.hash)) location.reload(); // the link of another viewer
+  else if (bar) route();
+});
+addEventListener("resize", () => bar && watch());
+document.addEventListener("visibilitychange", () => bar && watch());
+addEventListener("keydown", (event) => {
+  if (!bar || event.target.closest("input, select, textarea, dialog")) return;
+  if (event.key === "/" && !view) {
+    event.preventDefault();
+    bar.search.focus();
+  } else if (event.key === "Escape" && view) location.hash = "#/";
+});
 
 begin();

@@ -1,0 +1,126 @@
+// Shows the wall: requests on top, then the pages of agents, of people, and the parked ones.
+
+import { arrange, el, say, write } from "./dom.js";
+import { Tile } from "./tile.js";
+import { KINDS, owner, since } from "./words.js";
+
+const GROUPS = { agents: "Agents", people: "People’s", parked: "Parked" };
+const DRAWN_FPS = 4;
+
+export class Grid {
+  #tiles = new Map();
+  #sections = new Map();
+  #requests = el("ul", { className: "requests" });
+  #asked = el("section", { className: "asked", "aria-labelledby": "asked" },
+    el("h2", { id: "asked" }, "They ask for you"), this.#requests);
+  #empty = el("div", { className: "nothing" });
+  #visible = new Set();
+  #known = new Set();
+
+  constructor(model, onDrawn) {
+    this.model = model;
+    this.onDrawn = onDrawn;
+    this.observer = new IntersectionObserver((entries) => {
+      for (const { target, isIntersecting } of entries) this.#visible[isIntersecting ? "add" : "delete"](target.dataset.page);
+      this.onDrawn();
+    }, { rootMargin: "80px" });
+    this.element = el("main", { className: "grid", tabIndex: -1 }, this.#asked);
+    for (const [name, title] of Object.entries(GROUPS)) {
+      const list = el("ul", { className: "tiles" });
+      const count = el("span", { className: "count" });
+      const section = el("section", { className: `group ${name}`, "aria-labelledby": `group-${name}` },
+        el("h2", { id: `group-${name}` }, title, " ", count), list);
+      this.#sections.set(name, { section, list, count });
+      this.element.append(section);
+    }
+    this.element.append(this.#empty);
+  }
+
+  update(filter) {
+    const { pages, requests } = this.model;
+    for (const [id, tile] of this.#tiles) {
+      if (pages.has(id)) continue;
+      this.observer.unobserve(tile.element);
+      this.#visible.delete(id);
+      this.#tiles.delete(id);
+    }
+    const groups = { agents: [], people: [], parked: [] };
+    for (const page of pages.values()) {
+      const tile = this.#tiles.get(page.id) ?? this.#make(page);
+      tile.update(page);
+      if (matches(page, filter)) groups[page.group].push(tile);
+    }
+    for (const [name, { section, list, count }] of this.#sections) {
+      const tiles = groups[name].sort(inOrder);
+      arrange(list, tiles.map((tile) => tile.element));
+      section.hidden = !tiles.length;
+      write(count, String(tiles.length));
+    }
+    this.#ask(requests);
+    this.#sayNothing(pages.size, Object.values(groups).flat().length);
+  }
+
+  frame(head, blob) {
+    this.#tiles.get(head.pageId)?.frame(head, blob);
+  }
+
+  /** Returns which tiles are in view, and how large. */
+  drawn() {
+    const tiles = {};
+    for (const id of this.#visible) {
+      const width = this.#tiles.get(id)?.picture.element.clientWidth ?? 0;
+      if (width) tiles[id] = { width: rounded(width), fps: DRAWN_FPS };
+    }
+    return tiles;
+  }
+
+  #make(page) {
+    const tile = new Tile(page);
+    this.#tiles.set(page.id, tile);
+    this.observer.observe(tile.element);
+    return tile;
+  }
+
+  #ask(requests) {
+    this.#asked.hidden = !requests.length;
+    const text = JSON.stringify(requests);
+    if (text === this.asked) return;
+    this.asked = text;
+    this.#requests.replaceChildren(...requests.map(card));
+    const fresh = requests.filter(({ id }) => !this.#known.has(id));
+    for (const { id } of fresh) this.#known.add(id);
+    if (fresh.length) say(fresh.map(({ askedBy, kind }) => `${askedBy} ${KINDS[kind]}`).join(". "));
+  }
+
+  #sayNothing(all, shown) {
+    this.#empty.hidden = shown > 0;
+    if (shown) return;
+    this.#empty.replaceChildren(...(all
+      ? [el("h2", {}, "Nothing matches"), el("p", { className: "quiet" }, `${all} pages are open; none fits what you look for.`)]
+      : [el("h2", {}, "No page is open"), el("p", { className: "quiet" }, "As soon as an agent opens one, it appears here."),
+        el("p", { className: "quiet" }, "A chat client is set up by ", el("code", {}, "browse-together install claude-code"))]));
+  }
+}
+
+function card(request) {
+  return el("li", { className: "request", style: { "--hue": request.hue } },
+    el("div", {},
+      el("p", { className: "who" }, el("span", { className: "owner" }, request.askedBy), ` ${KINDS[request.kind]}`,
+        request.origin && [" at ", el("b", {}, request.origin)]),
+      request.message && el("p", { className: "message" }, request.message),
+      el("p", { className: "quiet small" }, `${request.pageId} · ${since(request.askedAt)}`,
+        request.joinedBy.length ? ` · ${request.joinedBy.join(", ")} wait too` : "")),
+    el("div", { className: "choices" },
+      el("a", { className: "button", href: `#/page/${encodeURIComponent(request.pageId)}` }, "Look"),
+      request.link && el("a", { className: "button first", href: request.link, target: "_blank", rel: "noopener" }, "Answer")));
+}
+
+function matches(page, { text, session, who }) {
+  if (session && page.session !== session) return false;
+  if (who && owner(page) !== who && page.owner?.label !== who) return false;
+  const words = [page.id, page.title, page.url, page.session, owner(page)].join(" ").toLowerCase();
+  return words.includes(text.toLowerCase());
+}
+
+const inOrder = (a, b) => owner(a.page).localeCompare(owner(b.page)) || a.page.id.localeCompare(b.page.id);
+const rounded = (width) => Math.min(1280, Math.max(160, Math.ceil((width * Math.min(devicePixelRatio, 2)) / 80) * 80));

@@ -1,0 +1,227 @@
+// Shows one page: large, with what was done there, what its scripts said, and the buttons of the person.
+
+import { el, say, write } from "./dom.js";
+import { Picture } from "./picture.js";
+import { HOLDS, act, duration, host, owner, time } from "./words.js";
+
+const LISTED_EVERY_MS = 1500;
+const MOST_ROWS = 300;
+
+export class PageView {
+  #title = el("h1", { className: "cut" });
+  #url = el("p", { className: "url mono quiet cut" });
+  #owner = el("span", { className: "owner cut" });
+  #facts = el("span", { className: "quiet small cut" });
+  #hold = el("p", { className: "holds", hidden: true });
+  #line = el("ol", { className: "line", hidden: true });
+  #buttons = {};
+  #rows = { timeline: el("ol", { className: "rows" }), console: el("ol", { className: "rows" }), network: el("ol", { className: "rows" }) };
+  #tab = "timeline";
+  #timer = 0;
+
+  constructor(id, model, socket, tell) {
+    Object.assign(this, { id, model, socket, tell });
+    this.picture = new Picture(id);
+    this.#dialog();
+    this.element = el("main", { className: "page", tabIndex: -1 },
+      el("header", { className: "head" },
+        el("a", { className: "button plain back", href: "#/", "aria-label": "Back to the wall" }, "←"),
+        el("div", { className: "names" }, this.#title, this.#url),
+        el("p", { className: "whose" }, this.#owner, this.#facts)),
+      el("div", { className: "stage" },
+        this.#hold, this.picture.element, this.#line, this.#toolbar()),
+      this.#panel());
+    this.update();
+  }
+
+  update() {
+    const page = this.model.pages.get(this.id);
+    this.element.classList.toggle("gone", !page);
+    if (!page) {
+      write(this.#title, `${this.id} is closed`);
+      write(this.#url, "");
+      this.picture.state("resting");
+      for (const button of Object.values(this.#buttons)) button.disabled = true;
+      return;
+    }
+    this.element.style.setProperty("--hue", page.owner?.hue ?? 0);
+    this.element.classList.toggle("owned", Boolean(page.owner));
+    write(this.#title, page.locked ? page.id : page.title || page.id);
+    write(this.#url, page.locked ? "A private page: only its person sees it" : page.url);
+    write(this.#owner, owner(page));
+    write(this.#facts, `${page.id} · session ${page.session} · revision ${page.revision}`);
+    if (page.locked) this.picture.state("locked");
+    const kind = page.person?.kind;
+    this.#hold.hidden = !kind && !page.held;
+    this.#hold.dataset.kind = kind ?? "held";
+    write(this.#hold, kind ? `${HOLDS[kind]}. ${kind === "taken" || kind === "stopped" ? "Agents are kept out until you give it back." : `${page.person.by} waits.`}`
+      : page.held ? `${owner(page)} keeps it: ${page.held.reason}` : "");
+    const inHand = kind === "taken" || kind === "stopped";
+    const { stop, take, give, release, close } = this.#buttons;
+    const mayAct = !this.model.viewer.readOnly;
+    for (const button of Object.values(this.#buttons)) button.disabled = !mayAct;
+    stop.hidden = kind === "stopped";
+    take.hidden = kind === "taken";
+    release.hidden = !inHand;
+    give.disabled ||= !this.model.agents.length;
+    close.disabled ||= false;
+  }
+
+  frame(head, blob) {
+    if (this.model.pages.get(this.id)?.locked) return;
+    this.picture.frame(head, blob);
+    const waiting = head.waiting ?? [];
+    this.#line.hidden = !waiting.length;
+    this.#line.replaceChildren(...waiting.map((text) => el("li", {}, text)));
+  }
+
+  message(message) {
+    if (message.pageId !== this.id) return;
+    if (message.type === "timeline") {
+      if (message.whole) this.#rows.timeline.replaceChildren();
+      this.#rows.timeline.prepend(...message.rows.map((row) => this.#act(row)).reverse());
+      while (this.#rows.timeline.children.length > MOST_ROWS) this.#rows.timeline.lastElementChild.remove();
+      this.#sayEmpty("timeline", "Nothing was done here yet. What only reads is not written down.");
+    }
+    if (message.type === "console") this.#list("console", message.rows, said, "Its scripts have said nothing.");
+    if (message.type === "network") this.#list("network", message.rows, requested, "It has requested nothing.");
+  }
+
+  leave() {
+    clearInterval(this.#timer);
+  }
+
+  // --- buttons ------------------------------------------------------------------------------------------------------
+
+  #toolbar() {
+    const button = (name, text, title, className = "") => {
+      this.#buttons[name] = el("button", { type: "button", title, className, onclick: () => this.#press(name) }, text);
+      return this.#buttons[name];
+    };
+    const bar = el("div", { className: "toolbar", role: "toolbar", "aria-label": "What you may do" },
+      button("stop", "Stop", "Cancel what runs, and refuse what comes, until you give the page back", "danger"),
+      button("take", "Take over", "Keep agents out: the page is in your hands", "first"),
+      button("release", "Give back", "Let its agent go on", "first"),
+      button("give", "Give to…", "Make another agent its owner"),
+      button("close", "Close", "Close the page; its agent is told"));
+    if (this.model.viewer.readOnly) bar.append(el("p", { className: "quiet small" }, "You may look, and do nothing: your link was a read-only one."));
+    return bar;
+  }
+
+  async #press(name) {
+    if (name === "give") return this.#ask("Give it to", this.model.agents.map(({ label, to, pages }) => [to, `${label} (${pages} pages)`]));
+    if (name === "close") return this.#ask(`Close ${this.id}?`, null);
+    return this.#do(name);
+  }
+
+  async #do(name, more) {
+    try {
+      this.tell(await this.socket.act(name, this.id, more));
+      if (name === "close") location.hash = "#/";
+    } catch (error) {
+      this.tell(error.message, true);
+    }
+  }
+
+  #dialog() {
+    this.question = el("dialog", { className: "question" });
+    document.body.append(this.question);
+  }
+
+  /** Asks which agent, or whether to close. */
+  #ask(title, choices) {
+    const done = (more, name) => {
+      this.question.close();
+      this.#do(name, more);
+    };
+    const cancel = el("button", { type: "button", onclick: () => this.question.close() }, "Cancel");
+    this.question.replaceChildren(el("h2", {}, title),
+      ...(choices ? [el("div", { className: "agents" }, choices.map(([to, text]) =>
+        el("button", { type: "button", onclick: () => done({ to }, "give") }, text)))]
+        : [el("p", { className: "quiet" }, "What is not saved on it is lost. Its agent is told that a person closed it.")]),
+      el("div", { className: "choices" }, cancel,
+        !choices && el("button", { type: "button", className: "danger", onclick: () => done({}, "close") }, "Close it")));
+    this.question.showModal();
+  }
+
+  // --- lists --------------------------------------------------------------------------------------------------------
+
+  #panel() {
+    const names = { timeline: "Timeline", console: "Console", network: "Network" };
+    const tabs = Object.entries(names).map(([name, text]) => el("button", {
+      type: "button", role: "tab", id: `tab-${name}`, "aria-controls": `panel-${name}`, onclick: () => this.#open(name),
+      onkeydown: (event) => {
+        const order = Object.keys(names);
+        const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+        if (!step) return;
+        const next = order[(order.indexOf(name) + step + order.length) % order.length];
+        this.#open(next);
+        document.getElementById(`tab-${next}`).focus();
+      },
+    }, text));
+    this.tabs = tabs;
+    this.panels = Object.keys(names).map((name) => el("div", { role: "tabpanel", id: `panel-${name}`, "aria-labelledby": `tab-${name}`, tabIndex: 0 }, this.#rows[name]));
+    const panel = el("section", { className: "panel", "aria-label": "What happened" },
+      el("div", { className: "tabs", role: "tablist" }, tabs), this.panels);
+    this.#open("timeline");
+    return panel;
+  }
+
+  #open(name) {
+    this.#tab = name;
+    for (const tab of this.tabs) {
+      const chosen = tab.id === `tab-${name}`;
+      tab.setAttribute("aria-selected", String(chosen));
+      tab.tabIndex = chosen ? 0 : -1;
+    }
+    for (const panel of this.panels ?? []) panel.hidden = panel.id !== `panel-${name}`;
+    clearInterval(this.#timer);
+    if (name === "timeline") return;
+    const ask = () => !document.hidden && this.socket.list(name, this.id);
+    ask();
+    this.#timer = setInterval(ask, LISTED_EVERY_MS);
+  }
+
+  #act(row) {
+    const failed = row.outcome !== "ok";
+    const hue = this.model.agents.find(({ label }) => label === row.client)?.hue;
+    const words = Object.entries(row.arguments ?? {}).filter(([, value]) => typeof value !== "object").map(([, value]) => String(value)).join(" · ");
+    return el("li", { className: `act${failed ? " failed" : ""}${hue === undefined ? "" : " owned"}`, style: { "--hue": hue ?? 0 } },
+      el("p", { className: "first-line" }, el("time", { className: "mono quiet" }, time(row.time)), el("span", { className: "owner cut" }, row.client),
+        el("span", { className: "verb" }, act(row.action)), el("span", { className: "mono quiet took" }, duration(row.durationMs))),
+      words && el("p", { className: "mono words cut", title: words }, words),
+      failed && el("p", { className: "outcome" }, row.outcome),
+      row.urlAfter && el("p", { className: "quiet small cut" }, `→ ${row.urlAfter}`),
+      ...(row.requests ?? []).slice(0, 4).map((each) => el("p", { className: "mono small quiet cut" }, `${each.method} ${host(each.url)}${path(each.url)} → ${each.status ?? each.failure ?? "?"}`)));
+  }
+
+  #list(name, rows, make, empty) {
+    const list = Array.isArray(rows) ? rows : [];
+    const text = JSON.stringify(list);
+    if (text === this[`last-${name}`]) return;
+    this[`last-${name}`] = text;
+    this.#rows[name].replaceChildren(...list.slice(-MOST_ROWS).reverse().map(make));
+    this.#sayEmpty(name, empty);
+  }
+
+  #sayEmpty(name, text) {
+    if (!this.#rows[name].children.length) this.#rows[name].append(el("li", { className: "quiet empty-row" }, text));
+    else if (this.#rows[name].children.length > 1) this.#rows[name].querySelector(".empty-row")?.remove();
+  }
+}
+
+function path(url) {
+  try {
+    return new URL(url).pathname;
+  } catch {
+    return "";
+  }
+}
+
+const said = (row) => el("li", { className: `said ${row.type}` },
+  el("p", { className: "first-line" }, el("time", { className: "mono quiet" }, time(row.time)), el("span", { className: "kind" }, row.type)),
+  el("p", { className: "mono words" }, row.text), row.location && el("p", { className: "mono small quiet cut" }, row.location));
+
+const requested = (row) => el("li", { className: `requested${row.failure || row.status >= 400 ? " failed" : ""}` },
+  el("p", { className: "first-line" }, el("span", { className: "mono method" }, row.method), el("span", { className: "mono cut words", title: row.url }, `${host(row.url)}${path(row.url)}`),
+    el("span", { className: "mono quiet took" }, String(row.status ?? row.failure ?? "…"))));

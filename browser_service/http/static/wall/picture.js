@@ -1,0 +1,90 @@
+// Draws a page: its newest picture, what is done there, and why there is none.
+
+import { el, write } from "./dom.js";
+import { STATES, act } from "./words.js";
+
+const SHOWN_MS = 1500;
+
+export class Picture {
+  #canvas = el("canvas", { width: 16, height: 10 });
+  #target = el("div", { className: "target", hidden: true });
+  #label = el("span", { className: "doing", hidden: true });
+  #note = el("p", { className: "note", hidden: true });
+  #paper = el("div", { className: "paper" }, this.#canvas, this.#target);
+  #newest = null;
+  #drawing = false;
+  #fading = 0;
+
+  constructor(name) {
+    this.element = el("figure", { className: "picture empty", role: "img", "aria-label": `Picture of ${name}` },
+      this.#paper, this.#label, this.#note);
+    this.name = name;
+    this.head = null;
+  }
+
+  frame(head, blob) {
+    this.head = head;
+    this.state(head.state);
+    if (head.width > 0) this.element.style.setProperty("--ratio", (head.width / head.height).toFixed(4));
+    this.#mark(head);
+    if (blob) {
+      this.#newest = blob;
+      this.#draw();
+    }
+  }
+
+  /** Shows why there is no picture, or none of now. */
+  state(name) {
+    this.element.dataset.state = name;
+    const text = STATES[name] ?? "";
+    write(this.#note, text);
+    this.#note.hidden = !text;
+    if (name === "hidden" || name === "locked") this.#clear();
+    this.element.setAttribute("aria-label", `Picture of ${this.name}${text ? `: ${text}` : ""}`);
+  }
+
+  #clear() {
+    this.#newest = null;
+    this.#canvas.width = 16;
+    this.#canvas.height = 10;
+    this.element.classList.add("empty");
+  }
+
+  async #draw() {
+    if (this.#drawing) return;
+    this.#drawing = true;
+    while (this.#newest) {
+      const blob = this.#newest;
+      this.#newest = null;
+      try {
+        const bitmap = await createImageBitmap(blob);
+        if (["hidden", "locked"].includes(this.element.dataset.state)) break;
+        if (this.#canvas.width !== bitmap.width) this.#canvas.width = bitmap.width;
+        if (this.#canvas.height !== bitmap.height) this.#canvas.height = bitmap.height;
+        this.#canvas.getContext("2d").drawImage(bitmap, 0, 0);
+        bitmap.close();
+        this.element.classList.remove("empty");
+      } catch { /* a broken picture: the next one follows */ }
+    }
+    this.#drawing = false;
+  }
+
+  #mark({ act: doing, width, height, hue }) {
+    clearTimeout(this.#fading);
+    this.#label.hidden = !doing;
+    const aimed = doing?.target && width > 0;
+    this.#target.hidden = !aimed;
+    if (!doing) return;
+    this.element.style.setProperty("--hue", hue ?? 0);
+    this.#label.dataset.state = doing.state;
+    write(this.#label, `${doing.byPerson ? "You: " : ""}${act(doing.action)}${doing.state === "failed" ? ", which failed" : ""}`);
+    if (aimed) {
+      const { x, y, width: w, height: h } = doing.target;
+      for (const [side, value] of [["left", x / width], ["top", y / height], ["width", w / width], ["height", h / height]])
+        this.#target.style.setProperty(side, `${(100 * value).toFixed(2)}%`);
+      this.#target.dataset.state = doing.state;
+      this.#target.classList.toggle("pointed", ["click", "hover", "check", "uncheck", "drag_and_drop"].includes(doing.action));
+    }
+    if (doing.state !== "running") this.#fading = setTimeout(() => { this.#target.hidden = this.#label.hidden = true; }, SHOWN_MS);
+  }
+}

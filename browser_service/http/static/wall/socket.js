@@ -1,0 +1,93 @@
+// Speaks with the service: one socket, which comes back by itself, and says when it does not.
+
+import { proof } from "./entry.js";
+
+const FIRST_MS = 500;
+const LONGEST_MS = 8000;
+
+export class Socket {
+  #socket = null;
+  #wait = FIRST_MS;
+  #watching = { tiles: {}, page: null };
+  #asked = new Map();
+  #number = 0;
+
+  /** `on` has `message`, `frame`, `status` ("connecting", "live", "lost") and `out`, which is final. */
+  constructor(on) {
+    this.on = on;
+  }
+
+  connect() {
+    const socket = new WebSocket(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/wall/socket`);
+    this.#socket = socket;
+    socket.binaryType = "arraybuffer";
+    socket.onopen = () => socket.send(JSON.stringify({ type: "hello", proof: proof() }));
+    socket.onmessage = ({ data }) => (typeof data === "string" ? this.#take(JSON.parse(data)) : this.#frame(data));
+    socket.onclose = () => this.#lost(socket);
+  }
+
+  /** Says what is drawn now. It is said again after each new connection. */
+  watch(tiles, page) {
+    const text = JSON.stringify({ tiles, page });
+    if (text === JSON.stringify(this.#watching)) return;
+    this.#watching = { tiles, page };
+    this.#send({ type: "watch", tiles, page });
+  }
+
+  /** Asks for an act, and returns what was observed. Throws what the service says against it. */
+  act(what, pageId, more = {}) {
+    const id = ++this.#number;
+    return new Promise((resolve, reject) => {
+      this.#asked.set(id, { resolve, reject });
+      if (!this.#send({ type: "act", id, do: what, pageId, ...more })) this.#settle(id, new Error("The service cannot be reached now."));
+    });
+  }
+
+  list(what, pageId) {
+    this.#send({ type: "list", what, pageId });
+  }
+
+  #send(message) {
+    if (this.#socket?.readyState !== WebSocket.OPEN) return false;
+    this.#socket.send(JSON.stringify(message));
+    return true;
+  }
+
+  #take(message) {
+    if (message.type === "viewer") {
+      this.#wait = FIRST_MS;
+      this.#send({ type: "watch", ...this.#watching });
+      this.on.status("live");
+    }
+    if (message.type === "refused" && message.over) {
+      this.#socket.onclose = null;
+      return this.on.out(message.reason);
+    }
+    if (message.id) this.#settle(message.id, message.type === "refused" ? new Error(`${message.reason} ${message.hint}`.trim()) : null, message);
+    this.on.message(message);
+  }
+
+  #settle(id, error, message) {
+    const asked = this.#asked.get(id);
+    this.#asked.delete(id);
+    if (asked) error ? asked.reject(error) : asked.resolve(message.text);
+  }
+
+  #frame(data) {
+    const bytes = new DataView(data);
+    const length = bytes.getUint16(1);
+    const head = JSON.parse(new TextDecoder().decode(new Uint8Array(data, 3, length)));
+    this.on.frame(head, head.hasPicture ? new Blob([new Uint8Array(data, 3 + length)], { type: "image/jpeg" }) : null);
+  }
+
+  #lost(socket) {
+    if (socket !== this.#socket) return;
+    for (const id of [...this.#asked.keys()]) this.#settle(id, new Error("The connection ended; look whether it happened."));
+    this.on.status("lost");
+    setTimeout(() => {
+      this.on.status("connecting");
+      this.connect();
+    }, this.#wait);
+    this.#wait = Math.min(2 * this.#wait, LONGEST_MS);
+  }
+}

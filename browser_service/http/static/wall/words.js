@@ -1,0 +1,43 @@
+// Says times, names and states in words.
+
+export function ago(seconds) {
+  const s = Math.max(0, Math.round(seconds));
+  if (s < 5) return "just now";
+  if (s < 60) return `${s} s ago`;
+  if (s < 3600) return `${Math.floor(s / 60)} min ago`;
+  return `${Math.floor(s / 3600)} h ago`;
+}
+
+export const since = (at) => ago(Date.now() / 1000 - at);
+export const time = (iso) => new Date(iso).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit", hour12: false });
+export const clock = (at) => new Date(at * 1000).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", hour12: false });
+export const duration = (ms) => (ms < 1000 ? `${ms} ms` : `${(ms / 1000).toFixed(1)} s`);
+
+export function host(url) {
+  try {
+    return new URL(url).host || url;
+  } catch {
+    return url ?? "";
+  }
+}
+
+export function owner(page) {
+  if (page.owner) return page.owner.agent ? `${page.owner.label} · ${page.owner.agent}` : page.owner.label || "An agent";
+  if (page.group === "people") return "A person";
+  return page.leftBy ? `Left by ${page.leftBy}` : "Nobody";
+}
+
+export const ACTS = { click: "clicks", fill: "fills", goto: "goes to", type: "types", snapshot: "reads", content: "reads", screenshot: "takes a picture", request_human: "asks you", take_over: "takes over", give_back: "gives back", close_page: "closes it", hand_over_page: "hands it over" };
+export const act = (name) => ACTS[name] ?? name.replaceAll("_", " ");
+
+export const STATES = {
+  hung: "This page does not answer",
+  crashed: "This page crashed",
+  parked: "Parked: it comes back when it is used",
+  resting: "No window now: it comes back when it is used",
+  hidden: "Hidden: a password may be seen here",
+  locked: "Private",
+};
+
+export const KINDS = { login: "asks you to sign in", code: "asks for a code", decision: "asks you to decide", other: "asks for you" };
+export const HOLDS = { stopped: "You stopped it", taken: "In your hands", login: "Waits for you to sign in", code: "Waits for a code", decision: "Waits for your decision", other: "Waits for you" };

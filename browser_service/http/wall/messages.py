@@ -1,0 +1,87 @@
+"""Declares what the wall's page sends by its socket, and how a frame is packed for it."""
+
+import json
+from typing import Annotated, Final, Literal
+
+from pydantic import Field, TypeAdapter, ValidationError
+
+from shared.errors import InvalidRequest
+from shared.frames import Frame, View
+from shared.model import Json, Model
+from shared.wire import ANY_PAGE_ID_PATTERN
+
+_FRAME: Final = b"\x01"
+_MOST_TILES: Final = 100
+
+PageId = Annotated[str, Field(pattern=ANY_PAGE_ID_PATTERN)]
+
+
+class Hello(Model):
+    """Begins: proves that the wall's own page speaks, and no other page that a cookie happens to go along with."""
+
+    type: Literal["hello"]
+    proof: str = Field(max_length=200, repr=False)
+
+
+class Drawn(Model):
+    """Says how large and how often a page is drawn."""
+
+    width: int = Field(default=480, ge=80, le=1_920)
+    fps: float = Field(default=4, ge=0.2, le=20)
+
+
+class Watch(Model):
+    """Says what the viewer draws now: tiles, and maybe one page by itself."""
+
+    type: Literal["watch"]
+    tiles: dict[PageId, Drawn] = Field(default={}, max_length=_MOST_TILES)
+    page: PageId | None = None
+
+
+class Act(Model):
+    """Asks for something that only the account's own person may do."""
+
+    type: Literal["act"]
+    id: int
+    do: Literal["stop", "take", "give", "release", "close"]
+    page_id: PageId
+    to: str = Field(default="", max_length=80)
+
+
+class Listing(Model):
+    """Asks for what a page's scripts said, or what it requested."""
+
+    type: Literal["list"]
+    what: Literal["console", "network"]
+    page_id: PageId
+
+
+Message = Hello | Watch | Act | Listing
+_MESSAGE: Final[TypeAdapter[Message]] = TypeAdapter(Annotated[Message, Field(discriminator="type")])
+
+
+def parse(text: str) -> Message:
+    """Return a message. Raises InvalidRequest, which says what is wrong with it."""
+    try:
+        return _MESSAGE.validate_json(text)
+    except ValidationError as error:
+        problem = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(map(str, problem["loc"]))
+        raise InvalidRequest(
+            f"The message is none of the wall's: {where or 'it'}: {problem['msg']}.", hint="Load the page anew."
+        ) from None
+
+
+def view_of(drawn: Drawn, *, masked: bool) -> View:
+    """Return how a page is watched that is drawn so: a larger one is worth more bytes."""
+    large = 900
+    return View(width=drawn.width, fps=drawn.fps, quality=75 if drawn.width > large else 60, masked=masked)
+
+
+def packed(frame: Frame, picture: bytes, hue: int | None) -> bytes:
+    """Pack a frame: its kind, the length of its head, the head as JSON, and the picture, if there is a newer one."""
+    head: Json = frame.model_dump(mode="json", exclude={"picture": True, "act": {"client_id"}}, exclude_none=True)
+    if hue is not None:
+        head["hue"] = hue
+    text = json.dumps({**head, "hasPicture": bool(picture)}, separators=(",", ":")).encode()
+    return b"".join((_FRAME, len(text).to_bytes(2, "big"), text, picture))

@@ -1,0 +1,85 @@
+"""Does what a viewer of the wall asks for, by calls like everybody's, which the spine checks and records."""
+
+from dataclasses import dataclass
+from typing import Final
+from uuid import uuid4
+
+from browser_service.http.wall.messages import Act, Listing
+from browser_service.rules.viewing import Viewer
+from browser_service.security.auth import Identity
+from browser_service.services import Services
+from browser_service.spine.front_call import CallRequest
+from shared.errors import Forbidden, RateLimited
+from shared.limits import Limits
+from shared.model import Json
+from shared.pages import Answer
+from shared.wire import nearest_valid_id
+
+_MOST_AT_ONCE: Final = 8
+_WHY: Final = "A person closed it at the wall."
+
+
+def identity_of(viewer: Viewer) -> Identity:
+    """Return who a viewer is to the spine: the account's own person, or one who may only read."""
+    name = viewer.name or "person"
+    if viewer.read_only:
+        return Identity(
+            client_id=f"viewer-{uuid4().hex[:12]}", label=f"{name} (looks on)", limits=Limits(read_only=True)
+        )
+    return Identity(client_id=f"person-{nearest_valid_id(name)}", label=name, operator=True)
+
+
+@dataclass(eq=False)
+class Requests:
+    """Makes the calls of one viewer."""
+
+    parts: Services
+    identity: Identity
+
+    def check(self, message: Act | Listing, running: int) -> None:
+        """Raise Forbidden for an act of one who may only look, RateLimited for too many at once."""
+        if isinstance(message, Act) and not self.identity.operator:
+            raise Forbidden("You may look, and do nothing: your link was a read-only one.", hint="browse-together show")
+        if running >= _MOST_AT_ONCE:
+            raise RateLimited(f"{_MOST_AT_ONCE} things that you asked for are under way.", hint="Wait a moment.")
+
+    async def answer(self, message: Act | Listing) -> Json:
+        """Return the answer. Raises what its call failed with."""
+        if isinstance(message, Listing):
+            return await self._listing(message)
+        return {"type": "done", "id": message.id, "do": message.do, "text": await self._act(message)}
+
+    async def be_there(self, request_id: str) -> None:
+        await self.parts.host.answer(request_id, Answer(state="there"))
+
+    async def _act(self, message: Act) -> str:
+        """Do an act. A page is given away or closed by who has it in hand: its agent is not asked."""
+        page_id = message.page_id
+        if message.do == "release":
+            return await self._call("give_back", page_id)
+        observed = await self._call("take_over", page_id, stop=message.do in {"stop", "close"})
+        if message.do == "close":
+            return await self._call("close_page", page_id, reason=_WHY)
+        if message.do == "give":
+            observed = await self._call("hand_over_page", page_id, to=message.to)
+            await self._call("give_back", page_id)
+        return observed
+
+    async def _listing(self, message: Listing) -> Json:
+        if message.what == "console":
+            result = await self._run({"action": "get_console_messages", "pageId": message.page_id, "limit": 100})
+            rows = result.get("messages")
+        else:
+            wanted: Json = {"format": "records", "limit": 100, "budget": 100_000}
+            result = await self._run({"action": "get_network_log", "pageId": message.page_id, **wanted})
+            rows = result.get("requests")
+        return {"type": message.what, "pageId": message.page_id, "rows": rows}
+
+    async def _call(self, action: str, page_id: str, **arguments: str | bool) -> str:
+        result = await self._run({"action": action, "pageId": page_id, **arguments})
+        return str(result.get("observed", ""))
+
+    async def _run(self, body: Json) -> Json:
+        call_id = f"wall-{uuid4().hex}"
+        reply = await self.parts.dispatcher.run(self.identity, CallRequest(body, call_id=call_id, request_id=call_id))
+        return reply.result()

@@ -1,0 +1,252 @@
+"""Serves one viewer of the wall by a websocket: what changes goes out, at the pace at which it is read."""
+
+import asyncio
+import contextlib
+import time
+from typing import Final, cast
+
+import structlog
+from fastapi import APIRouter
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from browser_service.http.wall.entry import viewer_of
+from browser_service.http.wall.messages import Act, Drawn, Hello, Listing, Message, Watch, packed, parse, view_of
+from browser_service.http.wall.requests import Requests, identity_of
+from browser_service.rules.viewing import Viewer
+from browser_service.services import Services
+from browser_service.spine.pictures import Channel
+from browser_service.spine.wall import WallState, hue_of, timeline_row
+from browser_service.store.activity import RowFilter
+from shared import wire
+from shared.errors import BrowseError, InvalidRequest, RateLimited, Unauthorized
+from shared.model import Json
+
+router = APIRouter()
+
+_HELLO_WITHIN_S: Final = 10.0
+_SENDS_WITHIN_S: Final = 20.0
+"""A viewer that takes longer to read what was sent is shed."""
+_ROUND_S: Final = 0.1
+"""What changes goes out in rounds, ten a second at most."""
+_LOOK_S: Final = 1.0
+_THERE_EVERY_S: Final = 60.0
+_MOST_A_SECOND: Final = 200
+_PAGE: Final = Drawn(width=1_280, fps=10)
+_ROWS: Final = 60
+_REFUSED: Final = 4_403
+_SHED: Final = 1_013
+_GONE: Final = (WebSocketDisconnect, RuntimeError)
+"""Starlette's ways to say that the other side has gone; the second is what it raises for sending after that."""
+
+log = structlog.get_logger(__name__)
+
+
+@router.websocket(wire.WALL_SOCKET)
+async def socket(websocket: WebSocket) -> None:
+    parts = cast("Services", websocket.app.state.services)
+    await websocket.accept()
+    try:
+        viewer = viewer_of(websocket, parts.viewing)
+        with parts.viewing.watching():
+            parts.viewing.check_proof(viewer, await _hello(websocket))
+            await Watcher(websocket, parts, viewer).run()
+    except BrowseError as error:
+        with contextlib.suppress(*_GONE):
+            await websocket.send_json({"type": "refused", "over": True, **_said(error)})
+            await websocket.close(_REFUSED, error.message[:120])
+    except TimeoutError:
+        log.info("a viewer of the wall stopped reading, and is shed")
+        await websocket.close(_SHED)
+    except _GONE:
+        pass
+
+
+async def _hello(websocket: WebSocket) -> str:
+    try:
+        async with asyncio.timeout(_HELLO_WITHIN_S):
+            message = parse(await websocket.receive_text())
+    except (TimeoutError, KeyError):  # nothing, or bytes
+        message = None
+    if not isinstance(message, Hello):
+        raise InvalidRequest("A viewer begins with hello.", hint="Load the page anew.")
+    return message.proof
+
+
+class Watcher:
+    """Is one viewer in front of the wall."""
+
+    def __init__(self, websocket: WebSocket, parts: Services, viewer: Viewer) -> None:
+        self._websocket, self._parts, self._viewer = websocket, parts, viewer
+        self._identity = identity_of(viewer)
+        self._requests = Requests(parts, self._identity)
+        self._channels: dict[str, Channel] = {}
+        self._sent_pictures: dict[str, int] = {}
+        self._fresh: dict[str, None] = {}
+        self._state: WallState | None = None
+        self._version = -1
+        self._looked_at = 0.0
+        self._page: str | None = None
+        self._timeline: asyncio.Task[None] | None = None
+        self._outbox: asyncio.Queue[Json] = asyncio.Queue(100)
+        self._changed = asyncio.Event()
+        self._acting: set[asyncio.Task[None]] = set()
+
+    async def run(self) -> None:
+        """Serve the viewer until it goes, its time is over, or it stops reading."""
+        work = [asyncio.ensure_future(each) for each in (self._receive(), self._send(), self._be_there())]
+        try:
+            left_s = self._parts.viewing.left_s(self._viewer)
+            done, _ = await asyncio.wait(work, timeout=left_s, return_when=asyncio.FIRST_COMPLETED)
+            if not done:
+                raise Unauthorized("Your time at the wall is over.", hint="browse-together show")
+            for each in done:
+                each.result()
+        finally:
+            for channel in self._channels.values():
+                self._parts.pictures.leave(self, channel)
+            others = [*work, *self._acting, *([self._timeline] if self._timeline else [])]
+            for each in others:
+                each.cancel()
+            await asyncio.gather(*others, return_exceptions=True)
+
+    # --- what comes --------------------------------------------------------------------------------------------------
+
+    async def _receive(self) -> None:
+        began, count = time.monotonic(), 0
+        while True:
+            text = await self._websocket.receive_text()
+            now = time.monotonic()
+            began, count = (now, 0) if now - began > 1 else (began, count + 1)
+            if count > _MOST_A_SECOND:
+                raise RateLimited(f"More than {_MOST_A_SECOND} messages came within a second.", hint="Load it anew.")
+            try:
+                self._take(parse(text))
+            except BrowseError as error:
+                self._tell({"type": "refused", **_said(error)})
+
+    def _take(self, message: Message) -> None:
+        match message:
+            case Watch():
+                self._watch(message)
+            case Act() | Listing():
+                self._requests.check(message, len(self._acting))
+                task = asyncio.create_task(self._answer(message))
+                self._acting.add(task)
+                task.add_done_callback(self._acting.discard)
+            case Hello():
+                raise InvalidRequest("A viewer says hello once.", hint="Load the page anew.")
+
+    def _watch(self, message: Watch) -> None:
+        """Watch what the viewer draws now, and nothing else."""
+        drawn = {page_id: each for page_id, each in message.tiles.items() if page_id != message.page}
+        if message.page is not None:
+            drawn[message.page] = _PAGE
+        for page_id in self._channels.keys() - drawn.keys():
+            self._parts.pictures.leave(self, self._channels.pop(page_id))
+            self._sent_pictures.pop(page_id, None)
+        for page_id, each in drawn.items():
+            if not self._parts.wall.is_locked(page_id, self._identity):
+                view = view_of(each, masked=not self._identity.operator)
+                self._channels[page_id] = self._parts.pictures.watch(self, page_id, view, self._note_frame)
+                self._note_frame(page_id)
+        if message.page != self._page:
+            self._page = message.page
+            if self._timeline is not None:
+                self._timeline.cancel()
+            self._timeline = asyncio.create_task(self._follow(message.page)) if message.page else None
+
+    async def _answer(self, message: Act | Listing) -> None:
+        try:
+            self._tell(await self._requests.answer(message))
+        except BrowseError as error:
+            about: Json = {"id": message.id} if isinstance(message, Act) else {}
+            self._tell({"type": "refused", **about, **_said(error)})
+
+    async def _follow(self, page_id: str) -> None:
+        """Send what was done on a page, and what is done there from now on."""
+        if self._parts.wall.is_locked(page_id, self._identity):
+            return
+        activity, row_filter = self._parts.activity, RowFilter(equal={"page_id": page_id})
+        who, sees_all = self._identity.client_id, self._identity.operator
+        with activity.watch(row_filter, who, all_rows=sees_all) as watcher:
+            rows, _ = await activity.find(row_filter, who, _ROWS, all_rows=sees_all)
+            told: Json = {"type": "timeline", "pageId": page_id, "whole": True}
+            await self._outbox.put({**told, "rows": [timeline_row(row) for row in reversed(rows)]})
+            self._changed.set()
+            while (row := await watcher.next()) is not None:
+                if not isinstance(row, int):
+                    await self._outbox.put({**told, "whole": False, "rows": [timeline_row(row)]})
+                    self._changed.set()
+
+    async def _be_there(self) -> None:
+        """Show that a person is there, who has the page that they look at in their hands."""
+        while True:
+            page = self._parts.directory.get(self._page)
+            if page is not None and page.person is not None and self._identity.operator:
+                await self._requests.be_there(page.person.request_id)
+            await asyncio.sleep(_THERE_EVERY_S)  # a sign now and then is enough
+
+    # --- what goes out -----------------------------------------------------------------------------------------------
+
+    def _tell(self, message: Json) -> None:
+        if not self._outbox.full():  # else the viewer asks for more than it reads
+            self._outbox.put_nowait(message)
+        self._changed.set()
+
+    def _note_frame(self, page_id: str) -> None:
+        self._fresh[page_id] = None
+        self._changed.set()
+
+    async def _send(self) -> None:
+        first: Json = {"name": self._viewer.name, "readOnly": self._viewer.read_only}
+        left = round(self._parts.viewing.left_s(self._viewer))
+        await self._send_json({"type": "viewer", **first, "leftS": left, "version": wire.VERSION})
+        while not self._viewer.left:
+            await self._send_state()
+            while not self._outbox.empty():
+                await self._send_json(self._outbox.get_nowait())
+            fresh, self._fresh = self._fresh, {}
+            for page_id in fresh:
+                await self._send_frame(page_id)
+            await asyncio.sleep(_ROUND_S / 2)  # a round takes what has come meanwhile
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_LOOK_S):
+                    await self._wait_for_change()
+        raise Unauthorized("You left the wall.", hint="browse-together show")
+
+    async def _wait_for_change(self) -> None:
+        while not (self._fresh or not self._outbox.empty() or self._version != self._parts.wall.version):
+            self._changed.clear()
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_ROUND_S):  # a page's change tells no viewer
+                    await self._changed.wait()
+
+    async def _send_state(self) -> None:
+        now = time.monotonic()
+        if self._version == self._parts.wall.version and now - self._looked_at < _LOOK_S:
+            return
+        self._version, self._looked_at = self._parts.wall.version, now
+        state = self._parts.wall.state(self._identity)
+        if patch := state.since(self._state):
+            await self._send_json({"type": "state" if self._state is None else "patch", **patch})
+        self._state = state
+
+    async def _send_frame(self, page_id: str) -> None:
+        """Send the newest frame of a page; its picture only if the viewer has not had that."""
+        channel = self._channels.get(page_id)
+        frame = channel.frame if channel is not None else None
+        if channel is None or frame is None or self._parts.wall.is_locked(page_id, self._identity):
+            return
+        is_new = self._sent_pictures.get(page_id, 0) != channel.picture_seq
+        self._sent_pictures[page_id] = channel.picture_seq
+        hue = hue_of(frame.act.client_id) if frame.act else None
+        async with asyncio.timeout(_SENDS_WITHIN_S):
+            await self._websocket.send_bytes(packed(frame, channel.picture if is_new else b"", hue))
+
+    async def _send_json(self, message: Json) -> None:
+        async with asyncio.timeout(_SENDS_WITHIN_S):
+            await self._websocket.send_json(message)
+
+
+def _said(error: BrowseError) -> Json:
+    return {"code": error.code, "reason": error.message, "hint": error.advice or ""}

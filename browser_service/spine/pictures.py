@@ -1,0 +1,82 @@
+"""Fetches the pictures of pages from their host, each once for all who watch it."""
+
+import asyncio
+import base64
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Final
+
+from browser_service.host.seam import SessionHost
+from shared.frames import Frame, View
+
+_POLL_MS: Final = 1_000
+"""A viewer who draws a page larger waits so long for larger pictures, where the page does not change."""
+
+OnFrame = Callable[[str], None]
+"""Is called with the pageId of which there is a newer frame."""
+
+
+@dataclass(eq=False)
+class Channel:
+    """Has the newest frame of one page, for those who may see the same of it."""
+
+    page_id: str
+    masked: bool
+    views: dict[object, tuple[View, OnFrame]] = field(default_factory=dict)
+    frame: Frame | None = None
+    picture: bytes = b""
+    picture_seq: int = 0
+    task: asyncio.Task[None] | None = None
+
+    def wanted(self) -> View:
+        """Return what serves all who watch."""
+        views = [view for view, _ in self.views.values()]
+        return View(
+            width=max(view.width for view in views),
+            fps=max(view.fps for view in views),
+            quality=max(view.quality for view in views),
+            masked=self.masked,
+        )
+
+    def take(self, frame: Frame) -> None:
+        """Take the newest frame. One that is hidden takes the picture before it away too."""
+        if frame.picture is not None:
+            self.picture, self.picture_seq = base64.b64decode(frame.picture), frame.seq
+        elif frame.state == "hidden":
+            self.picture, self.picture_seq = b"", frame.seq
+        self.frame = frame.model_copy(update={"picture": None})
+        for _, on_frame in [*self.views.values()]:
+            on_frame(self.page_id)
+
+
+class Pictures:
+    """Has a channel for each page that somebody watches. Of frames that nobody took in time, the newest is left."""
+
+    def __init__(self, host: SessionHost) -> None:
+        self._host = host
+        self._channels: dict[tuple[str, bool], Channel] = {}
+
+    def watch(self, viewer: object, page_id: str, view: View, on_frame: OnFrame) -> Channel:
+        """Have a viewer watch a page, from now on as large and as often as `view` says."""
+        key = page_id, view.masked
+        channel = self._channels.get(key) or self._channels.setdefault(key, Channel(*key))
+        channel.views[viewer] = view, on_frame
+        if channel.task is None:
+            channel.task = asyncio.create_task(self._follow(channel))
+        return channel
+
+    def leave(self, viewer: object, channel: Channel) -> None:
+        """Have a viewer watch no more; after the last one, no pictures are fetched."""
+        channel.views.pop(viewer, None)
+        if not channel.views:
+            self._channels.pop((channel.page_id, channel.masked), None)
+            if channel.task is not None:
+                channel.task.cancel()
+
+    async def _follow(self, channel: Channel) -> None:
+        seq = 0
+        while frame := await self._host.frame_after(channel.page_id, seq, _POLL_MS, channel.wanted()):
+            if frame.seq != seq:
+                seq = frame.seq
+                channel.take(frame)
+        channel.task = None  # the page is closed; who watches one of its name later begins anew

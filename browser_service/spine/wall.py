@@ -1,0 +1,163 @@
+"""Models what those see who look at the wall: the open pages, whose they are, and what agents ask people for."""
+
+import hashlib
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Final
+
+from browser_service.clients.presence import Clients
+from browser_service.security.auth import Identity
+from browser_service.security.redaction import safe_url
+from browser_service.security.urls import abridged
+from browser_service.sessions.directory import Directory
+from shared.calls import ActivityRecord
+from shared.model import Json
+from shared.pages import PageState
+
+_TITLE: Final = 200
+_SHUT: Final = frozenset({"login", "code", "taken"})
+"""A person may type a password meanwhile, which only the account's own person sees."""
+
+
+def hue_of(client_id: str) -> int:
+    """Return the hue of a client's colour, which is the same each time, and tells nothing of its id."""
+    return int.from_bytes(hashlib.sha256(client_id.encode()).digest()[:4], "big") % 360
+
+
+@dataclass(frozen=True)
+class WallState:
+    """Is what one kind of viewer sees, each page by its id."""
+
+    pages: dict[str, Json]
+    requests: list[Json]
+    agents: list[Json]
+
+    def since(self, former: "WallState | None") -> Json:
+        """Return what of it differs from what a viewer was sent before; empty if nothing does."""
+        if former is None:
+            return {"pages": {**self.pages}, "requests": [*self.requests], "agents": [*self.agents]}
+        changed: Json = {name: page for name, page in self.pages.items() if former.pages.get(name) != page}
+        changed |= dict.fromkeys(former.pages.keys() - self.pages.keys())
+        patch: Json = {"pages": changed} if changed else {}
+        if self.requests != former.requests:
+            patch["requests"] = [*self.requests]
+        if self.agents != former.agents:
+            patch["agents"] = [*self.agents]
+        return patch
+
+
+@dataclass(eq=False)
+class Wall:
+    """Shows pages to viewers, each as that one may know it."""
+
+    directory: Directory
+    clients: Clients
+    link: Callable[[str], str]
+    """Returns where a person answers a request."""
+    version: int = 0
+    """Grows with each change of a page."""
+    _noted_at: dict[str, float] = field(default_factory=dict)
+
+    def note(self, page_id: str) -> None:
+        """Note that a page was opened, changed or closed."""
+        self.version += 1
+        if self.directory.get(page_id) is None:
+            self._noted_at.pop(page_id, None)
+        else:
+            self._noted_at[page_id] = time.time()
+
+    def is_locked(self, page_id: str, viewer: Identity) -> bool:
+        """Return whether a viewer may know no more of a page than that it is there."""
+        page = self.directory.get(page_id)
+        return page is None or self._locks(page, viewer)
+
+    def state(self, viewer: Identity) -> WallState:
+        pages = self.directory.pages()
+        shown = {page.page_id: self._page(page, viewer) for page in pages}
+        asked = {
+            page.person.request_id: self._request(page, viewer)
+            for page in pages
+            if page.person is not None and not page.person.is_hold
+        }
+        return WallState(shown, [*asked.values()], self._agents(pages))
+
+    def _locks(self, page: PageState, viewer: Identity) -> bool:
+        if viewer.operator:
+            return False
+        in_hands = page.person is not None and page.person.kind in _SHUT
+        return in_hands or not self.directory.open_to(page, viewer.client_id)
+
+    def _page(self, page: PageState, viewer: Identity) -> Json:
+        owner: Json | None = None
+        if page.holder_id is not None:
+            owner = {"label": page.holder_label, "agent": page.holder_agent, "hue": hue_of(page.holder_id)}
+        shown: Json = {
+            "id": page.page_id,
+            "session": page.session_id,
+            "group": "parked" if page.parked else "people" if page.of_person else "agents",
+            "owner": owner,
+            "leftBy": page.left_by,
+            "revision": page.revision,
+            "private": page.access == "private",
+        }
+        if self._locks(page, viewer):
+            return {**shown, "locked": True}
+        now = self._noted_at.get(page.page_id, time.time())
+        return {
+            **shown,
+            "url": abridged(page.url),
+            "title": page.title[:_TITLE],
+            "dialog": page.dialog,
+            "actedAt": round(now - page.acted_ago_ms / 1000) if page.acted_ago_ms is not None else None,
+            "held": {"reason": page.hold_reason, "until": round(now + page.hold_left_ms / 1000)}
+            if page.hold_left_ms
+            else None,
+            "person": {"kind": page.person.kind, "by": page.person.asked_by, "requestId": page.person.request_id}
+            if page.person is not None
+            else None,
+        }
+
+    def _request(self, page: PageState, viewer: Identity) -> Json:
+        question = page.person
+        assert question is not None  # noqa: S101 - only such pages come here
+        asked_at = self._noted_at.get(page.page_id, time.time()) - question.asked_ago_ms / 1000
+        shown: Json = {
+            "id": question.request_id,
+            "kind": question.kind,
+            "pageId": page.page_id,
+            "askedBy": question.asked_by,
+            "joinedBy": [*question.joined_by],
+            "askedAt": round(asked_at),
+            "hue": hue_of(page.asker_id or ""),
+        }
+        if not viewer.operator:
+            return shown
+        more: Json = {"origin": question.origin, "message": question.message, "choices": [*question.choices]}
+        return {**shown, **more, "url": safe_url(page.url), "link": self.link(question.request_id)}
+
+    def _agents(self, pages: list[PageState]) -> list[Json]:
+        """List who is there or holds a page, each with what a page is given to it by: its name, or one of its pages."""
+        held: dict[str, list[str]] = {}
+        labels = self.clients.present_labels
+        for page in pages:
+            if page.holder_id is not None:
+                held.setdefault(page.holder_id, []).append(page.page_id)
+                labels.setdefault(page.holder_id, page.holder_label)
+        names = [*labels.values()]
+        return [
+            {
+                "label": label,
+                "hue": hue_of(client_id),
+                "present": self.clients.present(client_id),
+                "pages": len(held.get(client_id, ())),
+                "to": label if names.count(label) == 1 or not held.get(client_id) else held[client_id][0],
+            }
+            for client_id, label in sorted(labels.items(), key=lambda each: each[1].casefold())
+            if label
+        ]
+
+
+def timeline_row(record: ActivityRecord) -> Json:
+    """Return a record as a viewer's timeline has it."""
+    return record.model_dump(mode="json", exclude_none=True, exclude={"page_id", "session_id", "call_id"})

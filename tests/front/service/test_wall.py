@@ -1,0 +1,141 @@
+"""Tests the socket of the wall: who is let in, what they see and may do, and that nonsense is refused with a reason."""
+
+import contextlib
+from collections.abc import AsyncIterator, Callable
+
+import pytest
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+
+from shared.wire import MAX_SOCKET_BYTES
+from tests.support.account import recorded
+from tests.support.json import AnyJson
+from tests.support.listening import connected, listening
+from tests.support.service import Agent, RunningService
+from tests.support.site import Site
+from tests.support.wall import entered, seat, socket
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture(scope="module")
+async def running(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[RunningService]:
+    async with listening(tmp_path_factory.mktemp("wall")) as service:
+        yield service
+
+
+@pytest.fixture
+async def claude(running: RunningService, site: Site) -> AsyncIterator[Agent]:
+    async with connected(running, "c-1", "Claude") as agent:
+        await agent.call("goto", pageId="shop", url=site.page("/shop", "<title>Shop</title><button>b</button>"))
+        yield agent
+        for page_id in ("shop", "own"):
+            await agent.reply("close_page", pageId=page_id)
+
+
+def with_page(page_id: str, **expected: AnyJson) -> Callable[[dict[str, AnyJson]], bool]:
+    def holds(message: dict[str, AnyJson]) -> bool:
+        page = message.get("pages", {}).get(page_id)
+        return page is not None and all(page.get(key) == value for key, value in expected.items())
+
+    return holds
+
+
+async def refusal(running: RunningService, cookie: str, proof: str) -> str:
+    async with socket(running, cookie) as viewer:
+        with contextlib.suppress(ConnectionClosed):  # it may be refused by its cookie alone
+            await viewer.send("hello", proof=proof)
+        refused = await viewer.until(lambda message: message["type"] == "refused")
+        assert refused["over"] is True
+        with pytest.raises(ConnectionClosed) as closed:
+            await viewer.socket.recv()
+        assert closed.value.rcvd is not None
+        assert closed.value.rcvd.code == 4403
+        return f"{refused['reason']} {refused['hint']}"
+
+
+async def test_a_viewer_needs_a_cookie_of_this_service_and_the_proof_of_its_page(running: RunningService) -> None:
+    cookie, proof = await entered(running)
+    assert "not signed in" in await refusal(running, "", proof)
+    assert "started anew" in await refusal(running, f"00000000.{cookie}", proof)
+    assert "not from the wall's own page" in await refusal(running, cookie, "guessed")
+    with pytest.raises(InvalidStatus):
+        async with socket(running, cookie, Origin="http://127.0.0.1:1"):
+            pass
+    async with socket(running, cookie, Origin=running.base_url) as viewer:
+        await viewer.send("watch")
+        assert "begins with hello" in (await viewer.until(lambda message: message["type"] == "refused"))["reason"]
+
+
+async def test_what_is_no_message_is_refused_and_what_is_too_long_ends_the_connection(running: RunningService) -> None:
+    async with seat(running) as viewer:
+        for wrong in (
+            "{",
+            "[]",
+            '{"type": "fly"}',
+            '{"type": "watch", "page": "../x"}',
+            '{"type": "watch", "tiles": 1}',
+        ):
+            await viewer.socket.send(wrong)
+            refused = await viewer.until(lambda message: message["type"] == "refused")
+            assert "none of the wall's" in refused["reason"]
+            assert "over" not in refused
+        await viewer.socket.send("x" * (MAX_SOCKET_BYTES + 1))
+        with pytest.raises(ConnectionClosed) as closed:
+            await viewer.until(lambda _: False)
+        assert closed.value.rcvd is not None
+        assert closed.value.rcvd.code == 1009
+
+
+async def test_a_viewer_is_shown_the_pages_and_what_changes(running: RunningService, claude: Agent) -> None:
+    async with seat(running) as viewer:
+        state = await viewer.until(with_page("shop", title="/shop", group="agents"))
+        owner = state["pages"]["shop"]["owner"]
+        assert (owner["label"], "c-1" in str(state)) == ("Claude", False)
+        await viewer.send("watch", tiles={"shop": {"width": 320, "fps": 4}}, page=None)
+        await viewer.until(lambda message: message["type"] == "frame" and message["picture"][:2] == b"\xff\xd8")
+        asked = await claude.call("request_human", pageId="shop", kind="other", message="Help.", timeout=1)
+        patch = await viewer.until(lambda message: message.get("requests"))
+        assert (patch["requests"][0]["message"], patch["requests"][0]["askedBy"]) == ("Help.", "Claude")
+        await claude.call("request_human", pageId="shop", requestId=asked["requestId"], withdraw=True)
+        await claude.call("close_page", pageId="shop")
+        await viewer.until(lambda message: message.get("pages", {}).get("shop", 0) is None)
+
+
+async def test_who_may_only_look_sees_a_lock_on_what_is_private_and_does_nothing(
+    running: RunningService, claude: Agent, site: Site
+) -> None:
+    await claude.call("goto", pageId="own", url=site.page("/own", "<title>Own</title>"))
+    await claude.call("share_page", pageId="own", access="private")
+    async with seat(running, read_only=True) as viewer, seat(running) as person:
+        state = await viewer.until(with_page("own", locked=True))
+        assert "/own" not in str(state)
+        assert "/own" in str(await person.until(with_page("own")))
+        await viewer.send("watch", tiles={"own": {}, "shop": {}}, page="own")
+        frame = await viewer.until(lambda message: message["type"] == "frame")
+        assert frame["pageId"] == "shop"
+        for what in ("stop", "take", "give", "release", "close"):
+            assert "read-only" in (await viewer.act(what, "shop"))["reason"]
+        await viewer.send("list", what="console", pageId="own")
+        assert "private" in (await viewer.until(lambda message: message["type"] == "refused"))["reason"]
+    await claude.call("click", pageId="shop", selector="button")
+
+
+async def test_what_a_person_does_at_the_wall_is_done_and_recorded_as_theirs(
+    running: RunningService, claude: Agent, site: Site
+) -> None:
+    async with seat(running) as person, connected(running, "c-2", "Codex") as codex:
+        await codex.call("goto", pageId="own", url=site.url("/shop"))
+        assert "in your hands" in (await person.act("stop", "shop"))["text"]
+        assert (await claude.error("click", pageId="shop", selector="button"))["code"] == "HUMAN_IN_CONTROL"
+        assert "its agent's again" in (await person.act("release", "shop"))["text"]
+        await claude.call("click", pageId="shop", selector="button")
+        assert 'belongs to "Codex"' in (await person.act("give", "shop", to="own"))["text"]
+        await codex.call("click", pageId="shop", selector="button")
+        await person.send("watch", tiles={}, page="shop")
+        timeline = await person.until(lambda message: message["type"] == "timeline" and message["rows"])
+        assert [row["client"] for row in timeline["rows"]][-1] == "Codex"
+        assert (await person.act("close", "shop"))["type"] == "done"
+        assert (await codex.error("content", pageId="shop"))["code"] == "PAGE_NOT_FOUND"
+        acts = [row["action"] for row in await recorded(codex, client="ana")]
+        assert acts[:4] == ["close_page", "take_over", "give_back", "hand_over_page"]
+        assert "no page" in (await person.act("close", "shop"))["reason"].lower()

@@ -1,0 +1,133 @@
+"""Tests the wall as a person uses it: in a browser of their own, with pictures of real pages, by mouse and keyboard."""
+
+import re
+from collections.abc import AsyncIterator
+
+import pytest
+from playwright.async_api import Browser, Page, expect
+
+from tests.support.json import AnyJson
+from tests.support.listening import connected, listening
+from tests.support.service import Agent, RunningService
+from tests.support.site import Site
+from tests.support.wall import link
+
+pytestmark = pytest.mark.anyio
+
+_HTML = (
+    "<title>Shop</title><style>body{background:teal}</style><button>Buy</button><script>console.log('hello')</script>"
+)
+
+
+@pytest.fixture(scope="module")
+async def running(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[RunningService]:
+    async with listening(tmp_path_factory.mktemp("wall")) as service:
+        yield service
+
+
+@pytest.fixture
+async def claude(running: RunningService, site: Site) -> AsyncIterator[Agent]:
+    async with connected(running, "c-1", "Claude") as agent:
+        await agent.call("goto", pageId="shop", url=site.page("/shop", _HTML))
+        yield agent
+        await agent.reply("close_page", pageId="shop")
+
+
+@pytest.fixture
+async def browser(service: RunningService, agent: Agent) -> Browser:
+    """Return the browser of another service, in which a person has windows of their own: none opens its own service."""
+    await agent.call("open_page")
+    browser = service.context().browser
+    assert browser is not None
+    return browser
+
+
+async def visit(browser: Browser, running: RunningService, *, read_only: bool = False, **options: AnyJson) -> Page:
+    """Return a person's window at the wall. Any: Playwright's options."""
+    context = await browser.new_context(**options)
+    window = await context.new_page()
+    window.set_default_timeout(10_000)
+    await window.goto(f"{running.base_url}/#{await link(running, read_only=read_only)}")
+    return window
+
+
+@pytest.fixture
+async def window(browser: Browser, running: RunningService, claude: Agent) -> AsyncIterator[Page]:  # noqa: ARG001 - there is a page to see
+    window = await visit(browser, running)
+    errors: list[str] = []
+    window.on("pageerror", lambda error: errors.append(str(error)))
+    window.on("console", lambda said: errors.append(said.text) if said.type == "error" else None)
+    yield window
+    await window.context.close()
+    assert errors == []
+
+
+async def test_a_page_is_seen_live_and_gone_to_by_keyboard_with_all_that_was_done_there(
+    window: Page, claude: Agent
+) -> None:
+    await expect(window).to_have_url(re.compile(r"/#/$"))
+    tile = window.get_by_role("listitem").filter(has_text="Claude")
+    await expect(tile.get_by_role("img")).not_to_have_class(re.compile("empty"))
+    await claude.call("click", pageId="shop", selector="button")
+    await expect(tile.locator(".target")).to_be_visible()
+    await tile.get_by_role("link", name="/shop").focus()
+    await window.keyboard.press("Enter")
+    await expect(window.get_by_role("heading", name="/shop")).to_be_visible()
+    await expect(window.get_by_role("main").get_by_role("img")).not_to_have_class(re.compile("empty"))
+    await expect(window.get_by_role("tabpanel")).to_contain_text("clicks")
+    await window.get_by_role("tab", name="Timeline").focus()
+    await window.keyboard.press("ArrowRight")
+    await expect(window.get_by_role("tabpanel")).to_contain_text("hello")
+    await window.get_by_role("tab", name="Network").click()
+    await expect(window.get_by_role("tabpanel")).to_contain_text("200")
+    await window.keyboard.press("Escape")
+    await expect(tile).to_be_visible()
+    await window.keyboard.press("/")
+    await window.keyboard.type("nowhere")
+    await expect(window.get_by_role("heading", name="Nothing matches")).to_be_visible()
+
+
+async def test_every_button_does_what_it_says(window: Page, running: RunningService, claude: Agent) -> None:
+    async def press(name: str) -> None:
+        await window.get_by_role("button", name=name, exact=True).click()
+
+    async with connected(running, "c-2", "Codex") as codex:
+        await codex.call("open_page", pageId="other")
+        await window.goto(f"{running.base_url}/#/page/shop")
+        await press("Stop")
+        await expect(window.locator(".holds")).to_contain_text("You stopped it")
+        assert (await claude.error("click", pageId="shop", selector="button"))["code"] == "HUMAN_IN_CONTROL"
+        await press("Take over")
+        await expect(window.locator(".holds")).to_contain_text("In your hands")
+        await press("Give back")
+        await expect(window.locator(".holds")).to_be_hidden()
+        await claude.call("click", pageId="shop", selector="button")
+        await press("Give to…")
+        await window.get_by_role("dialog").get_by_role("button", name="Codex").click()
+        await expect(window.locator(".whose")).to_contain_text("Codex")
+        await codex.call("click", pageId="shop", selector="button")
+        await press("Close")
+        await press("Close it")
+        await expect(window.get_by_role("link", name="/shop")).to_have_count(0)
+        await codex.call("close_page", pageId="other")
+
+
+async def test_who_may_only_look_is_told_why_the_buttons_do_nothing_and_a_used_link_why_it_is_refused(
+    browser: Browser, running: RunningService, claude: Agent
+) -> None:
+    phone = await visit(browser, running, read_only=True, viewport={"width": 390, "height": 844}, color_scheme="dark")
+    await phone.get_by_role("link", name="/shop").click()
+    await expect(phone.get_by_role("button", name="Take over")).to_be_disabled()
+    await expect(phone.get_by_text("your link was a read-only one")).to_be_visible()
+    await claude.call("share_page", pageId="shop", access="private")
+    await expect(phone.get_by_role("img", name="Private")).to_be_visible()
+    assert await phone.evaluate("document.documentElement.scrollWidth") == 390
+    await phone.get_by_role("button", name="Leave").click()
+    await expect(phone.get_by_role("heading", name="See what your agents do")).to_be_visible()
+    code = await link(running)
+    for text in ("The wall is", "used already"):
+        await phone.goto("about:blank")
+        await phone.goto(f"{running.base_url}/#{code}")
+        await expect(phone.get_by_text(text).or_(phone.get_by_role("link", name="browse-together"))).to_be_visible()
+    await expect(phone.get_by_role("alert")).to_contain_text("used already")
+    await phone.context.close()
