@@ -67,9 +67,7 @@ def _pass_on(arguments: Sequence[str]) -> tuple[EarlyServer | None, bool]:
     except NotShared as error:
         os.environ["BROWSE_SHARED"] = "false"
         gc.disable()
-        outbox.go_direct()
-        if launcher:
-            launcher.give_back()
+        (launcher.give_back if launcher else outbox.go_direct)()
         if str(error):
             sys.stderr.write(f"mcp-gateway: this chat has a process of its own: {error}\n")
         return early, False
