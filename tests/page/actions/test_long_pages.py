@@ -4,6 +4,7 @@ import pytest
 
 from shared import wire
 from shared.replies import ForModel
+from tests.support import frames
 from tests.support.json import AnyJson
 from tests.support.tab import Tab
 
@@ -138,7 +139,7 @@ async def test_a_model_gets_tables_and_data_in_short_lines(tab: Tab) -> None:
     told = []
     for action, arguments in asked:
         reply = (await tab.agent.reply(action, headers=MODEL, **arguments)).json()
-        told.append("\n".join(reply["rendered"]["content"][0]["text"].splitlines()[1:-2]))
+        told += frames.read(reply["rendered"]["content"][0]["text"]).foreign
     assert told[:2] == [
         'All:\nName,Price\n"Sencha, green",=7\nAssam,3',
         'title: Teas\nrows (2):\nname,price\n"Sencha, green",=7\nAssam,3',
