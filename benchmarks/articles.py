@@ -5,6 +5,8 @@ import random
 from dataclasses import dataclass
 from typing import Final
 
+from tests.support.site import Site
+
 _PLACES: Final = ("Varela", "Monte Agudo", "Tamsel", "Port Eirin", "Lissadel", "Okahama", "Brunnfeld", "Sao Telmo")
 _PEOPLE: Final = ("Ines Duarte", "Karel Hobek", "Mary Threlfall", "Yusuf Demir", "Ottilie Brandt", "Jun Kobayashi")
 _THINGS: Final = ("harbour", "workshop", "archive", "observatory", "canal", "market hall", "survey", "signal station")
@@ -91,6 +93,11 @@ SUBJECTS: Final = {
         ),
     ),
 }
+
+
+def open_all(site: Site) -> None:
+    for name in SUBJECTS:
+        site.page(f"/wiki/{name}", article(name))
 
 
 def article(name: str) -> str:

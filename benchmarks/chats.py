@@ -1,75 +1,82 @@
 """Plays a chat by a scripted policy: it acts on what replies told it, and reads if that is not enough."""
 
+import base64
+import itertools
 import json
 import re
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Final
 
+from benchmarks.errands import Step
 from benchmarks.processes import Failed, Gateway
 from tests.support.json import AnyJson
 
-_REF: Final = re.compile(r"\[ref=((?:f\d+)?e\d+)\]")
-
-
-@dataclass(frozen=True)
-class Step:
-    """Describes one thing that a person would ask for. `near` are words of its row or card, whose role is `item`."""
-
-    do: str
-    role: str = ""
-    name: str = ""
-    value: str = ""
-    near: str = ""
-    item: str = "listitem"
+_REF: Final = re.compile(r"\bref=((?:f\d+)?e\d+)\]")
+_FILLING: Final = frozenset({"fill", "choose", "check"})
+_MOST_QUERIES: Final = 12
+NOTES: Final = b"Buy kettles"
 
 
 @dataclass
 class Chat:
-    """Plays one side: its server, and all that it was told. `known` is what it was told of the document, newest
-    first."""
+    """Plays one side, and adds up what it was told. `known` is what it was told of the document, newest first."""
 
-    server: Gateway
-    base: str
     searches: bool
-    page: str = ""
     bytes: int = 0
     calls: int = 0
     known: str = ""
     last: str = ""
+    ahead: list[Step] = field(default_factory=list)
+    """Holds the steps that follow."""
 
     async def start(self) -> None:
         """Return what every chat is given first."""
-        tools = (await self.server.ask("tools/list", {}))["tools"]
-        said = [{key: tool[key] for key in ("name", "description", "inputSchema")} for tool in tools]
-        self.bytes += len(json.dumps(said, ensure_ascii=False).encode())
+        raise NotImplementedError
 
-    async def call(self, tool: str, **arguments: AnyJson) -> str:
-        result = await self.server.call(tool, **arguments)
-        self.last = "\n".join(block["text"] for block in result["content"] if block["type"] == "text")
-        structured = result.get("structuredContent")  # which several hosts show alone where there is any
-        shown = json.dumps(structured, ensure_ascii=False, separators=(",", ":")) if structured else self.last
-        self.bytes += len(shown.encode()) + len(json.dumps(arguments).encode())
-        self.calls += 1
-        return self.last
+    async def do_all(self, steps: Sequence[Step]) -> None:
+        """Do the steps, and the fields of a form that follow each other as the tool's own way with forms does."""
+        self.ahead = [*steps]
+        for filling, group in itertools.groupby(steps, lambda step: step.do in _FILLING):
+            fields = [*group]
+            self.ahead = self.ahead[len(fields) :] if filling else self.ahead
+            if filling and len(fields) > 1:
+                await self.fill(fields)
+            else:
+                for step in fields:
+                    self.ahead = self.ahead[1:] if not filling else self.ahead
+                    await self.do(step)
 
     async def do(self, step: Step) -> None:
         if step.do == "open":
-            await self.open(f"{self.base}{step.value}")
+            await self.open(step.value)
         elif step.do == "expect":
-            if step.value not in self.last:
-                await self.look_for(step.value)
-            if step.value not in self.last:
+            await self.expect(step)
+        elif step.do == "ask":
+            await self.ask(step)
+            if step.value not in self.last and step.value not in self.known:
                 raise Failed(f"{step.value!r} is not in {self.last[-600:]!r}")
         else:
-            target = _ref(self.known, step) or await self.locate(step)
-            if not target:
-                raise Failed(f"{step.role} {step.name!r} is not in what it was told: {self.last[:600]}")
-            await self.act(step.do, target, step.value)
+            await self.act(step, ref_in(self.known, step) or await self.locate(step))
+
+    async def expect(self, step: Step) -> None:
+        if step.value not in self.last:
+            await self.look_for(step.value)
+        if step.value not in self.last:
+            raise Failed(f"{step.value!r} is not in {self.last[-600:]!r}")
+
+    async def fill(self, fields: Sequence[Step]) -> None:
+        for step in fields:
+            await self.do(step)
 
     async def open(self, url: str) -> None:
         raise NotImplementedError
 
-    async def act(self, do: str, target: str, value: str) -> None:
+    async def act(self, step: Step, target: str) -> None:
+        raise NotImplementedError
+
+    async def ask(self, step: Step) -> None:
         raise NotImplementedError
 
     async def look_for(self, words: str) -> None:
@@ -78,25 +85,107 @@ class Chat:
     async def locate(self, step: Step) -> str:
         raise NotImplementedError
 
+    def count(self, *texts: str) -> None:
+        self.bytes += sum(len(text.encode()) for text in texts)
 
-class Ours(Chat):
+
+@dataclass
+class ToolChat(Chat):
+    """Plays a chat that has tools of an MCP server."""
+
+    server: Gateway | None = None
+
+    async def start(self) -> None:
+        tools = (await self._server.ask("tools/list", {}))["tools"]
+        said = [{key: tool[key] for key in ("name", "description", "inputSchema")} for tool in tools]
+        self.count(json.dumps(said, ensure_ascii=False, separators=(",", ":")), self._server.instructions)
+
+    @property
+    def _server(self) -> Gateway:
+        if self.server is None:
+            raise Failed("the chat has no server")
+        return self.server
+
+    async def call(self, tool: str, **arguments: AnyJson) -> str:
+        result = await self._server.ask("tools/call", {"name": tool, "arguments": arguments})
+        self.last = "\n".join(block["text"] for block in result["content"] if block["type"] == "text")
+        structured = result.get("structuredContent")  # which several hosts show alone where there is any
+        shown = json.dumps(structured, ensure_ascii=False, separators=(",", ":")) if structured else self.last
+        self.count(tool, json.dumps(arguments, ensure_ascii=False, separators=(",", ":")), shown)
+        self.calls += 1
+        if result.get("isError"):
+            raise Failed(f"{tool}: {self.last}")
+        return self.last
+
+
+@dataclass
+class Ours(ToolChat):
     """Runs chats through our gateway."""
 
-    async def open(self, url: str) -> None:
-        self.known = await self.call("goto", pageId=self.page, url=url)
+    page: str = "main"
+    places: dict[str, str] = field(default_factory=dict)
+    """Maps words to the ref of the row or card that they are in."""
 
-    async def act(self, do: str, target: str, value: str) -> None:
+    async def open(self, url: str) -> None:
+        self.places.clear()
+        if self.searches:
+            await self.call("goto", pageId=self.page, url=url, reply="none")
+            self.known = ""
+        else:
+            self.known = await self.call("goto", pageId=self.page, url=url)
+
+    async def fill(self, fields: Sequence[Step]) -> None:
+        if self.searches and not all(ref_in(self.known, step) for step in fields):
+            await self._search(fields)
+        filled = []
+        for step in fields:
+            target = ref_in(self.known, step) or await self.locate(step)
+            filled.append({"selector": target, "value": step.value or True})
+        said = await self.call("fill_form", pageId=self.page, fields=filled)
+        self.known = f"{said}\n{self.known}"
+
+    async def act(self, step: Step, target: str) -> None:
+        if not target:
+            raise Failed(f"{step.role} {step.name!r} is not in what it was told: {self.last[:600]}")
         at = {"pageId": self.page, "selector": target}
-        match do:
-            case "click":
-                said = await self.call("click", **at)
+        match step.do:
             case "fill":
-                said = await self.call("fill", **at, value=value)
-            case "check":
-                said = await self.call("check", **at)
-            case _:
-                said = await self.call("select_option", **at, label=value)
+                said = await self.call("fill", **at, value=step.value)
+            case "choose":
+                said = await self.call("select_option", **at, label=step.value)
+            case "upload":
+                files = [{"name": step.value, "data": base64.b64encode(NOTES).decode()}]
+                await self.call("help", name="upload_file")
+                said = await self.call("call_tool", name="upload_file", arguments={**at, "files": files})
+            case _:  # a click checks, and downloads
+                said = await self._click(at)
+        if step.do == "download" and step.value not in said:
+            raise Failed(f"no download in {said!r}")
+        if "in outline" in said:
+            self.places.clear()
         self.known = said if "in outline" in said else f"{said}\n{self.known}"
+
+    async def _click(self, at: dict[str, AnyJson]) -> str:
+        """Click, and where the element was made anew, click what the refusal names instead."""
+        try:
+            return await self.call("click", **at)
+        except Failed:
+            if not (other := re.search(r"(\w+) has the same role and name now", self.last)):
+                raise
+            return await self.call("click", **{**at, "selector": other[1]})
+
+    async def ask(self, step: Step) -> None:
+        """Read the passages about the question, or the section that its heading promises; the rest by the cursor."""
+        if self.searches:
+            await self.call("content", pageId=self.page, query=step.question)
+        else:
+            told = re.compile(rf"^\s*{re.escape(step.name)} \[(\w+)\]$", re.MULTILINE)
+            if not (heading := told.search(self.known)):
+                self.known += await self.call("content", pageId=self.page)
+                heading = told.search(self.known)
+            await self.call("content", pageId=self.page, section=heading.group(1) if heading else step.name)
+        while step.value not in self.last and (more := re.search(r'more: content (\{"cursor": "[^"]*"\})', self.last)):
+            await self.call("content", **json.loads(more.group(1)))
 
     async def look_for(self, words: str) -> None:
         if self.searches:
@@ -107,15 +196,34 @@ class Ours(Chat):
     async def locate(self, step: Step) -> str:
         if not self.searches:
             return await self._read_until(step)
-        if not step.near:
-            return _ref(await self.call("find", pageId=self.page, role=step.role, name=step.name), step)
-        said = await self.call("find", pageId=self.page, role=step.item, text=step.near)
-        found = _REF.search(said)
-        return f'{found.group(1)} >> role={step.role}[name="{step.name}"]' if found else ""
+        place = self.places.get(step.near)
+        if not place:
+            await self._search([step])
+            place = self.places.get(step.near)
+        if step.near:
+            return f'{place} >> role={step.role}[name="{step.name}"]' if place else ""
+        return ref_in(self.last, step)
+
+    async def _search(self, steps: Sequence[Step]) -> None:
+        """Look for what these steps are about, and those that follow in the same document, in one call."""
+        soon = [*itertools.takewhile(lambda step: step.do not in {"open", "ask"}, self.ahead)]
+        last = next((number for number, step in enumerate(soon) if step.loads), len(soon))
+        wanted = [step for step in (*steps, *soon[: last + 1]) if step.role and not ref_in(self.known, step)]
+        wanted = [*dict.fromkeys(wanted)][:_MOST_QUERIES]
+        queries = [
+            {"role": step.item, "text": step.near} if step.near else {"role": step.role, "name": step.name}
+            for step in wanted
+        ]
+        said = await self.call("find", pageId=self.page, **(queries[0] if len(queries) == 1 else {"queries": queries}))
+        self.known = f"{said}\n{self.known}"
+        for number, step in enumerate(wanted, 1):
+            found = re.search(rf"^{number}\. .*" if len(wanted) > 1 else r"^- .*", said, re.MULTILINE)
+            if step.near and found and (ref := _REF.search(found[0])):
+                self.places[step.near] = ref[1]
 
     async def _read_until(self, step: Step) -> str:
         await self._read(since=False)
-        while not (ref := _ref(self.known, step)):
+        while not (ref := ref_in(self.known, step)):
             more = re.search(r'more: snapshot (\{"cursor": "[^"]*"\})', self.last)
             if more is None:
                 return ""
@@ -127,25 +235,48 @@ class Ours(Chat):
         self.known = f"{said}\n{self.known}" if since else said
 
 
-class Theirs(Chat):
+@dataclass
+class Theirs(ToolChat):
     """Runs chats through @playwright/mcp, which writes what it sees after an act to a file that is then read or
-    searched."""
+    searched. `folder` is where it may take files from."""
+
+    folder: str = ""
 
     async def open(self, url: str) -> None:
         await self.call("browser_navigate", url=url)
         self.known = ""
 
-    async def act(self, do: str, target: str, value: str) -> None:
+    async def fill(self, fields: Sequence[Step]) -> None:
+        filled = []
+        for step in fields:
+            target = ref_in(self.known, step) or await self.locate(step)
+            filled.append({"target": target, "name": step.name, "type": step.role, "value": step.value or "true"})
+        await self.call("browser_fill_form", fields=filled)
+
+    async def act(self, step: Step, target: str) -> None:
+        if not target:
+            raise Failed(f"{step.role} {step.name!r} is not in what it was told: {self.last[:600]}")
         before = _url(self.last)
-        match do:
-            case "click" | "check":
-                said = await self.call("browser_click", target=target)
+        match step.do:
             case "fill":
-                said = await self.call("browser_type", target=target, text=value)
+                said = await self.call("browser_type", target=target, text=step.value)
+            case "choose":
+                said = await self.call("browser_select_option", target=target, values=[step.value])
+            case "upload":
+                notes = Path(self.folder) / step.value
+                notes.write_bytes(NOTES)
+                await self.call("browser_click", target=target)
+                said = await self.call("browser_file_upload", paths=[str(notes)])
             case _:
-                said = await self.call("browser_select_option", target=target, values=[value])
+                said = await self.call("browser_click", target=target)
         if _url(said) != before:
             self.known = ""
+
+    async def ask(self, step: Step) -> None:
+        if self.searches:
+            await self.call("browser_find", text=step.near)
+        elif step.value not in self.known:
+            self.known = await self.call("browser_snapshot")
 
     async def look_for(self, words: str) -> None:
         if self.searches:
@@ -156,20 +287,26 @@ class Theirs(Chat):
     async def locate(self, step: Step) -> str:
         if not self.searches:
             self.known = await self.call("browser_snapshot")
-            return _ref(self.known, step)
+            return ref_in(self.known, step)
         said = await self.call("browser_find", text=(step.near or step.name).strip())
-        if ref := _ref(said, step):
+        if ref := ref_in(said, step):
             return ref
         outer = _outer(said, step)
-        return _ref(await self.call("browser_snapshot", **({"target": outer} if outer else {})), step)
+        return ref_in(await self.call("browser_snapshot", **({"target": outer} if outer else {})), step)
 
 
-def _ref(known: str, step: Step) -> str:
-    """Find an element's ref in what was told: on the line with the words it is near to, or the first after them."""
-    wanted = re.compile(rf'\b{step.role} "[^"]*{re.escape(step.name)}')
-    passed = not step.near
-    for line in known.splitlines():
-        passed = passed or step.near in line
+def ref_in(known: str, step: Step) -> str:
+    """Find an element's ref in what was told: on the line with the words it is near to, or the first after them; an
+    element of that very name first."""
+    exact = re.compile(rf'\b{step.role} "{re.escape(step.name)}"')
+    part = re.compile(rf'\b{step.role} "[^"]*{re.escape(step.name)}')
+    return _first_ref(known.splitlines(), exact, step.near) or _first_ref(known.splitlines(), part, step.near)
+
+
+def _first_ref(lines: Sequence[str], wanted: re.Pattern[str], near: str) -> str:
+    passed = not near
+    for line in lines:
+        passed = passed or near in line
         named = wanted.search(line) if passed else None
         found = _REF.search(line, named.end()) if named else None
         if found and not line.endswith("is gone"):

@@ -25,7 +25,7 @@ def command() -> list[str]:
     program = folder / "node_modules" / NAME / "cli.js"
     done = folder / "installed"
     if not done.exists():
-        _install(npm, folder)
+        install(npm, folder, f"{NAME}@{VERSION}")
         done.touch()
     return [node, str(program), "--headless"]
 
@@ -37,12 +37,13 @@ def isolated(browser: str, output: str) -> list[str]:
     return [*command(), "--isolated", "--executable-path", browser, "--output-dir", output, *sandbox]
 
 
-def _install(npm: str, folder: Path) -> None:
+def install(npm: str, folder: Path, package: str) -> None:
+    """Install a package in a folder. Raises Skipped."""
     folder.mkdir(parents=True, exist_ok=True)
-    install = [npm, "install", "--prefix", str(folder), "--no-audit", "--no-fund", "--no-save", f"{NAME}@{VERSION}"]
+    command = [npm, "install", "--prefix", str(folder), "--no-audit", "--no-fund", "--no-save", package]
     try:
         subprocess.run(
-            install,
+            command,
             env=os.environ | {"PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD": "1"},
             cwd=folder,
             stdin=subprocess.DEVNULL,
@@ -51,4 +52,4 @@ def _install(npm: str, folder: Path) -> None:
             timeout=_INSTALLED_WITHIN_S,
         )
     except (subprocess.SubprocessError, OSError) as error:
-        raise Skipped(f"skipped: npm could not install {NAME} {VERSION} ({type(error).__name__})") from error
+        raise Skipped(f"skipped: npm could not install {package} ({type(error).__name__})") from error

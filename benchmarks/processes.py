@@ -17,7 +17,6 @@ import psutil
 
 from client import process
 from client.process import ServiceProcess
-from shared.wire import SHARED_GATEWAY
 from tests.support.json import AnyJson
 
 ROOT: Final = Path(__file__).parents[1]
@@ -69,18 +68,7 @@ class Service:
             BROWSE_DATA_DIR=str(self.data_dir),
             BROWSE_AUTOSTART="false",
             BROWSE_CLIENT_ID=client_id,
-            BROWSE_SHARED_IDLE_S="1",
-            XDG_RUNTIME_DIR=str(self.data_dir),
         )
-
-    @property
-    def gateway_pid(self) -> int:
-        """Return the process that serves all chats. Raises Failed."""
-        for each in psutil.process_iter():
-            with contextlib.suppress(psutil.Error):
-                if SHARED_GATEWAY in each.cmdline() and str(self.data_dir) in each.cmdline()[-1]:
-                    return each.pid
-        raise Failed("no gateway process serves the chats")
 
 
 @asynccontextmanager
@@ -109,6 +97,7 @@ class Gateway:
         self.pid = process.pid
         self._to, self._from = process.stdin, process.stdout
         self._last_id = 0
+        self.instructions = ""
 
     async def ask(self, method: str, params: dict[str, AnyJson]) -> dict[str, AnyJson]:
         """Return the result of a request. Any: JSON. Raises Failed."""
@@ -127,7 +116,7 @@ class Gateway:
 
     async def open(self) -> None:
         hello = {"protocolVersion": PROTOCOL, "capabilities": {}, "clientInfo": CLIENT}
-        await self.ask("initialize", hello)
+        self.instructions = str((await self.ask("initialize", hello)).get("instructions", ""))
         self._write({"jsonrpc": "2.0", "method": "notifications/initialized"})
 
     async def call(self, tool: str, **arguments: AnyJson) -> dict[str, AnyJson]:

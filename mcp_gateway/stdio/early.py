@@ -36,9 +36,7 @@ class EarlyServer:
         self._tools: Sequence[Message] | None = None
         self._has_request = self._has_initialized = False
         self.prefix = self.client_id = ""
-        self.toolsets: dict[str, list[str]] = {}
-        """Are set, as the two before, if the chat comes from another process; `Relay`, `Gateway` and `Chats` take
-        them."""
+        """Are set if the chat comes from another process, and told by `Relay` and `Gateway`."""
 
     def begin(self) -> None:
         """Read messages from now on."""

@@ -1,6 +1,5 @@
 """Reading a page: its content, and its accessibility tree with refs."""
 
-import json
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
@@ -83,12 +82,6 @@ class FindQuery(Part):
         if not (self.text or self.role or self.named):
             raise ValueError("needs 'text', 'role' or 'name'")
         return self
-
-    @property
-    def words(self) -> str:
-        """Return what is asked for, in words."""
-        parts = [self.role, json.dumps(self.named, ensure_ascii=False) if self.named else None, self.text]
-        return " ".join(filter(None, parts))
 
 
 class Find(PageAction):

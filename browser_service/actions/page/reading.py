@@ -98,8 +98,7 @@ async def _passages(page: BrowserPage, action: reading.Content, article: Article
         }
     budget = min(page.files.room, passages.budget(found)) if page.files.is_for_model else None
     shown = await page.files.shown("content", "\n".join(found), action.budget or budget)
-    way = next_call("content", page_id=page.page_id, section="...")
-    return {**shown, "advice": f"a whole section, by the handle in brackets: {way}"}
+    return {**shown, "advice": f"by handle: {next_call('content', section='...')}"}
 
 
 async def _frames_of_a_blank_page(page: BrowserPage, timeout_ms: int) -> Json:
@@ -163,11 +162,12 @@ async def _find_in_tree(page: BrowserPage, action: reading.Find, within: frozens
     for number, query in enumerate(action.asked, 1):
         matches = search.search(view.tree, text=query.text or "", role=query.role or "", name=query.named or "")
         matches = [match for match in matches if within is None or match.node.ref in within]
-        view.add_refs(match.node for match in matches[:most])
+        listed = search.called_so(matches, query.named)[:most]
+        view.add_refs(match.node for match in listed)
         of_several: Json = {"query": number} if action.queries else {}
-        rows += [{**search.to_json(view.tree, match), **of_several} for match in matches[:most]]
-        lines += [f"{number}. {query.words}: {len(matches)} found"] * bool(of_several)
-        lines += [search.to_line(view.tree, match) for match in matches[:most]] or [_nothing(view.tree, query)]
+        rows += [{**search.to_json(view.tree, match), **of_several} for match in listed]
+        found = search.to_lines(view.tree, listed, len(matches)) or [_nothing(view.tree, query)]
+        lines += search.numbered(number, found, len(matches)) if action.queries else found
         totals += len(matches)
     return _reply(page, lines, rows, totals)
 

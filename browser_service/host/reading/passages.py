@@ -12,7 +12,7 @@ from typing import Final
 
 from browser_service.host.reading.articles import Article, Section
 
-_PASSAGE_CHARACTERS: Final = 700
+_PASSAGE_CHARACTERS: Final = 500
 _MOST_CHARACTERS: Final = 9_000
 """Bounds what is told of one question, on all pages of the reply."""
 _TOLD_BYTES: Final = 2_400

@@ -78,6 +78,25 @@ def to_line(nodes: Tree, match: Match) -> str:
     return f"{match.node.line.removesuffix(':')}{text}{f' · {where}' if where else ''}"
 
 
+def called_so(matches: list[Match], name: str | None) -> list[Match]:
+    """Return the matches that have exactly this name, if there are any: it is part of the others' names by chance."""
+    exact = [match for match in matches if name and match.node.name.casefold() == name.casefold()]
+    return exact or matches
+
+
+def to_lines(nodes: Tree, listed: list[Match], total: int) -> list[str]:
+    """Write the matches for a model, and how many others there are."""
+    lines = [to_line(nodes, match) for match in listed]
+    return [*lines, *([f"and {total - len(listed)} more"] if listed and total > len(listed) else [])]
+
+
+def numbered(number: int, lines: list[str], total: int) -> list[str]:
+    """Write what was found for one of several questions."""
+    if len(lines) == 1:
+        return [f"{number}. {lines[0].removeprefix('- ')}"]
+    return [f"{number}. {total} found:", *lines]
+
+
 def to_json(nodes: Tree, match: Match) -> Json:
     """Write a match for programs."""
     node = match.node
