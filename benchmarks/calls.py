@@ -40,6 +40,9 @@ ACTS: Final = {
     "goto, with its outline": Target(15.0),
     "open_page": Target(1.5),
 }
+MOST_MESSAGES: Final = {"click": 3, "fill": 2, "evaluate_script": 1}
+"""Bounds the messages that an act sends to Playwright's driver before its reply; a test holds it."""
+
 _PAGE: Final = "calls"
 _BLOCK: Final = 10
 _LEAST_BLOCKS: Final = 2

@@ -25,7 +25,7 @@ _LOOK_MS: Final = 2_000
 _LOOK_BEFORE_S: Final = 2.0
 _SOON_S: Final = 0.25
 """Who acts again sooner, as programs do and models cannot, leaves a page no time to change by itself."""
-_TURNS: Final = 2
+TURNS: Final = 2
 _TITLE_CHARACTERS: Final = 100
 _SHORT_OUTLINE: Final = 440
 """Bounds the bytes of the outline of a document that an act led to."""
@@ -163,7 +163,7 @@ async def _delta_of_act(
     page: BrowserPage, action: Action, observation: Observation, before: PageBefore
 ) -> PageDelta | None:
     last, moves = page.view, page.moves
-    state = await page.state(_TURNS)
+    state = _known_state(page, observation) or await page.state(TURNS)
     previous = before.state or (last.state if last else None)
     same = previous is not None and state.is_like(previous)
     whole = last is not None and not last.frames and not action.shows_styles  # which styles may answer
@@ -181,6 +181,14 @@ async def _delta_of_act(
         return None
     fields = _outline(page, page.view, _SHORT_OUTLINE if last else OUTLINE_TEXT)
     return PageDelta(fields, changed=previous is not None and not same, unchanged=_DOCUMENT if same else "")
+
+
+def _known_state(page: BrowserPage, observation: Observation) -> State | None:
+    """Return the state that the act's own script read, if nothing came since that may have changed the page."""
+    if page.state_after_act is None or observation.awaited_requests or observation.visited_urls or observation.dialogs:
+        return None
+    state, moves = page.state_after_act
+    return state if moves == page.moves else None
 
 
 def _delta_of_comparison(

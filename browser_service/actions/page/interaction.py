@@ -8,6 +8,7 @@ from typing import Any, Final
 from playwright.async_api import ElementHandle, FileChooser, Locator
 from typing_extensions import TypedDict
 
+from browser_service.host.delta import TURNS, shows_changes
 from browser_service.host.elements import targets
 from browser_service.host.elements.field_values import Question, is_reformatted, not_as_given, shorten
 from browser_service.host.elements.locators import without_state_check
@@ -56,12 +57,16 @@ async def click(page: BrowserPage, action: interaction.Click) -> Json:
         return {}
     frame = page.frame_of(action.selector, action.frame)
     with page.tab.file_choosers.during_act() as opened_chooser:
-        async with Witness(element, frame, kind=_FINAL_EVENTS[action.button], force=action.force) as witness:
+        asked = page.state_question(TURNS) if shows_changes(page, action) else None
+        kind = _FINAL_EVENTS[action.button]
+        async with Witness(element, frame, kind=kind, force=action.force, asked=asked) as witness:
             await element.click(**action.own_arguments(), timeout=action.timeout)
             verdict = await witness.verdict()
         if verdict.asks:
             await asyncio.wait({opened_chooser}, timeout=_CHOOSER_S)
     verdict.check(action.selector, acted=page.had_effect)
+    if verdict.state is not None:
+        page.note_state(verdict.state)
     page.add_observation(
         *verdict.lines(),
         *([_describe_chooser(action, opened_chooser.result())] if opened_chooser.done() else []),

@@ -7,7 +7,7 @@ from typing import Any, Final, Self
 
 from playwright.async_api import ElementHandle, Frame, Locator
 from playwright.async_api import Error as PlaywrightError
-from pydantic import BaseModel
+from pydantic import BaseModel, JsonValue
 
 from browser_service.host.elements.locators import ON_NONE, evaluate_all
 from browser_service.host.results import bounded, value_of
@@ -16,10 +16,11 @@ from shared.errors import WithoutEffect
 from shared.next_calls import next_call
 from shared.quoting import element_name, quoted
 
-_WATCH_RESULT_S: Final = 0.05
+_WATCH_RESULT_S: Final = 0.1
 _VERDICT_S: Final = 1.0
 
 _WATCH: Final = script("click_witness")
+_WATCH_AND_LOOK: Final = script("click_and_state")
 
 _VERDICT: Final = script("click_verdict")
 
@@ -57,6 +58,8 @@ class Verdict(BaseModel):
     left: bool = False
     stopped: str = ""
     invalid: list[tuple[str, str]] = []
+    state: list[JsonValue] | None = None
+    """Is the page's state after the click, if nothing more is to come of it and the caller asked for it."""
     asks: bool = False
     """True if the page asks for files: the browser reports its chooser somewhat later."""
 
@@ -87,12 +90,27 @@ class Witness:
     """Watches one act on an element."""
 
     def __init__(
-        self, element: Locator | ElementHandle, frame: Frame | None, *, kind: str = "click", force: bool = False
+        self,
+        element: Locator | ElementHandle,
+        frame: Frame | None,
+        *,
+        kind: str = "click",
+        force: bool = False,
+        asked: list[JsonValue] | None = None,
     ) -> None:
-        """Watch an element; `frame` is the element's own, if it is known."""
+        """Watch an element; `frame` is the element's own, if it is known. `asked` is what the page's state is asked
+        for, if that is wanted too."""
         self._element = element
         self._frame = None if force else frame
-        self._request = {"kind": kind, "force": force, "first": self._frame is None, "name": secrets.token_hex(8)}
+        self._request: dict[str, JsonValue] = {
+            "kind": kind,
+            "force": force,
+            "first": self._frame is None,
+            "name": secrets.token_hex(8),
+        }
+        self._looks = asked is not None and self._frame is not None
+        if self._looks:
+            self._request["asked"] = asked
 
     async def __aenter__(self) -> Self:
         """Start watching before the act.
@@ -114,7 +132,8 @@ class Witness:
 
     async def _watch(self) -> Any:  # Any: JSON that the page tells
         if self._frame is not None:
-            return value_of(await self._frame.evaluate(bounded(call_of(ON_NONE, _WATCH)), self._request))
+            watch = _WATCH_AND_LOOK if self._looks else _WATCH
+            return value_of(await self._frame.evaluate(bounded(call_of(ON_NONE, watch)), self._request))
         return await self._evaluate(_WATCH, self._request)
 
     async def _evaluate(self, source: str, arg: object) -> Any:  # Any: JSON that the page tells

@@ -8,6 +8,7 @@ from dataclasses import KW_ONLY, dataclass, field
 
 from playwright.async_api import CDPSession, Frame, Locator, Page
 from playwright.async_api import Error as PlaywrightError
+from pydantic import JsonValue
 
 from browser_service.host import errors, results
 from browser_service.host.call_run import Undoes
@@ -85,6 +86,8 @@ class BrowserPage:
     """How many parts of a call share the room for text in its reply."""
     quiet: bool = False
     """Others of the same call follow: the last of them tells what all did to the page."""
+    state_after_act: tuple[State, int] | None = None
+    """Is the state that the act's own script read, if nothing more was to come, and how often the tab had navigated."""
     files: Files = field(init=False)
 
     def __post_init__(self) -> None:
@@ -114,6 +117,7 @@ class BrowserPage:
 
     def begin_act(self) -> None:
         """Note that the client begins to do something to what the page shows."""
+        self.state_after_act = None
         self.record.last_act = (self.call.client_id, self.record.navigations)
         if self.current.tab is not None:
             self.current.tab.acted_on = True
@@ -273,6 +277,19 @@ class BrowserPage:
         state = await snapshot.state_of(self.playwright, self.invisible_text, turns, known)
         self._note_title(state)
         return state
+
+    def state_question(self, turns: int) -> list[JsonValue]:
+        """Return what a script is asked for that reads the state beside something else: for `note_state`."""
+        return snapshot.state_question(self.invisible_text, turns, self.view.state if self.view else None)
+
+    def note_state(self, found: list[JsonValue]) -> None:
+        """Note the state that such a script read after the running act."""
+        try:
+            state = snapshot.with_unseen(snapshot.state_from(found), self.view.state if self.view else None)
+        except (TypeError, ValueError, LookupError):  # a page that replaced what makes it
+            return
+        self._note_title(state)
+        self.state_after_act = state, self.moves
 
     def _note_title(self, state: State) -> None:
         if len(state.title) < snapshot.TITLE_CHARACTERS:  # a longer one is cut there

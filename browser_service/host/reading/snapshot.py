@@ -130,21 +130,30 @@ async def document_of(page: Page) -> float:
 async def state_of(page: Page, mode: InvisibleText, turns: int = 0, known: State | None = None) -> State:
     """Read the state, after `turns` turns of the page's own tasks, such as reporting an error of a script. What nobody
     sees is taken from the `known` state where the document is as it was."""
-    asked: list[JsonValue] = [turns, TITLE_CHARACTERS, mode, known.mark if known else None]
+    asked = state_question(mode, turns, known)
     try:
         state = await _read_state(page, asked)
     except PlaywrightError as error:
         if "Execution context was destroyed" not in str(error):
             raise
         state = await _read_state(page, asked)  # the page went elsewhere meanwhile
+    return with_unseen(state, known)
+
+
+def state_question(mode: InvisibleText, turns: int, known: State | None) -> list[JsonValue]:
+    """Return what the script is asked for that reads the state."""
+    return [turns, TITLE_CHARACTERS, mode, known.mark if known else None]
+
+
+def with_unseen(state: State, known: State | None) -> State:
     return state if state.unseen or known is None else replace(state, unseen=known.unseen)
 
 
 async def _read_state(page: Page, asked: list[JsonValue]) -> State:
-    return made(_state, await page.evaluate(_STATE, asked))
+    return made(state_from, await page.evaluate(_STATE, asked))
 
 
-def _state(found: Any) -> State:  # Any: JSON, of a page
+def state_from(found: Any) -> State:  # Any: JSON, of a page
     state = State(*found)
     return replace(state, unseen=judgement(state.unseen))
 

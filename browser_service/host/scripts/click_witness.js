@@ -5,7 +5,7 @@
 // returns null; what it saw is asked for afterwards.
 import {named} from "./element_name.js";
 
-export default (found, {kind, force, first, name}) => {
+export const witness = (found, {kind, force, first, name}) => {
   const around = 'button, [role=button], a, [role=link]';
   const itself = e => e?.matches('input, textarea, select') || e?.isContentEditable;
   const target = e => itself(e) ? e : e?.closest(around) || e;
@@ -68,3 +68,5 @@ export default (found, {kind, force, first, name}) => {
   });
   return first ? null : watching;
 };
+
+export default witness;

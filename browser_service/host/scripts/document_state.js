@@ -4,7 +4,7 @@
 import {cut} from "./cut.js";
 import {unseenWords} from "./unseen_words.js";
 
-export default async ([turns, titleCharacters, mode, known]) => {
+export const documentState = async ([turns, titleCharacters, mode, known]) => {
   const {port1, port2} = new MessageChannel();
   for (; turns; turns--) await new Promise(then => { port1.onmessage = then; port2.postMessage(0); });
   const parts = [], typed = [];
@@ -27,3 +27,5 @@ export default async ([turns, titleCharacters, mode, known]) => {
   const unseen = mode === 'keep' || mark === known ? null : unseenWords(document);
   return [performance.timeOrigin, mark, focus, title, busy, typed, unseen];
 };
+
+export default documentState;

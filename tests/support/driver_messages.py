@@ -1,0 +1,29 @@
+"""Counts what is sent to Playwright's driver: each message is a way there and back, and a reply may wait for it."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from playwright.async_api import Page
+
+_WATCH = "Browser.getVersion"
+"""Is asked now and then, beside all acts, to see whether the browser answers."""
+
+
+@contextmanager
+def messages_of(page: Page) -> Iterator[list[str]]:
+    """List the messages that are sent meanwhile, by the names of their methods."""
+    sent = list[str]()
+    connection = page._impl_obj._connection  # noqa: SLF001 - Playwright tells it nowhere else
+    send = connection.onmessage
+
+    def note(message: dict[str, Any]) -> None:  # Any: JSON
+        if message.get("params", {}).get("method") != _WATCH:
+            sent.append(message["method"])
+        send(message)
+
+    connection.onmessage = note
+    try:
+        yield sent
+    finally:
+        connection.onmessage = send
