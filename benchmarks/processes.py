@@ -17,6 +17,7 @@ import psutil
 
 from client import process
 from client.process import ServiceProcess
+from shared.wire import SHARED_GATEWAY
 from tests.support.json import AnyJson
 
 ROOT: Final = Path(__file__).parents[1]
@@ -68,7 +69,18 @@ class Service:
             BROWSE_DATA_DIR=str(self.data_dir),
             BROWSE_AUTOSTART="false",
             BROWSE_CLIENT_ID=client_id,
+            BROWSE_SHARED_IDLE_S="1",
+            XDG_RUNTIME_DIR=str(self.data_dir),
         )
+
+    @property
+    def gateway_pid(self) -> int:
+        """Return the process that serves all chats. Raises Failed."""
+        for each in psutil.process_iter():
+            with contextlib.suppress(psutil.Error):
+                if SHARED_GATEWAY in each.cmdline() and str(self.data_dir) in each.cmdline()[-1]:
+                    return each.pid
+        raise Failed("no gateway process serves the chats")
 
 
 @asynccontextmanager

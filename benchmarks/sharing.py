@@ -49,7 +49,7 @@ async def run(*, quick: bool) -> Report:
         for count in chats:
             rates[count] = await _rate(gates[:count], url)
             if count == TOGETHER:
-                ours = _memory(served.pid, *(gate.pid for gate in gates[:TOGETHER]))
+                ours = _memory(served.pid, served.gateway_pid, *(gate.pid for gate in gates[:TOGETHER]))
         refused = await _refusal(gates[0], gates[1], 20 if quick else 200)
         browser = browser_of(served.pid)
     figures = [Figure(f"{n} chats", rate, rates[1], "steps/s", "ratio") for n, rate in rates.items() if n > 1]

@@ -18,7 +18,7 @@ _LIMITING: Final = frozenset({"BROWSE_TOOLSETS", "BROWSE_TOKEN", "BROWSE_TOKEN_F
 """Names the variables that may ask for other tools than the usual ones, or allow fewer."""
 _SAID_HERE: Final = frozenset(("--transport", "--help", "-h", "--version", "--no-shared"))
 """Names the flags that this process answers by itself."""
-_YES: Final = frozenset(("1", "true", "t", "yes", "y", "on"))
+_NO: Final = frozenset(("0", "false", "f", "no", "n", "off"))
 
 
 def main() -> None:
@@ -46,7 +46,7 @@ def main() -> None:
 
 def _may_share(arguments: Sequence[str]) -> bool:
     """Return whether the chat may be served by the process that serves others."""
-    is_wanted = os.environ.get("BROWSE_SHARED", "").lower() in _YES
+    is_wanted = os.environ.get("BROWSE_SHARED", "").lower() not in _NO
     return (
         is_wanted and hasattr(os, "posix_spawn") and not any(one.partition("=")[0] in _SAID_HERE for one in arguments)
     )
@@ -67,9 +67,7 @@ def _pass_on(arguments: Sequence[str]) -> tuple[EarlyServer | None, bool]:
     except NotShared as error:
         os.environ["BROWSE_SHARED"] = "false"
         gc.disable()
-        outbox.go_direct()
-        if launcher:
-            launcher.give_back()
+        (launcher.give_back if launcher else outbox.go_direct)()
         if str(error):
             sys.stderr.write(f"mcp-gateway: this chat has a process of its own: {error}\n")
         return early, False

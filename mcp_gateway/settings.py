@@ -45,7 +45,7 @@ class Settings(FileSettings):
         description="Send the token by http:// to another machine, where all that stand between can read it.",
     )
     shared: bool = Field(
-        default=False,
+        default=True,
         description="Serve the chats of this account in one process; else each is served by a process of its own.",
     )
     shared_idle_s: float = Field(

@@ -8,6 +8,8 @@ VERSION: Final = "0.1.0"
 
 DEFAULT_PORT: Final = 8888
 DEFAULT_SESSION: Final = "default"
+SHARED_GATEWAY: Final = "mcp_gateway.sharing"
+"""Is the module that the process runs which serves an account's chats."""
 
 # --- paths -------------------------------------------------------------------------------------------------------
 ACTIVITY: Final = "/api/activity"

@@ -1,6 +1,7 @@
 """Checks what a service needs of this machine, and says what to do if something is missing."""
 
 import asyncio
+import contextlib
 import os
 import platform
 import shutil
@@ -50,6 +51,7 @@ async def examine(settings: Settings) -> list[Check]:
         *check_aside(settings.data_dir),
         check_port(settings, running),
         *([check_running(running), check_settings(settings, running), check_memory(running)] if running else []),
+        check_gateways(),
         check_display(settings),
         check_video(),
         *await check_browser(settings),
@@ -60,6 +62,18 @@ def check_versions() -> Check:
     libraries = ", ".join(f"{name} {version(name)}" for name in ("playwright", "mcp", "pydantic"))
     found = f"{wire.APP_NAME} {wire.VERSION}, Python {platform.python_version()}, {libraries}; {platform.platform()}"
     return Check("versions", ok=True, found=found)
+
+
+def check_gateways() -> Check:
+    """Say which processes serve this account's chats."""
+    mine = psutil.Process().username()
+    found = list[str]()
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error):
+            if wire.SHARED_GATEWAY in process.cmdline() and process.username() == mine:
+                found.append(f"pid {process.pid}, {process.memory_info().rss // _MB} MB")
+    none = "none runs that chats share; the first chat starts it, unless BROWSE_SHARED is false"
+    return Check("gateway", ok=True, found="; ".join(found) or none)
 
 
 def check_data_dir(directory: Path) -> Check:

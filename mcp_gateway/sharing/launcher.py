@@ -25,6 +25,8 @@ _STARTS_WITHIN_S: Final = 30.0
 _MOST_UNREAD: Final = 1_000_000
 _MOST_UNSENT: Final = 1_000_000
 _PIECE_BYTES: Final = 262_144
+_MOST_SHARED_BYTES: Final = 1_000_000
+"""Bounds the messages of a chat that is served with others, who wait while one is parsed and sent on."""
 _LOSSES, _LOSSES_WITHIN_S = 3, 20.0
 _STDERR: Final = 2
 _HUNG_UP: Final = select.POLLHUP | select.POLLERR | select.POLLNVAL
@@ -146,6 +148,7 @@ class Launcher:
         self._hung_up_at = 0.0
         """When the client closed while it was not read, because it had not taken its answers."""
         self._is_served = False
+        self._largest = 0
         self._poll = select.poll()
         self._place = Place.of(environ)
         self._link = self._reach(0)
@@ -258,6 +261,8 @@ class Launcher:
         for line, is_complete in self._outbox.feed(chunk):
             if message := self._outbox.message(line, is_complete=is_complete):
                 self._pass_on(message, line)
+        if self._largest > _MOST_SHARED_BYTES:
+            raise NotShared(f"a message of {self._largest:,} bytes would keep others waiting")
         if not chunk:
             self._end_at = time.monotonic() + EXIT_WITHIN_S
             self._link.send(frames.frame(frames.END))
@@ -272,6 +277,7 @@ class Launcher:
         is_answered = not self._is_served and message.get("id") in self._early.answered and "method" in message
         if self._kept.expects(message):
             request = self._kept.note(message, line, is_answered=is_answered)
+            self._largest = max(self._largest, len(line))
             self._link.send(frames.frame(frames.LINE, request.head if request else b"", line), request)
 
     def _carry(self, events: int) -> None:
@@ -307,10 +313,10 @@ class Launcher:
         self._link.connection.close()
         now = time.monotonic()
         self._losses = [at for at in self._losses if at > now - _LOSSES_WITHIN_S] + [now]
-        for line in self._kept.lose():
-            self._outbox.write(line)
         if len(self._losses) >= _LOSSES:
             raise NotShared(f"the shared process was lost {_LOSSES} times; {self._place.log} may say why")
+        for line in self._kept.lose():
+            self._outbox.write(line)
         self._generation += 1
         self._link = self._reach(self._link.socket_id)
         self._kept.cancelled = []
@@ -320,6 +326,9 @@ class Launcher:
 
     def give_back(self) -> None:
         """Give the chat to the early server, for this process to serve."""
+        self._link.connection.close()
+        for line in self._kept.lose():
+            self._outbox.write(line)
         self._outbox.go_direct()
         if not self._is_served:
             return
@@ -330,6 +339,7 @@ class Launcher:
                 answered.add(resumed.message["id"])
         self._early.resume(messages, answered)
         self._early.prefix, self._early.client_id = f"{self._generation + 1}-", self._client_id
+        self._early.toolsets = json.loads(self._kept.state)
 
 
 def _again(message: dict[str, object], request: Request | None) -> dict[str, object]:

@@ -28,6 +28,7 @@ _HELLO_WITHIN_S: Final = 10.0
 _FIRST_WITHIN_S: Final = 60.0
 _CLOSE_WITHIN_S: Final = 0.5
 _ACCEPT_AGAIN_S: Final = 0.2
+_LOOK_AGAIN_S: Final = 0.2
 _BUFFER_BYTES: Final = 262_144
 _GC_AFTER: Final = (20_000, 20, 20)
 """Collect garbage seldom, because all chats wait meanwhile."""
@@ -106,13 +107,16 @@ class SharedProcess:
                 await asyncio.wait_for(self._has_come.wait(), left_s)
             self._has_come.clear()
             return False
-        with contextlib.suppress(NotShared), self._place.locked(within_s=0):
-            await asyncio.sleep(0)  # who connected before the lock was had is let in
-            if not self._chats and not _has_waiting(self._listener):
-                if self._place.socket_id() == self._socket_id:
+        if self._place.socket_id() != self._socket_id:  # it was removed, or another one is there
+            return not self._chats
+        try:
+            with self._place.locked(within_s=0):
+                await asyncio.sleep(0)  # who connected before the lock was had is let in
+                if not self._chats and not _has_waiting(self._listener):
                     os.unlink(self._place.path)  # noqa: PTH108 - a text, as in `place`
-                self._listener.close()
-                return True
+                    return True
+        except NotShared:  # a launcher is looking for this process
+            await asyncio.sleep(_LOOK_AGAIN_S)
         return False
 
     async def _serve(self, connection: socket.socket) -> None:

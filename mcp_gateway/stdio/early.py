@@ -36,7 +36,9 @@ class EarlyServer:
         self._tools: Sequence[Message] | None = None
         self._has_request = self._has_initialized = False
         self.prefix = self.client_id = ""
-        """Are set if the chat comes from another process, and told by `Relay` and `Gateway`."""
+        self.toolsets: dict[str, list[str]] = {}
+        """Are set, as the two before, if the chat comes from another process; `Relay`, `Gateway` and `Chats` take
+        them."""
 
     def begin(self) -> None:
         """Read messages from now on."""

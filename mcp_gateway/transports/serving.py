@@ -52,4 +52,6 @@ async def _serve_host(host: EarlyServer | Lines, gateway: Gateway) -> None:
     if isinstance(host, Lines):
         await Script(gateway.own_connection()).serve(host)
     else:
-        await Relay(Stdio(host), host.prefix).serve(gateway.own_connection(host.client_id))
+        connection = gateway.own_connection(host.client_id)
+        connection.chats.restore(host.toolsets)
+        await Relay(Stdio(host), host.prefix).serve(connection)

@@ -265,3 +265,27 @@ async def test_what_a_process_of_its_own_must_say_or_do_it_does(account: Account
         await chat.initialize()
         assert json.loads(text(await chat.call("list_pages"))) == {"heard": "list_pages"}
         assert "mcp_gateway" in psutil.Process(chat.process.pid).cmdline()
+
+
+async def test_a_chat_with_a_large_message_goes_on_in_a_process_of_its_own(chats: Start, standin: StandIn) -> None:
+    never, chat = asyncio.Event(), await chats()
+
+    async def wait_once(seen: Seen) -> Response:
+        if seen.headers[wire.ATTEMPT.lower()] == "1" and seen.body["action"] == "goto":
+            await never.wait()
+        return await mirror(seen)
+
+    standin.answer = wait_once
+    client = json.loads(text(await chat.call("list_pages")))["client"]
+    await chat.call("help", toolset="storage")
+    listed = (await chat.ask("tools/list"))["result"]
+    waiting = await chat.send("tools/call", {"name": "goto", "arguments": {"url": "http://x/"}})
+    large = "x" * 5_000_000
+    sent = await chat.send("tools/call", {"name": "evaluate_script", "arguments": {"expression": large}})
+    after = await chat.send("tools/list")
+    replies = {reply["id"]: reply["result"] for reply in [await chat.receive() for _ in range(3)]}
+    assert json.loads(text(replies[waiting]))["client"] == client
+    assert large in text(replies[sent])
+    assert replies[after] == listed
+    assert psutil.Process(chat.process.pid).memory_info().rss > 50_000_000
+    never.set()

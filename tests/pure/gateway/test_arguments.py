@@ -12,6 +12,7 @@ from shared.wire import VERSION
 
 @pytest.fixture(autouse=True)
 def _starts_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BROWSE_SHARED", "false")
     monkeypatch.setattr(gateway, "EarlyServer", None)
     monkeypatch.setattr(gateway, "Descriptors", None)
 
