@@ -238,7 +238,8 @@ async def _run(request: Request, caller: Identity, body: Json, page_id: str | No
     form = asked_form(request.headers.get(wire.REPLY))
     run = services(request).dispatcher.run(caller, call)
     reply = await (run if call.call_id is not None else _unless_gone(request, caller, asyncio.ensure_future(run)))
-    reader = services(request).told.reader(caller.client_id, body, page_id)
+    is_first = call.attempt == 1  # what was sent before may have been lost
+    reader = services(request).told.reader(caller.client_id, body, page_id) if is_first else None
     return _response(request, in_form(reply, body, form, request.headers.get(wire.CATALOGUE), reader))
 
 

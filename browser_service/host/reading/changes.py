@@ -29,9 +29,10 @@ class Change:
     """True if only the content of a field changed."""
 
     def has(self, text: str) -> bool:
-        """Return whether a line of it ends with a field's text, or shows it as what is chosen; "" is being ticked."""
+        """Return whether a line of it ends with a field's text, or shows it as what is chosen. "" stands for a tick,
+        which the focus tells from one of the page's own."""
         if not text:
-            return any(node.role in TICKED for node in self.nodes)
+            return any(node.role in TICKED and "active" in node.marks for node in self.nodes)
         return any(line.endswith((f": {text}", f': "{text}"', f'"{text}" [selected]')) for line in self.lines)
 
 
