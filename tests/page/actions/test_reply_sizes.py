@@ -20,6 +20,7 @@ FORM = """<title>Join</title><h1>Join</h1><label>Name <input id=n></label><label
 <button id=more onclick="big.innerHTML = '<li><a href=#>One of many things in a long list</a></li>'.repeat(60)">More
 </button><button disabled id=locked>Locked</button><ul id=big></ul>"""
 MOST_OUTLINE, MOST_DELTA, MOST_ERROR, MOST_EFFECT = 300, 120, 60, 25
+AS: dict[str, AnyJson] = {"as": "another agent"}
 FORM_OF_REPLY = {wire.REPLY: ForModel().model_dump_json()}
 
 
@@ -117,4 +118,4 @@ async def test_the_page_is_told_again_where_it_is_another_or_its_revisions_are_c
     assert line in await said(tab, "get_current_url", attempt=2)  # as the first reply may be lost
     assert line in await said(tab, "fill", selector="#n", value="2", reply="full")
     assert line in await said(tab, "fill", selector="#n", value="3", ifRevision=1)
-    assert line in await said(tab, "get_current_url", **{"as": "another agent"})
+    assert line in await said(tab, "get_current_url", **AS)
