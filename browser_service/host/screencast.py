@@ -107,7 +107,11 @@ class Screencast:
 
     @contextmanager
     def showing(self, run: CallRun) -> Iterator[None]:
-        """Show the act of a call as the page's, until its end and a moment longer."""
+        """Show the act of a call as the page's, until its end and a moment longer. What does nothing with what the page
+        shows is not shown."""
+        if not run.action.needs_open_page:
+            yield
+            return
         act = self._act = _Act(run, time.monotonic())
         self._changed.set()
         try:

@@ -141,6 +141,8 @@ class Watcher:
         drawn = {page_id: each for page_id, each in message.tiles.items() if page_id != message.page}
         if message.page is not None:
             drawn[message.page] = _PAGE
+            if message.page != self._page:  # it is drawn anew
+                self._sent_pictures.pop(message.page, None)
         for page_id in self._channels.keys() - drawn.keys():
             self._parts.pictures.leave(self, self._channels.pop(page_id))
             self._sent_pictures.pop(page_id, None)

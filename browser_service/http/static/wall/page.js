@@ -2,7 +2,7 @@
 
 import { el, say, write } from "./dom.js";
 import { Picture } from "./picture.js";
-import { HOLDS, act, duration, host, owner, time } from "./words.js";
+import { HOLDS, OUTCOMES, act, duration, host, owner, time } from "./words.js";
 
 const LISTED_EVERY_MS = 1500;
 const MOST_ROWS = 300;
@@ -57,14 +57,14 @@ export class PageView {
     write(this.#hold, kind ? `${HOLDS[kind]}. ${kind === "taken" || kind === "stopped" ? "Agents are kept out until you give it back." : `${page.person.by} waits.`}`
       : page.held ? `${owner(page)} keeps it: ${page.held.reason}` : "");
     const inHand = kind === "taken" || kind === "stopped";
-    const { stop, take, give, release, close } = this.#buttons;
+    const { stop, take, give, release } = this.#buttons;
     const mayAct = !this.model.viewer.readOnly;
     for (const button of Object.values(this.#buttons)) button.disabled = !mayAct;
     stop.hidden = kind === "stopped";
     take.hidden = kind === "taken";
     release.hidden = !inHand;
-    give.disabled ||= !this.model.agents.length;
-    close.disabled ||= false;
+    give.disabled ||= !this.#others().length;
+    if (page.locked) this.#sayEmpty("timeline", "Only its person sees what was done here.");
   }
 
   frame(head, blob) {
@@ -109,9 +109,14 @@ export class PageView {
   }
 
   async #press(name) {
-    if (name === "give") return this.#ask("Give it to", this.model.agents.map(({ label, to, pages }) => [to, `${label} (${pages} pages)`]));
+    if (name === "give") return this.#ask("Give it to", this.#others().map(({ label, to, pages }) => [to, `${label} · ${pages === 1 ? "1 page" : `${pages} pages`}`]));
     if (name === "close") return this.#ask(`Close ${this.id}?`, null);
     return this.#do(name);
+  }
+
+  #others() {
+    const page = this.model.pages.get(this.id);
+    return this.model.agents.filter(({ label }) => label !== page?.owner?.label);
   }
 
   async #do(name, more) {
@@ -177,7 +182,7 @@ export class PageView {
     for (const panel of this.panels ?? []) panel.hidden = panel.id !== `panel-${name}`;
     clearInterval(this.#timer);
     if (name === "timeline") return;
-    const ask = () => !document.hidden && this.socket.list(name, this.id);
+    const ask = () => !document.hidden && !this.model.pages.get(this.id)?.locked && this.socket.list(name, this.id);
     ask();
     this.#timer = setInterval(ask, LISTED_EVERY_MS);
   }
@@ -185,12 +190,12 @@ export class PageView {
   #act(row) {
     const failed = row.outcome !== "ok";
     const hue = this.model.agents.find(({ label }) => label === row.client)?.hue;
-    const words = Object.entries(row.arguments ?? {}).filter(([, value]) => typeof value !== "object").map(([, value]) => String(value)).join(" · ");
+    const words = Object.entries(row.arguments ?? {}).filter(([, value]) => typeof value === "string" || typeof value === "number").map(([, value]) => String(value)).join(" · ");
     return el("li", { className: `act${failed ? " failed" : ""}${hue === undefined ? "" : " owned"}`, style: { "--hue": hue ?? 0 } },
       el("p", { className: "first-line" }, el("time", { className: "mono quiet" }, time(row.time)), el("span", { className: "owner cut" }, row.client),
         el("span", { className: "verb" }, act(row.action)), el("span", { className: "mono quiet took" }, duration(row.durationMs))),
       words && el("p", { className: "mono words cut", title: words }, words),
-      failed && el("p", { className: "outcome" }, row.outcome),
+      failed && el("p", { className: "outcome" }, OUTCOMES[row.outcome] ?? row.outcome),
       row.urlAfter && el("p", { className: "quiet small cut" }, `→ ${row.urlAfter}`),
       ...(row.requests ?? []).slice(0, 4).map((each) => el("p", { className: "mono small quiet cut" }, `${each.method} ${host(each.url)}${path(each.url)} → ${each.status ?? each.failure ?? "?"}`)));
   }

@@ -41,3 +41,12 @@ export const STATES = {
 
 export const KINDS = { login: "asks you to sign in", code: "asks for a code", decision: "asks you to decide", other: "asks for you" };
 export const HOLDS = { stopped: "You stopped it", taken: "In your hands", login: "Waits for you to sign in", code: "Waits for a code", decision: "Waits for your decision", other: "Waits for you" };
+
+export const OUTCOMES = {
+  HUMAN_IN_CONTROL: "Refused: the page is in a person’s hands",
+  PAGE_OWNED: "Refused: another agent has the page",
+  ELEMENT_NOT_FOUND: "There is no such element",
+  TIMEOUT: "It took too long",
+  UNKNOWN_OUTCOME: "It was stopped; what became of it is not known",
+  CANCELLED: "It was cancelled",
+};
