@@ -33,14 +33,12 @@ from browser_service.host.seam import HostLimits
 from browser_service.host.session import SessionEntry
 from browser_service.security.urls import UrlPolicy
 from shared.calls import Call, Notice, Outcome
-from shared.errors import (
-    BrowseError,
-    ErrorBody,
-)
+from shared.errors import BrowseError, ErrorBody, PageNotFound
 from shared.events import CallMoved, EventBatch, NoticeGiven, StateSaved
 from shared.frames import Frame, View
 from shared.model import Json
 from shared.pages import Answer, Figures, PageState, SessionOptions, SessionSpec
+from shared.strokes import Strokes
 
 if TYPE_CHECKING:
     from playwright.async_api import CDPSession
@@ -219,6 +217,16 @@ class LocalHost:
     async def frame_after(self, page_id: str, seq: int, wait_ms: int, view: View) -> Frame | None:
         entry = self._pages.get(page_id)
         return None if entry is None else await entry.screencast.frame_after(seq, wait_ms, view)
+
+    async def hand(self, page_id: str, strokes: Strokes) -> ErrorBody | None:
+        try:
+            if (entry := self._pages.get(page_id)) is None:
+                raise PageNotFound(f"There is no page {page_id!r}.")
+            await entry.hand.do(strokes)
+        except BrowseError as error:
+            return error.body()
+        entry.record.mark_used()
+        return None
 
     async def start(self) -> None:
         """Tidy up after a service that was killed; attach, so that the tabs of a running browser are known, or have

@@ -9,6 +9,7 @@ from shared.errors import ErrorBody
 from shared.events import EventBatch
 from shared.frames import Frame, View
 from shared.pages import Answer, Figures, PageState, SessionOptions, SessionSpec
+from shared.strokes import Strokes
 
 
 class CallKey(NamedTuple):
@@ -59,6 +60,9 @@ class SessionHost(Protocol):
     async def frame_after(self, page_id: str, seq: int, wait_ms: int, view: View) -> Frame | None:
         """Return what a page looks like once that differs from what it was at `seq`, or when the time is over: the
         newest picture, and none between. None where there is no such page. Pictures are made while somebody asks."""
+
+    async def hand(self, page_id: str, strokes: Strokes) -> ErrorBody | None:
+        """Do what a person's hand does on a page that they have taken, once. Returns why it could not be done."""
 
     async def figures(self) -> Figures: ...
 

@@ -13,6 +13,7 @@ from shared.errors import ErrorBody
 from shared.events import EventBatch
 from shared.frames import Frame, View
 from shared.pages import Answer, Figures, PageState, SessionOptions, SessionSpec
+from shared.strokes import Strokes
 
 M = TypeVar("M", bound=BaseModel)
 T = TypeVar("T")
@@ -66,6 +67,10 @@ class JsonCarrier:
         frame = await self._host.frame_after(page_id, seq, wait_ms, through_json(view))
         return frame and through_json(frame)
 
+    async def hand(self, page_id: str, strokes: Strokes) -> ErrorBody | None:
+        found = await self._host.hand(page_id, through_json(strokes))
+        return found and through_json(found)
+
     async def events_after(self, seq: int, wait_ms: int, limit: int) -> EventBatch:
         return through_json(await self._host.events_after(seq, wait_ms, limit))
 
@@ -103,6 +108,9 @@ class UnreliableCarrier(JsonCarrier):
 
     async def events_after(self, seq: int, wait_ms: int, limit: int) -> EventBatch:
         return await self._sent(lambda: super(UnreliableCarrier, self).events_after(seq, wait_ms, limit), self._polls)
+
+    async def hand(self, page_id: str, strokes: Strokes) -> ErrorBody | None:
+        return await self._sent(lambda: super(UnreliableCarrier, self).hand(page_id, strokes))
 
     async def frame_after(self, page_id: str, seq: int, wait_ms: int, view: View) -> Frame | None:
         ask = lambda: super(UnreliableCarrier, self).frame_after(page_id, seq, wait_ms, view)  # noqa: E731 - one expression

@@ -9,6 +9,7 @@ from playwright.async_api import Page
 from browser_service.host.background import Background
 from browser_service.host.call_run import CallRun
 from browser_service.host.files import ArtifactPort
+from browser_service.host.hands import Hand
 from browser_service.host.network.downloads import Downloads
 from browser_service.host.page.current_tab import CurrentTab
 from browser_service.host.page.handle import BrowserPage, PartRunner
@@ -80,6 +81,7 @@ class PageEntry:
         self.filled_fields = FilledFields()
         self.current = CurrentTab(record, session, self.filled_fields, on_lost)
         self.screencast = Screencast(record, self.current, self.queue)
+        self.hand = Hand(record, self.current)
         self.titles = Titles(record, self.current, emit)
         self.recovery = Recovery(record, self.current, session, self.settings, self.filled_fields, self.adopt, emit)
         self._listener = Listener(

@@ -201,6 +201,7 @@ class PageRecord:
     def return_from_person(self) -> None:
         """Note that the person has left it, and may have changed anything on it."""
         self.person = None
+        self.has_leave = False
         self.revision += 1
         self.mark_used()
         self.ownership.keep(kept=False)

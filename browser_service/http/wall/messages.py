@@ -8,6 +8,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 from shared.errors import InvalidRequest
 from shared.frames import Frame, View
 from shared.model import Json, Model
+from shared.strokes import Stroke
 from shared.wire import ANY_PAGE_ID_PATTERN
 
 _FRAME: Final = b"\x01"
@@ -56,7 +57,15 @@ class Listing(Model):
     page_id: PageId
 
 
-Message = Hello | Watch | Act | Listing
+class Input(Model):
+    """Brings what the person's hand does on a page that they have taken."""
+
+    type: Literal["input"]
+    page_id: PageId
+    made: list[Stroke] = Field(max_length=100)
+
+
+Message = Hello | Watch | Act | Listing | Input
 _MESSAGE: Final[TypeAdapter[Message]] = TypeAdapter(Annotated[Message, Field(discriminator="type")])
 
 

@@ -4,15 +4,18 @@ from dataclasses import dataclass
 from typing import Final
 from uuid import uuid4
 
-from browser_service.http.wall.messages import Act, Listing
+from browser_service.http.wall.messages import Act, Input, Listing
 from browser_service.rules.viewing import Viewer
 from browser_service.security.auth import Identity
 from browser_service.services import Services
 from browser_service.spine.front_call import CallRequest
-from shared.errors import Forbidden, RateLimited
+from shared import catalogue
+from shared.calls import Outcome
+from shared.errors import Forbidden, RateLimited, Relayed
 from shared.limits import Limits
 from shared.model import Json
 from shared.pages import Answer
+from shared.strokes import Strokes
 from shared.wire import nearest_valid_id
 
 _MOST_AT_ONCE: Final = 8
@@ -35,10 +38,12 @@ class Requests:
 
     parts: Services
     identity: Identity
+    _types: bool = False
+    """Is true once it is recorded that the person types, until they press something."""
 
-    def check(self, message: Act | Listing, running: int) -> None:
+    def check(self, message: Act | Listing | Input, running: int) -> None:
         """Raise Forbidden for an act of one who may only look, RateLimited for too many at once."""
-        if isinstance(message, Act) and not self.identity.operator:
+        if not isinstance(message, Listing) and not self.identity.operator:
             raise Forbidden("You may look, and do nothing: your link was a read-only one.", hint="browse-together show")
         if running >= _MOST_AT_ONCE:
             raise RateLimited(f"{_MOST_AT_ONCE} things that you asked for are under way.", hint="Wait a moment.")
@@ -48,6 +53,22 @@ class Requests:
         if isinstance(message, Listing):
             return await self._listing(message)
         return {"type": "done", "id": message.id, "do": message.do, "text": await self._act(message)}
+
+    async def hand_in(self, message: Input) -> None:
+        """Do what the person's hand does. What they press is recorded as theirs, and that they type, not what."""
+        strokes = Strokes(batch_id=uuid4().hex, made=message.made)
+        if problem := await self.parts.host.hand(message.page_id, strokes):
+            raise Relayed(problem)
+        pressed = [stroke for stroke in message.made if stroke.do == "down"]
+        bodies: list[Json] = [{"action": "mouse", "do": "click", "x": each.x, "y": each.y} for each in pressed]
+        typed = any(stroke.do in {"key", "text"} for stroke in message.made)
+        if typed and not self._types:
+            bodies.append({"action": "type", "selector": ":focus", "text": "…"})
+        self._types = (typed or self._types) and not pressed
+        for body in bodies:
+            action = catalogue.parse({**body, "pageId": message.page_id})
+            outcome = Outcome(call_id=strokes.batch_id, page=self.parts.directory.get(message.page_id))
+            self.parts.activity.note(self.identity, action, outcome, f"wall-{strokes.batch_id}", 0)
 
     async def be_there(self, request_id: str) -> None:
         await self.parts.host.answer(request_id, Answer(state="there"))

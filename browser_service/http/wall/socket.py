@@ -10,7 +10,7 @@ from fastapi import APIRouter
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from browser_service.http.wall.entry import viewer_of
-from browser_service.http.wall.messages import Act, Drawn, Hello, Listing, Message, Watch, packed, parse, view_of
+from browser_service.http.wall.messages import Act, Drawn, Hello, Input, Listing, Message, Watch, packed, parse, view_of
 from browser_service.http.wall.requests import Requests, identity_of
 from browser_service.rules.viewing import Viewer
 from browser_service.services import Services
@@ -31,6 +31,8 @@ _ROUND_S: Final = 0.1
 _LOOK_S: Final = 1.0
 _THERE_EVERY_S: Final = 60.0
 _MOST_A_SECOND: Final = 200
+_MOST_INPUTS: Final = 100
+"""What a person's hand does may wait so long for a page that is slow."""
 _PAGE: Final = Drawn(width=1_280, fps=10)
 _ROWS: Final = 60
 _REFUSED: Final = 4_403
@@ -89,11 +91,14 @@ class Watcher:
         self._timeline: asyncio.Task[None] | None = None
         self._outbox: asyncio.Queue[Json] = asyncio.Queue(100)
         self._changed = asyncio.Event()
+        self._inputs: asyncio.Queue[Input] = asyncio.Queue()
         self._acting: set[asyncio.Task[None]] = set()
 
     async def run(self) -> None:
         """Serve the viewer until it goes, its time is over, or it stops reading."""
-        work = [asyncio.ensure_future(each) for each in (self._receive(), self._send(), self._be_there())]
+        work = [
+            asyncio.ensure_future(each) for each in (self._receive(), self._send(), self._hand_in(), self._be_there())
+        ]
         try:
             left_s = self._parts.viewing.left_s(self._viewer)
             done, _ = await asyncio.wait(work, timeout=left_s, return_when=asyncio.FIRST_COMPLETED)
@@ -133,6 +138,11 @@ class Watcher:
                 task = asyncio.create_task(self._answer(message))
                 self._acting.add(task)
                 task.add_done_callback(self._acting.discard)
+            case Input():
+                self._requests.check(message, 0)
+                if self._inputs.qsize() >= _MOST_INPUTS:
+                    raise RateLimited("The page is slower than your hand.", hint="Wait until it has caught up.")
+                self._inputs.put_nowait(message)
             case Hello():
                 raise InvalidRequest("A viewer says hello once.", hint="Load the page anew.")
 
@@ -179,6 +189,17 @@ class Watcher:
                 if not isinstance(row, int):
                     await self._outbox.put({**told, "whole": False, "rows": [timeline_row(row)]})
                     self._changed.set()
+
+    async def _hand_in(self) -> None:
+        """Do what the person's hand does, in its order. What is refused is told, and what waited behind it is lost."""
+        while True:
+            message = await self._inputs.get()
+            try:
+                await self._requests.hand_in(message)
+            except BrowseError as error:
+                while not self._inputs.empty():
+                    self._inputs.get_nowait()
+                self._tell({"type": "refused", **_said(error)})
 
     async def _be_there(self) -> None:
         """Show that a person is there, who has the page that they look at in their hands."""

@@ -115,6 +115,8 @@ async def test_who_may_only_look_sees_a_lock_on_what_is_private_and_does_nothing
         assert frame["pageId"] == "shop"
         for what in ("stop", "take", "give", "release", "close"):
             assert "read-only" in (await viewer.act(what, "shop"))["reason"]
+        await viewer.send("input", pageId="shop", made=[{"do": "key", "key": "Enter"}])
+        assert "read-only" in (await viewer.until(lambda message: message["type"] == "refused"))["reason"]
         await viewer.send("list", what="console", pageId="own")
         assert "private" in (await viewer.until(lambda message: message["type"] == "refused"))["reason"]
     await claude.call("click", pageId="shop", selector="button")
@@ -125,6 +127,8 @@ async def test_what_a_person_does_at_the_wall_is_done_and_recorded_as_theirs(
 ) -> None:
     async with seat(running) as person, connected(running, "c-2", "Codex") as codex:
         await codex.call("goto", pageId="own", url=site.url("/shop"))
+        await person.send("input", pageId="shop", made=[{"do": "down", "x": 5, "y": 5}])
+        assert "not in your hands" in (await person.until(lambda message: message["type"] == "refused"))["reason"]
         assert "in your hands" in (await person.act("stop", "shop"))["text"]
         assert (await claude.error("click", pageId="shop", selector="button"))["code"] == "HUMAN_IN_CONTROL"
         assert "its agent's again" in (await person.act("release", "shop"))["text"]

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 import pytest
 from playwright.async_api import Browser, Page, expect
 
+from tests.support.account import recorded
 from tests.support.json import AnyJson
 from tests.support.listening import connected, listening
 from tests.support.service import Agent, RunningService
@@ -110,6 +111,39 @@ async def test_every_button_does_what_it_says(window: Page, running: RunningServ
         await press("Close it")
         await expect(window.get_by_role("link", name="/shop")).to_have_count(0)
         await codex.call("close_page", pageId="other")
+
+
+async def test_a_person_signs_in_with_their_own_hands_and_nobody_sees_what_they_type(
+    window: Page, running: RunningService, claude: Agent, site: Site
+) -> None:
+    fields = "<style>input{display:block;width:300px;height:40px}</style><input id=name><input id=p type=password>"
+    await claude.call("goto", pageId="shop", url=site.page("/login", fields + "<div style='height:4000px'>"))
+    page = running.window("shop")
+    await window.goto(f"{running.base_url}/#/page/shop")
+    await window.get_by_role("button", name="Take over").click()
+    hand = window.get_by_role("textbox", name="The page itself")
+    await expect(window.get_by_role("main").get_by_role("img")).not_to_have_class(re.compile("empty"))
+    box = await hand.bounding_box()
+    assert box is not None
+    scale = box["width"] / await page.evaluate("innerWidth")
+    await window.mouse.click(box["x"] + 100 * scale, box["y"] + 30 * scale)
+    await window.keyboard.type("ana@shop")
+    await window.keyboard.press("Tab")
+    await window.keyboard.type("s3cret")
+    await expect(page.locator("#p")).to_have_value("s3cret")
+    await expect(page.locator("#name")).to_have_value("ana@shop")
+    await window.keyboard.insert_text("é漢")
+    await expect(page.locator("#p")).to_have_value("s3creté漢")
+    await window.mouse.wheel(0, 600)
+    await page.wait_for_function("scrollY > 300")
+    assert (await claude.error("content", pageId="shop"))["code"] == "HUMAN_IN_CONTROL"
+    await window.keyboard.press("Shift+Escape")
+    await expect(window.get_by_role("button", name="Stop")).to_be_focused()
+    await window.get_by_role("button", name="Give back").click()
+    await expect(hand).to_be_hidden()
+    records = str(await recorded(claude, pageId="shop", client="ana"))
+    assert "'mouse'" in records
+    assert "s3cret" not in records
 
 
 async def test_who_may_only_look_is_told_why_the_buttons_do_nothing_and_a_used_link_why_it_is_refused(

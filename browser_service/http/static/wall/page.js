@@ -1,6 +1,7 @@
 // Shows one page: large, with what was done there, what its scripts said, and the buttons of the person.
 
 import { el, say, write } from "./dom.js";
+import { Hand } from "./hand.js";
 import { Picture } from "./picture.js";
 import { HOLDS, OUTCOMES, act, duration, host, owner, time } from "./words.js";
 
@@ -22,6 +23,8 @@ export class PageView {
   constructor(id, model, socket, tell) {
     Object.assign(this, { id, model, socket, tell });
     this.picture = new Picture(id);
+    this.hand = new Hand(this.picture, (made) => socket.input(id, made), () => Object.values(this.#buttons).find((each) => !each.hidden)?.focus());
+    this.picture.paper.append(this.hand.element);
     this.#dialog();
     this.element = el("main", { className: "page", tabIndex: -1 },
       el("header", { className: "head" },
@@ -54,9 +57,9 @@ export class PageView {
     const kind = page.person?.kind;
     this.#hold.hidden = !kind && !page.held;
     this.#hold.dataset.kind = kind ?? "held";
-    write(this.#hold, kind ? `${HOLDS[kind]}. ${kind === "taken" || kind === "stopped" ? "Agents are kept out until you give it back." : `${page.person.by} waits.`}`
-      : page.held ? `${owner(page)} keeps it: ${page.held.reason}` : "");
+    this.#holds(page);
     const inHand = kind === "taken" || kind === "stopped";
+    this.hand.enable(Boolean(kind) && kind !== "stopped" && !this.model.viewer.readOnly);
     const { stop, take, give, release } = this.#buttons;
     const mayAct = !this.model.viewer.readOnly;
     for (const button of Object.values(this.#buttons)) button.disabled = !mayAct;
@@ -65,6 +68,20 @@ export class PageView {
     release.hidden = !inHand;
     give.disabled ||= !this.#others().length;
     if (page.locked) this.#sayEmpty("timeline", "Only its person sees what was done here.");
+  }
+
+  /** Says in whose hands the page is, and what is to be done about it. */
+  #holds(page) {
+    const kind = page.person?.kind;
+    const request = this.model.requests.find(({ id }) => id === page.person?.requestId);
+    const words = {
+      taken: "Click, type and scroll in the picture; agents are kept out until you give it back.",
+      stopped: "Agents are kept out until you give it back; to work in it yourself, take it over.",
+    };
+    const text = kind ? `${HOLDS[kind]}. ${words[kind] ?? request?.message ?? `${page.person.by} waits.`}` : page.held ? `${owner(page)} keeps it: ${page.held.reason}` : "";
+    if (this.#hold.dataset.text === text + request?.link) return;
+    this.#hold.dataset.text = text + request?.link;
+    this.#hold.replaceChildren(el("span", {}, text), request?.link ? el("a", { className: "button", href: request.link, target: "_blank", rel: "noopener" }, "Say that it is done") : "");
   }
 
   frame(head, blob) {

@@ -10,14 +10,14 @@ export class Picture {
   #target = el("div", { className: "target", hidden: true });
   #label = el("span", { className: "doing", hidden: true });
   #note = el("p", { className: "note", hidden: true });
-  #paper = el("div", { className: "paper" }, this.#canvas, this.#target);
+  paper = el("div", { className: "paper" }, this.#canvas, this.#target);
   #newest = null;
   #drawing = false;
   #fading = 0;
 
   constructor(name) {
     this.element = el("figure", { className: "picture empty", role: "img", "aria-label": `Picture of ${name}` },
-      this.#paper, this.#label, this.#note);
+      this.paper, this.#label, this.#note);
     this.name = name;
     this.head = null;
   }

@@ -43,6 +43,10 @@ export class Socket {
     });
   }
 
+  input(pageId, made) {
+    this.#send({ type: "input", pageId, made });
+  }
+
   list(what, pageId) {
     this.#send({ type: "list", what, pageId });
   }

@@ -1,0 +1,149 @@
+// Is the person's hand on a page that they have taken: mouse, finger, wheel, keys, paste, and what an input method writes.
+
+import { el } from "./dom.js";
+
+const FLUSH_MS = 30;
+const TAP_PX = 9;
+const TWICE_MS = 450;
+const NAMED = /^(Enter|Tab|Backspace|Delete|Escape|Insert|Home|End|Page(Up|Down)|Arrow(Up|Down|Left|Right)|F([1-9]|1[0-2]))$/;
+const BUTTONS = ["left", "middle", "right"];
+const KEPT = " "; // so that a phone's keyboard has something to delete, and tells so
+
+export class Hand {
+  #made = [];
+  #due = 0;
+  #touch = null;
+  #last = { at: 0, x: 0, y: 0, count: 0 };
+
+  /** `picture` is drawn under it, `send` takes what was made, `leave` is where the focus goes by Shift+Esc. */
+  constructor(picture, send, leave) {
+    Object.assign(this, { picture, send, leave });
+    this.element = el("textarea", {
+      className: "hand", hidden: true, spellcheck: false, autocapitalize: "off", autocomplete: "off",
+      "aria-label": "The page itself: what you press and type goes there. Shift and Escape lead back to the buttons.",
+      onpointerdown: (event) => this.#down(event), onpointermove: (event) => this.#move(event),
+      onpointerup: (event) => this.#up(event), onpointercancel: () => { this.#touch = null; },
+      onkeydown: (event) => this.#key(event), onbeforeinput: (event) => this.#input(event),
+      oncompositionend: (event) => this.#composed(event), onpaste: (event) => this.#paste(event),
+      oncontextmenu: (event) => event.preventDefault(),
+    });
+    this.element.addEventListener("wheel", (event) => this.#wheel(event), { passive: false });
+  }
+
+  enable(may) {
+    if (this.element.hidden === !may) return;
+    this.element.hidden = !may;
+    this.element.value = KEPT;
+    this.#made = [];
+  }
+
+  #at({ clientX, clientY }) {
+    const { left, top, width, height } = this.element.getBoundingClientRect();
+    const head = this.picture.head;
+    const within = (value, most) => Math.round(Math.min(Math.max(value, 0), most) * 10) / 10;
+    return { x: within(((clientX - left) / width) * head.width, head.width), y: within(((clientY - top) / height) * head.height, head.height) };
+  }
+
+  /** Notes a stroke. Of several moves in a row the last counts, and turns of the wheel add up. */
+  #make(stroke) {
+    const last = this.#made.at(-1);
+    if (last?.do === "move" && stroke.do === "move") this.#made.pop();
+    if (last?.do === "wheel" && stroke.do === "wheel") {
+      this.#made.pop();
+      stroke.dx += last.dx;
+      stroke.dy += last.dy;
+    }
+    this.#made.push(stroke);
+    this.#due ||= setTimeout(() => {
+      this.#due = 0;
+      while (this.#made.length) this.send(this.#made.splice(0, 100));
+    }, FLUSH_MS);
+  }
+
+  #press(event, how) {
+    const { x, y } = this.#at(event);
+    const isAgain = event.timeStamp - this.#last.at < TWICE_MS && Math.hypot(event.clientX - this.#last.x, event.clientY - this.#last.y) < TAP_PX;
+    if (how === "down") this.#last = { at: event.timeStamp, x: event.clientX, y: event.clientY, count: isAgain ? Math.min(this.#last.count + 1, 3) : 1 };
+    this.#make({ do: how, x, y, button: BUTTONS[event.button] ?? "left", clicks: this.#last.count || 1 });
+  }
+
+  #down(event) {
+    if (!this.picture.head?.width) return;
+    event.preventDefault();
+    this.element.focus({ preventScroll: true });
+    if (event.pointerType === "touch") {
+      this.#touch = { id: event.pointerId, x: event.clientX, y: event.clientY, moved: false };
+      return;
+    }
+    this.element.setPointerCapture(event.pointerId);
+    this.#press(event, "down");
+  }
+
+  #move(event) {
+    if (!this.picture.head?.width) return;
+    const touch = this.#touch;
+    if (event.pointerType !== "touch") return this.#make({ do: "move", ...this.#at(event) });
+    if (touch?.id !== event.pointerId) return;
+    touch.moved ||= Math.hypot(event.clientX - touch.x, event.clientY - touch.y) > TAP_PX;
+    if (!touch.moved) return;
+    const scale = this.picture.head.width / this.element.clientWidth;
+    this.#make({ do: "wheel", ...this.#at(event), dx: (touch.x - event.clientX) * scale, dy: (touch.y - event.clientY) * scale });
+    Object.assign(touch, { x: event.clientX, y: event.clientY });
+  }
+
+  #up(event) {
+    if (!this.picture.head?.width) return;
+    if (event.pointerType !== "touch") return this.#press(event, "up");
+    if (this.#touch?.id === event.pointerId && !this.#touch.moved) {
+      this.#make({ do: "move", ...this.#at(event) });
+      this.#press(event, "down");
+      this.#press(event, "up");
+    }
+    this.#touch = null;
+  }
+
+  #wheel(event) {
+    if (!this.picture.head?.width || event.ctrlKey) return; // to zoom the wall itself
+    event.preventDefault();
+    const unit = [1, 40, 800][event.deltaMode];
+    this.#make({ do: "wheel", ...this.#at(event), dx: event.deltaX * unit, dy: event.deltaY * unit });
+  }
+
+  #key(event) {
+    if (event.key === "Escape" && event.shiftKey) {
+      event.preventDefault();
+      return this.leave();
+    }
+    if (event.isComposing || event.key === "Process") return;
+    event.stopPropagation();
+    const command = event.ctrlKey || event.metaKey;
+    const isAltGraph = event.getModifierState("AltGraph");
+    const pastes = command && event.key.toLowerCase() === "v";
+    if (pastes || !(NAMED.test(event.key) || (command && !isAltGraph && event.key.length === 1))) return;
+    event.preventDefault();
+    const held = [command && "ControlOrMeta", event.altKey && "Alt", event.shiftKey && "Shift"].filter(Boolean);
+    this.#make({ do: "key", key: [...held, event.key].join("+") });
+  }
+
+  #input(event) {
+    if (event.isComposing || event.inputType === "insertCompositionText") return;
+    event.preventDefault();
+    if (event.inputType.startsWith("insertLine") || event.inputType === "insertParagraph") this.#make({ do: "key", key: "Enter" });
+    else if (event.inputType === "deleteContentBackward") this.#make({ do: "key", key: "Backspace" });
+    else if (event.data) this.#write(event.data);
+  }
+
+  #composed(event) {
+    if (event.data) this.#write(event.data);
+    this.element.value = KEPT;
+  }
+
+  #paste(event) {
+    event.preventDefault();
+    this.#write(event.clipboardData.getData("text/plain"));
+  }
+
+  #write(text) {
+    for (let at = 0; at < text.length; at += 5000) this.#make({ do: "text", text: text.slice(at, at + 5000) });
+  }
+}

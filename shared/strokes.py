@@ -1,0 +1,28 @@
+"""Describes what a person's hand does to a page that they have taken: by mouse, finger, wheel and keys."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from shared.model import Model
+
+
+class Stroke(Model):
+    """Is one move of a person's hand, at a point in CSS pixels of the page's viewport."""
+
+    do: Literal["move", "down", "up", "wheel", "key", "text"]
+    x: float = Field(default=0, ge=0, le=20_000)
+    y: float = Field(default=0, ge=0, le=20_000)
+    button: Literal["left", "middle", "right"] = "left"
+    clicks: int = Field(default=1, ge=1, le=3, description="2 is the second press of a double click.")
+    dx: float = Field(default=0, ge=-5_000, le=5_000)
+    dy: float = Field(default=0, ge=-5_000, le=5_000)
+    key: str = Field(default="", max_length=40, repr=False, description="Such as Enter or Control+a.")
+    text: str = Field(default="", max_length=5_000, repr=False, description="Typed or pasted where the focus is.")
+
+
+class Strokes(Model):
+    """Are moves in their order, which are made once however often they come."""
+
+    batch_id: str = Field(max_length=64)
+    made: list[Stroke] = Field(max_length=100)
