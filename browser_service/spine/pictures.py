@@ -25,7 +25,8 @@ class Channel:
     views: dict[object, tuple[View, OnFrame]] = field(default_factory=dict)
     frame: Frame | None = None
     picture: bytes = b""
-    picture_seq: int = 0
+    pictures: int = 0
+    """Counts them, so that a viewer is sent each once."""
     task: asyncio.Task[None] | None = None
 
     def wanted(self) -> View:
@@ -41,9 +42,9 @@ class Channel:
     def take(self, frame: Frame) -> None:
         """Take the newest frame. One that is hidden takes the picture before it away too."""
         if frame.picture is not None:
-            self.picture, self.picture_seq = base64.b64decode(frame.picture), frame.seq
+            self.picture, self.pictures = base64.b64decode(frame.picture), self.pictures + 1
         elif frame.state == "hidden":
-            self.picture, self.picture_seq = b"", frame.seq
+            self.picture, self.pictures = b"", self.pictures + 1
         self.frame = frame.model_copy(update={"picture": None})
         for _, on_frame in [*self.views.values()]:
             on_frame(self.page_id)
@@ -75,8 +76,11 @@ class Pictures:
 
     async def _follow(self, channel: Channel) -> None:
         seq = 0
-        while frame := await self._host.frame_after(channel.page_id, seq, _POLL_MS, channel.wanted()):
-            if frame.seq != seq:
+        while True:
+            frame = await self._host.frame_after(channel.page_id, seq, _POLL_MS, channel.wanted())
+            if frame is None:
+                seq = 0
+                await asyncio.sleep(_POLL_MS / 1000)  # the page is closed, and one of its name may be opened
+            elif frame.seq != seq:
                 seq = frame.seq
                 channel.take(frame)
-        channel.task = None  # the page is closed; who watches one of its name later begins anew

@@ -49,6 +49,16 @@ class Act(Model):
     to: str = Field(default="", max_length=80)
 
 
+class Reply(Model):
+    """Answers what an agent asks a person for."""
+
+    type: Literal["answer"]
+    id: int
+    request_id: str = Field(max_length=64)
+    state: Literal["done", "refused"]
+    answer: str = Field(default="", max_length=2_000, repr=False)
+
+
 class Listing(Model):
     """Asks for what a page's scripts said, or what it requested."""
 
@@ -65,7 +75,7 @@ class Input(Model):
     made: list[Stroke] = Field(max_length=100)
 
 
-Message = Hello | Watch | Act | Listing | Input
+Message = Hello | Watch | Act | Reply | Listing | Input
 _MESSAGE: Final[TypeAdapter[Message]] = TypeAdapter(Annotated[Message, Field(discriminator="type")])
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Final
 from uuid import uuid4
 
-from browser_service.http.wall.messages import Act, Input, Listing
+from browser_service.http.wall.messages import Act, Input, Listing, Reply
 from browser_service.rules.viewing import Viewer
 from browser_service.security.auth import Identity
 from browser_service.services import Services
@@ -41,17 +41,22 @@ class Requests:
     _types: bool = False
     """Is true once it is recorded that the person types, until they press something."""
 
-    def check(self, message: Act | Listing | Input, running: int) -> None:
+    def check(self, message: Act | Reply | Listing | Input, running: int) -> None:
         """Raise Forbidden for an act of one who may only look, RateLimited for too many at once."""
         if not isinstance(message, Listing) and not self.identity.operator:
             raise Forbidden("You may look, and do nothing: your link was a read-only one.", hint="browse-together show")
         if running >= _MOST_AT_ONCE:
             raise RateLimited(f"{_MOST_AT_ONCE} things that you asked for are under way.", hint="Wait a moment.")
 
-    async def answer(self, message: Act | Listing) -> Json:
+    async def answer(self, message: Act | Reply | Listing) -> Json:
         """Return the answer. Raises what its call failed with."""
         if isinstance(message, Listing):
             return await self._listing(message)
+        if isinstance(message, Reply):
+            said: Json = {"state": message.state, "answer": message.answer, "by": self.identity.label}
+            await self.parts.requests.resolve(self.identity, message.request_id, said)
+            text = "Thank you: the agents go on." if message.state == "done" else "You declined it."
+            return {"type": "done", "id": message.id, "do": "answer", "text": text}
         return {"type": "done", "id": message.id, "do": message.do, "text": await self._act(message)}
 
     async def hand_in(self, message: Input) -> None:

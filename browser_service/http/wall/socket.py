@@ -10,7 +10,19 @@ from fastapi import APIRouter
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from browser_service.http.wall.entry import viewer_of
-from browser_service.http.wall.messages import Act, Drawn, Hello, Input, Listing, Message, Watch, packed, parse, view_of
+from browser_service.http.wall.messages import (
+    Act,
+    Drawn,
+    Hello,
+    Input,
+    Listing,
+    Message,
+    Reply,
+    Watch,
+    packed,
+    parse,
+    view_of,
+)
 from browser_service.http.wall.requests import Requests, identity_of
 from browser_service.rules.viewing import Viewer
 from browser_service.services import Services
@@ -26,6 +38,7 @@ router = APIRouter()
 _HELLO_WITHIN_S: Final = 10.0
 _SENDS_WITHIN_S: Final = 20.0
 """A viewer that takes longer to read what was sent is shed."""
+_ENDS_WITHIN_S: Final = 2.0
 _ROUND_S: Final = 0.1
 """What changes goes out in rounds, ten a second at most."""
 _LOOK_S: Final = 1.0
@@ -53,14 +66,21 @@ async def socket(websocket: WebSocket) -> None:
             parts.viewing.check_proof(viewer, await _hello(websocket))
             await Watcher(websocket, parts, viewer).run()
     except BrowseError as error:
-        with contextlib.suppress(*_GONE):
-            await websocket.send_json({"type": "refused", "over": True, **_said(error)})
-            await websocket.close(_REFUSED, error.message[:120])
+        await _end(websocket, _REFUSED, error)
     except TimeoutError:
         log.info("a viewer of the wall stopped reading, and is shed")
-        await websocket.close(_SHED)
+        await _end(websocket, _SHED)
     except _GONE:
         pass
+
+
+async def _end(websocket: WebSocket, code: int, error: BrowseError | None = None) -> None:
+    """End the connection, saying why to who still reads."""
+    with contextlib.suppress(TimeoutError, *_GONE):
+        async with asyncio.timeout(_ENDS_WITHIN_S):
+            if error is not None:
+                await websocket.send_json({"type": "refused", "over": True, **_said(error)})
+            await websocket.close(code, error.message[:120] if error is not None else None)
 
 
 async def _hello(websocket: WebSocket) -> str:
@@ -133,7 +153,7 @@ class Watcher:
         match message:
             case Watch():
                 self._watch(message)
-            case Act() | Listing():
+            case Act() | Reply() | Listing():
                 self._requests.check(message, len(self._acting))
                 task = asyncio.create_task(self._answer(message))
                 self._acting.add(task)
@@ -167,11 +187,11 @@ class Watcher:
                 self._timeline.cancel()
             self._timeline = asyncio.create_task(self._follow(message.page)) if message.page else None
 
-    async def _answer(self, message: Act | Listing) -> None:
+    async def _answer(self, message: Act | Reply | Listing) -> None:
         try:
             self._tell(await self._requests.answer(message))
         except BrowseError as error:
-            about: Json = {"id": message.id} if isinstance(message, Act) else {}
+            about: Json = {"id": message.id} if isinstance(message, Act | Reply) else {}
             self._tell({"type": "refused", **about, **_said(error)})
 
     async def _follow(self, page_id: str) -> None:
@@ -260,8 +280,8 @@ class Watcher:
         frame = channel.frame if channel is not None else None
         if channel is None or frame is None or self._parts.wall.is_locked(page_id, self._identity):
             return
-        is_new = self._sent_pictures.get(page_id, 0) != channel.picture_seq
-        self._sent_pictures[page_id] = channel.picture_seq
+        is_new = self._sent_pictures.get(page_id, 0) != channel.pictures
+        self._sent_pictures[page_id] = channel.pictures
         hue = hue_of(frame.act.client_id) if frame.act else None
         async with asyncio.timeout(_SENDS_WITHIN_S):
             await self._websocket.send_bytes(packed(frame, channel.picture if is_new else b"", hue))

@@ -68,13 +68,13 @@ async def test_a_page_is_seen_live_and_gone_to_by_keyboard_with_all_that_was_don
 ) -> None:
     await expect(window).to_have_url(re.compile(r"/#/$"))
     tile = window.get_by_role("listitem").filter(has_text="Claude")
-    await expect(tile.get_by_role("img")).not_to_have_class(re.compile("empty"))
+    await expect(tile.locator(".picture")).not_to_have_class(re.compile("empty"))
     await claude.call("click", pageId="shop", selector="button")
     await expect(tile.locator(".target")).to_be_visible()
     await tile.get_by_role("link", name="/shop").focus()
     await window.keyboard.press("Enter")
     await expect(window.get_by_role("heading", name="/shop")).to_be_visible()
-    await expect(window.get_by_role("main").get_by_role("img")).not_to_have_class(re.compile("empty"))
+    await expect(window.get_by_role("main").locator(".picture")).not_to_have_class(re.compile("empty"))
     await expect(window.get_by_role("tabpanel")).to_contain_text("clicks")
     await window.get_by_role("tab", name="Timeline").focus()
     await window.keyboard.press("ArrowRight")
@@ -122,7 +122,7 @@ async def test_a_person_signs_in_with_their_own_hands_and_nobody_sees_what_they_
     await window.goto(f"{running.base_url}/#/page/shop")
     await window.get_by_role("button", name="Take over").click()
     hand = window.get_by_role("textbox", name="The page itself")
-    await expect(window.get_by_role("main").get_by_role("img")).not_to_have_class(re.compile("empty"))
+    await expect(window.get_by_role("main").locator(".picture")).not_to_have_class(re.compile("empty"))
     box = await hand.bounding_box()
     assert box is not None
     scale = box["width"] / await page.evaluate("innerWidth")
@@ -146,6 +146,20 @@ async def test_a_person_signs_in_with_their_own_hands_and_nobody_sees_what_they_
     assert "s3cret" not in records
 
 
+async def test_what_an_agent_asks_for_is_answered_beside_its_page(
+    window: Page, running: RunningService, claude: Agent
+) -> None:
+    for kind, press, told in (("login", "Done", "ana signed in"), ("decision", "blue", "It says: blue")):
+        choices = {"choices": ["red", "blue"]} if kind == "decision" else {}
+        asked = await claude.call("request_human", pageId="shop", kind=kind, message="Please.", timeout=1, **choices)
+        await window.goto(f"{running.base_url}/#/")
+        await window.get_by_role("link", name="Answer").click()
+        await window.get_by_role("button", name=press).click()
+        answered = await claude.call("request_human", pageId="shop", requestId=asked["requestId"])
+        assert told in answered["observed"]
+        await expect(window.locator(".holds")).to_be_hidden()
+
+
 async def test_who_may_only_look_is_told_why_the_buttons_do_nothing_and_a_used_link_why_it_is_refused(
     browser: Browser, running: RunningService, claude: Agent
 ) -> None:
@@ -154,7 +168,7 @@ async def test_who_may_only_look_is_told_why_the_buttons_do_nothing_and_a_used_l
     await expect(phone.get_by_role("button", name="Take over")).to_be_disabled()
     await expect(phone.get_by_text("your link was a read-only one")).to_be_visible()
     await claude.call("share_page", pageId="shop", access="private")
-    await expect(phone.get_by_role("img", name="Private")).to_be_visible()
+    await expect(phone.get_by_text("Private", exact=True)).to_be_visible()
     assert await phone.evaluate("document.documentElement.scrollWidth") == 390
     await phone.get_by_role("button", name="Leave").click()
     await expect(phone.get_by_role("heading", name="See what your agents do")).to_be_visible()

@@ -24,7 +24,7 @@ export class Grid {
       for (const { target, isIntersecting } of entries) this.#visible[isIntersecting ? "add" : "delete"](target.dataset.page);
       this.onDrawn();
     }, { rootMargin: "80px" });
-    this.element = el("main", { className: "grid", tabIndex: -1 }, this.#asked);
+    this.element = el("main", { className: "grid", tabIndex: -1 }, el("h1", { className: "unseen" }, "All pages"), this.#asked);
     for (const [name, title] of Object.entries(GROUPS)) {
       const list = el("ul", { className: "tiles" });
       const count = el("span", { className: "count" });
@@ -111,8 +111,7 @@ function card(request) {
       el("p", { className: "quiet small" }, `${request.pageId} · ${since(request.askedAt)}`,
         request.joinedBy.length ? ` · ${request.joinedBy.join(", ")} wait too` : "")),
     el("div", { className: "choices" },
-      el("a", { className: "button", href: `#/page/${encodeURIComponent(request.pageId)}` }, "Look"),
-      request.link && el("a", { className: "button first", href: request.link, target: "_blank", rel: "noopener" }, "Answer")));
+      el("a", { className: `button ${request.link ? "first" : ""}`, href: `#/page/${encodeURIComponent(request.pageId)}` }, request.link ? "Answer" : "Look")));
 }
 
 function matches(page, { text, session, who }) {

@@ -79,9 +79,25 @@ export class PageView {
       stopped: "Agents are kept out until you give it back; to work in it yourself, take it over.",
     };
     const text = kind ? `${HOLDS[kind]}. ${words[kind] ?? request?.message ?? `${page.person.by} waits.`}` : page.held ? `${owner(page)} keeps it: ${page.held.reason}` : "";
-    if (this.#hold.dataset.text === text + request?.link) return;
-    this.#hold.dataset.text = text + request?.link;
-    this.#hold.replaceChildren(el("span", {}, text), request?.link ? el("a", { className: "button", href: request.link, target: "_blank", rel: "noopener" }, "Say that it is done") : "");
+    if (this.#hold.dataset.text === text + request?.id) return;
+    this.#hold.dataset.text = text + request?.id;
+    this.#hold.replaceChildren(el("span", {}, text), ...(request?.link ? [this.#answers(request)] : []));
+  }
+
+  /** Returns the buttons by which a person answers what an agent asks for. */
+  #answers({ id, kind, choices, link }) {
+    const button = (text, state, answer = "", className = "") => el("button", { type: "button", className, onclick: async () => {
+      try {
+        this.tell(await this.socket.answer(id, state, answer));
+      } catch (error) {
+        this.tell(error.message, true);
+      }
+    } }, text);
+    const free = kind === "code" || (kind === "decision" && !choices.length);
+    return el("span", { className: "choices" },
+      free ? el("a", { className: "button first", href: link, target: "_blank", rel: "noopener" }, "Answer in words") : null,
+      ...(choices.length ? choices.map((choice) => button(choice, "done", choice)) : kind === "decision" ? [] : [button("Done", "done", "", "first")]),
+      button("Decline", "refused"));
   }
 
   frame(head, blob) {

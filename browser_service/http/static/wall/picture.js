@@ -6,7 +6,7 @@ import { STATES, act } from "./words.js";
 const SHOWN_MS = 1500;
 
 export class Picture {
-  #canvas = el("canvas", { width: 16, height: 10 });
+  #canvas = el("canvas", { width: 16, height: 10, role: "img" });
   #target = el("div", { className: "target", hidden: true });
   #label = el("span", { className: "doing", hidden: true });
   #note = el("p", { className: "note", hidden: true });
@@ -16,7 +16,8 @@ export class Picture {
   #fading = 0;
 
   constructor(name) {
-    this.element = el("figure", { className: "picture empty", role: "img", "aria-label": `Picture of ${name}` },
+    this.#canvas.setAttribute("aria-label", `Picture of ${name}`);
+    this.element = el("figure", { className: "picture empty" },
       this.paper, this.#label, this.#note);
     this.name = name;
     this.head = null;
@@ -40,7 +41,6 @@ export class Picture {
     write(this.#note, text);
     this.#note.hidden = !text;
     if (name === "hidden" || name === "locked") this.#clear();
-    this.element.setAttribute("aria-label", `Picture of ${this.name}${text ? `: ${text}` : ""}`);
   }
 
   #clear() {

@@ -36,10 +36,19 @@ export class Socket {
 
   /** Asks for an act, and returns what was observed. Throws what the service says against it. */
   act(what, pageId, more = {}) {
+    return this.#ask({ type: "act", do: what, pageId, ...more });
+  }
+
+  /** Answers what an agent asks for. */
+  answer(requestId, state, answer = "") {
+    return this.#ask({ type: "answer", requestId, state, answer });
+  }
+
+  #ask(message) {
     const id = ++this.#number;
     return new Promise((resolve, reject) => {
       this.#asked.set(id, { resolve, reject });
-      if (!this.#send({ type: "act", id, do: what, pageId, ...more })) this.#settle(id, new Error("The service cannot be reached now."));
+      if (!this.#send({ ...message, id })) this.#settle(id, new Error("The service cannot be reached now."));
     });
   }
 
