@@ -6,13 +6,14 @@ import signal
 import sys
 import threading
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, TypeVar
 
 import browse_together  # noqa: F401 - it puts our own packages before others of their names
 from mcp_gateway.stdio.descriptors import Descriptors
 from mcp_gateway.stdio.early import EarlyServer
 from shared.instructions import INSTRUCTIONS
 
+Claimed = TypeVar("Claimed", bound=Descriptors)
 EXIT_WITHIN_S: Final = 0.7
 _LIMITING: Final = frozenset({"BROWSE_TOOLSETS", "BROWSE_TOKEN", "BROWSE_TOKEN_FILE"})
 """Names the variables that may ask for other tools than the usual ones, or allow fewer."""
@@ -35,7 +36,7 @@ def main() -> None:
         flags = take(arguments)
         speaks = "stdio" in (os.environ.get("BROWSE_TRANSPORT") or "stdio").lower()
     if early is None and speaks:
-        early = _early_server(Descriptors.claim())
+        early = _early_server(_claimed(Descriptors))
     if early:
         early.begin()
         _offer(early)
@@ -57,7 +58,7 @@ def _pass_on(arguments: Sequence[str]) -> tuple[EarlyServer | None, bool]:
     from mcp_gateway.sharing.launcher import Launcher, Outbox  # noqa: PLC0415 - not on every system
     from mcp_gateway.sharing.place import NotShared  # noqa: PLC0415 - as above
 
-    outbox = Outbox.claim()
+    outbox = _claimed(Outbox)
     early = _early_server(outbox)
     launcher = None
     try:
@@ -72,6 +73,16 @@ def _pass_on(arguments: Sequence[str]) -> tuple[EarlyServer | None, bool]:
             sys.stderr.write(f"mcp-gateway: this chat has a process of its own: {error}\n")
         return early, False
     return early, True
+
+
+def _claimed(kind: type[Claimed]) -> Claimed:
+    try:
+        return kind.claim()
+    except OSError as error:
+        sys.exit(
+            f"mcp-gateway: stdin and stdout cannot be used: {error.strerror}. Its host has to give both, and to allow "
+            "it more open files (ulimit -n 256) if those are too many."
+        )
 
 
 def _early_server(descriptors: Descriptors) -> EarlyServer:
