@@ -1,5 +1,6 @@
 """The gateway's process answers first and imports later."""
 
+import functools
 import gc
 import os
 import signal
@@ -55,14 +56,21 @@ def _may_share(arguments: Sequence[str]) -> bool:
 
 def _pass_on(arguments: Sequence[str]) -> tuple[EarlyServer | None, bool]:
     """Have the shared process serve the chat until it ends. Where it cannot, return what this process is to serve."""
-    from mcp_gateway.sharing.launcher import Launcher, Outbox  # noqa: PLC0415 - not on every system
-    from mcp_gateway.sharing.place import NotShared  # noqa: PLC0415 - as above
+    from mcp_gateway.stdio.outbox import Outbox  # noqa: PLC0415 - not on every system
 
     outbox = _claimed(Outbox)
     early = _early_server(outbox)
+    come = outbox.come()
+    for message, _ in come:
+        early.receive(message)
+    outbox.flush()
+    from mcp_gateway.sharing.launcher import Launcher  # noqa: PLC0415 - after the first reply
+    from mcp_gateway.sharing.place import NotShared  # noqa: PLC0415 - as above
+
     launcher = None
     try:
-        launcher = Launcher(outbox, early, arguments, os.environ, lambda: _offer(early))
+        offer = functools.partial(_offer, early)
+        launcher = Launcher(outbox, early, arguments=arguments, environ=os.environ, offer=offer, come=come)
         gc.enable()
         launcher.run()
     except NotShared as error:

@@ -4,17 +4,17 @@ import contextlib
 import json
 import os
 import select
-import socket
 import time
-from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
+from mcp_gateway.jsonrpc import Message
 from mcp_gateway.sharing import frames
 from mcp_gateway.sharing.kept import Kept, Request
+from mcp_gateway.sharing.link import Link
 from mcp_gateway.sharing.place import NotShared, Place
-from mcp_gateway.stdio.descriptors import Descriptors
 from mcp_gateway.stdio.early import EarlyServer
+from mcp_gateway.stdio.outbox import Outbox
 from shared.json_lines.lines import CHUNK_BYTES
 from shared.wire import ATTEMPT_META, CALL_ID_META
 
@@ -24,102 +24,11 @@ _PONG_WITHIN_S: Final = 5.0
 _STARTS_WITHIN_S: Final = 30.0
 _MOST_UNREAD: Final = 1_000_000
 _MOST_UNSENT: Final = 1_000_000
-_PIECE_BYTES: Final = 262_144
 _MOST_SHARED_BYTES: Final = 1_000_000
 """Bounds the messages of a chat that is served with others, who wait while one is parsed and sent on."""
 _LOSSES, _LOSSES_WITHIN_S = 3, 20.0
 _STDERR: Final = 2
 _HUNG_UP: Final = select.POLLHUP | select.POLLERR | select.POLLNVAL
-
-
-class Outbox(Descriptors):
-    """Writes no more to stdout than its reader takes at once, so that nobody waits for it."""
-
-    def __init__(self, stdin: int, stdout: int) -> None:
-        super().__init__(stdin, stdout)
-        self.is_direct = False
-        self.unwritten: deque[memoryview] = deque()
-        self.size = 0
-
-    def write(self, line: bytes) -> bool:
-        if self.is_direct:
-            return super().write(line)
-        self.unwritten.append(memoryview(line + b"\n"))
-        self.size += len(line) + 1
-        return True
-
-    def write_some(self) -> None:
-        """Write what can be written without waiting. A client that has stopped reading gets nothing more."""
-        piece = self.unwritten.popleft()
-        try:
-            written = os.write(self.stdout, piece[: select.PIPE_BUF])
-        except OSError:
-            self.unwritten.clear()
-            self.size = 0
-            return
-        self.size -= written
-        if written < len(piece):
-            self.unwritten.appendleft(piece[written:])
-
-    def go_direct(self) -> None:
-        """Write at once from now on, after what is not written yet."""
-        self.is_direct = True
-        while self.unwritten:
-            self.write_some()
-
-
-class Link:
-    """Is the connection to one shared process."""
-
-    def __init__(self, connection: socket.socket, socket_id: int, welcome_by: float) -> None:
-        self.connection = connection
-        self.socket_id = socket_id
-        self.is_welcome = False
-        self.is_broken = False
-        self.give_up_at = welcome_by
-        """When the process is given up unless it says something; 0 while nothing is expected of it."""
-        self.heard_at = time.monotonic()
-        self.frames = frames.Frames()
-        self.unsent: deque[tuple[memoryview, Request | None]] = deque()
-        self.size = 0
-        self._is_deaf = False
-
-    def send(self, data: bytes, request: Request | None = None) -> None:
-        if self._is_deaf:
-            return
-        self.unsent.append((memoryview(data), request))
-        self.size += len(data)
-
-    def send_some(self) -> None:
-        """Send what the process takes at once."""
-        data, request = self.unsent.popleft()
-        try:
-            sent = self.connection.send(data[:_PIECE_BYTES])
-        except BlockingIOError:
-            sent = 0
-        except OSError:  # it has gone, and what it said before is still to be read
-            self._is_deaf, self.size = True, 0
-            self.unsent.clear()
-            return
-        if request and sent:
-            request.is_sent = True
-        self.size -= sent
-        if sent < len(data):
-            self.unsent.appendleft((data[sent:], request))
-
-    def receive(self) -> bytes:
-        """Return what the process has sent; nothing at its end."""
-        try:
-            data = self.connection.recv(_PIECE_BYTES)
-        except BlockingIOError:
-            return b""
-        except OSError:
-            data = b""
-        self.is_broken = not data
-        self.heard_at = time.monotonic()
-        if data and self.is_welcome:
-            self.give_up_at = 0
-        return data
 
 
 class Launcher:
@@ -129,11 +38,15 @@ class Launcher:
         self,
         outbox: Outbox,
         early: EarlyServer,
+        *,
         arguments: Sequence[str],
         environ: Mapping[str, str],
         offer: Callable[[], None],
+        come: Sequence[tuple[Message, bytes]],
     ) -> None:
         self._outbox = outbox
+        self._come = come
+        """The messages that the early server has already."""
         self._offer = offer
         """Gives the early server the list of tools, if that is certain."""
         self._early = early
@@ -156,6 +69,8 @@ class Launcher:
     def run(self) -> None:
         """Pass messages on until the client closes. Raises NotShared if this process has to serve it, which the early
         server can then do: it has all that takes."""
+        for message, line in self._come:
+            self._pass_on(message, line)
         while not self._is_over():
             try:
                 self._turn()
@@ -258,20 +173,22 @@ class Launcher:
             chunk = os.read(self._outbox.stdin, CHUNK_BYTES)
         except OSError:
             chunk = b""
-        for line, is_complete in self._outbox.feed(chunk):
-            if message := self._outbox.message(line, is_complete=is_complete):
-                self._pass_on(message, line)
+        for message, line in self._outbox.messages_in(chunk):
+            self._answer_early(message)
+            self._pass_on(message, line)
         if self._largest > _MOST_SHARED_BYTES:
             raise NotShared(f"a message of {self._largest:,} bytes would keep others waiting")
         if not chunk:
             self._end_at = time.monotonic() + EXIT_WITHIN_S
             self._link.send(frames.frame(frames.END))
 
-    def _pass_on(self, message: dict[str, object], line: bytes) -> None:
+    def _answer_early(self, message: Message) -> None:
         if not self._is_served:
             if message.get("method") == "tools/list":
                 self._offer()
             self._early.receive(message)
+
+    def _pass_on(self, message: Message, line: bytes) -> None:
         if not self._kept.is_waiting:
             self._link.heard_at = time.monotonic()
         is_answered = not self._is_served and message.get("id") in self._early.answered and "method" in message
@@ -342,7 +259,7 @@ class Launcher:
         self._early.toolsets = json.loads(self._kept.state)
 
 
-def _again(message: dict[str, object], request: Request | None) -> dict[str, object]:
+def _again(message: Message, request: Request | None) -> Message:
     """Return a message with the id by which the service knows the call."""
     params = message.get("params")
     if request is None or not request.is_call or not isinstance(params, dict):

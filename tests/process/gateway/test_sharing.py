@@ -216,29 +216,8 @@ async def test_a_chat_that_breaks_its_input_or_floods_is_its_own_affair(chats: S
     assert sorted(int(str(reply["id"])) for reply in replies if "result" in reply) == asked
 
 
-def foreign(account: Account) -> None:
+async def test_a_place_that_cannot_be_used_is_told_and_the_chat_is_served_all_the_same(account: Account) -> None:
     (account.runtime / wire.APP_NAME).mkdir(mode=0o755)
-
-
-def linked(account: Account) -> None:
-    (account.runtime / "elsewhere").mkdir()
-    (account.runtime / wire.APP_NAME).symlink_to("elsewhere")
-
-
-def a_file(account: Account) -> None:
-    (account.runtime / wire.APP_NAME).write_text("", encoding="ascii")
-
-
-def long(account: Account) -> None:
-    account.environment["XDG_RUNTIME_DIR"] = str(account.runtime / ("long" * 30))
-    Path(account.environment["XDG_RUNTIME_DIR"]).mkdir()
-
-
-@pytest.mark.parametrize("fault", [foreign, linked, a_file, long])
-async def test_a_place_that_cannot_be_used_is_told_and_the_chat_is_served_all_the_same(
-    fault: Callable[[Account], None], account: Account
-) -> None:
-    fault(account)
     async with account.chat() as chat:
         await chat.initialize()
         assert json.loads(text(await chat.call("list_pages"))) == {"heard": "list_pages"}

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 from mcp_gateway.jsonrpc import Message
 from mcp_gateway.sharing import frames
 from mcp_gateway.sharing.kept import Kept
-from mcp_gateway.sharing.place import Place
+from mcp_gateway.sharing.place import NotShared, Place
 
 
 def message(method: str, request_id: int | None = None, **params: object) -> Message:
@@ -106,3 +107,21 @@ def test_programs_that_look_in_other_places_have_other_processes() -> None:
     others = [{**here, name: "/x"} for name in ("HOME", "PYTHONPATH", "BROWSE_DATA_DIR", "BROWSE_CONFIG")]
     assert {Place.of(each).path for each in same} == {Place.of(here).path}
     assert len({Place.of(each).path for each in (here, *others)}) == 5
+
+
+def test_a_folder_that_others_can_enter_or_change_is_not_used(tmp_path: Path) -> None:
+    def usable(name: str) -> bool:
+        try:
+            Place(str(tmp_path / name), "x").prepare()
+        except NotShared:
+            return False
+        return True
+
+    (tmp_path / "open").mkdir(mode=0o755)
+    (tmp_path / "link").symlink_to("open")
+    (tmp_path / "file").write_text("", encoding="ascii")
+    (tmp_path / "own").mkdir(mode=0o700)
+    found = [usable(name) for name in ("open", "link", "file", "none/below", "own", "new")]
+    assert found == [False, False, False, False, True, True]
+    with pytest.raises(NotShared, match="too long"):
+        Place.of({"TMPDIR": f"/{'long' * 30}"})
