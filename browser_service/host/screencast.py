@@ -64,7 +64,7 @@ class Screencast:
 
     def __init__(self, record: PageRecord, current: CurrentTab, queue: PageQueue) -> None:
         self._record, self._current, self._queue = record, current, queue
-        self._seq = 1
+        self._seq = round(time.time() * 1000)  # higher than that of an earlier page of the name
         self._changed = asyncio.Event()
         self._picture: Picture | None = None
         self._seen: tuple[object, ...] = ()
@@ -199,7 +199,7 @@ class Screencast:
             page_id=self._record.page_id,
             seq=self._seq,
             state=state,
-            picture=picture.data if picture is not None and (picture.seq > seq or seq > self._seq) else None,
+            picture=picture.data if picture is not None and picture.seq > seq else None,
             width=picture.width if picture else 0,
             height=picture.height if picture else 0,
             age_ms=round((time.monotonic() - picture.at) * 1000) if picture else None,

@@ -27,6 +27,8 @@ class Channel:
     picture: bytes = b""
     pictures: int = 0
     """Counts them, so that a viewer is sent each once."""
+    packed: dict[bool, bytes] = field(default_factory=dict)
+    """Holds the frame as it is sent, without its picture and with it: it is the same for all."""
     task: asyncio.Task[None] | None = None
 
     def wanted(self) -> View:
@@ -45,7 +47,7 @@ class Channel:
             self.picture, self.pictures = base64.b64decode(frame.picture), self.pictures + 1
         elif frame.state == "hidden":
             self.picture, self.pictures = b"", self.pictures + 1
-        self.frame = frame.model_copy(update={"picture": None})
+        self.frame, self.packed = frame.model_copy(update={"picture": None}), {}
         for _, on_frame in [*self.views.values()]:
             on_frame(self.page_id)
 

@@ -282,9 +282,11 @@ class Watcher:
             return
         is_new = self._sent_pictures.get(page_id, 0) != channel.pictures
         self._sent_pictures[page_id] = channel.pictures
-        hue = hue_of(frame.act.client_id) if frame.act else None
+        if is_new not in channel.packed:
+            hue = hue_of(frame.act.client_id) if frame.act else None
+            channel.packed[is_new] = packed(frame, channel.picture if is_new else b"", hue)
         async with asyncio.timeout(_SENDS_WITHIN_S):
-            await self._websocket.send_bytes(packed(frame, channel.picture if is_new else b"", hue))
+            await self._websocket.send_bytes(channel.packed[is_new])
 
     async def _send_json(self, message: Json) -> None:
         async with asyncio.timeout(_SENDS_WITHIN_S):
