@@ -92,9 +92,10 @@ class Place:
     def socket_id(self) -> int:
         """Return what tells this socket from one that took its place; 0 if there is none."""
         try:
-            return os.lstat(self.path).st_ino
+            found = os.lstat(self.path)
         except OSError:
             return 0
+        return found.st_ino << 64 | found.st_mtime_ns  # numbers of files are given out again
 
     def age_s(self) -> float:
         """Return for how long the socket has been there."""
