@@ -205,6 +205,21 @@ FIELDS: Final = [
          given={"value": "kettle"}, truth={"b.value": ""}, error=CANNOT, says=("shows ''", "instead")),
     Liar("a field that is emptied after 30 ms", "<input id=b oninput=\"setTimeout(() => this.value = '', 30)\">",
          "fill", given={"value": "kettle"}, truth={"b.value": ""}, error=CANNOT, says=("shows ''", "instead")),
+    Liar("a field that is emptied at the next frame", '<input id=b oninput="requestAnimationFrame(() => this.value = '
+         "'')\">", "fill", given={"value": "kettle"}, truth={"b.value": ""}, error=CANNOT,
+         says=("shows ''", "instead")),
+    Liar("a field that is emptied when the page is idle", '<input id=b oninput="requestIdleCallback(() => this.value = '
+         "'')\">", "fill", given={"value": "kettle"}, truth={"b.value": ""}, error=CANNOT,
+         says=("shows ''", "instead")),
+    Liar("a field that is emptied by a message", '<input id=b oninput="const c = new MessageChannel(); '
+         "c.port1.onmessage = () => this.value = ''; c.port2.postMessage(0)\">", "fill", given={"value": "kettle"},
+         truth={"b.value": ""}, error=CANNOT, says=("shows ''", "instead")),
+    Liar("a field whose page numbers its timers itself", "<script>const late = setTimeout; setTimeout = (f, ms) => "
+         "late(f, ms) && 1</script><input id=b oninput=\"setTimeout(() => this.value = '', 30)\">", "fill",
+         given={"value": "kettle"}, truth={"b.value": ""}, error=CANNOT, says=("shows ''", "instead")),
+    Liar("a field that asks for input before it gets any", '<input id=b onfocus="this.dispatchEvent('
+         "new Event('input'))\">", "fill", given={"value": "kettle"}, truth={"b.value": "kettle"},
+         says=("it has the given value",)),
     Liar("a field that is made anew and empty", '<p id=box><input id=b oninput="setTimeout(() => box.innerHTML = '
          "'<input id=b>', 30)\">", "fill", given={"value": "kettle"}, truth={"b.value": ""}, error=CANNOT,
          says=("shows ''", "instead")),
