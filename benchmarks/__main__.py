@@ -44,7 +44,6 @@ BENCHMARKS: Final[dict[str, Callable[..., Awaitable[Report]]]] = {
     "throughput": throughput.run,
     "sharing": sharing.run,
     "reading": reading.run,
-    "tasks": tasks.run,
     "recovery": recovery.run,
     "transports": transports.run,
 }
@@ -52,6 +51,7 @@ ONLY_WHEN_NAMED: Final[dict[str, Callable[..., Awaitable[Report]]]] = {
     "installing": installing.run,
     "neighbours": neighbours.run,
     "soak": soak.run,
+    "tasks": tasks.run,
 }
 """These benchmarks take long, or need a package index."""
 _LONGEST_S: Final = 120

@@ -15,6 +15,7 @@ from tests.support.json import AnyJson
 
 _REF: Final = re.compile(r"\bref=((?:f\d+)?e\d+)\]")
 _FILLING: Final = frozenset({"fill", "choose", "check"})
+_LOOKS: Final = 3
 _MOST_QUERIES: Final = 12
 NOTES: Final = b"Buy kettles"
 
@@ -58,7 +59,14 @@ class Chat:
             if step.value not in self.last and step.value not in self.known:
                 raise Failed(f"{step.value!r} is not in {self.last[-600:]!r}")
         else:
-            await self.act(step, ref_in(self.known, step) or await self.locate(step))
+            await self.act(step, await self.target(step))
+
+    async def target(self, step: Step) -> str:
+        """Return how to name the element; what is not there yet is looked for again."""
+        target = ref_in(self.known, step)
+        for _ in range(_LOOKS):
+            target = target or await self.locate(step)
+        return target
 
     async def expect(self, step: Step) -> None:
         if step.value not in self.last:
@@ -139,7 +147,7 @@ class Ours(ToolChat):
             await self._search(fields)
         filled = []
         for step in fields:
-            target = ref_in(self.known, step) or await self.locate(step)
+            target = await self.target(step)
             filled.append({"selector": target, "value": step.value or True})
         said = await self.call("fill_form", pageId=self.page, fields=filled)
         self.known = f"{said}\n{self.known}"
@@ -207,7 +215,7 @@ class Ours(ToolChat):
     async def _search(self, steps: Sequence[Step]) -> None:
         """Look for what these steps are about, and those that follow in the same document, in one call."""
         soon = [*itertools.takewhile(lambda step: step.do not in {"open", "ask"}, self.ahead)]
-        last = next((number for number, step in enumerate(soon) if step.loads), len(soon))
+        last = -1 if steps[-1].loads else next((n for n, step in enumerate(soon) if step.loads), len(soon))
         wanted = [step for step in (*steps, *soon[: last + 1]) if step.role and not ref_in(self.known, step)]
         wanted = [*dict.fromkeys(wanted)][:_MOST_QUERIES]
         queries = [
@@ -249,7 +257,7 @@ class Theirs(ToolChat):
     async def fill(self, fields: Sequence[Step]) -> None:
         filled = []
         for step in fields:
-            target = ref_in(self.known, step) or await self.locate(step)
+            target = await self.target(step)
             filled.append({"target": target, "name": step.name, "type": step.role, "value": step.value or "true"})
         await self.call("browser_fill_form", fields=filled)
 

@@ -123,10 +123,12 @@ class BySkill(Chat):
             await self.must("read")
             self.known = self.last
 
-    async def locate(self, step: Step) -> str:
+    async def target(self, step: Step) -> str:
         """Return a ref; nothing where it is named by its role or label."""
-        if self.searches and not step.near and step.do in {"click", "fill", "check"}:
-            return ""
+        by_name = self.searches and not step.near and step.do in {"click", "fill", "check"}
+        return ref_in(self.known, step) if by_name else await super().target(step)
+
+    async def locate(self, step: Step) -> str:
         await self.must("snapshot", "-i")
         self.known = self.last
         return ref_in(self.known, step)
@@ -135,9 +137,7 @@ class BySkill(Chat):
         if target:
             await self._by_ref(step, f"@{target}")
         elif not await self._by_name(step):
-            await self.must("snapshot", "-i")
-            self.known = self.last
-            await self._by_ref(step, f"@{ref_in(self.known, step)}")
+            await self._by_ref(step, f"@{await super().target(step)}")
         if step.loads:
             self.known = ""
 

@@ -166,14 +166,17 @@ async def _find_in_tree(page: BrowserPage, action: reading.Find, within: frozens
         view.add_refs(match.node for match in listed)
         of_several: Json = {"query": number} if action.queries else {}
         rows += [{**search.to_json(view.tree, match), **of_several} for match in listed]
-        found = search.to_lines(view.tree, listed, len(matches)) or [_nothing(view.tree, query)]
+        found = search.to_lines(view.tree, listed, len(matches)) or [_nothing(view.tree, query, action)]
         lines += search.numbered(number, found, len(matches)) if action.queries else found
         totals += len(matches)
     return _reply(page, lines, rows, totals)
 
 
-def _nothing(nodes: Tree, query: reading.FindQuery) -> str:
-    similar = search.nearest(nodes, query.named or query.text or "", query.role or "")
+def _nothing(nodes: Tree, query: reading.FindQuery, action: reading.Find) -> str:
+    """Say that there is nothing, and what is like it; to one question of several, that alone."""
+    similar = search.nearest(nodes, query.named or query.text or "", query.role or "", others=not action.queries)
+    if action.queries and not similar:
+        return "nothing matches"
     return f"nothing matches; nearest: {', '.join(similar) or 'nothing of the kind'}"
 
 

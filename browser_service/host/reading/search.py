@@ -64,11 +64,11 @@ def _contains(words: str, text: str) -> bool:
     return text.casefold() in words.casefold()
 
 
-def nearest(nodes: Tree, query: str, role: str = "") -> list[str]:
-    """Return the names on the page that are most like one that is missing."""
+def nearest(nodes: Tree, query: str, role: str = "", *, others: bool = True) -> list[str]:
+    """Return the names on the page that are most like one that is missing; where none is, some `others`."""
     names = {node.name.casefold(): node for node in nodes if node.name and node.ref and (not role or node.role == role)}
     similar = difflib.get_close_matches(query.casefold(), [*names], _NEAREST, _SIMILARITY) if query else []
-    return [names[name].role_and_name for name in similar or [*names][:_NEAREST]]
+    return [names[name].role_and_name for name in similar or ([*names][:_NEAREST] if others else [])]
 
 
 def to_line(nodes: Tree, match: Match) -> str:
