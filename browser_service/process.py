@@ -22,6 +22,7 @@ from fastapi import FastAPI
 from filelock import FileLock, Timeout
 
 from browser_service.app import create_app
+from browser_service.host.launching import driver
 from browser_service.http import metrics_port
 from browser_service.observability.logging import configure
 from browser_service.security.act_rules import WrongRules, read_rules
@@ -63,6 +64,7 @@ def serve(settings: Settings) -> None:
     """Run until SIGTERM or SIGINT. Raises CannotStart, naming what or who is in the way."""
     configure(settings.log_level, for_people=settings.app_env != "production")
     environment.keep_needed()  # the driver, the browser and its pages have it, and need no keys
+    driver.economize(settings.data_dir / "driver-cache")
     check_writable(settings.data_dir)
     instance = settings.data_dir / INSTANCE_FILE
     lock = FileLock(settings.data_dir / "instance.lock")

@@ -2,6 +2,8 @@
 
 import asyncio
 import contextlib
+import os
+from pathlib import Path
 from typing import Final
 
 import psutil
@@ -13,6 +15,17 @@ from browser_service.host.launching.errors import REPEAT_HINT
 from shared.errors import BrowserLaunchFailed
 
 _STARTS_WITHIN_S: Final = 20
+_LEAN: Final = "--max-semi-space-size=1 --v8-pool-size=1"
+"""Has Node give back what it no longer needs soon, with one thread for it: 25 of 150 MB, in no more time (measured on
+Playwright 1.65)."""
+
+
+def economize(cache: Path) -> None:
+    """Have the drivers that this process starts need less memory, and keep there what they compile. What the user says
+    in the environment comes after ours, and holds."""
+    os.environ.setdefault("NODE_COMPILE_CACHE", str(cache))
+    if "PLAYWRIGHT_NODEJS_PATH" not in os.environ:  # an older Node takes no such options from the environment
+        os.environ["NODE_OPTIONS"] = f"{_LEAN} {os.environ.get('NODE_OPTIONS', '')}".rstrip()
 
 
 async def start_driver() -> tuple[Playwright, psutil.Process | None]:
