@@ -85,4 +85,5 @@ def host_limits(settings: Settings) -> HostLimits:
         ),
         save_every_ms=settings.save_every_ms,
         invisible_text=settings.invisible_text,
+        timeline=settings.timeline,
     )

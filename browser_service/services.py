@@ -48,6 +48,7 @@ from browser_service.store.artifacts import ArtifactLimits, Artifacts, Folders
 from browser_service.store.health import Storage
 from browser_service.store.journal import JOURNAL_FILE, Journal
 from browser_service.store.journal_file import Damage
+from browser_service.store.thumbnails import ThumbnailTable
 from browser_service.store.tokens import TokenTable
 from browser_service.store.uploads import UploadRoots
 from shared.actions.traits import Scope
@@ -105,7 +106,7 @@ class Services:
         self.secrets = NamedSecrets(data_dir, self.seal)
         folders = Folders(data_dir / "artifacts", settings.output_dir)
         self.artifacts = Artifacts(folders, self.journal, uploads, limits, self.secrets)
-        self.activity = Activity(ActivityTable(self.journal), self.directory)
+        self.activity = Activity(ActivityTable(self.journal), ThumbnailTable(self.journal), self.directory)
         self.downloads = Downloads(self.journal)
         self.revoked = Revocations(self.journal)
         self.tokens = Tokens(TokenTable(self.journal), self.secret, self.revoked)

@@ -178,6 +178,11 @@ class Settings(FileSettings):
     )
     metrics_port: int = Field(default=9_090, ge=0, le=65535, description="That port; 0 takes a free one.")
     activity_days: int = Field(default=30, ge=1, description="Days for which it is kept who did what.")
+    timeline: Literal["thumbnails", "watched", "off"] = Field(
+        default="watched",
+        description="Small pictures of what acts made of their pages, for replays: of every act, only while somebody "
+        "watches the page or it is recorded, or none.",
+    )
     artifact_days: int = Field(default=7, ge=1, description="Days for which files that calls made are kept.")
     artifacts_mb: int = Field(
         default=5_000, ge=0, description="Megabytes of such files, of all clients; the oldest go. 0 is no limit."

@@ -52,3 +52,31 @@ class Frame(Model):
     age_ms: int | None = Field(default=None, description="Of the picture; none if there is none.")
     act: ShownAct | None = None
     waiting: list[str] = Field(default=[], description="Who waits for a turn there: label and action.")
+
+
+class ActPicture(Model):
+    """Is what a page looked like after an act, for the record of it."""
+
+    data: str | None = Field(default=None, repr=False, description="WebP, in base64; none where a secret may be seen.")
+    width: int = Field(default=0, description="Of the viewport that it shows, in CSS pixels.")
+    height: int = 0
+    target: Box | None = Field(default=None, description="Where the element was that the act was aimed at.")
+    before: str | None = Field(default=None, description="Names the call after which the page was pictured before.")
+
+
+class ShownPicture(Model):
+    """Is a picture of a page, as a replay has it."""
+
+    data: str = Field(repr=False, description="WebP, in base64.")
+    width: int
+    height: int
+    time: str = Field(description="When it was made, in ISO 8601 and UTC.")
+
+
+class ActPictures(Model):
+    """Has the pictures of one act, as far as there are some."""
+
+    before: ShownPicture | None = None
+    after: ShownPicture | None = None
+    hidden: bool = Field(default=False, description="None was kept, because a secret might have been seen.")
+    target: Box | None = None

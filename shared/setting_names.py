@@ -49,6 +49,7 @@ SERVICE: Final = (
     "metrics_host",
     "metrics_port",
     "activity_days",
+    "timeline",
     "artifact_days",
     "artifacts_mb",
     "client_artifacts_mb",

@@ -13,6 +13,9 @@ SHARED_GATEWAY: Final = "mcp_gateway.sharing"
 
 # --- paths -------------------------------------------------------------------------------------------------------
 ACTIVITY: Final = "/api/activity"
+ACTIVITY_PICTURES: Final = "/api/activity/pictures"
+MOST_PICTURED: Final = 50
+"""So many records' pictures go into one reply."""
 BROWSER: Final = "/api/browser"
 PAGES: Final = "/api/browser/pages"
 CALLS: Final = "/api/calls"

@@ -19,6 +19,13 @@ from shared.model import Json
 
 _BATCH: Final = 500
 
+OfPage = Annotated[str | None, typer.Option("--page", metavar="ID", help="Only what was done on this page.")]
+OfClient = Annotated[str | None, typer.Option("--client", metavar="LABEL", help="Only this client; `me` is this one.")]
+OfSession = Annotated[str | None, typer.Option("--session", metavar="ID", help="Only what was done in this session.")]
+OfAction = Annotated[str | None, typer.Option("--action", metavar="NAME", help="Only this action, such as click.")]
+Since = Annotated[str | None, typer.Option("--since", metavar="TIME", help="Not before: 10m, 2h, 1d ago, or ISO.")]
+Until = Annotated[str | None, typer.Option("--until", metavar="TIME", help="Not after: likewise.")]
+
 app = new_app()
 
 
@@ -26,24 +33,21 @@ app = new_app()
 def activity(
     *,
     data_dir: flags.DataDir = None,
-    page: Annotated[str | None, typer.Option("--page", metavar="ID", help="Only what was done on this page.")] = None,
-    client: Annotated[str | None, typer.Option(metavar="LABEL", help="Only this client; `me` is this one.")] = None,
-    session: Annotated[str | None, typer.Option(metavar="ID", help="Only what was done in this session.")] = None,
-    action: Annotated[str | None, typer.Option(metavar="NAME", help="Only this action, such as click.")] = None,
-    since: Annotated[
-        str | None, typer.Option(metavar="TIME", help="Not before: 10m, 2h, 1d ago, or an ISO time.")
-    ] = None,
-    until: Annotated[str | None, typer.Option(metavar="TIME", help="Not after: likewise.")] = None,
+    page: OfPage = None,
+    client: OfClient = None,
+    session: OfSession = None,
+    action: OfAction = None,
+    since: Since = None,
+    until: Until = None,
     limit: Annotated[int, typer.Option("--limit", "-n", min=0, help="How many of the newest.")] = 50,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON; with --follow an object a line.")] = False,
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on with what is done from now on.")] = False,
 ) -> None:
     """Who did what, the newest last. What only read is not recorded; typed text is told by its length alone."""
-    filters = {"pageId": page, "client": client, "sessionId": session, "action": action, "since": since, "until": until}
-    query = {name: value for name, value in filters.items() if value is not None}
+    query = query_of(pageId=page, client=client, sessionId=session, action=action, since=since, until=until)
     with Client(flags.settings(data_dir).data_dir) as service:
         if not follow:
-            past = _newest(service, query, limit)
+            past = newest(service, query, limit)
             if as_json:
                 output.say_json([record.model_dump(mode="json", exclude_none=True) for record in past])
             else:
@@ -53,7 +57,7 @@ def activity(
             return
         with service.events({**query, "activity": "1"}) as events:
             next(events)  # it listens now: what is done meanwhile is in both, and shown once
-            past = _newest(service, query, limit)
+            past = newest(service, query, limit)
             _show(past[::-1], as_json=as_json)
             _follow(events, {record.id for record in past}, as_json=as_json)
 
@@ -102,7 +106,12 @@ def _whose(revoked: Json) -> str:
     return ", though nobody of this name or id has been here: browse-together activity shows who has."
 
 
-def _newest(service: Client, query: dict[str, str], limit: int) -> list[ActivityRecord]:
+def query_of(**filters: str | None) -> dict[str, str]:
+    """Return the filters that were given."""
+    return {name: value for name, value in filters.items() if value is not None}
+
+
+def newest(service: Client, query: dict[str, str], limit: int) -> list[ActivityRecord]:
     """Fetch page by page until there are `limit` records, or no more."""
     records: list[ActivityRecord] = []
     while len(records) < limit:

@@ -32,6 +32,7 @@ COMMANDS: Final = MappingProxyType(
         "save": Command("actions", "Save a file that a call made, by its artifactId."),
         "show": Command("wall", "Watch all pages live, and take them in hand, in your own browser."),
         "activity": Command("activity", "Who did what: the record of all clients' actions."),
+        "replay": Command("replay.command", "Make one HTML file of what was done, with pictures, to play and to keep."),
         "forget": Command("activity", "Remove what is kept of a client."),
         "requests": Command("requests", "What agents ask people for: see it, and answer."),
         "login": Command("logins", "Sign in yourself, in an ordinary window of the shared browser."),

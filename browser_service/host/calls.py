@@ -201,7 +201,7 @@ class Calls:
             if action.wakes_page and not page.current.live:
                 await self._bring_up_in_turn(page, run)
             run.admitted = True
-            with page.screencast.showing(run):
+            with page.screencast.showing(run) as shown, entry.thumbnails.of(run, shown, self.artifacts):
                 return within_origins(page, call, action, await perform(page, run, handler))
         async with run.turn(page.queue, self.queue_wait_ms) as waited:
             run.check_not_cancelled()
@@ -209,7 +209,7 @@ class Calls:
             if waited:  # others know by the reply that it runs, mostly sooner
                 self.log.emit(CallMoved(call_id=call.call_id, client_id=call.client_id, state=CallState.RUNNING))
             run.admitted = True
-            with page.screencast.showing(run):
+            with page.screencast.showing(run) as shown, entry.thumbnails.of(run, shown, self.artifacts):
                 return within_origins(page, call, action, await perform_live(page, run, handler))
 
     async def _on_session(self, run: CallRun, action: Action) -> Json:

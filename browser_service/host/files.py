@@ -9,6 +9,7 @@ from pydantic import JsonValue
 
 from browser_service.host.events import well_formed
 from shared.calls import Artifact
+from shared.frames import ActPicture
 from shared.model import Json
 from shared.wire import INLINE_BYTES, MAX_MESSAGE_BYTES
 
@@ -34,6 +35,9 @@ class ArtifactPort(Protocol):
         """Return what it is, where it is kept and how large it is, without its bytes."""
 
     async def text(self, artifact_id: str, client_id: str | None) -> str: ...
+
+    async def keep_picture(self, client_id: str, call_id: str, picture: ActPicture) -> None:
+        """Keep the small picture of what an act made of its page, for the record."""
 
     async def upload(self, name: str, most: int) -> bytes:
         """Read a file of the upload folders, of `most` bytes at most."""

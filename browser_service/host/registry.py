@@ -99,6 +99,7 @@ class PageRegistry:
             crowded_out=self._crowded_out,
             popups=PopupLimit(self._limits.page_popups),
             invisible_text=self._limits.invisible_text,
+            timeline=self._limits.timeline,
         )
         if state.person is not None and (state.person.is_hold or state.asker_id is not None):
             self.people.restore(entry.record, state.person, state.asker_id)

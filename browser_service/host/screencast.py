@@ -18,7 +18,7 @@ from browser_service.host.page.current_tab import CurrentTab
 from browser_service.host.page.life import Life
 from browser_service.host.page.record import PageRecord
 from browser_service.host.page.tab import Tab
-from browser_service.host.scripts import script
+from browser_service.host.recording.secrecy import shows_no_secret
 from browser_service.rules.turns import PageQueue
 from browser_service.waits import wait_until
 from shared.frames import Box, Frame, FrameState, ShownAct, View
@@ -33,11 +33,7 @@ _ANSWERS_WITHIN_S: Final = 1.0
 _ACT_SHOWN_S: Final = 2.0
 """An act is shown for so long after its end, because most take no longer than a glance."""
 _AIMS_WITHIN_MS: Final = 300
-_CHECKED_WITHIN_S: Final = 0.5
-_MOST_FIELDS: Final = 500
-_MOST_FRAMES: Final = 20
 _MOST_WAITING: Final = 5
-_SECRET_SHOWN: Final = script("secret_shown")
 
 
 class Picture(NamedTuple):
@@ -49,7 +45,7 @@ class Picture(NamedTuple):
 
 
 @dataclass
-class _Act:
+class Act:
     """Is the act of a call, as it is shown."""
 
     run: CallRun
@@ -57,6 +53,8 @@ class _Act:
     ended_at: float | None = None
     failed: bool = False
     target: Box | None = None
+    pictured: bool = False
+    """True for one whose target the record has, whoever watches."""
 
 
 class Screencast:
@@ -72,7 +70,7 @@ class Screencast:
         self._asking = 0
         self._cast: Cast | None = None
         self._tab: Tab | None = None
-        self._act: _Act | None = None
+        self._act: Act | None = None
         self._probe: asyncio.Task[None] | None = None
         self._probed_at = 0.0
         self._ending: asyncio.TimerHandle | None = None
@@ -106,16 +104,16 @@ class Screencast:
     # --- for what is done --------------------------------------------------------------------------------------------
 
     @contextmanager
-    def showing(self, run: CallRun) -> Iterator[None]:
+    def showing(self, run: CallRun) -> Iterator[Act | None]:
         """Show the act of a call as the page's, until its end and a moment longer. What does nothing with what the page
         shows is not shown."""
         if not run.action.needs_open_page:
-            yield
+            yield None
             return
-        act = self._act = _Act(run, time.monotonic())
+        act = self._act = Act(run, time.monotonic())
         self._changed.set()
         try:
-            yield
+            yield act
         except BaseException:
             act.failed = True
             raise
@@ -124,11 +122,12 @@ class Screencast:
             self._changed.set()
 
     def aim(self, element: Locator) -> None:
-        """Mark the element that the act is aimed at, if somebody watches. The act does not wait for it."""
-        if self._cast is not None and self._act is not None:
+        """Mark the element that the act is aimed at, if somebody watches or the act is pictured. The act does not wait
+        for it."""
+        if self._act is not None and (self._cast is not None or self._act.pictured):
             self._background.spawn(self._mark(self._act, element))
 
-    async def _mark(self, act: _Act, element: Locator) -> None:
+    async def _mark(self, act: Act, element: Locator) -> None:
         with contextlib.suppress(PlaywrightError):
             if found := await element.bounding_box(timeout=_AIMS_WITHIN_MS):
                 act.target = Box(**found)
@@ -184,7 +183,7 @@ class Screencast:
     def _waiting(self) -> list[str]:
         return [turn.description for turn in self._queue.line][:_MOST_WAITING]
 
-    def _shown_act(self) -> _Act | None:
+    def _shown_act(self) -> Act | None:
         act = self._act
         over = act is None or (act.ended_at is not None and time.monotonic() - act.ended_at > _ACT_SHOWN_S)
         return None if over else act
@@ -209,15 +208,9 @@ class Screencast:
 
     async def _is_harmless(self) -> bool:
         """Say if no field for a secret can be seen on the page. Of a page that does not answer nothing is known."""
-        tab = self._tab
-        if tab is None or self._record.dialog is not None or len(tab.page.frames) > _MOST_FRAMES:
+        if self._tab is None or self._record.dialog is not None:
             return False
-        try:
-            async with asyncio.timeout(_CHECKED_WITHIN_S):
-                asked = [frame.evaluate(_SECRET_SHOWN, _MOST_FIELDS) for frame in tab.page.frames]
-                return not any(await asyncio.gather(*asked))
-        except (PlaywrightError, TimeoutError):
-            return False
+        return await shows_no_secret(self._tab.page)
 
     # --- how pictures are made ---------------------------------------------------------------------------------------
 
@@ -257,7 +250,7 @@ async def _answers(tab: Tab) -> None:
         await (tab.cdp.send("Runtime.evaluate", {"expression": "1"}) if tab.cdp else tab.page.evaluate("1"))
 
 
-def _shown(act: _Act) -> ShownAct:
+def _shown(act: Act) -> ShownAct:
     call = act.run.call
     over = "failed" if act.failed else "done"
     return ShownAct(

@@ -104,3 +104,5 @@ class HostLimits:
     idle: Idle = field(default_factory=Idle)
     save_every_ms: int = 30_000
     invisible_text: Literal["drop", "mark", "keep"] = "drop"
+    timeline: Literal["thumbnails", "watched", "off"] = "watched"
+    """Says which acts are pictured for the record."""

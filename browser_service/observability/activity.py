@@ -15,10 +15,12 @@ from browser_service.rules.bounded import Bounded
 from browser_service.security import redaction
 from browser_service.security.auth import Identity
 from browser_service.store.activity import ActivityTable, Row, RowFilter
+from browser_service.store.thumbnails import ThumbnailTable
 from shared.actions.base import Action
 from shared.actions.traits import Scope
 from shared.calls import ActivityRecord, Outcome
 from shared.errors import JournalFailed
+from shared.frames import ActPictures
 from shared.model import Json
 from shared.timestamps import iso
 from shared.wire import DEFAULT_SESSION
@@ -106,8 +108,8 @@ class Watcher:
 class Activity:
     """Holds the calls that are not written yet; the journal has all others."""
 
-    def __init__(self, table: ActivityTable, directory: PageDirectory) -> None:
-        self._table = table
+    def __init__(self, table: ActivityTable, thumbnails: ThumbnailTable, directory: PageDirectory) -> None:
+        self._table, self._thumbnails = table, thumbnails
         self._directory = directory
         self._may_know = directory.may_know
         self._last_id = 0
@@ -175,6 +177,12 @@ class Activity:
                 break
             before = rows[-1].id
         return [activity_record(row, client_id) for row in visible[:limit]], len(visible) > limit
+
+    async def pictures(self, row_ids: Iterable[int], client_id: str) -> dict[int, ActPictures]:
+        """Return the pictures of those of these acts that the client may see, by the ids of the records."""
+        await self.flush()
+        rows = await self._table.rows(row_ids)
+        return await self._thumbnails.of(row for row in rows if may_see(row, client_id, self._may_know))
 
     @contextlib.contextmanager
     def watch(self, row_filter: RowFilter, client_id: str, *, all_rows: bool = False) -> Iterator[Watcher]:

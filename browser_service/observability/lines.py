@@ -23,7 +23,7 @@ def line(record: ActivityRecord, now: datetime) -> str:
         parts.append(f"now at {record.url_after}")
     elif record.url_before and not record.url_after:
         parts.append(f"at {record.url_before}")
-    act = " ".join([record.action, *_argument_texts(record.arguments)])
+    act = " ".join([record.action, *argument_texts(record.arguments)])
     return " ".join(f"{_time(record.time, now)} {client}: {act}{page} → {'; '.join(parts)}".split())
 
 
@@ -32,7 +32,8 @@ def _time(text: str, now: datetime) -> str:
     return at.strftime("%H:%M:%S" if at.date() == now.date() else "%Y-%m-%d %H:%M:%S")
 
 
-def _argument_texts(arguments: Json) -> list[str]:
+def argument_texts(arguments: Json) -> list[str]:
+    """Write arguments as `#logout button=right`, a text for each."""
     return [_argument_text(name, value) for name, value in arguments.items()]
 
 

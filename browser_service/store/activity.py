@@ -1,7 +1,7 @@
 """Stores the newest records of who did what: one row for each call."""
 
 import sqlite3
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -99,11 +99,19 @@ class ActivityTable:
             labels.setdefault(str(client_id), set()).add(str(label))
         return labels
 
-    async def forget(self, client_ids: Iterable[str]) -> int:
-        """Delete the rows of these clients, overwriting their bytes on disk, and return how many there were."""
+    async def rows(self, row_ids: Iterable[int]) -> list[Row]:
+        """Return the rows of these ids, as far as they are there."""
+        ids = [*row_ids]
+        sql = f"SELECT * FROM activity WHERE id IN ({','.join('?' * len(ids))})"  # noqa: S608 - question marks
+        return [Row._make(row) for row in await self._journal.read(sql, *ids)]
+
+    async def forget(self, client_ids: Collection[str]) -> int:
+        """Delete the rows of these clients with their pictures, overwriting their bytes on disk, and return how many
+        rows there were."""
 
         def delete(db: sqlite3.Connection) -> int:
             db.execute("PRAGMA secure_delete = ON")
+            db.executemany("DELETE FROM thumbnails WHERE client_id = ?", [(each,) for each in client_ids])
             return sum(db.execute("DELETE FROM activity WHERE client_id = ?", (each,)).rowcount for each in client_ids)
 
         count = await self._journal.transact(delete)
@@ -112,3 +120,4 @@ class ActivityTable:
 
     async def forget_before(self, at: float) -> None:
         await self._journal.write("DELETE FROM activity WHERE at < ?", at)
+        await self._journal.write("DELETE FROM thumbnails WHERE at < ?", at)

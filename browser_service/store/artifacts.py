@@ -15,10 +15,12 @@ from typing import NamedTuple, cast
 from browser_service.pictures import preview
 from browser_service.security.named_secrets import NamedSecrets
 from browser_service.store.journal import Journal
+from browser_service.store.thumbnails import ThumbnailTable
 from browser_service.store.uploads import UploadRoots
 from shared.calls import Artifact
 from shared.errors import ArtifactNotFound, ResourceExhausted, ValidationFailed, field_details
 from shared.filenames import safe_name, split_suffix, with_suffix
+from shared.frames import ActPicture
 from shared.next_calls import next_call
 from shared.wire import FILES, INLINE_BYTES
 
@@ -78,6 +80,7 @@ class Artifacts:
     ) -> None:
         self._directory, self._output = folders
         self.journal = journal
+        self._thumbnails = ThumbnailTable(journal)
         self._uploads = uploads
         self._limits = limits
         self._secrets = secrets
@@ -194,6 +197,10 @@ class Artifacts:
         if (await asyncio.to_thread(path.stat)).st_size > _DATA_BYTES:
             raise _unreadable(f"{artifact_id} has more than {_DATA_BYTES:,} bytes, too many to be worked with.")
         return await asyncio.to_thread(path.read_bytes), mime_type
+
+    async def keep_picture(self, client_id: str, call_id: str, picture: ActPicture) -> None:
+        """Keep the small picture of what an act made of its page, for the record."""
+        await self._thumbnails.add((client_id, call_id), picture)
 
     async def upload(self, name: str, max_bytes: int) -> bytes:
         return await asyncio.to_thread(self._uploads.read, name, max_bytes)

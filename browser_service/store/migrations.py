@@ -39,5 +39,12 @@ MIGRATIONS: Final[dict[str, tuple[str, ...]]] = {
         "CREATE TABLE revoked (kind TEXT NOT NULL, value TEXT NOT NULL, at REAL NOT NULL, UNIQUE (kind, value))",
     ),
     "m_tokens": ("CREATE TABLE tokens (name TEXT PRIMARY KEY COLLATE NOCASE, record TEXT NOT NULL)",),
+    "m_thumbnails": (
+        (
+            "CREATE TABLE thumbnails (client_id TEXT NOT NULL, call_id TEXT NOT NULL, at REAL NOT NULL,"
+            " facts TEXT NOT NULL, data BLOB, PRIMARY KEY (client_id, call_id))"
+        ),
+        "CREATE INDEX thumbnails_at ON thumbnails (at)",
+    ),
     "m_saved_by": ("ALTER TABLE saved_states ADD COLUMN client_id TEXT NOT NULL DEFAULT ''",),
 }

@@ -25,6 +25,7 @@ from browser_service.host.page.titles import Titles
 from browser_service.host.reading.unseen import InvisibleText
 from browser_service.host.recording.console import Console
 from browser_service.host.recording.recording import Recorder
+from browser_service.host.recording.thumbnails import Thumbnails, Timeline
 from browser_service.host.recovery.filled_fields import FilledFields
 from browser_service.host.screencast import Screencast
 from browser_service.host.session import SessionEntry
@@ -66,6 +67,7 @@ class PageEntry:
         crowded_out: Callable[[], bool],
         popups: PopupLimit,
         invisible_text: InvisibleText,
+        timeline: Timeline,
     ) -> None:
         # Longer than 40 lines, because the parts are made here in the order in which they need each other.
         self.session, self.people, self._invisible_text = session, people, invisible_text
@@ -82,6 +84,7 @@ class PageEntry:
         self.current = CurrentTab(record, session, self.filled_fields, on_lost)
         self.screencast = Screencast(record, self.current, self.queue)
         self.hand = Hand(record, self.current)
+        self.thumbnails = Thumbnails(record, self.current, self.screencast, lambda: self.recorded, timeline)
         self.titles = Titles(record, self.current, emit)
         self.recovery = Recovery(record, self.current, session, self.settings, self.filled_fields, self.adopt, emit)
         self._listener = Listener(
@@ -125,9 +128,13 @@ class PageEntry:
             or (lease is not None and lease.kept_s > 0)
             or record.dialog is not None
             or self.queue.busy
-            or self.recorder.running
-            or self.session.tracing.running
+            or self.recorded
         )
+
+    @property
+    def recorded(self) -> bool:
+        """True while a recording of it runs, or of its session."""
+        return self.recorder.running or self.session.tracing.running
 
     @property
     def irreplaceable(self) -> bool:

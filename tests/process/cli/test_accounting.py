@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 
 import httpx
 import pytest
@@ -108,3 +109,15 @@ def test_a_token_is_revoked_by_itself_and_all_of_a_caller_by_its_name(running: T
     assert status(anew) == 200
     assert running.run("revoke").code == 2
     assert "nobody of this name or id has been here" in running.succeed("revoke", "--client", "Visitr").out
+
+
+@pytest.mark.usefixtures("robin")
+def test_a_replay_is_one_file_for_this_account_with_what_activity_shows(running: Terminal, tmp_path: Path) -> None:
+    file = tmp_path / "robin.html"
+    made = running.succeed("replay", "--page", "robin", "--since", "10m", "-n", "2", "-o", str(file), "--json").json
+    assert (made["acts"], file.stat().st_mode & 0o777) == (2, 0o600)
+    text = file.read_text("utf-8")
+    assert '"words":"button"' in text
+    assert "the-id-of-robin" not in text
+    nothing = running.run("replay", "--page", "nobody", "-o", str(tmp_path / "nothing.html"))
+    assert (nothing.code, nothing.err, [*tmp_path.iterdir()]) == (1, "Nothing that matches is recorded.\n", [file])

@@ -1,0 +1,144 @@
+"""Writes a replay: everything that it shows is data in the page, which its script writes as text and never as HTML."""
+
+import base64
+import hashlib
+import html
+import json
+import re
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import browser_service
+from browser_service.observability.lines import argument_texts
+from shared.calls import ActivityRecord
+from shared.frames import ActPictures, ShownPicture
+from shared.model import Json
+from shared.timestamps import iso
+from shared.wire import VERSION
+
+_HERE: Final = Path(__file__).parent
+_LOOKS: Final = Path(browser_service.__file__).parent / "http" / "static" / "wall" / "base.css"
+"""A replay looks like the wall."""
+_PART: Final = re.compile(r"\{\{(\w+)\}\}")
+
+
+class Act(NamedTuple):
+    """Is one act, with its pictures as far as there are some."""
+
+    record: ActivityRecord
+    pictures: ActPictures
+
+
+class Replay:
+    """Takes acts, the newest first, as long as there is room, and makes a page of them."""
+
+    def __init__(self, filters: dict[str, str], most_bytes: int, *, more: bool) -> None:
+        """`more` says that older acts match that are not given."""
+        self._filters, self._most_bytes, self._more = filters, most_bytes, more
+        self._acts: list[Json] = []
+        self._images: dict[str, int] = {}
+        self._bytes = 0
+        self._without_room = 0
+        self._no_pictures_before = ""
+
+    @property
+    def acts(self) -> int:
+        return len(self._acts)
+
+    @property
+    def pictures(self) -> int:
+        return len(self._images)
+
+    @property
+    def has_room(self) -> bool:
+        """True while another picture fits."""
+        return not self._no_pictures_before
+
+    @property
+    def left_out(self) -> list[str]:
+        """Say what of the span is not in the page."""
+        texts = []
+        if self._no_pictures_before:
+            texts.append(f"Pictures until {self._no_pictures_before} are left out: --max-mb gives them room.")
+        if self._without_room:
+            texts.append(f"{self._without_room} older acts are left out: --max-mb gives them room.")
+        if self._more:
+            texts.append("Older acts that match are left out: --limit gives them room.")
+        return texts
+
+    def add(self, acts: Iterable[Act]) -> None:
+        for act in acts:
+            shown = _shown(act.record)
+            size = len(json.dumps(shown))
+            if self._without_room or self._bytes + size > self._most_bytes:
+                self._without_room += 1
+                continue
+            self._bytes += size
+            self._acts.append({**shown, **self._with_pictures(act)})
+
+    def html(self) -> str:
+        """Return the page."""
+        style = _LOOKS.read_text("utf-8") + (_HERE / "replay.css").read_text("utf-8")
+        program = (_HERE / "replay.js").read_text("utf-8")
+        images = [*self._images]
+        about: Json = {
+            "filters": {**self._filters},
+            "leftOut": [*self.left_out],
+            "made": iso(datetime.now(UTC), "seconds"),
+            "version": VERSION,
+        }
+        parts = {
+            "csp": _policy(style, program),
+            "title": html.escape(self._title),
+            "style": style,
+            "data": _embedded({"about": about, "acts": [*self._acts[::-1]], "images": [*images]}),
+            "program": program,
+        }
+        return _PART.sub(lambda part: parts[part[1]], (_HERE / "replay.html").read_text("utf-8"))
+
+    @property
+    def _title(self) -> str:
+        return f"Replay of {self._filters['pageId']}" if "pageId" in self._filters else "Replay"
+
+    def _with_pictures(self, act: Act) -> Json:
+        """Return an act's pictures by their places, each in the page once, or nothing where there is no room."""
+        pictures = act.pictures
+        both = {"before": pictures.before, "after": pictures.after}
+        new = {each.data for each in both.values() if each is not None} - self._images.keys()
+        size = sum(map(len, new))
+        if size and (not self.has_room or self._bytes + size > self._most_bytes):
+            self._no_pictures_before = self._no_pictures_before or act.record.time
+            return {}
+        self._bytes += size
+        target = pictures.target.model_dump() if pictures.target is not None else None
+        shown: Json = {name: self._place(each) for name, each in both.items() if each is not None}
+        return {**shown, "target": target, "hidden": pictures.hidden}
+
+    def _place(self, picture: ShownPicture) -> Json:
+        place = self._images.setdefault(picture.data, len(self._images))
+        return {"image": place, "width": picture.width, "height": picture.height, "time": picture.time}
+
+
+def _shown(record: ActivityRecord) -> Json:
+    facts = record.model_dump(mode="json", exclude_none=True, exclude={"arguments", "call_id"})
+    hue = int.from_bytes(hashlib.sha256(record.client.encode()).digest()[:4], "big") % 360
+    return {**facts, "words": " ".join(argument_texts(record.arguments)), "hue": hue}
+
+
+def _embedded(data: Json) -> str:
+    """Return data as JSON that ends no script element, whatever texts it has."""
+    return json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
+
+
+def _policy(style: str, program: str) -> str:
+    """Return the page's own rules: nothing is loaded from anywhere, and nothing runs besides this style and script."""
+    return (
+        f"default-src 'none'; img-src data:; style-src '{_digest(style)}'; script-src '{_digest(program)}'; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _digest(text: str) -> str:
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"

@@ -1,0 +1,245 @@
+// Plays what was done. All of it is data, and is written as text.
+"use strict";
+(() => {
+  const { about, acts, images } = JSON.parse(document.getElementById("data").textContent);
+  const $ = (id) => document.getElementById(id);
+  const source = (place) => `data:image/webp;base64,${images[place]}`;
+  const PAUSES = { before: 1100, after: 1700, none: 1100 };
+  const SPEEDS = [1, 2, 4, 0.5];
+  const PLAY = "M6 3.5v13l11-6.5z";
+  const PAUSE = "M5 4h3.5v12H5zM11.5 4H15v12h-3.5z";
+  const POINTED = ["click", "double_click", "hover", "tap", "check", "uncheck", "right_click"];
+  let at = 0, side = "after", timer = 0, speed = 1, shown = acts.map((_, place) => place);
+
+  function el(tag, properties = {}, ...children) {
+    const made = document.createElement(tag);
+    for (const [name, value] of Object.entries(properties)) {
+      if (name in made) made[name] = value;
+      else made.setAttribute(name, value);
+    }
+    made.append(...children);
+    return made;
+  }
+
+  const date = (act) => new Date(act.time);
+  const day = (act) => date(act).toLocaleDateString([], { year: "numeric", month: "long", day: "numeric" });
+  const clock = (act) => date(act).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit", hour12: false });
+  const took = (ms) => (ms < 1000 ? `${ms} ms` : `${(ms / 1000).toFixed(1)} s`);
+  const verb = (act) => act.action.replaceAll("_", " ");
+  const who = (act) => act.client || "A client";
+  const both = (act) => act.before && (act.after || act.hidden);
+  const failed = (act) => act.outcome !== "ok";
+  const many = (count, word) => `${count} ${word}${count === 1 ? "" : "s"}`;
+
+  // --- the head ---
+
+  function head() {
+    const first = acts[0], last = acts[acts.length - 1];
+    const span = day(first) === day(last)
+      ? `${day(first)}, ${clock(first)} to ${clock(last)}`
+      : `${day(first)}, ${clock(first)} to ${day(last)}, ${clock(last)}`;
+    const clients = new Set(acts.map(who)).size, wrong = acts.filter(failed).length;
+    const parts = [span, many(acts.length, "act"), many(clients, "client"), wrong ? `${wrong} failed` : "none failed"];
+    const { pageId, ...filters } = about.filters;
+    for (const [name, value] of Object.entries(filters)) parts.push(`${name} ${value}`);
+    $("about").textContent = parts.join(" · ");
+    $("left-out").hidden = !about.leftOut.length;
+    $("left-out").textContent = about.leftOut.join(" ");
+  }
+
+  // --- one act ---
+
+  function fact(list, name, value, kind = "") {
+    list.append(el("dt", { textContent: name }), el("dd", { textContent: value, className: kind }));
+  }
+
+  function facts(act) {
+    const list = $("facts");
+    list.replaceChildren();
+    fact(list, "Result", failed(act) ? `${act.outcome}, after ${took(act.durationMs)}` : `done in ${took(act.durationMs)}`, failed(act) ? "wrong" : "good");
+    if (act.pageId) fact(list, "Page", act.sessionId && act.sessionId !== "default" ? `${act.pageId}, in session ${act.sessionId}` : act.pageId);
+    if (act.urlBefore) fact(list, act.urlAfter ? "From" : "At", act.urlBefore);
+    if (act.urlAfter) fact(list, "Led to", act.urlAfter);
+    for (const request of act.requests ?? []) fact(list, "Sent", `${request.method} ${request.url} ${request.status || "no answer"}`, request.status >= 400 || !request.status ? "wrong" : "");
+  }
+
+  function picture() {
+    const act = acts[at], found = act[side];
+    for (const each of ["before", "after"]) {
+      $(each).setAttribute("aria-pressed", String(each === side && Boolean(act[each] || act.hidden)));
+      $(each).disabled = !(act[each] || (each === "after" && act.hidden));
+    }
+    $("image").hidden = !found;
+    $("note").textContent = found ? "" : act.hidden ? "Not pictured: a password or a code might have been seen" : images.length ? "This act was not pictured" : "No pictures were recorded";
+    if (found) {
+      const is = found === act.before ? "before" : "after";
+      $("image").src = source(found.image);
+      $("image").alt = `The page ${is} ${verb(act)}, pictured at ${clock(found)}`;
+      $("paper").style.setProperty("--ratio", found.width / found.height);
+      $("picture").style.setProperty("--ratio", found.width / found.height);
+    }
+    mark(act, found);
+  }
+
+  function mark(act, found) {
+    const box = act.target, target = $("target");
+    const aimed = found && box && (found === act.before || !act.before);
+    const inside = aimed && box.x < found.width && box.y < found.height && box.x + box.width > 0 && box.y + box.height > 0;
+    target.hidden = !inside;
+    if (!inside) return;
+    const part = (value, whole) => `${(100 * value) / whole}%`;
+    target.classList.toggle("pointed", POINTED.includes(act.action));
+    for (const [name, value, whole] of [["left", box.x, found.width], ["top", box.y, found.height], ["width", box.width, found.width], ["height", box.height, found.height]])
+      target.style.setProperty(name, part(value, whole));
+  }
+
+  function show(place, { say = true } = {}) {
+    at = Math.max(0, Math.min(acts.length - 1, place));
+    const act = acts[at], stage = document.querySelector(".stage");
+    side = timer && both(act) ? "before" : "after";
+    stage.style.setProperty("--hue", act.hue);
+    stage.classList.toggle("failed", failed(act));
+    $("owner").textContent = who(act);
+    $("time").textContent = `${day(act)}, ${clock(act)}`;
+    $("time").dateTime = act.time;
+    $("act").textContent = verb(act);
+    $("words").textContent = act.words;
+    facts(act);
+    picture();
+    $("slider").value = at + 1;
+    $("slider").setAttribute("aria-valuetext", `${at + 1} of ${acts.length}: ${who(act)}, ${verb(act)}, ${clock(act)}`);
+    $("count").textContent = `${at + 1} / ${acts.length}`;
+    $("previous").disabled = at === 0;
+    $("next").disabled = at === acts.length - 1;
+    current(say);
+    if (say && !timer) $("said").textContent = `${at + 1} of ${acts.length}: ${who(act)}, ${verb(act)}, ${failed(act) ? act.outcome : "done"}`;
+  }
+
+  function turn(to) {
+    side = to;
+    picture();
+  }
+
+  // --- the timeline ---
+
+  const rows = acts.map((act, place) => {
+    const small = act.after ?? act.before;
+    const thumbnail = small ? el("img", { className: "small", alt: "", src: source(small.image) }) : el("span", { className: "small" });
+    const button = el("button", { type: "button", className: failed(act) ? "row failed" : "row", onclick: () => { stop(); show(place); } },
+      thumbnail,
+      el("span", { className: "lines" },
+        el("span", { className: "first-line" }, el("span", { className: "owner cut", textContent: who(act) }), el("time", { className: "mono quiet", dateTime: act.time, textContent: clock(act) })),
+        el("span", { className: "second-line cut" }, el("span", { className: "verb", textContent: verb(act) }), ` ${act.words || ""}`),
+        el("span", { className: failed(act) ? "first-line cut wrong" : "first-line cut quiet", textContent: [failed(act) ? act.outcome : took(act.durationMs), about.filters.pageId ? "" : act.pageId, act.requests?.length ? many(act.requests.length, "request") : ""].filter(Boolean).join(" · ") })));
+    button.style.setProperty("--hue", act.hue);
+    return el("li", {}, button);
+  });
+
+  function list() {
+    const children = [];
+    let last = "";
+    for (const place of shown) {
+      if (day(acts[place]) !== last && acts.length && day(acts[0]) !== day(acts[acts.length - 1])) children.push(el("li", { className: "day", textContent: day(acts[place]) }));
+      last = day(acts[place]);
+      children.push(rows[place]);
+    }
+    $("rows").replaceChildren(...(children.length ? children : [el("li", { className: "none", textContent: "No act matches." })]));
+  }
+
+  function current(scroll) {
+    const list = $("rows"), row = rows[at].firstChild;
+    list.querySelector("[aria-current]")?.removeAttribute("aria-current");
+    row.setAttribute("aria-current", "step");
+    if (scroll && list.scrollHeight > list.clientHeight) {
+      const top = row.offsetTop - list.offsetTop;
+      if (top < list.scrollTop || top + row.offsetHeight > list.scrollTop + list.clientHeight) list.scrollTop = top - list.clientHeight / 3;
+    }
+  }
+
+  function search() {
+    const words = $("search").value.toLowerCase().split(/\s+/).filter(Boolean);
+    const text = (act) => [who(act), act.action, verb(act), act.words, act.outcome, act.pageId, act.urlBefore, act.urlAfter, ...(act.requests ?? []).map((each) => each.url)].join(" ").toLowerCase();
+    shown = acts.map((_, place) => place).filter((place) => words.every((word) => text(acts[place]).includes(word)));
+    $("found").textContent = words.length ? many(shown.length, "act") : "";
+    list();
+    current(true);
+  }
+
+  // --- the player ---
+
+  function pause() {
+    const act = acts[at];
+    return (both(act) ? PAUSES[side] : act.after ? PAUSES.after : PAUSES.none) / speed;
+  }
+
+  function tick() {
+    const act = acts[at];
+    if (both(act) && side === "before") turn("after");
+    else if (at < acts.length - 1) show(at + 1);
+    else return stop();
+    timer = setTimeout(tick, pause());
+  }
+
+  function stop() {
+    clearTimeout(timer);
+    timer = 0;
+    button("Play", PLAY);
+  }
+
+  function play() {
+    if (timer) return stop();
+    button("Pause", PAUSE);
+    timer = -1;
+    show(at === acts.length - 1 ? 0 : at);
+    timer = setTimeout(tick, pause());
+  }
+
+  function button(name, shape) {
+    $("play").setAttribute("aria-label", name);
+    $("play").title = `${name} (space)`;
+    $("play-shape").setAttribute("d", shape);
+  }
+
+  function step(by) {
+    stop();
+    show(at + by);
+  }
+
+  function faster() {
+    speed = SPEEDS[(SPEEDS.indexOf(speed) + 1) % SPEEDS.length];
+    $("speed").textContent = `${speed}×`;
+    $("speed").setAttribute("aria-label", `Speed ${speed}×`);
+  }
+
+  const KEYS = {
+    " ": play,
+    ArrowLeft: () => step(-1),
+    ArrowRight: () => step(1),
+    Home: () => step(-acts.length),
+    End: () => step(acts.length),
+    b: () => { stop(); if (both(acts[at])) turn(side === "before" ? "after" : "before"); },
+    s: faster,
+    "/": () => $("search").focus(),
+  };
+
+  addEventListener("keydown", (event) => {
+    const into = event.target, key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+    const own = into.matches("input[type=search]") || (key === " " && into.matches("button")) || (into.matches("input") && key.length > 1);
+    if (event.ctrlKey || event.metaKey || event.altKey || own || !KEYS[key]) return;
+    event.preventDefault();
+    KEYS[key]();
+  });
+
+  $("play").onclick = play;
+  $("previous").onclick = () => step(-1);
+  $("next").onclick = () => step(1);
+  $("speed").onclick = faster;
+  $("before").onclick = () => { stop(); turn("before"); };
+  $("after").onclick = () => { stop(); turn("after"); };
+  $("slider").max = acts.length;
+  $("slider").oninput = () => { stop(); show(Number($("slider").value) - 1); };
+  $("search").oninput = search;
+  head();
+  list();
+  show(0, { say: false });
+})();

@@ -1,0 +1,173 @@
+"""Pictures what acts made of a page, small, for the record of them. No act and no reply waits for that."""
+
+import asyncio
+import base64
+import io
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Final, Literal, NamedTuple
+
+import structlog
+from PIL import Image
+from playwright.async_api import Error as PlaywrightError
+
+from browser_service.host.background import Background
+from browser_service.host.call_run import CallRun
+from browser_service.host.files import ArtifactPort
+from browser_service.host.page.current_tab import CurrentTab
+from browser_service.host.page.record import PageRecord
+from browser_service.host.page.tab import Tab
+from browser_service.host.recording.secrecy import shows_no_secret
+from browser_service.host.screencast import Act, Screencast
+from browser_service.host.seam import CallKey
+from browser_service.pictures import flatten, work_on
+from shared.actions.traits import Effect
+from shared.errors import JournalFailed
+from shared.frames import ActPicture
+
+Timeline = Literal["thumbnails", "watched", "off"]
+
+_log = structlog.get_logger(__name__)
+
+_PAINTED_S: Final = 0.12
+"""A page is pictured so long after an act, because it is drawn a few frames later; then no other act may run there."""
+_WITHIN_S: Final = 3.0
+_SIZE: Final = (640, 960)
+_QUALITIES: Final = (55, 35, 15)
+_MOST_BYTES: Final = 40_000
+_CAPTURE_QUALITY: Final = 70
+
+
+class _Ended(NamedTuple):
+    """Is an act that has ended and waits for its picture."""
+
+    run: CallRun
+    act: Act
+    artifacts: ArtifactPort
+    before: str | None
+
+
+class _Last(NamedTuple):
+    """Is the picture that was taken last. For the next act it is the one from before, if that is the same client's, who
+    has seen what it shows, and the page is where it was."""
+
+    call_id: str
+    by_whom_where: tuple[str, str]
+
+
+class Thumbnails:
+    """Pictures one page after its acts, one at a time: of acts in quick succession the last, whose picture shows what
+    all of them made.
+
+    A picture is taken between two questions whether the page shows a secret, while no act runs there. One that the
+    screencast sent by itself may be of a moment before both, so none of those is kept."""
+
+    def __init__(
+        self,
+        record: PageRecord,
+        current: CurrentTab,
+        screencast: Screencast,
+        recorded: Callable[[], bool],
+        timeline: Timeline,
+    ) -> None:
+        self._record, self._current, self._screencast = record, current, screencast
+        self._recorded, self._timeline = recorded, timeline
+        self._begun = self._running = 0
+        self._ended: _Ended | None = None
+        self._working = False
+        self._last: _Last | None = None
+        self._background = Background()
+
+    @property
+    def _wanted(self) -> bool:
+        if self._timeline == "watched":
+            return self._screencast.watched or self._recorded()
+        return self._timeline == "thumbnails"
+
+    @contextmanager
+    def of(self, run: CallRun, act: Act | None, artifacts: ArtifactPort) -> Iterator[None]:
+        """Picture what this call makes of the page, if it acts and pictures are wanted."""
+        if act is None or run.action.effect is Effect.READS or not self._wanted:
+            yield
+            return
+        act.pictured = True
+        last, here = self._last, (run.call.client_id, self._record.url)
+        before = last.call_id if last is not None and last.by_whom_where == here else None
+        self._begun += 1
+        self._running += 1
+        try:
+            yield
+        finally:
+            self._running -= 1
+            self._ended = _Ended(run, act, artifacts, before)
+            if not self._working:
+                self._working = True
+                self._background.spawn(self._work())
+
+    async def _work(self) -> None:
+        try:
+            while self._ended is not None:
+                await asyncio.sleep(_PAINTED_S)  # no event tells that the page is drawn
+                ended, self._ended = self._ended, None
+                if not self._running:  # else the act that runs is pictured when it ends
+                    await self._picture(ended)
+        finally:
+            self._working = False
+
+    async def _picture(self, ended: _Ended) -> None:
+        tab, begun, url = self._current.tab, self._begun, self._record.url
+        if tab is None or not self._current.live or self._record.dialog is not None:
+            return
+        try:
+            async with asyncio.timeout(_WITHIN_S):
+                seen = await _pictured(tab)
+        except (PlaywrightError, TimeoutError, OSError, ValueError):  # it ended, or does not answer
+            return
+        if begun != self._begun:
+            return
+        picture = (seen or ActPicture()).model_copy(update={"target": ended.act.target, "before": ended.before})
+        key = CallKey.parse(ended.run.call.call_id)
+        try:
+            await ended.artifacts.keep_picture(ended.run.call.client_id, key.call_id, picture)
+        except JournalFailed as error:
+            _log.warning("a picture of an act cannot be kept", reason=str(error))
+            return
+        kept = _Last(ended.run.call.call_id, (ended.run.call.client_id, url))
+        self._last = kept if seen is not None else None
+
+
+async def _pictured(tab: Tab) -> ActPicture | None:
+    """Return a small picture of the page; None where a secret may be seen on it."""
+    if not await shows_no_secret(tab.page):
+        return None
+    data, (width, height) = await _capture(tab)
+    if not await shows_no_secret(tab.page):
+        return None
+    small = await work_on(width * height, _reduced, data)
+    return ActPicture(data=base64.b64encode(small).decode(), width=width, height=height)
+
+
+async def _capture(tab: Tab) -> tuple[bytes, tuple[int, int]]:
+    """Return what the window shows, and its size in CSS pixels."""
+    if tab.cdp is None:
+        data = await tab.page.screenshot(type="jpeg", quality=_CAPTURE_QUALITY, scale="css")
+        return data, Image.open(io.BytesIO(data)).size
+    asked = {"format": "jpeg", "quality": _CAPTURE_QUALITY}
+    shot, metrics = await asyncio.gather(
+        tab.cdp.send("Page.captureScreenshot", asked), tab.cdp.send("Page.getLayoutMetrics")
+    )
+    window = metrics["cssLayoutViewport"]
+    return base64.b64decode(shot["data"]), (round(window["clientWidth"]), round(window["clientHeight"]))
+
+
+def _reduced(data: bytes) -> bytes:
+    opened = Image.open(io.BytesIO(data))
+    opened.draft("RGB", _SIZE)
+    picture = flatten(opened)
+    picture.thumbnail(_SIZE)
+    for quality in _QUALITIES:
+        out = io.BytesIO()
+        picture.save(out, "WEBP", quality=quality, method=2)
+        if out.tell() <= _MOST_BYTES:
+            break
+    return out.getvalue()

@@ -1,0 +1,71 @@
+"""Tests a replay in a browser: it plays, steps and is searched by keyboard, and asks no server for anything."""
+
+import base64
+import io
+
+import pytest
+from PIL import Image
+from playwright.async_api import expect
+
+from browser_service.cli.replay.page import Act, Replay
+from shared.calls import ActivityRecord
+from shared.frames import ActPictures, Box, ShownPicture
+from tests.support.json import AnyJson
+from tests.support.service import Agent, RunningService
+from tests.support.site import Site
+
+pytestmark = pytest.mark.anyio
+
+
+def picture(colour: str) -> ShownPicture:
+    out = io.BytesIO()
+    Image.new("RGB", (64, 40), colour).save(out, "WEBP")
+    data = base64.b64encode(out.getvalue()).decode()
+    return ShownPicture(data=data, width=1280, height=800, time="2026-01-31T14:05:00.000Z")
+
+
+def record(number: int, **facts: AnyJson) -> ActivityRecord:
+    usual = {"time": f"2026-01-31T14:05:0{number}.000Z", "client": "Robin", "you": False, "durationMs": 5}
+    return ActivityRecord.model_validate({**usual, "id": number, "outcome": "ok", "callId": str(number), **facts})
+
+
+async def test_a_replay_is_played_and_searched_by_keyboard_and_asks_no_server(
+    service: RunningService, agent: Agent, site: Site
+) -> None:
+    clicked = ActPictures(before=picture("red"), after=picture("blue"), target=Box(x=640, y=0, width=320, height=80))
+    replay = Replay({"pageId": "shop"}, 1_000_000, more=False)
+    title = "<img src=/evil onerror=evil()>"
+    replay.add(
+        [
+            Act(record(3, action="click", outcome="ELEMENT_NOT_FOUND"), ActPictures()),
+            Act(record(2, action="fill", arguments={"selector": title}), ActPictures(hidden=True)),
+            Act(record(1, action="click", arguments={"selector": "#buy"}), clicked),
+        ]
+    )
+    await agent.call("goto", pageId="replay", url=site.page("/replay", replay.html()))
+    page, asked = service.window("replay"), list[str]()
+    page.on("request", lambda request: asked.append(request.url) if not request.url.startswith("data:") else None)
+    act, note = page.get_by_role("heading", level=2), page.locator("#note")
+    await expect(page.get_by_role("heading", level=1)).to_have_text("Replay of shop")
+    await expect(page.get_by_role("img", name="The page after click")).to_be_visible()
+    await page.keyboard.press("b")
+    await expect(page.get_by_role("img", name="The page before click")).to_be_visible()
+    target, paper = await page.locator("#target").bounding_box(), await page.locator("#paper").bounding_box()
+    assert target is not None
+    assert paper is not None
+    assert round((target["x"] - paper["x"]) / paper["width"], 2) == 0.5
+    await page.keyboard.press("ArrowRight")
+    await expect(page.locator("#words")).to_have_text(title)
+    await expect(note).to_contain_text("a password or a code might have been seen")
+    await page.keyboard.press("End")
+    await expect(page.locator("dd.wrong")).to_contain_text("ELEMENT_NOT_FOUND")
+    await page.keyboard.press("s")
+    await page.keyboard.press(" ")
+    await expect(act).to_have_text("click")
+    await expect(page.get_by_role("button", name="Pause")).to_be_visible()
+    await expect(act).to_have_text("fill")
+    await page.keyboard.press("/")
+    await page.keyboard.type("element_not")
+    await expect(page.get_by_role("status").first).to_have_text("1 act")
+    assert await page.get_by_role("listitem").count() == 1
+    assert not asked

@@ -1,0 +1,65 @@
+"""Tests the small pictures of what acts made of their pages: of which acts there are some, and what is not on them."""
+
+import asyncio
+import base64
+import io
+
+import pytest
+from PIL import Image
+
+from shared import wire
+from shared.frames import View
+from tests.support.json import AnyJson
+from tests.support.listening import PATIENCE_S
+from tests.support.service import Agent, RunningService
+from tests.support.site import Site
+
+pytestmark = pytest.mark.anyio
+
+PAGE = """<body style="margin:0;background:red">
+<button style="position:absolute;left:50px;top:40px;width:80px;height:30px"
+ onclick="document.body.style.background='blue'">Go</button>
+<input autocomplete="one-time-code" style="margin-top:99px">"""
+
+
+async def pictures(service: RunningService, agent: Agent, action: str) -> dict[str, AnyJson]:
+    """Wait for the pictures of the agent's last act of this kind, and return them."""
+    async with asyncio.timeout(PATIENCE_S), service.agent(operator=True) as person:
+        while True:
+            listed = await person.http.get(wire.ACTIVITY, params={"client": agent.label, "action": action})
+            (newest, *_) = listed.json()["result"]["records"]
+            found = await person.http.get(wire.ACTIVITY_PICTURES, params={"ids": str(newest["id"])})
+            if shown := found.json()["result"]["pictures"]:
+                return dict(shown[str(newest["id"])])
+            await asyncio.sleep(0.02)  # pictures are made behind the reply, which nothing tells
+
+
+def colour(picture: dict[str, AnyJson]) -> tuple[int, ...]:
+    opened = Image.open(io.BytesIO(base64.b64decode(picture["data"]))).convert("RGB")
+    pixel = opened.getpixel((opened.width - 5, opened.height - 5))
+    assert isinstance(pixel, tuple)
+    return tuple(round(each / 255) for each in pixel)
+
+
+async def test_an_act_that_somebody_watches_is_pictured_before_and_after_with_its_target_but_never_with_a_secret(
+    service: RunningService, agent: Agent, site: Site
+) -> None:
+    await agent.call("goto", pageId="pictured", url=site.page("/pictured", PAGE))
+    await service.host.frame_after("pictured", 0, 0, View())
+    await agent.call("hover", pageId="pictured", selector="button")
+    first = await pictures(service, agent, "hover")
+    await agent.call("click", pageId="pictured", selector="button")
+    clicked = await pictures(service, agent, "click")
+    assert "before" not in first
+    assert colour(clicked["before"]) == colour(first["after"]) == (1, 0, 0)
+    assert colour(clicked["after"]) == (0, 0, 1)
+    assert clicked["target"] == {"x": 50, "y": 40, "width": 80, "height": 30}
+    size = await service.window("pictured").evaluate("[innerWidth, innerHeight]")
+    assert [clicked["after"]["width"], clicked["after"]["height"]] == size
+
+    await agent.call("fill", pageId="pictured", selector="input", value="123456")
+    filled = await pictures(service, agent, "fill")
+    assert filled["hidden"]
+    assert "after" not in filled
+    denied = await agent.http.get(wire.ACTIVITY_PICTURES, params={"ids": "1"})
+    assert denied.status_code == 403
