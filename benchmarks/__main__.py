@@ -31,6 +31,7 @@ from benchmarks import (
     tasks,
     throughput,
     transports,
+    wall,
 )
 from benchmarks.figures import Report, Skipped, table, today
 from benchmarks.processes import Failed
@@ -46,6 +47,7 @@ BENCHMARKS: Final[dict[str, Callable[..., Awaitable[Report]]]] = {
     "reading": reading.run,
     "recovery": recovery.run,
     "transports": transports.run,
+    "wall": wall.run,
 }
 ONLY_WHEN_NAMED: Final[dict[str, Callable[..., Awaitable[Report]]]] = {
     "installing": installing.run,

@@ -91,9 +91,8 @@ class LocalHost:
             capacity=self._capacity,
         )
         self.people = self._registry.people
-        self._parking = Parking(
-            *(self._pages, self._running, self.downloads, self._log.emit), headed=not launcher.options.headless
-        )
+        held = (self._pages, self._running, self.downloads, self._log.emit)
+        self._parking = Parking(*held, headed=not launcher.options.headless)
         eviction = Eviction(self._capacity, self._parking, self._registry, self._log.emit)
         self._registry.make_room = eviction.make_room
         self._calls = self._make_calls(handlers, artifacts, eviction)

@@ -1,6 +1,5 @@
 """Keeps the requests to people: one question at a time on a page, until it is answered, withdrawn or expired."""
 
-import secrets
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -13,7 +12,7 @@ from typing import Protocol
 from browser_service.rules.bounded import Bounded
 from browser_service.rules.clock import Clock
 from browser_service.rules.human import HeldPage, HumanRequest, State, Waiter
-from browser_service.security.urls import origin_of
+from browser_service.rules.questions import check_question, hold_state, origin_at, request_state
 from shared.actions.people import RequestHuman
 from shared.calls import ASKING, Call, CallState, Notice
 from shared.errors import HumanInControl, RateLimited, RequestNotFound, ValidationFailed, field_details
@@ -64,7 +63,7 @@ class HumanRequests:
 
     def ask(self, page: HeldPage, call: Call, action: RequestHuman) -> HumanRequest:
         """Return the request of this call: a new one, or the one that asks for the same already."""
-        _check(page, action)
+        check_question(page, action)
         request = self._find_same(page, action, of_rule=ASKING in call.call_id)
         if request is not None:
             request.check(page, call, action)
@@ -80,7 +79,7 @@ class HumanRequests:
                 hint=f"Wait for the answers: {wait}.",
             )
         self._check_count(call.client_id)
-        request = HumanRequest(_new_state(page, call, action), call.client_id, _origin(page), self.clock)
+        request = HumanRequest(request_state(page, call, action), call.client_id, origin_at(page), self.clock)
         if request.question.kind == "login" and not request.question.origin:
             raise ValidationFailed(
                 f"{page.page_id} is at {page.url}, where nobody can sign in.",
@@ -122,8 +121,8 @@ class HumanRequests:
         nobody else reads it."""
         request, by = page.person, call.client_label or "A person"
         if request is None:
-            state = _hold_state(page, by, kind)
-            request = self._requests[state.request_id] = HumanRequest(state, None, _origin(page), self.clock)
+            state = hold_state(page, by, kind)
+            request = self._requests[state.request_id] = HumanRequest(state, None, origin_at(page), self.clock)
             self.cover(request, page)
             self._check_presence(request)
             self._tell_of_hold(page, f'A person, "{by}", {_HELD[kind]} {page.page_id}: acts there are refused for now.')
@@ -150,7 +149,9 @@ class HumanRequests:
         """Take up a request that was open when the service ended, with its page in the person's hands."""
         request = self._requests.get(question.request_id)
         if request is None:
-            request = self._requests[question.request_id] = HumanRequest(question, asker_id, _origin(page), self.clock)
+            request = self._requests[question.request_id] = HumanRequest(
+                question, asker_id, origin_at(page), self.clock
+            )
             self._check_presence(request)
         self.cover(request, page)
 
@@ -234,7 +235,7 @@ class HumanRequests:
                 return request
         if action.kind != "login":
             return None
-        origin = _origin(page)
+        origin = origin_at(page)
         for request in self._requests.values():
             of_session = request.question.session_id == page.session_id
             if not request.over and request.question.kind == "login" and of_session and origin in request.origins:
@@ -277,57 +278,9 @@ class HumanRequests:
             concerned.clear()
         if (request.state, request.question.kind) == ("done", "login"):
             for page in self.pages():
-                of_site = _origin(page) in request.origins or page in request.pages
+                of_site = origin_at(page) in request.origins or page in request.pages
                 if page.lease is not None and page.session_id == request.question.session_id and of_site:
                     concerned.setdefault(page.lease.client_id, page.page_id)
         for client_id, page_id in concerned.items():
             if not request.waiting[client_id]:
                 self.emit(NoticeGiven(client_id=client_id, notice=Notice(text=request.outcome(), page_id=page_id)))
-
-
-def _origin(page: HeldPage) -> str:
-    return origin_of(page.url) or ""
-
-
-def _hold_state(page: HeldPage, by: str, kind: HoldKind) -> HumanRequestState:
-    request_id = f"hold-{secrets.token_hex(4)}"
-    place = {"page_id": page.page_id, "session_id": page.session_id, "origin": _origin(page)}
-    return HumanRequestState(request_id=request_id, kind=kind, asked_by=by, **place)
-
-
-def _new_state(page: HeldPage, call: Call, action: RequestHuman) -> HumanRequestState:
-    return HumanRequestState(
-        request_id=f"ask-{secrets.token_hex(4)}",
-        kind=action.kind,
-        origin=_origin(page),
-        message=action.message,
-        choices=action.choices or [],
-        page_id=page.page_id,
-        session_id=page.session_id,
-        asked_by=call.client_label or "a client",
-        of_rule=ASKING in call.call_id,
-    )
-
-
-def _check(page: HeldPage, action: RequestHuman) -> None:
-    """Raise ValidationFailed for a new request that no person could answer, or that would tell them of another site
-    than the page is at."""
-    field, problem = "", ""
-    if action.withdraw:
-        field, problem = "requestId", "withdraw needs the requestId of the request."
-    elif not action.message:
-        field, problem = "message", "A person must be told what to do: message is missing."
-    elif action.choices and action.kind != "decision":
-        field, problem = "choices", f"choices are for a decision, not for {action.kind!r}."
-    elif action.choices is not None and len(action.choices) < 2:  # noqa: PLR2004 - else there is nothing to choose
-        field, problem = "choices", "choices are two at least."
-    elif action.origin and origin_of(action.origin) != _origin(page):
-        where = _origin(page) or "no site"
-        field, problem = "origin", f"{page.page_id} is at {where}, not at {action.origin}: ask on a page of that site."
-    if problem:
-        raise ValidationFailed(
-            problem,
-            hint=f"{next_call('request_human', kind='login', message='...')}; "
-            f"{next_call('request_human', request_id='...')} reads on.",
-            details=field_details(field),
-        )

@@ -5,6 +5,8 @@ import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from typing import NamedTuple
+from urllib.parse import urlsplit
 
 import httpx
 from websockets.asyncio.client import ClientConnection, connect
@@ -16,14 +18,26 @@ from tests.support.listening import PATIENCE_S
 from tests.support.service import RunningService
 
 
-async def link(service: RunningService, *, read_only: bool = False) -> str:
+class Door(NamedTuple):
+    """Says where the wall of a service is, and what proves its account's owner."""
+
+    url: str
+    secret: str
+
+    @property
+    def cookie(self) -> str:
+        return f"browse_wall_{urlsplit(self.url).port}"
+
+
+def door(of: RunningService | Door) -> Door:
+    return of if isinstance(of, Door) else Door(of.base_url, of.parts.secret)
+
+
+async def link(of: RunningService | Door, *, read_only: bool = False) -> str:
     """Return the code of a link, as the command line asks for it."""
-    token = mint(service.parts.secret, "cli", operator=True)
-    async with httpx.AsyncClient(
-        transport=httpx.ASGITransport(app=service.app),
-        base_url=service.base_url,
-        headers={"Authorization": f"Bearer {token}"},
-    ) as http:
+    url, secret = door(of)
+    headers = {"Authorization": f"Bearer {mint(secret, 'cli', operator=True)}"}
+    async with httpx.AsyncClient(base_url=url, headers=headers, trust_env=False) as http:
         reply = await http.post(wire.WALL_LINK, json={"readOnly": read_only, "name": "ana"})
         return str(reply.json()["result"]["code"])
 
@@ -57,25 +71,25 @@ def unpacked(data: bytes) -> dict[str, AnyJson]:
 
 
 @asynccontextmanager
-async def socket(service: RunningService, cookie: str, **headers: str) -> AsyncIterator[Seat]:
-    address = service.base_url.replace("http", "ws", 1) + wire.WALL_SOCKET
-    headers = {"Cookie": f"browse_wall_{service.settings.port}={cookie}", **headers}
+async def socket(of: RunningService | Door, cookie: str, **headers: str) -> AsyncIterator[Seat]:
+    address = door(of).url.replace("http", "ws", 1) + wire.WALL_SOCKET
+    headers = {"Cookie": f"{door(of).cookie}={cookie}", **headers}
     async with connect(address, additional_headers=headers, proxy=None, open_timeout=PATIENCE_S) as connection:
         yield Seat(connection)
 
 
-async def entered(service: RunningService, *, read_only: bool = False) -> tuple[str, str]:
+async def entered(of: RunningService | Door, *, read_only: bool = False) -> tuple[str, str]:
     """Return the cookie and the proof of a new viewer."""
-    async with httpx.AsyncClient(base_url=service.base_url, trust_env=False) as http:
-        reply = await http.post(wire.WALL_ENTER, json={"code": await link(service, read_only=read_only)})
-        return reply.cookies[f"browse_wall_{service.settings.port}"], str(reply.json()["result"]["proof"])
+    async with httpx.AsyncClient(base_url=door(of).url, trust_env=False) as http:
+        reply = await http.post(wire.WALL_ENTER, json={"code": await link(of, read_only=read_only)})
+        return reply.cookies[door(of).cookie], str(reply.json()["result"]["proof"])
 
 
 @asynccontextmanager
-async def seat(service: RunningService, *, read_only: bool = False) -> AsyncIterator[Seat]:
+async def seat(of: RunningService | Door, *, read_only: bool = False) -> AsyncIterator[Seat]:
     """Be a viewer of the wall."""
-    cookie, proof = await entered(service, read_only=read_only)
-    async with socket(service, cookie) as viewer:
+    cookie, proof = await entered(of, read_only=read_only)
+    async with socket(of, cookie) as viewer:
         await viewer.send("hello", proof=proof)
         await viewer.until(lambda message: message["type"] == "viewer")
         yield viewer

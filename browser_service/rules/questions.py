@@ -1,0 +1,59 @@
+"""Describes why a person has a page: what an agent asks them for, or that they took it unasked."""
+
+import secrets
+
+from browser_service.rules.human import HeldPage
+from browser_service.security.urls import origin_of
+from shared.actions.people import RequestHuman
+from shared.calls import ASKING, Call
+from shared.errors import ValidationFailed, field_details
+from shared.next_calls import next_call
+from shared.pages import HoldKind, HumanRequestState
+
+
+def origin_at(page: HeldPage) -> str:
+    return origin_of(page.url) or ""
+
+
+def hold_state(page: HeldPage, by: str, kind: HoldKind) -> HumanRequestState:
+    request_id = f"hold-{secrets.token_hex(4)}"
+    place = {"page_id": page.page_id, "session_id": page.session_id, "origin": origin_at(page)}
+    return HumanRequestState(request_id=request_id, kind=kind, asked_by=by, **place)
+
+
+def request_state(page: HeldPage, call: Call, action: RequestHuman) -> HumanRequestState:
+    return HumanRequestState(
+        request_id=f"ask-{secrets.token_hex(4)}",
+        kind=action.kind,
+        origin=origin_at(page),
+        message=action.message,
+        choices=action.choices or [],
+        page_id=page.page_id,
+        session_id=page.session_id,
+        asked_by=call.client_label or "a client",
+        of_rule=ASKING in call.call_id,
+    )
+
+
+def check_question(page: HeldPage, action: RequestHuman) -> None:
+    """Raise ValidationFailed for a new request that no person could answer, or that would tell them of another site
+    than the page is at."""
+    field, problem = "", ""
+    if action.withdraw:
+        field, problem = "requestId", "withdraw needs the requestId of the request."
+    elif not action.message:
+        field, problem = "message", "A person must be told what to do: message is missing."
+    elif action.choices and action.kind != "decision":
+        field, problem = "choices", f"choices are for a decision, not for {action.kind!r}."
+    elif action.choices is not None and len(action.choices) < 2:  # noqa: PLR2004 - else there is nothing to choose
+        field, problem = "choices", "choices are two at least."
+    elif action.origin and origin_of(action.origin) != origin_at(page):
+        where = origin_at(page) or "no site"
+        field, problem = "origin", f"{page.page_id} is at {where}, not at {action.origin}: ask on a page of that site."
+    if problem:
+        raise ValidationFailed(
+            problem,
+            hint=f"{next_call('request_human', kind='login', message='...')}; "
+            f"{next_call('request_human', request_id='...')} reads on.",
+            details=field_details(field),
+        )
