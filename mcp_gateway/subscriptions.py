@@ -1,7 +1,7 @@
 """Tells subscribers that a resource has changed, in the protocol's old way and in its new one."""
 
 import contextlib
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable
 
 from anyio import BrokenResourceError, ClosedResourceError
@@ -9,9 +9,11 @@ from mcp import types as protocol
 from mcp.server.context import ServerRequestContext as Context
 from mcp.server.session import ServerSession
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ResourceUpdated, ToolsListChanged
+from mcp.shared.exceptions import MCPError
 
 from shared.events import PageMoved
 from shared.resources import RESOURCES, TEMPLATES
+from shared.wire import MOST_SUBSCRIBED
 
 
 class Subscriptions:
@@ -21,23 +23,23 @@ class Subscriptions:
         self._bus = InMemorySubscriptionBus()
         self._listen = ListenHandler(self._bus)
         self._listened: Counter[str] = Counter()
-        self._sessions: defaultdict[str, set[ServerSession]] = defaultdict(set)
+        self._sessions = dict[str, ServerSession]()
+        """Has the way to the host from each resource's last subscription: the SDK makes one for each request."""
 
     async def subscribe(self, ctx: Context, params: protocol.SubscribeRequestParams) -> protocol.EmptyResult:
-        self._sessions[str(params.uri)].add(ctx.session)
+        self._check([str(params.uri)])
+        self._sessions[str(params.uri)] = ctx.session
         return protocol.EmptyResult()
 
-    async def unsubscribe(self, ctx: Context, params: protocol.UnsubscribeRequestParams) -> protocol.EmptyResult:
-        sessions = self._sessions[str(params.uri)]
-        sessions.discard(ctx.session)
-        if not sessions:
-            del self._sessions[str(params.uri)]
+    async def unsubscribe(self, _: Context, params: protocol.UnsubscribeRequestParams) -> protocol.EmptyResult:
+        self._sessions.pop(str(params.uri), None)
         return protocol.EmptyResult()
 
     async def listen(
         self, ctx: Context, params: protocol.SubscriptionsListenRequestParams
     ) -> protocol.SubscriptionsListenResult:
         uris = Counter(map(str, params.notifications.resource_subscriptions or ()))
+        self._check(uris)
         self._listened += uris
         try:
             return await self._listen(ctx, params)
@@ -57,13 +59,21 @@ class Subscriptions:
         """Tell all subscribers, because events were missed."""
         await self._notify(self._uris())
 
+    def _check(self, more: Iterable[str]) -> None:
+        """Raise MCPError if there would be too many."""
+        if len(self._uris().union(more)) > MOST_SUBSCRIBED:
+            reason = (
+                f"A chat subscribes to at most {MOST_SUBSCRIBED} resources; resources/unsubscribe from others first"
+            )
+            raise MCPError(protocol.INVALID_REQUEST, reason)
+
     def _uris(self) -> set[str]:
         return self._sessions.keys() | set(self._listened)
 
     async def _notify(self, uris: Iterable[str]) -> None:
         for uri in [*uris]:
             await self._bus.publish(ResourceUpdated(uri=uri))
-            for session in [*self._sessions.get(uri, ())]:
+            if session := self._sessions.get(uri):
                 with contextlib.suppress(BrokenResourceError, ClosedResourceError):  # it has gone
                     await session.send_resource_updated(uri)
 

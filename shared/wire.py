@@ -86,6 +86,8 @@ ATTEMPT_META: Final = "browse-together/again"
 # --- limits ------------------------------------------------------------------------------------------------------
 MAX_MESSAGE_BYTES: Final = 10_485_760
 """Bounds a request's body, and one MCP message."""
+MOST_SUBSCRIBED: Final = 200
+"""Bounds the resources that a chat hears of: each event of a page is compared with all of them."""
 MAX_SOCKET_BYTES: Final = 65_536
 """Bounds one message of a viewer of the wall."""
 FILE_BYTES: Final = 50_000_000

@@ -1,5 +1,6 @@
 """What launchers and the shared process say to each other: frames of a kind, a small head and a body."""
 
+import os
 import struct
 from collections.abc import Iterator
 from typing import Final
@@ -46,6 +47,16 @@ def sizes(start: bytes | bytearray) -> tuple[int, int, int]:
     if not HELLO <= kind <= STATE or head > _MOST_HEAD or body > _MOST_BODY:
         raise WrongFrame(f"kind {kind} with {head} and {body} bytes")
     return kind, head, body
+
+
+def spelt(given: str) -> str:
+    """Return a name or an argument as JSON can carry it, which may be of any bytes: each is a character."""
+    return os.fsencode(given).decode("latin-1")
+
+
+def given(spelt: str) -> str:
+    """Return the name or the argument that is spelt so."""
+    return os.fsdecode(spelt.encode("latin-1"))
 
 
 class Frames:

@@ -7,14 +7,16 @@ from typing import Final, NamedTuple
 
 from mcp_gateway import jsonrpc
 from mcp_gateway.jsonrpc import Message
+from shared.wire import MOST_SUBSCRIBED
 
 _CONNECTION_CLOSED: Final = -32000
 _LISTENING: Final = "subscriptions/listen"
 """Is answered when it ends."""
 _MOST_ATTEMPTS: Final = 2
 _MOST_CANCELLED: Final = 50
-_MOST_UNANSWERED: Final = 1_000
-_MOST_BYTES: Final = 64_000_000
+_MOST_UNANSWERED: Final = 256
+_MOST_BYTES: Final = 2_000_000
+"""Bound what others wait for, as all that a chat has under way may go on at the same moment."""
 
 
 class Request:
@@ -76,13 +78,15 @@ class Kept:
         if method in {"initialize", "notifications/initialized"}:
             self._handshake[method] = message, line
         elif method == "resources/subscribe":
-            self._subscribed[str(given.get("uri"))] = message, line
+            if len(self._subscribed) < MOST_SUBSCRIBED:
+                self._subscribed[str(given.get("uri"))] = message, line
         elif method == "resources/unsubscribe":
             self._subscribed.pop(str(given.get("uri")), None)
         elif method == "notifications/cancelled":
-            self._cancel(given.get("requestId"))
+            self._cancel(_id(given.get("requestId")))
         if is_answered or method is None or "id" not in message:
             return None
+        self.answer(message["id"])  # who gives an id twice gets the first answer, under either
         self._bytes += len(line)
         self.waiting[message["id"]] = request = Request(message, line)
         return request
@@ -91,8 +95,9 @@ class Kept:
         """Return whether a message of the client is to be passed on: all are but answers that nobody waits for."""
         if "method" in message:
             return True
-        wanted = message.get("id") in self.asked
-        self.asked.pop(message.get("id"), None)
+        request_id = _id(message.get("id"))
+        wanted = request_id in self.asked
+        self.asked.pop(request_id, None)
         return wanted
 
     def answer(self, request_id: object) -> bool:
@@ -128,6 +133,11 @@ class Kept:
         request = self.waiting.get(request_id)
         if self.answer(request_id) and request and request.is_call:
             self.cancelled = [*self.cancelled[1 - _MOST_CANCELLED :], request.call_id]
+
+
+def _id(value: object) -> object:
+    """Return what may be a request's id; None for what no request has."""
+    return value if isinstance(value, int | str) else None
 
 
 def lost(request: Request) -> bytes:

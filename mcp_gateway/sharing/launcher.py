@@ -91,8 +91,8 @@ class Launcher:
         left_s = _PONG_WITHIN_S if self._place.age_s() > _STARTS_WITHIN_S else _STARTS_WITHIN_S
         link = Link(connection, socket_id, time.monotonic() + left_s)
         head = {
-            "arguments": self._arguments,
-            "folder": _folder(),
+            "arguments": [*map(frames.spelt, self._arguments)],
+            "folder": frames.spelt(_folder()),
             "client_id": self._client_id,
             "generation": self._generation,
             "state": json.loads(self._kept.state),
@@ -191,7 +191,7 @@ class Launcher:
     def _pass_on(self, message: Message, line: bytes) -> None:
         if not self._kept.is_waiting:
             self._link.heard_at = time.monotonic()
-        is_answered = not self._is_served and message.get("id") in self._early.answered and "method" in message
+        is_answered = not self._is_served and "method" in message and message.get("id") in self._early.answered
         if self._kept.expects(message):
             request = self._kept.note(message, line, is_answered=is_answered)
             self._largest = max(self._largest, len(line))

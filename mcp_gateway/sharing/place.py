@@ -50,7 +50,7 @@ class Place:
         """Return the place for programs of such an environment. Raises NotShared."""
         runtime = environment.get("XDG_RUNTIME_DIR", "")
         folder = f"{runtime}/{APP_NAME}"
-        if not os.path.isabs(runtime) or not os.path.isdir(runtime):  # noqa: PTH117, PTH112 - without pathlib
+        if not os.path.isabs(runtime) or not _is_ours(runtime):  # noqa: PTH117 - without pathlib
             folder = f"{environment.get('TMPDIR', '').rstrip('/') or '/tmp'}/{APP_NAME}-{os.getuid()}"  # noqa: S108 - checked
         place = cls(folder, _digest(environment))
         if len(os.fsencode(place.path)) > _MOST_PATH:
@@ -180,6 +180,15 @@ def is_own(connection: socket.socket) -> bool:
         return int(struct.unpack("3i", found)[1]) == os.getuid()
     found = connection.getsockopt(_SOL_LOCAL, _LOCAL_PEERCRED, _XUCRED_BYTES)
     return int(struct.unpack_from("2I", found)[1]) == os.getuid()
+
+
+def _is_ours(folder: str) -> bool:
+    """Return whether it is a folder of this account: `sudo -E` brings along that of another one."""
+    try:
+        found = os.stat(folder)  # noqa: PTH116 - as above
+    except OSError:
+        return False
+    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid()
 
 
 def _is_same(name: str) -> bool:

@@ -6,10 +6,10 @@ import io
 import json
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Annotated, Final, NamedTuple
 
 from mcp.types import JSONRPCError, JSONRPCMessage, JSONRPCRequest, JSONRPCResponse, jsonrpc_message_adapter
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
 
 from client.caller import Caller, on_behalf_of
 from mcp_gateway.arguments import take
@@ -22,13 +22,16 @@ from shared.wire import ATTEMPT_META, CALL_ID_META
 _MOST_SAID: Final = 65_536
 
 
+Spelt = Annotated[str, AfterValidator(frames.given)]
+
+
 class Hello(BaseModel):
     """Says how a launcher was started, and what another process knew of its chat."""
 
     model_config = ConfigDict(extra="forbid")
 
-    arguments: list[str]
-    folder: Path
+    arguments: list[Spelt]
+    folder: Spelt
     client_id: str
     """The chat's, unless its settings or its host say another."""
     generation: int = 0
@@ -103,7 +106,7 @@ class Seat:
         self._said: list[str] | None = []
         """What is to be said once the chat is served, because a process of its own would say it again."""
         self.hello = hello
-        self.caller = Caller(environment, hello.folder, self._say)
+        self.caller = Caller(environment, Path(hello.folder), self._say)
         self.prepared: Prepared
         self.on_lost: Callable[[], None] = lambda: None
 

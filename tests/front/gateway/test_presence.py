@@ -5,6 +5,7 @@ import asyncio
 import jwt
 import pytest
 from mcp import Client
+from mcp.shared.exceptions import MCPError
 from pydantic import JsonValue
 from starlette.responses import Response
 
@@ -40,6 +41,18 @@ async def test_only_a_chat_that_subscribes_hears_of_pages(connection: Connection
         assert (await standin.stream())["pages"] == "1"
         assert not (await client.call_tool("list_pages", {})).is_error
     assert standin.streams.empty()
+
+
+@pytest.mark.filterwarnings("ignore:resources/.*subscribe is removed")
+async def test_a_chat_subscribes_to_so_many_resources_and_then_to_others_in_their_place(connection: Connection) -> None:
+    async with asyncio.timeout(PATIENCE_S), Client(connection.server(), mode="legacy") as client:
+        for number in range(wire.MOST_SUBSCRIBED):
+            await client.subscribe_resource(f"page://p{number}")
+        await client.subscribe_resource("page://p0")
+        with pytest.raises(MCPError, match="unsubscribe from others first"):
+            await client.subscribe_resource("page://more")
+        await client.unsubscribe_resource("page://p0")
+        await client.subscribe_resource("page://more")
 
 
 async def test_a_call_waits_until_the_stream_is_up(connection: Connection, standin: StandIn) -> None:

@@ -210,6 +210,8 @@ async def test_a_chat_that_breaks_its_input_or_floods_is_its_own_affair(chats: S
     standin.answer = mirror
     loud, quiet = await chats(), await chats()
     await loud.write(b"x" * (MAX_MESSAGE_BYTES + 9) + b"\n")
+    await loud.write(b'{"jsonrpc": "2.0", "id": [], "result": {}}\n')
+    await loud.notify("notifications/cancelled", {"requestId": {}})
     asked = [await loud.send("ping") for _ in range(300)]
     assert json.loads(text(await quiet.call("list_pages")))
     replies = [await loud.receive() for _ in range(301)]

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,8 @@ from mcp_gateway.jsonrpc import Message
 from mcp_gateway.sharing import frames
 from mcp_gateway.sharing.kept import Kept
 from mcp_gateway.sharing.place import NotShared, Place
+from mcp_gateway.sharing.seat import Hello
+from shared.wire import MOST_SUBSCRIBED
 
 
 def message(method: str, request_id: int | None = None, **params: object) -> Message:
@@ -81,6 +84,37 @@ def test_an_answer_to_a_process_that_has_died_goes_to_no_other() -> None:
     found.asked["1-7"] = None
     assert found.expects({**answer, "id": "1-7"})
     assert not found.expects({**answer, "id": "1-7"})
+
+
+@pytest.mark.parametrize("odd", [[], {}, [1], None, 1.5])
+def test_an_id_that_no_request_has_is_nobodys(odd: object) -> None:
+    found = kept(*HANDSHAKE, message("tools/call", 2), message("notifications/cancelled", requestId=odd))
+    assert not found.expects({"jsonrpc": "2.0", "id": odd, "result": {}})
+    assert list(found.waiting) == [1, 2]
+
+
+def test_what_is_kept_of_a_chat_is_bounded() -> None:
+    many = [message("resources/subscribe", number, uri=f"page://{number}") for number in range(2, 2_000)]
+    assert len(resumed(kept(*many, answered=(*range(2_000),)))) == MOST_SUBSCRIBED
+    twice = kept(*[message("tools/call", 1, name="x" * 900_000)] * 9)
+    assert not twice.is_full  # an id that is given twice counts once
+    assert kept(*(message("tools/call", number, name="x" * 900_000) for number in range(3))).is_full
+    assert kept(*(message("ping", number) for number in range(256))).is_full
+
+
+@given(name=st.binary(min_size=1).filter(lambda name: b"\0" not in name))
+def test_a_folder_of_any_name_goes_along(name: bytes) -> None:
+    hello = {"arguments": [], "folder": frames.spelt(os.fsdecode(name)), "client_id": "x"}
+    assert os.fsencode(Hello.model_validate_json(json.dumps(hello)).folder) == name
+
+
+def test_another_accounts_folder_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    environment = {"XDG_RUNTIME_DIR": "/dev", "TMPDIR": "/short"}
+    owner = Path("/dev").stat().st_uid
+    monkeypatch.setattr(os, "getuid", lambda: owner)
+    assert Place.of(environment).path.startswith("/dev/")
+    monkeypatch.setattr(os, "getuid", lambda: owner + 1)
+    assert Place.of(environment).path.startswith("/short/")
 
 
 FRAME = st.tuples(st.integers(frames.HELLO, frames.STATE), st.binary(max_size=40), st.binary(max_size=90))
