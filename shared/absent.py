@@ -10,6 +10,8 @@ HTTPX_COMMAND: Final = "httpx._main"
 """httpx's own command line."""
 RICH: Final = "rich"
 """What shows structlog's tracebacks in colour."""
+CRYPTOGRAPHY: Final = "cryptography"
+"""What PyJWT signs with by other ways than ours."""
 
 _ABSENT: Final = cast("ModuleType", None)
 """Stands among Python's modules for one that is not to be imported."""

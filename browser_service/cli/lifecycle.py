@@ -10,7 +10,7 @@ from browser_service.cli.options import new_app, parameters_of, with_signature
 from browser_service.cli.running import RESTART, places, running_settings
 from browser_service.settings import Settings
 from client import instance
-from shared.absent import RICH, absent
+from shared.absent import CRYPTOGRAPHY, RICH, absent
 from shared.errors import ServiceUnavailable
 from shared.model import Json
 from shared.wire import LOG_FILE
@@ -83,7 +83,7 @@ def status(*, data_dir: flags.DataDir = None, as_json: flags.AsJson = False) -> 
 
 
 def _in_the_foreground(settings: Settings) -> None:
-    with absent(RICH):
+    with absent(RICH, CRYPTOGRAPHY):
         from browser_service.process import CannotStart, serve  # noqa: PLC0415 - half a second that `status` saves
 
     try:

@@ -1,19 +1,25 @@
 """Encrypts login state at rest. The key lies beside the account's secret, or in the system's keyring."""
 
+import base64
 import json
+import secrets
 from collections.abc import Callable
+from functools import cached_property
 from pathlib import Path
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
-from cryptography.fernet import Fernet, InvalidToken
 from pydantic import JsonValue
 
 from browser_service.quarantine import set_aside
 from shared.wire import APP_NAME
 
+if TYPE_CHECKING:
+    from cryptography.fernet import Fernet
+
 KEY_FILE = "state.key"
 KeyStore = Literal["file", "keyring"]
 
+_KEY_BYTES: Final = 32
 _INSTALL: Final = "pip install 'browse-together[keyring]', or set BROWSE_KEY_STORE=file."
 
 
@@ -29,13 +35,21 @@ class Seal:
     ) -> None:
         """Load the key. An invalid one is set aside and replaced, which is reported. Raises NoKeyring."""
         path = data_dir / KEY_FILE
-        self._fernet = _from_keyring(path, report) if store == "keyring" else Fernet(_valid(path, report))
+        self._key = _from_keyring(path, report) if store == "keyring" else _valid(path, report)
+
+    @cached_property
+    def _fernet(self) -> "Fernet":
+        from cryptography.fernet import Fernet  # noqa: PLC0415 - 9 MB, which nobody needs before there is a login
+
+        return Fernet(self._key)
 
     def close(self, value: JsonValue) -> bytes:
         return self._fernet.encrypt(json.dumps(value).encode())
 
     def open(self, sealed: bytes) -> JsonValue:
         """Decrypt a value; None if it was sealed with another key, or its bytes have changed."""
+        from cryptography.fernet import InvalidToken  # noqa: PLC0415 - as above
+
         try:
             value: JsonValue = json.loads(self._fernet.decrypt(sealed))
         except (InvalidToken, ValueError):
@@ -60,13 +74,23 @@ def forget_key(data_dir: Path) -> None:
 def _valid(path: Path, report: Callable[[str], None]) -> bytes:
     """Read the key from its file. If it is missing or invalid, make a new one."""
     key = _ensure_key(path)
-    try:
-        Fernet(key)
-    except ValueError:
+    if not _is_key(key):
         aside = set_aside(path)
         report(f"The key of saved logins was damaged: it lies aside as {aside.name}, and a new one is made.")
         key = _ensure_key(path)
     return key
+
+
+def _is_key(key: bytes) -> bool:
+    """Say if Fernet takes this key."""
+    try:
+        return len(base64.urlsafe_b64decode(key)) == _KEY_BYTES
+    except ValueError:
+        return False
+
+
+def _new_key() -> bytes:
+    return base64.urlsafe_b64encode(secrets.token_bytes(_KEY_BYTES))
 
 
 def _ensure_key(path: Path) -> bytes:
@@ -74,12 +98,12 @@ def _ensure_key(path: Path) -> bytes:
         path.touch(mode=0o600, exist_ok=False)
     except FileExistsError:
         return path.read_bytes()
-    key = Fernet.generate_key()
+    key = _new_key()
     path.write_bytes(key)
     return key
 
 
-def _from_keyring(path: Path, report: Callable[[str], None]) -> Fernet:
+def _from_keyring(path: Path, report: Callable[[str], None]) -> bytes:
     """Return the key of this data directory from the keyring. A key that lies in a file is moved there. Raises
     NoKeyring."""
     try:
@@ -91,14 +115,15 @@ def _from_keyring(path: Path, report: Callable[[str], None]) -> Fernet:
     try:
         key = keyring.get_password(APP_NAME, name)
         if key is None:
-            key = _valid(path, report).decode() if path.exists() else Fernet.generate_key().decode()
+            key = _valid(path, report).decode() if path.exists() else _new_key().decode()
             keyring.set_password(APP_NAME, name, key)
             if keyring.get_password(APP_NAME, name) != key:
                 raise NoKeyring("The system's keyring did not keep the key of saved logins: set BROWSE_KEY_STORE=file.")
-        fernet = Fernet(key)
+        if not _is_key(key.encode()):
+            raise NoKeyring(f"The key of saved logins in the system's keyring is damaged: remove it, or {_INSTALL}")
     except (keyring.errors.KeyringError, ValueError) as error:
         raise NoKeyring(f"The system's keyring cannot be used ({error}): unlock it, or {_INSTALL}") from error
     if path.exists() and path.read_text(encoding="ascii", errors="replace").strip() == key:
         path.unlink()
         report(f"The key of saved logins is in the system's keyring now; {KEY_FILE} is removed.")
-    return fernet
+    return key.encode()
