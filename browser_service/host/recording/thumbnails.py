@@ -29,8 +29,8 @@ Timeline = Literal["thumbnails", "watched", "off"]
 
 _log = structlog.get_logger(__name__)
 
-_PAINTED_S: Final = 0.12
-"""A page is pictured so long after an act, because it is drawn a few frames later; then no other act may run there."""
+_PAINTED_S: Final = 0.05
+"""A page is pictured so long after an act, because it is drawn some frames later, and the next act may come at once."""
 _WITHIN_S: Final = 3.0
 _SIZE: Final = (640, 960)
 _QUALITIES: Final = (55, 35, 15)
