@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 
 from browser_service import configuration
 from browser_service.actions import HANDLERS
@@ -16,6 +17,7 @@ from browser_service.host.launching.options import LaunchOptions
 from browser_service.host.seam import HostLimits, SessionHost
 from browser_service.observability.activity import Activity
 from browser_service.observability.metrics import Made, Metrics
+from browser_service.opening import open_link
 from browser_service.rules.clock import Clock
 from browser_service.rules.quotas import Quotas
 from browser_service.rules.viewing import Viewing
@@ -123,6 +125,7 @@ class Services:
             desktop=settings.notify == "desktop",
             webhook=settings.notify_webhook,
             link=lambda request_id: f"{settings.scheme}://127.0.0.1:{port()}{self.requests.link(request_id)}",
+            open_link=partial(open_link, settings.data_dir),
         )
         tell = lambda client_id, text: clients.notify(client_id, Notice(text=text))  # noqa: E731 - one expression
         self.work = Work(settings.idle_work_ms, tell, clients.send, clock)

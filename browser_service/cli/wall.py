@@ -1,22 +1,17 @@
 """Opens the live wall in the person's own browser: `show`."""
 
-import html
 import os
 import sys
-import webbrowser
-from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated
 
 import typer
 
 from browser_service.cli import flags, output
 from browser_service.cli.client import Client, account
 from browser_service.cli.options import new_app
+from browser_service.opening import open_link
 from shared import wire
 from shared.errors import ValidationFailed
-
-_FILE: Final = "show.html"
-_REDIRECT: Final = '<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0;url={}">'
 
 app = new_app()
 
@@ -50,19 +45,9 @@ def show(
         output.say(url)
         output.say(f"The link works once, within {link['worksForS']:.0f} s.", to_stderr=True)
     if not no_open and _has_screen():
-        webbrowser.open(_redirect(settings.data_dir, url))
+        open_link(settings.data_dir, url)
 
 
 def _has_screen() -> bool:
     """Say whether a browser would have a window; else one for terminals would take this one over."""
     return sys.platform in {"darwin", "win32"} or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
-
-
-def _redirect(data_dir: Path, url: str) -> str:
-    """Write a file that leads there, and return its address: other accounts can read the arguments of a program, and
-    not this file."""
-    path = data_dir / _FILE
-    path.unlink(missing_ok=True)
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
-        file.write(_REDIRECT.format(html.escape(url)))
-    return path.resolve().as_uri()

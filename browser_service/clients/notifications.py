@@ -1,6 +1,7 @@
 """Notifies people of requests: on this machine's desktop, and by a POST to their webhook."""
 
 import asyncio
+import contextlib
 import html
 import shutil
 import sys
@@ -19,6 +20,10 @@ from shared.words import own_words
 _WITHIN_S = 5.0
 _MOST_TEXT = 300
 _MOST_NOTIFIED = 1_000
+_CLICKED_WITHIN_S = 600.0
+"""A click on a notification is waited for so long, by a program of the desktop's, of which few run."""
+_MOST_WAITING = 5
+_HOW = "browse-together requests"
 _APPLESCRIPT = ("on run argv", "display notification (item 2 of argv) with title (item 1 of argv)", "end run")
 
 log = structlog.get_logger(__name__)
@@ -27,10 +32,14 @@ log = structlog.get_logger(__name__)
 class Notifier:
     """Notifies of each request once. Nobody waits for it, and a failure is only logged."""
 
-    def __init__(self, *, desktop: bool, webhook: str | None, link: Callable[[str], str]) -> None:
+    def __init__(
+        self, *, desktop: bool, webhook: str | None, link: Callable[[str], str], open_link: Callable[[str], object]
+    ) -> None:
+        """`link` gives the address of a request's page, and `open_link` shows it to this machine's person."""
         self._desktop = _desktop_command() if desktop else None
         self._webhook = webhook
-        self._link = link
+        self._link, self._open_link = link, open_link
+        self._waiting = 0
         self._notified = Bounded[str, None](_MOST_NOTIFIED)
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -48,13 +57,34 @@ class Notifier:
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     async def _send(self, request: Json) -> None:
-        if self._desktop:  # without the link: other accounts of this machine can read a program's arguments
-            title = f"{APP_NAME}: {request['askedBy']} asks for you"
-            words = str(request["message"]) if request.get("ofRule") else own_words(str(request["message"]))
-            text = f"{request['kind']}, {request['origin']}, {words}"
-            await _run([*self._desktop, title[:_MOST_TEXT], html.escape(text[:_MOST_TEXT], quote=False)])
-        if self._webhook:
-            await _post(self._webhook, {**request, "link": self._link(str(request["requestId"]))})
+        link = self._link(str(request["requestId"]))
+        await asyncio.gather(
+            self._show(self._desktop, request, link) if self._desktop else asyncio.sleep(0),
+            _post(self._webhook, {**request, "link": link}) if self._webhook else asyncio.sleep(0),
+        )
+
+    async def _show(self, command: list[str], request: Json, link: str) -> None:
+        """Show the request, and open it when its notification is clicked. The link goes to no program: other accounts
+        of this machine can read a program's arguments."""
+        title = f"{APP_NAME}: {request['askedBy']} asks for you"
+        words = str(request["message"]) if request.get("ofRule") else own_words(str(request["message"]))
+        text = f"{request['kind']}, {request['origin']}, {words}"[:_MOST_TEXT]
+        opens = self._waiting < _MOST_WAITING and await _takes_clicks(command[0])
+        option = ["--action=default=Open", "--wait"] if opens else []
+        text = text if opens else f"{text}\nSee it: {_HOW}"
+        arguments = [*option, *command[1:], title[:_MOST_TEXT], html.escape(text, quote=False)]
+        self._waiting += opens
+        try:
+            said = await _run([command[0], *arguments], _CLICKED_WITHIN_S if opens else _WITHIN_S)
+        finally:
+            self._waiting -= opens
+        if opens and said.strip() == b"default":
+            await asyncio.to_thread(self._open_link, link)
+
+
+async def _takes_clicks(program: str) -> bool:
+    """Say whether the desktop's program tells of a click: those of before 2022 do not."""
+    return b"--action" in await _run([program, "--help"], _WITHIN_S)
 
 
 async def _post(address: str, request: Json) -> None:
@@ -70,18 +100,23 @@ async def _post(address: str, request: Json) -> None:
         log.warning("the webhook cannot be reached", reason=type(error).__name__)
 
 
-async def _run(command: list[str]) -> None:
-    """Run the program with its arguments, without a shell that would interpret them."""
-    quiet = asyncio.subprocess.DEVNULL
+async def _run(command: list[str], within_s: float) -> bytes:
+    """Run the program with its arguments, without a shell that would interpret them, and return what it says."""
+    quiet, pipe = asyncio.subprocess.DEVNULL, asyncio.subprocess.PIPE
     try:
-        process = await asyncio.create_subprocess_exec(*command, stdin=quiet, stdout=quiet, stderr=quiet)
+        process = await asyncio.create_subprocess_exec(*command, stdin=quiet, stdout=pipe, stderr=quiet)
     except OSError as error:
         log.warning("the desktop cannot be notified", reason=str(error))
-        return
+        return b""
     try:
-        await asyncio.wait_for(process.wait(), _WITHIN_S)
+        async with asyncio.timeout(within_s):
+            return (await process.communicate())[0]
     except TimeoutError:
-        process.kill()
+        return b""
+    finally:
+        if process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                process.kill()
         await process.wait()
 
 

@@ -1,6 +1,7 @@
 """Tests how this machine's people hear that an agent asks for one: a webhook, and the desktop."""
 
 import json
+import webbrowser
 from pathlib import Path
 
 import pytest
@@ -30,23 +31,40 @@ async def test_a_webhook_is_told_once_and_follows_no_redirect(start: StartServic
         assert (site.counts["/hook"], site.counts["/elsewhere"]) == (1, 0)
 
 
-async def test_the_desktop_is_notified_by_a_program_and_no_shell(
-    start: StartService, site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("clicks", [False, True])
+async def test_the_desktop_shows_a_request_and_a_click_opens_it_by_a_link_in_no_command_line(
+    start: StartService, site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, clicks: bool
 ) -> None:
-    """A real program of that name, which writes down what it was given."""
-    shown, program = tmp_path / "shown", tmp_path / "bin" / "notify-send"
+    """A real program of that name, which writes down what it was given, and says that it was clicked."""
+    shown, program, opened_urls = tmp_path / "shown", tmp_path / "bin" / "notify-send", list[str]()
     program.parent.mkdir()
+    tells = "--action=" if clicks else "nothing of it"
     program.write_text(
-        f'#!/bin/sh\nfor each; do printf "%s\\n" "$each"; done > {shown}.draft\nmv {shown}.draft {shown}\n'
+        f'#!/bin/sh\nif [ "$1" = --help ]; then echo "{tells}"; exit; fi\n'
+        f'for each; do printf "%s\n" "$each"; done > {shown}.draft\nmv {shown}.draft {shown}\necho default\n'
     )
     program.chmod(0o755)
     monkeypatch.setenv("PATH", str(program.parent), prepend=":")
+    monkeypatch.setattr(webbrowser, "open", opened_urls.append)
     service = await start(notify="desktop")
     async with service.agent("Claude") as agent:
         await opened(agent, site)
-        await pending(agent, kind="other", message="$(touch /tmp/x) <b>now</b>")
+        request_id = await pending(agent, kind="other", message="$(touch /tmp/x) <b>now</b>")
         await become(shown.exists)
-    assert shown.read_text().splitlines()[2:] == [
+        if clicks:
+            await become(lambda: opened_urls)
+    how = [] if clicks else ["See it: browse-together requests"]
+    before = ["--action=default=Open", "--wait"] if clicks else []
+    assert shown.read_text().splitlines() == [
+        *before,
+        "--app-name=browse-together",
+        "--",
         "browse-together: Claude asks for you",
         f'other, {site.url("")}, in its own words: "$(touch /tmp/x) &lt;b&gt;now&lt;/b&gt;"',
+        *how,
     ]
+    if clicks:
+        file = service.settings.data_dir / "show.html"
+        assert opened_urls == [file.as_uri()]
+        assert service.parts.requests.link(request_id) in file.read_text()
+        assert file.stat().st_mode & 0o077 == 0
