@@ -1,4 +1,4 @@
-"""Measures what it costs to be watched: sixteen pages on the wall, each four times a second, and one in hand.
+"""Measures what it costs to be watched: sixteen pages on the wall.
 
 Clicks of an agent on a page that is watched beside clicks on it when nobody watches, taking turns; the time of the
 processor that service, driver and browser take for the wall above what the same agent's work takes without it, as a
@@ -29,14 +29,15 @@ STOPPED: Final = Target(200.0)
 HTML: Final = "".join(
     f"<p>Row {n} <button id=b{n} onclick='this.textContent = Date.now()'>more</button></p>" for n in range(20)
 )
-_TILE: Final = {"width": 480, "fps": 4}
+Seen = dict[str, list[float]]
+"""Maps a page to when its pictures came."""
 _ENDS_AFTER_S: Final = 6.0
 _WORKS_S: Final = 12.0
 _PAUSE_S: Final = 0.15
 
 
 async def run(*, quick: bool) -> Report:
-    rounds = 2 if quick else 6
+    rounds = 2 if quick else 4
     async with AsyncExitStack() as stack:
         url = stack.enter_context(Site()).page("/rows", HTML)
         served = await stack.enter_async_context(service())
@@ -45,10 +46,10 @@ async def run(*, quick: bool) -> Report:
         for number in range(PAGES):
             await gate.call("goto", pageId=f"p{number}", url=url)
         free, watched = await _clicks(gate, door, rounds)
-        alone = await _share(gate, served)
-        async with _watched(door, PAGES) as lags:
-            together = await _share(gate, served)
-        if not lags:
+        alone, _ = await _work(gate, served)
+        async with _watched(door, PAGES, fps=2) as seen:
+            together, clicks = await _work(gate, served)
+        if not (lags := _lags(clicks, seen)):
             raise Failed("no change was seen on the wall")
         figures = [
             Figure("click on a watched page", median(watched), median(free), "ms", "difference", SLOWER),
@@ -64,7 +65,7 @@ async def _clicks(gate: Gateway, door: Door, rounds: int) -> tuple[list[float], 
     watched: list[float] = []
     for _ in range(rounds):
         free += [await _click(gate, 0, each) for each in range(20)]
-        async with _watched(door, 1):
+        async with _watched(door, 1, fps=5):
             watched += [await _click(gate, 0, each) for each in range(20)]
         await asyncio.sleep(_ENDS_AFTER_S)  # pictures are made a while longer, and their end tells nobody
     return free, watched
@@ -77,43 +78,44 @@ async def _click(gate: Gateway, page: int, button: int) -> float:
 
 
 @asynccontextmanager
-async def _watched(door: Door, pages: int) -> AsyncIterator[list[float]]:
-    """Watch some pages, and yield a list that gets how late each picture came, by its own clock."""
-    lags: list[float] = []
+async def _watched(door: Door, pages: int, fps: int) -> AsyncIterator[Seen]:
+    """Watch some pages, and yield when the pictures of each came."""
+    seen: Seen = {}
+    tiles = {f"p{number}": {"width": 480, "fps": fps} for number in range(pages)}
     async with seat(door) as viewer:
-        await viewer.send("watch", tiles={f"p{number}": _TILE for number in range(pages)}, page=None)
+        await viewer.send("watch", tiles=tiles, page=None)
         await viewer.until(lambda message: message.get("hasPicture"))
-        following = asyncio.create_task(_follow(viewer, lags))
+        following = asyncio.create_task(_follow(viewer, seen))
         try:
-            yield lags
+            yield seen
         finally:
             following.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await following
 
 
-async def _follow(viewer: Seat, lags: list[float]) -> None:
-    """Note how long after the begin of its click the first picture of a page came."""
-    seen: dict[str, int] = {}
+async def _follow(viewer: Seat, seen: Seen) -> None:
     async for data in viewer.socket:
         frame = unpacked(data) if isinstance(data, bytes) else {}
-        act = frame.get("act")
-        if not (frame.get("hasPicture") and act and act["action"] == "click"):
-            continue
-        page_id, ago_ms = frame["pageId"], act["agoMs"]
-        if ago_ms < seen.get(page_id, ago_ms + 1):  # else it is a later picture after the same click
-            lags.append(ago_ms)
-        seen[page_id] = ago_ms
+        if frame.get("hasPicture"):
+            seen.setdefault(frame["pageId"], []).append(time.perf_counter())
 
 
-async def _share(gate: Gateway, served: Service) -> float:
-    """Return the share of one core, in percent, that the service and all below it take while an agent works."""
-    before, began, number = _processor(served), time.perf_counter(), 0
+async def _work(gate: Gateway, served: Service) -> tuple[float, list[tuple[str, float]]]:
+    """Return the share of one core, in percent, that the service and all below it take while an agent works, and when
+    it clicked on which page."""
+    before, began, clicks = _processor(served), time.perf_counter(), list[tuple[str, float]]()
     while time.perf_counter() - began < _WORKS_S:
-        await _click(gate, number, number)
-        number += 1
+        clicks.append((f"p{len(clicks) % PAGES}", time.perf_counter()))
+        await _click(gate, len(clicks) - 1, len(clicks))
         await asyncio.sleep(_PAUSE_S)  # an agent thinks between two acts
-    return (_processor(served) - before) / (time.perf_counter() - began) * 100
+    return (_processor(served) - before) / (time.perf_counter() - began) * 100, clicks
+
+
+def _lags(clicks: Sequence[tuple[str, float]], seen: Seen) -> list[float]:
+    """Return how long after the begin of each click the next picture of its page came, in milliseconds."""
+    later = [next((at for at in seen.get(page_id, ()) if at > began), None) for page_id, began in clicks]
+    return [(at - began) * 1000 for (_, began), at in zip(clicks, later, strict=True) if at is not None]
 
 
 def _processor(served: Service) -> float:

@@ -5,7 +5,8 @@ import { Tile } from "./tile.js";
 import { KINDS, owner, since } from "./words.js";
 
 const GROUPS = { agents: "Agents", people: "People’s", parked: "Parked" };
-const DRAWN_FPS = 4;
+const FEW = 6;
+const drawnFps = (count) => (count > FEW ? 2 : 4); // of many, nobody follows each
 
 export class Grid {
   #tiles = new Map();
@@ -69,7 +70,7 @@ export class Grid {
     const tiles = {};
     for (const id of this.#visible) {
       const width = this.#tiles.get(id)?.picture.element.clientWidth ?? 0;
-      if (width) tiles[id] = { width: rounded(width), fps: DRAWN_FPS };
+      if (width) tiles[id] = { width: rounded(width), fps: drawnFps(this.#visible.size) };
     }
     return tiles;
   }
