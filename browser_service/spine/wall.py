@@ -12,6 +12,7 @@ from browser_service.security.redaction import safe_url
 from browser_service.security.urls import abridged
 from browser_service.sessions.directory import Directory
 from shared.calls import ActivityRecord
+from shared.cuts import cut
 from shared.model import Json
 from shared.pages import PageState
 
@@ -107,7 +108,7 @@ class Wall:
         return {
             **shown,
             "url": abridged(page.url),
-            "title": page.title[:_TITLE],
+            "title": cut(page.title, _TITLE),
             "dialog": page.dialog,
             "actedAt": round(now - page.acted_ago_ms / 1000) if page.acted_ago_ms is not None else None,
             "held": {"reason": page.hold_reason, "until": round(now + page.hold_left_ms / 1000)}

@@ -61,11 +61,12 @@ class Question(Generic[T]):
         The page is asked before the act, so that it knows what its scripts began at the event: only where they wait
         for something is the field watched. A label stands for its control, as it does for Playwright's own acts.
         """
-        if self.event is None:
+        if self.event is None or page.playwright.workers:  # whose messages nobody but the page hears
             return await act, await _read(page, selector, element, self)
         over, target = secrets.token_hex(8), await handle_of_ref(element)
         watch_ms = 0 if page.quiet else self.watch_ms
         asked = [watch_ms, FIELD_CHARACTERS, {"event": self.event, "over": over}]
+        sent = page.tab.meter.socket_messages
         looking = asyncio.ensure_future(_look(target, self, asked))
         await asyncio.sleep(0)  # sends the question before the act
         try:
@@ -76,6 +77,8 @@ class Question(Generic[T]):
         finally:
             looking.cancel()
             seen = looking.result() if looking.done() and not looking.cancelled() and not looking.exception() else None
+        if page.tab.meter.socket_messages != sent:
+            seen = None  # and the answer is still to come
         if seen and not self.fits(of_kind(self.kind, seen[0]["value"])):
             seen = None  # the page may have sent such an event itself, before the act
         return result, await _read(page, selector, element, self, seen)

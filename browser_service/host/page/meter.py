@@ -87,6 +87,8 @@ class EventMeter:
         self.messages: list[Callable[[ConsoleMessage], None]] = []
         self.messages_missed: list[Callable[[], None]] = []
         self.errors: list[Callable[[PlaywrightError], None]] = []
+        self.socket_messages = 0
+        """Counts what went by WebSockets: what is answered there, no request tells of."""
         self.probe: Callable[[], Awaitable[object]] | None = None
         """Asks the browser something that costs it nothing."""
         self._page = page
@@ -244,6 +246,7 @@ class EventMeter:
 
     def _on_socket(self, socket: WebSocket) -> None:
         def count(message: str | bytes) -> None:
+            self.socket_messages += 1
             self.spend(Kind.SOCKET_MESSAGES, len(message))
 
         self.spend(Kind.SOCKETS)

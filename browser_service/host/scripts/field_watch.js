@@ -1,14 +1,14 @@
 // Waits while fields show what they do, for some milliseconds at most, and not at all on a page that has no scripts, or
-// whose scripts have nothing left to do: `before` has the numbers of what they asked for before the act.
+// whose scripts have nothing left to do: `before` has the numbers of what they asked for before the act. What waits for no
+// time, such as messages and the answers to them, comes before a task of the background.
 import {nextNumbers} from "./page_work.js";
 
 export const settled = async (fields, ms, words, before) => {
   const turn = ms => new Promise(then => setTimeout(then, ms)), all = () => fields().map(words).join('\n');
   const answers = e => e && ([...e.attributes].some(a => a.name.startsWith('on')) || answers(e.parentElement));
-  const {port1, port2} = new MessageChannel();
-  const message = () => new Promise(then => { port1.onmessage = then; port2.postMessage(0); });
-  if (before) for (const _ of [1, 2]) await message();
-  else await turn(0);
+  if (before && globalThis.scheduler?.postTask) {
+    await scheduler.postTask(() => {}, {priority: 'background'});
+  } else await turn(0);
   if (before && document.readyState === 'complete' && nextNumbers().every((n, i) => n === before[i] + 1)) return;
   const first = all(), until = performance.now() + (document.scripts.length || fields().some(answers) ? ms : 0);
   while (performance.now() < until && all() === first) await turn(16);

@@ -225,6 +225,15 @@ FIELDS: Final = [
          says=("shows ''", "instead")),
     Liar("a field that the answer empties", f"<input id=b oninput=\"{post('/refuses')}.then(() => this.value = '')\">",
          "fill", given={"value": "kettle"}, truth={"b.value": ""}, error=CANNOT, says=("shows ''", "instead", "409")),
+    Liar("a field that a worker empties", "<input id=b><script>const w = new Worker(URL.createObjectURL(new Blob(["
+         "'onmessage = () => setTimeout(() => postMessage(0), 20)']))); w.onmessage = () => b.value = ''; "
+         "b.oninput = () => w.postMessage(0)</script>", "fill", given={"value": "kettle"}, truth={"b.value": ""},
+         error=CANNOT, says=("shows ''", "instead")),
+    Liar("a field in a shadow root that the fortieth message empties", "<p id=h></p><script>let n = 0; const c = new "
+         "MessageChannel(), r = h.attachShadow({mode: 'open'}); r.innerHTML = '<input id=b>'; const [i] = r.children; "
+         "c.port1.onmessage = () => ++n < 40 ? c.port2.postMessage(0) : i.value = ''; "
+         "i.oninput = () => c.port2.postMessage(0)</script>", "fill", given={"value": "kettle"},
+         truth={"h.shadowRoot.firstChild.value": ""}, error=CANNOT, says=("shows ''", "instead")),
     Liar("read-only", "<input id=b value=old readonly>", "fill", given={"value": "new"}, truth={"b.value": "old"},
          error=CANNOT, says=("read-only",)),
     Liar("a disabled field", "<input id=b value=old disabled>", "fill", given={"value": "new"},

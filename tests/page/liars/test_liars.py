@@ -1,12 +1,14 @@
 """Tests that what a reply says is true: pages that mislead, asked afterwards what they show, and their server what it
 got."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Iterator
 
 import pytest
+from websockets.asyncio.server import ServerConnection, serve
 
-from tests.page.liars.pages import HITS, LIARS, Liar
+from tests.page.liars.pages import CANNOT, HITS, LIARS, Liar
 from tests.support.service import RunningService
 from tests.support.site import Answer, Site
 from tests.support.tab import Tab
@@ -64,3 +66,20 @@ async def test_the_reply_says_what_is_true(tab: Tab, liar: Liar) -> None:
         assert words not in said, said
     if liar.error:
         assert reply["error"]["hint"], said
+
+
+async def test_a_field_that_the_answer_by_a_websocket_empties_is_no_success(tab: Tab) -> None:
+    async def answer(socket: ServerConnection) -> None:
+        async for _ in socket:
+            await asyncio.sleep(0.02)  # as long as a near server takes
+            await socket.send("no")
+
+    async with serve(answer, "127.0.0.1", 0) as server:
+        url = f"ws://127.0.0.1:{next(iter(server.sockets)).getsockname()[1]}"
+        await tab.show(
+            f"<input id=b><script>const s = new WebSocket('{url}');"
+            "s.onmessage = () => b.value = ''; b.oninput = () => s.send('?')</script>"
+        )
+        await tab.sees("new Promise(then => s.readyState === 1 ? then() : s.addEventListener('open', then))")
+        error = await tab.error("fill", selector="#b", value="kettle", timeout=IMPATIENT_MS)
+        assert (error["code"], "shows ''" in error["message"]) == (CANNOT, True)
