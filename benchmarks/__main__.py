@@ -19,6 +19,7 @@ from rich.markup import escape
 
 from benchmarks import (
     calls,
+    crowd,
     forms,
     installing,
     neighbours,
@@ -32,6 +33,7 @@ from benchmarks import (
     throughput,
     transports,
     wall,
+    weight,
 )
 from benchmarks.figures import Report, Skipped, table, today
 from benchmarks.processes import Failed
@@ -50,10 +52,12 @@ BENCHMARKS: Final[dict[str, Callable[..., Awaitable[Report]]]] = {
     "wall": wall.run,
 }
 ONLY_WHEN_NAMED: Final[dict[str, Callable[..., Awaitable[Report]]]] = {
+    "crowd": crowd.run,
     "installing": installing.run,
     "neighbours": neighbours.run,
     "soak": soak.run,
     "tasks": tasks.run,
+    "weight": weight.run,
 }
 """These benchmarks take long, or need a package index."""
 _LONGEST_S: Final = 120

@@ -121,8 +121,8 @@ class Settings(FileSettings):
     dialog_wait_ms: int = Field(
         default=30_000, ge=100, description="A dialog that nobody answers for this long is dismissed."
     )
-    max_pages: int = Field(default=100, ge=1, description="Pages at once, of all sessions; parked ones count too.")
-    session_pages: int = Field(default=80, ge=0, description="Pages of one session; 0 is no limit.")
+    max_pages: int = Field(default=150, ge=1, description="Pages at once, of all sessions; parked ones count too.")
+    session_pages: int = Field(default=120, ge=0, description="Pages of one session; 0 is no limit.")
     page_popups: int = Field(
         default=10,
         ge=0,
