@@ -53,10 +53,12 @@ def configure(level: str, *, for_people: bool) -> None:
     BrowseError.debugging = level == "debug"
 
 
-def conceal(texts: Callable[[str], str]) -> Callable[[], None]:
-    """Pass all that is logged through a function that hides secrets; call what this returns to end that."""
+def conceal(way: Callable[[], Callable[[str], str]]) -> Callable[[], None]:
+    """Pass all that is logged through a function that hides the secrets of now, which `way` looks up once a line; call
+    what this returns to end that."""
 
     def hide(_: object, __: str, event: EventDict) -> EventDict:
+        texts = way()
         return {
             key: texts(value if isinstance(value, str) else repr(value)) if _is_text(value) else value
             for key, value in event.items()
