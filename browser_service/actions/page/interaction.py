@@ -52,15 +52,19 @@ class TypedValue(TypedDict):
 
 async def click(page: BrowserPage, action: interaction.Click) -> Json:
     element = await _element(page, action)
+
+    async def press_mouse(found: Locator) -> None:
+        await found.click(**action.own_arguments(), timeout=action.timeout)
+
     if action.trial or action.no_wait_after:
-        await element.click(**action.own_arguments(), timeout=action.timeout)
+        await page.act(element, action.selector, press_mouse)
         return {}
     frame = page.frame_of(action.selector, action.frame)
     with page.tab.file_choosers.during_act() as opened_chooser:
         asked = page.state_question(TURNS) if shows_changes(page, action) else None
         kind = _FINAL_EVENTS[action.button]
         async with Witness(element, frame, kind=kind, force=action.force, asked=asked) as witness:
-            await element.click(**action.own_arguments(), timeout=action.timeout)
+            await page.act(element, action.selector, press_mouse)
             verdict = await witness.verdict()
         if verdict.asks:
             await asyncio.wait({opened_chooser}, timeout=_CHOOSER_S)
@@ -83,19 +87,20 @@ def _describe_chooser(action: interaction.Click, chooser: FileChooser) -> str:
 
 
 async def fill(page: BrowserPage, action: interaction.Fill) -> Json:
-    element = await _element(page, action)
+    element = await _element(page, action, for_act=isinstance(action.value, str))
     target, text = await to_type(page, element, action.value, action.timeout)
 
-    async def put() -> None:
-        await target.fill(text, force=action.force, no_wait_after=action.no_wait_after, timeout=action.timeout)
-        await seal(target)
+    async def put(field: Locator | ElementHandle) -> None:
+        await field.fill(text, force=action.force, no_wait_after=action.no_wait_after, timeout=action.timeout)
+        await seal(field)
 
-    result = await _field_after(page, action, element, put(), text, event="input" if text else None)
+    act = page.act(target, action.selector, put) if isinstance(target, Locator) else put(target)
+    result = await _field_after(page, action, element, act, text, event="input" if text else None)
     return _filled_reply(result, action, text)
 
 
 async def type_(page: BrowserPage, action: interaction.Type) -> Json:
-    element = await _element(page, action)
+    element = await _element(page, action, for_act=False)
     await element.evaluate(_READY_FOR_KEYS, arg=True, timeout=action.timeout)
     target, text = await to_type(page, element, action.text, action.timeout)
 
@@ -151,13 +156,17 @@ async def press(page: BrowserPage, action: interaction.Press) -> Json:
 
 async def hover(page: BrowserPage, action: interaction.Hover) -> Json:
     element = await _element(page, action)
-    await element.hover(**action.own_arguments(), timeout=action.timeout)
+    await page.act(
+        element, action.selector, lambda found: found.hover(**action.own_arguments(), timeout=action.timeout)
+    )
     return {}
 
 
 async def select_option(page: BrowserPage, action: interaction.SelectOption) -> Json:
     element = await _element(page, action)
-    choose = element.select_option(**action.own_arguments(), timeout=action.timeout)
+    choose = page.act(
+        element, action.selector, lambda found: found.select_option(**action.own_arguments(), timeout=action.timeout)
+    )
     question = Question(Field, FIELD, _CHOICE_WATCH_MS, "change", fits=lambda field: bool(field["selected"]))
     chosen, field = await question.after(page, action.selector, element, choose)
     page.remember_field(action.selector, action.frame, field, strict=action.strict)
@@ -182,8 +191,11 @@ async def uncheck(page: BrowserPage, action: interaction.Uncheck) -> Json:
 async def _set_tick(page: BrowserPage, action: interaction.Check | interaction.Uncheck, *, ticked: bool) -> Json:
     """Set the tick, and judge by what the page shows afterwards, which may change late, or be changed back."""
     element = await _element(page, action)
-    tick = element.check if ticked else element.uncheck
-    act = without_state_check(tick(**action.own_arguments(), timeout=action.timeout))
+
+    async def tick(found: Locator) -> None:
+        await (found.check if ticked else found.uncheck)(**action.own_arguments(), timeout=action.timeout)
+
+    act = without_state_check(page.act(element, action.selector, tick))
     question = Question(Field, FIELD, _CHOICE_WATCH_MS, "click", fits=lambda field: field["checked"] is ticked)
     _, field = await question.after(page, action.selector, element, act)
     if field is None:
@@ -202,8 +214,8 @@ async def _set_tick(page: BrowserPage, action: interaction.Check | interaction.U
     return {"checked": checked, "observed": f"it is {'checked' if checked else 'not checked'} now"}
 
 
-async def _element(page: BrowserPage, action: ElementAction) -> Locator:
-    return await page.element(action.selector, action.frame, strict=action.strict)
+async def _element(page: BrowserPage, action: ElementAction, *, for_act: bool = True) -> Locator:
+    return await page.element(action.selector, action.frame, strict=action.strict, for_act=for_act)
 
 
 def _filled_reply(result: Any, action: interaction.Fill, expected: str) -> Json:  # Any: what _VALUE gives

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final, Generic, TypeVar
 
-from playwright.async_api import ElementHandle, Locator
+from playwright.async_api import ElementHandle, Frame, Locator
 from typing_extensions import TypedDict
 
 from browser_service.host.elements.field_watch import FIELD_CHARACTERS
-from browser_service.host.elements.locators import evaluate_all, handle_of_ref, none_if_gone
+from browser_service.host.elements.locators import evaluate_all, handle_of_ref, is_ref, none_if_gone
 from browser_service.host.page.handle import BrowserPage
 from browser_service.host.results import of_kind
 from browser_service.host.scripts import call_of, script
@@ -63,10 +63,11 @@ class Question(Generic[T]):
         """
         if self.event is None or page.playwright.workers:  # whose messages nobody but the page hears
             return await act, await _read(page, selector, element, self)
-        over, target = secrets.token_hex(8), await handle_of_ref(element)
+        over, frame = secrets.token_hex(8), page.frame_of(selector, None) if is_ref(selector) else None
+        target = frame or await handle_of_ref(element)
         watch_ms = 0 if page.quiet else self.watch_ms
-        asked = [watch_ms, FIELD_CHARACTERS, {"event": self.event, "over": over}]
-        sent = page.tab.meter.socket_messages
+        awaited = {"event": self.event, "over": over, "meant": page.meant_event if frame else None}
+        asked, sent = [watch_ms, FIELD_CHARACTERS, awaited], page.tab.meter.socket_messages
         looking = asyncio.ensure_future(_look(target, self, asked))
         await asyncio.sleep(0)  # sends the question before the act
         try:
@@ -79,7 +80,7 @@ class Question(Generic[T]):
             seen = looking.result() if looking.done() and not looking.cancelled() and not looking.exception() else None
         if page.tab.meter.socket_messages != sent:
             seen = None  # and the answer is still to come
-        if seen and not self.fits(of_kind(self.kind, seen[0]["value"])):
+        if not seen or not self.fits(of_kind(self.kind, seen[0]["value"])):
             seen = None  # the page may have sent such an event itself, before the act
         return result, await _read(page, selector, element, self, seen)
 
@@ -99,7 +100,9 @@ async def _read(
     return of_kind(question.kind, seen[0]["value"])
 
 
-async def _look(target: Locator | ElementHandle, question: Question[T], asked: list[object]) -> list[_Shown] | None:
+async def _look(
+    target: Locator | ElementHandle | Frame, question: Question[T], asked: list[object]
+) -> list[_Shown] | None:
     """Return what the script tells; None if there was no field, which is not of the kind, or its document went."""
     return await none_if_gone(evaluate_all(list[_Shown], target, question.source, asked))
 

@@ -1,10 +1,12 @@
 """Finds elements by selectors and refs, and evaluates functions of them."""
 
+import json
 import re
 from collections.abc import Awaitable
 from typing import Final, TypeVar
+from urllib.parse import quote
 
-from playwright.async_api import ElementHandle, FrameLocator, Locator, Page
+from playwright.async_api import ElementHandle, Frame, FrameLocator, Locator, Page, Playwright
 from playwright.async_api import Error as PlaywrightError
 from typing_extensions import TypedDict
 
@@ -17,6 +19,9 @@ from shared.wire import REF_PATTERN
 
 T = TypeVar("T")
 _HANDLE_MS: Final = 1_500
+_ENGINE: Final = "as-given"
+_NOT_AS_GIVEN: Final = ("Error: not as given", "Invalid frame in aria-ref selector")
+_LOOKED_UP: Final = re.compile(rf'\.locator\("{_ENGINE}=[^"]*"\)\.or_\(locator\("{_ENGINE}=there"\)\)')
 _LEADING_REF: Final = re.compile(rf"{REF_PATTERN[:-1]}(?= *>>|$)")
 
 
@@ -66,6 +71,28 @@ def find(page: Page, selector: str, frame: str | None) -> Locator:
     return frames.locate(root, selector)
 
 
+async def register_ref_engine(playwright: Playwright) -> None:
+    """Have Playwright know the engine that `as_given` names. It runs where no script of a page reaches it."""
+    await playwright.selectors.register(_ENGINE, script=call_of(script("ref_engine")), content_script=True)
+
+
+def as_given(page: Page, ref: str, expected: dict[str, object]) -> Locator:
+    """Return a locator by which an act gets the element of a ref only while it is as expected, and else fails at once:
+    `is_not_as_given` knows that error."""
+    given = page.locator(f"aria-ref={ref}").locator(f"{_ENGINE}={quote(json.dumps(expected))}")
+    return given.or_(page.locator(f"{_ENGINE}=there"))
+
+
+def is_not_as_given(error: PlaywrightError) -> bool:
+    first = str(error).partition("\n")[0]
+    return any(words in first for words in _NOT_AS_GIVEN)
+
+
+def as_of_ref(error: PlaywrightError) -> PlaywrightError:
+    """Return the error of an act by `as_given` as it would be by the ref alone."""
+    return type(error)(_LOOKED_UP.sub("", error.message))
+
+
 async def handle_of_ref(locator: Locator) -> Locator | ElementHandle:
     """Return the element itself of a ref, of which a function is evaluated at once; any other locator as it is."""
     if "aria-ref=" not in str(locator) or not await locator.count():
@@ -73,12 +100,14 @@ async def handle_of_ref(locator: Locator) -> Locator | ElementHandle:
     return await none_if_gone(locator.element_handle(timeout=_HANDLE_MS)) or locator
 
 
-async def evaluate_all(kind: type[T], locator: Locator | ElementHandle, source: str, arg: object = None) -> T:
-    """Evaluate a function of the elements found, without waiting for any. Raises BadResult for one that is too
-    large, or not of the kind.
+async def evaluate_all(kind: type[T], locator: Locator | ElementHandle | Frame, source: str, arg: object = None) -> T:
+    """Evaluate a function of the elements found, of a frame none, without waiting for any. Raises BadResult for one
+    that is too large, or not of the kind.
 
     Those within a ref are taken one by one: Playwright knows no refs when it looks up several.
     """
+    if isinstance(locator, Frame):
+        return read(kind, await locator.evaluate(bounded(call_of(ON_NONE, source)), arg))
     if isinstance(locator, ElementHandle):
         return read(kind, await locator.evaluate(bounded(call_of(_ON_ONE, source)), arg))
     return read(kind, await _evaluate_all(locator, bounded(source), arg))

@@ -11,6 +11,7 @@ from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Playwright, async_playwright
 from playwright.async_api._context_manager import PlaywrightContextManager
 
+from browser_service.host.elements.locators import register_ref_engine
 from browser_service.host.launching.errors import REPEAT_HINT
 from shared.errors import BrowserLaunchFailed
 
@@ -35,6 +36,7 @@ async def start_driver() -> tuple[Playwright, psutil.Process | None]:
     try:
         async with asyncio.timeout(_STARTS_WITHIN_S):
             playwright = await manager.start()
+            await register_ref_engine(playwright)
     except TimeoutError:
         for hanging in _drivers(before):
             hanging.kill()

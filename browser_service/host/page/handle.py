@@ -3,14 +3,16 @@
 It is long because all that handlers may ask of a page stands here.
 """
 
+import secrets
 from collections.abc import Awaitable, Callable
 from dataclasses import KW_ONLY, dataclass, field
+from typing import Final, TypeVar
 
 from playwright.async_api import CDPSession, Frame, Locator, Page
 from playwright.async_api import Error as PlaywrightError
 from pydantic import JsonValue
 
-from browser_service.host import errors, results
+from browser_service.host import errors
 from browser_service.host.call_run import Undoes
 from browser_service.host.cursors import reader
 from browser_service.host.elements import frames as in_frames
@@ -46,9 +48,9 @@ from shared.named_secrets import NamedSecret
 from shared.next_calls import next_call
 from shared.pages import Access
 
-_FRAME_MS = 1_000
-_SAME = 5
-_HEAD = 1_000
+R = TypeVar("R")
+_SAME: Final = 5
+_HEAD: Final = 1_000
 
 
 PartRunner = Callable[["BrowserPage", Action], Awaitable[Json]]
@@ -89,6 +91,8 @@ class BrowserPage:
     state_after_act: tuple[State, int] | None = None
     """Is the state that the act's own script read, if nothing more was to come, and how often the tab had navigated."""
     files: Files = field(init=False)
+    meant_event: str = field(default_factory=lambda: secrets.token_hex(8))
+    """Is the event by which listeners in the page are told which element an act by ref gets."""
 
     def __post_init__(self) -> None:
         self.files = Files(self.artifacts, self.call.client_id, self.reply_shares, self.call.inline_text)
@@ -140,14 +144,25 @@ class BrowserPage:
         return BLANK if self.playwright.url.startswith(f"{BLANK}#") else abridged(self.playwright.url)
 
     async def element(
-        self, selector: str, frame: str | None = None, *, strict: bool = False, waits: bool = True, frames: bool = True
+        self,
+        selector: str,
+        frame: str | None = None,
+        *,
+        strict: bool = False,
+        waits: bool = True,
+        frames: bool = True,
+        for_act: bool = False,
     ) -> Locator:
         """Return the element of a selector or ref; if not `strict`, the first that matches.
 
         Raises ElementNotFound at once where only frames have it, unless `frames` is false, or `waits` is false, which
-        means that there may be no element yet.
+        means that there may be no element yet. `for_act`: what it is gets checked by `act`, before which nothing of
+        it is told.
         """
-        if ref := locators.leading_ref(selector):
+        ref = locators.leading_ref(selector)
+        if ref and for_act and ref == selector:
+            await self._shown(ref)
+        elif ref:
             await self._check_ref(ref, waits=waits or ref != selector)
         if frame and locators.is_ref(frame):
             await self._check_ref(frame)
@@ -157,6 +172,26 @@ class BrowserPage:
         if waits:
             self.screencast.aim(found.first)
         return found if strict else found.first
+
+    async def act(self, element: Locator, selector: str, act: Callable[[Locator], Awaitable[R]]) -> R:
+        """Do an act on an element that was found for it. That of a ref gets it only if it is what the ref was given
+        for, which Playwright makes sure of as it looks it up: a message before the act would cost a way there and back.
+
+        Words that style sheets write are not seen there: where it seems to be another, this looks closer.
+        """
+        if not locators.is_ref(selector):
+            return await act(element)
+        view, role_and_name = await self._shown(selector)
+        expected = identity.expected(role_and_name, view.rows.get(selector, ""))
+        began = view.frames.get(tree.prefix_of(selector), 0)
+        try:
+            given = {**expected, "began": began, "event": self.meant_event}
+            return await act(locators.as_given(self.playwright, selector, given))
+        except PlaywrightError as error:
+            if not locators.is_not_as_given(error):
+                raise locators.as_of_ref(error) from error
+        await self._check_ref(selector)
+        return await act(element)
 
     async def in_frames(self, selector: str, frame: str | None) -> Json:
         """Name the frames that have the element, for a reply that found none on the page itself."""
@@ -341,24 +376,33 @@ class BrowserPage:
 
     async def _check_ref(self, ref: str, *, waits: bool = True) -> None:
         """Raise StaleRevision or ElementGone for a ref that no longer means what it meant when the client got it."""
+        view, old_name = await self._shown(ref)
+        row, began = view.rows.get(ref, ""), view.frames.get(tree.prefix_of(ref))
+        found = await identity.look(self.playwright, ref, old_name, row) if waits or began else None
+        if waits and found is None:
+            raise await self._gone_error(ref, old_name, "is gone from the page")
+        if waits and found and found["now"]:
+            await self._check_identity(ref, old_name, row, found["now"])
+        if began and found and found["began"] != began:
+            raise self._outdated(ref, old_name)
+
+    async def _shown(self, ref: str) -> tuple[ClientView, str]:
+        """Return the client's view of the page, and what a ref is of. Raises StaleRevision if it is of nothing that the
+        client was shown of the document."""
         view = self.view
         old_name = (view.elements.get(ref) or view.former_elements.get(ref)) if view else None
         if view is None or old_name is None:
             raise self._stale_error(
                 f"ref {ref} is of nothing that you were shown of what {self.page_id!r} shows now.", ref
             )
-        outdated = f"ref {ref} ({old_name}) is of an older document than {self.page_id!r} shows now."
         if ref not in view.elements or not await self._shows(view):
-            raise self._stale_error(outdated, ref)
-        element = self.playwright.locator(f"aria-ref={ref}")
-        if waits and await element.count() == 0:
-            raise await self._gone_error(ref, old_name, "is gone from the page")
-        if waits:
-            await self._check_identity(element, ref, old_name, view.rows.get(ref, ""))
-        if time_origin := view.frames.get(tree.prefix_of(ref)):
-            now = results.value_of(await element.evaluate(snapshot.TIME_ORIGIN, timeout=_FRAME_MS))
-            if now != time_origin:
-                raise self._stale_error(outdated, ref)
+            raise self._outdated(ref, old_name)
+        return view, old_name
+
+    def _outdated(self, ref: str, old_name: str) -> StaleRevision:
+        return self._stale_error(
+            f"ref {ref} ({old_name}) is of an older document than {self.page_id!r} shows now.", ref
+        )
 
     async def _shows(self, view: ClientView) -> bool:
         """Say whether the page still shows the document that a client was shown."""
@@ -371,11 +415,9 @@ class BrowserPage:
         hint = f"Take a new snapshot: {next_call('snapshot', page_id=self.page_id)}."
         return StaleRevision(message, hint=hint, details={"selector": ref, "url": self.url})
 
-    async def _check_identity(self, element: Locator, ref: str, old_name: str, row: str) -> None:
-        """Raise ElementGone for an element that the page has made another one of, or moved to another row."""
-        now = await identity.mismatch(element, old_name, row)
-        if not now:
-            return
+    async def _check_identity(self, ref: str, old_name: str, row: str, now: str) -> None:
+        """Raise ElementGone for an element that the page has made another one of, or moved to another row, as far as
+        the tree shows it; `now` is what it seems to be."""
         view = await self.refresh_view(timeout_ms=5_000)
         found_node = next((node for node in view.tree if node.ref == ref), None)
         if (

@@ -1,9 +1,14 @@
 """Checks that an element is still what its ref was given for, by its name and by its row."""
 
+import asyncio
 import json
 from typing import Final
 
-from playwright.async_api import Locator
+from playwright.async_api import Error as PlaywrightError
+from playwright.async_api import Page
+from playwright.async_api import TimeoutError as PlaywrightTimeout
+from pydantic import FiniteFloat
+from typing_extensions import TypedDict
 
 from browser_service.host import results
 from browser_service.host.reading.tree import CONTROLS, Tree, ancestors, descendants, first_words
@@ -13,9 +18,19 @@ from shared.quoting import element_name
 _ROW_ROLES: Final = frozenset({"row", "listitem", "article", "option", "treeitem"})
 _REPEATED_ROLES: Final = CONTROLS - {"link"}
 """Elements of these roles have the same name in every row."""
-_CHECK_MS: Final = 1_000
+_CHECK_S: Final = 1.0
 
 _REF_CHECK: Final = results.bounded(script("ref_check"))
+_GONE: Final = ("Failed to find element matching selector", "Invalid frame in aria-ref selector")
+
+
+class Found(TypedDict):
+    """Is what _REF_CHECK gives."""
+
+    began: FiniteFloat
+    """Tells the element's document from others."""
+    now: str
+    """Says what the element is, if it is another one."""
 
 
 def rows(nodes: Tree, refs: set[str]) -> dict[str, str]:
@@ -33,11 +48,22 @@ def _row(nodes: Tree, index: int) -> int | None:
     return next((outer for outer in (index, *ancestors(nodes, index)) if nodes[outer].role in _ROW_ROLES), None)
 
 
-async def mismatch(element: Locator, role_and_name: str, row: str) -> str:
-    """Describe the element if its name or its row is another one by now, else return ""."""
+def expected(role_and_name: str, row: str) -> dict[str, str]:
+    """Return for scripts what an element is to be called, and in which row."""
     name = role_and_name.partition(" ")[2]
-    expected = {"name": json.loads(name) if name else "", "row": row}
-    if not any(expected.values()):
-        return ""
-    found = results.read(str, await element.evaluate(_REF_CHECK, expected, timeout=_CHECK_MS))
-    return element_name(found) if found else ""
+    return {"name": json.loads(name) if name else "", "row": row}
+
+
+async def look(page: Page, ref: str, role_and_name: str, row: str) -> Found | None:
+    """Compare the element of a ref with what it was; None if it is gone."""
+    try:
+        async with asyncio.timeout(_CHECK_S):
+            answer = await page.eval_on_selector(f"aria-ref={ref}", _REF_CHECK, expected(role_and_name, row))
+    except TimeoutError:
+        raise PlaywrightTimeout(f"The page did not say within {_CHECK_S:.0f} s what {ref} is.") from None
+    except PlaywrightError as error:
+        if not any(words in str(error) for words in _GONE):
+            raise
+        return None
+    found = results.read(Found, answer)
+    return {**found, "now": element_name(found["now"]) if found["now"] else ""}

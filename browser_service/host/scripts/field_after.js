@@ -1,7 +1,7 @@
 // Makes of a function of a field one that returns what it gives after an act, and what the field shows then in words,
 // once the page's scripts had their turn and the field has stayed so for some milliseconds. With `awaited` it is asked
 // before the act: it waits for that event at the field, or for `over` at the window, which says that there was none, and
-// returns null if there was no field.
+// returns null if there was no field. Without a field it is asked of the one at which the event `meant` comes first.
 import {control} from "./control.js";
 import {settled} from "./field_watch.js";
 import {shows} from "./field_text.js";
@@ -9,11 +9,12 @@ import {nextNumbers} from "./page_work.js";
 
 export default look => async (found, [ms, most, awaited]) => {
   const fields = () => found.slice(0, 1).filter(e => e.isConnected).map(control), words = e => shows(e, most);
-  const off = new AbortController(), before = awaited && nextNumbers(), [meant] = fields();
-  const is = e => e.composedPath().some(n => n === meant || n === found[0]);
-  if (awaited && !meant) return null;
+  const off = new AbortController(), before = awaited && nextNumbers();
+  const is = e => e.composedPath().some(n => n === found[0] || n === fields()[0]);
+  if (awaited && !awaited.meant && !fields()[0]) return null;
   const seen = awaited && await new Promise(then => {
     const on = (kind, act) => addEventListener(kind, act, {capture: true, signal: off.signal});
+    if (awaited.meant) on(awaited.meant, e => { found = [e.composedPath()[0]]; });
     on(awaited.over, () => then(false));
     on(awaited.event, e => { if (is(e)) then(true); });
   });

@@ -1,9 +1,10 @@
 // Returns in words what an element is by now, where neither its name nor its row is what its ref was given for; else
-// nothing. Words that a style sheet or the browser writes are not found here: who is told otherwise looks again.
+// nothing; and when its document began. Words that a style sheet or the browser writes are not found here: who is told otherwise looks again.
 import {cut} from "./cut.js";
 import {named, quoted} from "./element_name.js";
 
-export default (e, {name, row}) => {
+export const refCheck = (e, {name, row}) => {
+  if (!name && !row) return '';
   const flat = text => text.replace(/\s+/g, '').toLowerCase();
   const spaced = text => ` ${text.replace(/\s+/g, ' ').trim().toLowerCase()} `;
   const marks = n => ['aria-label', 'alt', 'title', 'placeholder', 'value'].map(mark => n.getAttribute(mark));
@@ -15,3 +16,7 @@ export default (e, {name, row}) => {
   if (!around || spaced(said(around)).includes(spaced(row))) return '';
   return `it is in the row of ${quoted(cut((around.innerText || '').trim().split(/[\n\t]/)[0], 60))}`;
 };
+
+const look = (e, given) => ({began: performance.timeOrigin, now: refCheck(e, given)});
+
+export default look;

@@ -1,5 +1,7 @@
 """Tests that acts send few messages to Playwright's driver before their replies: each costs a way there and back."""
 
+import re
+
 import pytest
 
 from benchmarks.calls import HTML, MOST_MESSAGES
@@ -9,21 +11,29 @@ from tests.support.site import Site
 
 pytestmark = pytest.mark.anyio
 
-ACTS = {
-    "click": {"selector": "#go"},
-    "fill": {"selector": "#name", "value": "Ana"},
-    "evaluate_script": {"expression": "document.title"},
-}
+ACTS = [
+    ("click", {"selector": "#go"}),
+    ("click", {"ref of": "Go"}),
+    ("fill", {"selector": "#name", "value": "Ana"}),
+    ("fill", {"ref of": "Name", "value": "Ana"}),
+    ("evaluate_script", {"expression": "document.title"}),
+]
 
 
-@pytest.mark.parametrize("act", ACTS)
+@pytest.mark.parametrize(("act", "arguments"), ACTS)
 async def test_an_act_sends_few_messages_before_its_reply(
-    service: RunningService, agent: Agent, site: Site, act: str
+    service: RunningService, agent: Agent, site: Site, act: str, arguments: dict[str, str]
 ) -> None:
     counts = []
-    for _ in range(3):  # beside one of them, the logins of the page before may be saved
+    for _ in range(6):  # beside some of them, the logins of the page before may be saved, or its title read
         await agent.call("goto", pageId="m", url=site.page("/", HTML))
+        given = {name: value for name, value in arguments.items() if name != "ref of"}
+        if name := arguments.get("ref of"):
+            shown = (await agent.call("snapshot", pageId="m"))["snapshot"]
+            given["selector"] = re.findall(rf'"{name}" \[ref=(\w+)\]', shown)[0]
         with messages_of(service.window("m")) as sent:
-            await agent.call(act, pageId="m", **ACTS[act])
+            await agent.call(act, pageId="m", **given)
             counts.append([*sent])
-    assert len(min(counts, key=len)) <= MOST_MESSAGES[act], counts
+        if len(counts[-1]) <= MOST_MESSAGES[act]:
+            return
+    pytest.fail(f"{act} sent {counts}")

@@ -1,0 +1,65 @@
+"""Tests that an act by a ref gets the element that the ref was given for, or none."""
+
+import re
+
+import pytest
+
+from tests.support.tab import Tab
+
+pytestmark = pytest.mark.anyio
+
+
+async def _ref(tab: Tab, name: str) -> str:
+    shown = (await tab.call("snapshot"))["snapshot"]
+    return str(re.findall(rf'"{name}"[^\n]*?\[ref=(\w+)\]', shown)[0])
+
+
+async def test_a_click_by_ref_does_nothing_to_an_element_that_the_page_has_made_another_one_of(tab: Tab) -> None:
+    await tab.show("<button id=b onclick='window.got = 1'>Keep</button>")
+    ref = await _ref(tab, "Keep")
+    await tab.call("evaluate_script", expression="b.textContent = 'Delete'")
+    error = await tab.error("click", selector=ref)
+    assert error["code"] == "ELEMENT_GONE"
+    assert await tab.sees("window.got ?? null") is None
+
+
+async def test_a_fill_by_ref_of_a_field_that_went_is_refused_at_once_and_names_the_new_one(tab: Tab) -> None:
+    await tab.show("<form><input aria-label=City></form>")
+    ref = await _ref(tab, "City")
+    await tab.call("evaluate_script", expression="document.forms[0].innerHTML = '<input aria-label=City>'")
+    error = await tab.error("fill", selector=ref, value="Rome")
+    assert error["code"] == "ELEMENT_GONE"
+    assert "has the same role and name now" in error["hint"]
+
+
+async def test_a_fill_by_ref_tells_of_its_own_field_whatever_the_page_says_of_others(tab: Tab) -> None:
+    await tab.show(
+        "<input id=a aria-label=First><input id=b aria-label=Second value=tea><script>"
+        "a.onfocus = () => b.dispatchEvent(new Event('input', {bubbles: true}));"
+        "a.oninput = () => { a.value = '' }</script>"
+    )
+    error = await tab.error("fill", selector=await _ref(tab, "First"), value="tea")
+    assert "took the value back" in error["message"]
+
+
+async def test_an_element_whose_name_a_style_sheet_writes_is_clicked_by_its_ref(tab: Tab) -> None:
+    await tab.show("<style>#b::before {content: 'Send'}</style><button id=b onclick='window.got = 1'></button>")
+    await tab.call("click", selector=await _ref(tab, "Send"))
+    assert await tab.sees("window.got") == 1
+
+
+async def test_acts_by_refs_reach_into_frames_and_know_a_frame_that_loaded_another_document(tab: Tab) -> None:
+    field = "<input aria-label=City>"
+    await tab.show(f'<iframe id=f srcdoc="{field}"></iframe>')
+    ref = await _ref(tab, "City")
+    await tab.call("fill", selector=ref, value="Rome")
+    assert await tab.sees("f.contentDocument.querySelector('input').value") == "Rome"
+    await tab.call("evaluate_script", expression="new Promise(then => { f.onload = () => then(1); f.srcdoc += ' ' })")
+    assert (await tab.error("fill", selector=ref, value="Oslo"))["code"] in {"ELEMENT_GONE", "STALE_REVISION"}
+
+
+async def test_what_covers_an_element_is_told_without_a_word_of_how_it_is_looked_up(tab: Tab) -> None:
+    await tab.show("<button>Keep</button><div style='position: fixed; inset: 0'>Wall</div>")
+    error = await tab.error("click", selector=await _ref(tab, "Keep"), timeout=700)
+    assert "is covered by another element" in error["message"]
+    assert "as-given" not in str(error)
