@@ -1,5 +1,6 @@
 """Makes one HTML file of what was done: `replay`."""
 
+import contextlib
 import os
 import secrets
 from pathlib import Path
@@ -81,7 +82,8 @@ def _write(path: Path, text: str) -> None:
             file.write(text)
         part.replace(path)
     except OSError as error:
-        part.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            part.unlink()
         raise ValidationFailed(
             f"{path} cannot be written: {error.strerror}.", hint="Name another file: -o replay.html"
         ) from error

@@ -9,7 +9,7 @@
   const PLAY = "M6 3.5v13l11-6.5z";
   const PAUSE = "M5 4h3.5v12H5zM11.5 4H15v12h-3.5z";
   const POINTED = ["click", "double_click", "hover", "tap", "check", "uncheck", "right_click"];
-  let at = 0, side = "after", timer = 0, speed = 1, shown = acts.map((_, place) => place);
+  let at = 0, side = "after", timer = 0, speed = 1;
 
   function el(tag, properties = {}, ...children) {
     const made = document.createElement(tag);
@@ -122,9 +122,21 @@
 
   // --- the timeline ---
 
+  const drawn = new IntersectionObserver((entries) => {
+    for (const { isIntersecting, target } of entries)
+      if (isIntersecting) {
+        target.src = source(target.dataset.image);
+        drawn.unobserve(target);
+      }
+  }, { rootMargin: "400px" });
+
   const rows = acts.map((act, place) => {
     const small = act.after ?? act.before;
-    const thumbnail = small ? el("img", { className: "small", alt: "", src: source(small.image) }) : el("span", { className: "small" });
+    const thumbnail = small ? el("img", { className: "small", alt: "" }) : el("span", { className: "small" });
+    if (small) {
+      thumbnail.dataset.image = small.image;
+      drawn.observe(thumbnail);
+    }
     const button = el("button", { type: "button", className: failed(act) ? "row failed" : "row", onclick: () => { stop(); show(place); } },
       thumbnail,
       el("span", { className: "lines" },
@@ -135,15 +147,18 @@
     return el("li", {}, button);
   });
 
+  const days = new Map();
+
   function list() {
-    const children = [];
-    let last = "";
-    for (const place of shown) {
-      if (day(acts[place]) !== last && acts.length && day(acts[0]) !== day(acts[acts.length - 1])) children.push(el("li", { className: "day", textContent: day(acts[place]) }));
-      last = day(acts[place]);
+    const several = day(acts[0]) !== day(acts[acts.length - 1]), children = [];
+    acts.forEach((act, place) => {
+      if (several && !days.has(day(act))) {
+        days.set(day(act), el("li", { className: "day", textContent: day(act) }));
+        children.push(days.get(day(act)));
+      }
       children.push(rows[place]);
-    }
-    $("rows").replaceChildren(...(children.length ? children : [el("li", { className: "none", textContent: "No act matches." })]));
+    });
+    $("rows").replaceChildren(...children, none);
   }
 
   function current(scroll) {
@@ -156,12 +171,21 @@
     }
   }
 
+  const said = (act) => [who(act), act.action, verb(act), act.words, act.outcome, act.pageId, act.urlBefore, act.urlAfter, ...(act.requests ?? []).map((each) => each.url)].join(" ").toLowerCase();
+  const texts = acts.map(said);
+  const none = el("li", { className: "none", textContent: "No act matches.", hidden: true });
+
   function search() {
     const words = $("search").value.toLowerCase().split(/\s+/).filter(Boolean);
-    const text = (act) => [who(act), act.action, verb(act), act.words, act.outcome, act.pageId, act.urlBefore, act.urlAfter, ...(act.requests ?? []).map((each) => each.url)].join(" ").toLowerCase();
-    shown = acts.map((_, place) => place).filter((place) => words.every((word) => text(acts[place]).includes(word)));
-    $("found").textContent = words.length ? many(shown.length, "act") : "";
-    list();
+    let count = 0;
+    texts.forEach((text, place) => {
+      const matches = words.every((word) => text.includes(word));
+      rows[place].hidden = !matches;
+      count += matches;
+    });
+    for (const each of days.values()) each.hidden = words.length > 0;
+    none.hidden = count > 0;
+    $("found").textContent = words.length ? many(count, "act") : "";
     current(true);
   }
 

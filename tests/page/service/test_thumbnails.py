@@ -61,5 +61,9 @@ async def test_an_act_that_somebody_watches_is_pictured_before_and_after_with_it
     filled = await pictures(service, agent, "fill")
     assert filled["hidden"]
     assert "after" not in filled
+    async with service.agent(operator=True) as person:
+        await person.http.delete(wire.ACTIVITY, params={"client": agent.label})
+    kept = await service.parts.journal.read("SELECT 1 FROM thumbnails WHERE client_id = ?", agent.client_id)
+    assert not kept
     denied = await agent.http.get(wire.ACTIVITY_PICTURES, params={"ids": "1"})
     assert denied.status_code == 403
