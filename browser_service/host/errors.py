@@ -45,6 +45,7 @@ _CLOSED: Final = (
     "Browser has been closed",
 )
 """Playwright's own words begin so. A page's text or script may have the same words elsewhere."""
+_CALL: Final = r"^(?:\w+\.\w+: )*"
 _REASON_CHARACTERS: Final = 500
 _CRASHED: Final = ("Page crashed", "Target crashed")
 _SYNTAX: Final = (
@@ -320,9 +321,10 @@ def _timeout(action: Action, selector: str | None, details: Json, message: str, 
 
 
 def _other(action: Action, first: str, message: str, selector: str | None, details: Json) -> BrowseError:
-    said = quoted(_reason(first), _REASON_CHARACTERS)
-    if action.runs_script:
+    if action.runs_script:  # whose author knows by the kind of its error whether it was the script's or the page's
+        said = quoted(re.sub(_CALL, "", first).removeprefix("Error: "), _REASON_CHARACTERS)
         return ScriptExecutionFailed(f"The script failed: {said}", details=details)
+    said = quoted(_reason(first), _REASON_CHARACTERS)
     for words, field, problem, hint in _BAD_ARGUMENTS:
         if words in message:
             context: Json = {"field": field, "lastError": first}
@@ -345,4 +347,4 @@ def _first_line(message: str) -> str:
 
 def _reason(first: str) -> str:
     """Return Playwright's first line without the names of its call and of its error, and without the selector."""
-    return re.sub(r"^(?:\w+\.\w+: )*(?:\w*Error: )?(?:Error while parsing selector `.*?` - )?", "", first)
+    return re.sub(rf"{_CALL}(?:\w*Error: )?(?:Error while parsing selector `.*?` - )?", "", first)

@@ -154,7 +154,11 @@ async def visiting(service: RunningService) -> AsyncIterator[Agent]:
 
 
 async def tidy(service: RunningService, agent: Agent, keep: str = "") -> None:
-    """Close the agent's sessions, and all pages but the one that is to be kept. A person closes the private ones."""
+    """Close the agent's sessions, and all pages but the one that is to be kept, and end its claims. A person closes the
+    private pages."""
+    for work in (await agent.call("list_work"))["work"]:
+        if work["owner"]["you"]:
+            await agent.call("release_work", key=work["key"])
     for session in (await agent.call("list_sessions"))["sessions"]:
         if session["owner"] and session["owner"]["you"]:
             await agent.call("close_session", sessionId=session["sessionId"])

@@ -28,6 +28,8 @@ ELSEWHERE = {
     "docker compose": "it needs an engine; its file is tested by itself",
     "browse-together setup": "it may download a browser, and is tested with downloads of its own",
     "browse-together login": "it opens a window on a screen, and is tested with one",
+    "browse-together show": "it opens the own browser of who types it, and is tested without that",
+    "browse-together replay": "it needs something that was done, and is tested with that",
     "browse-together secret": "it asks for values on a terminal, and is tested with one",
     "mcp-gateway --transport": "it runs until it is ended, and is tested with clients",
     "python -m mcp_home_simulator": "it runs until its client ends, and is tested with one",
