@@ -93,7 +93,8 @@ async def perform(page: BrowserPage, run: CallRun, handler: Handler) -> Json:
         if not page.current.live and not page.current.gone:
             raise unfinished(page.record, page.current.cause(), run.action)
         changed = not run.action.is_trial
-        saving = asyncio.ensure_future(_save_logins(page, observation)) if changed else None  # beside the look
+        beside = changed and not observation.writes  # of whose answers a script may make a login meanwhile
+        saving = asyncio.ensure_future(_save_logins(page, observation)) if beside else None
         return await compose_reply(page, run.action, result, observation, before)
     except WithoutEffect as error:
         raise await _with_observed_effects(page, error, run, observation) from None
