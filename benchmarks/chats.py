@@ -217,7 +217,8 @@ class Ours(ToolChat):
         soon = [*itertools.takewhile(lambda step: step.do not in {"open", "ask"}, self.ahead)]
         last = -1 if steps[-1].loads else next((n for n, step in enumerate(soon) if step.loads), len(soon))
         wanted = [step for step in (*steps, *soon[: last + 1]) if step.role and not ref_in(self.known, step)]
-        wanted = [*dict.fromkeys(wanted)][:_MOST_QUERIES]
+        wanted = [*{(step.near or step.role, step.near or step.name): step for step in reversed(wanted)}.values()]
+        wanted = wanted[::-1][:_MOST_QUERIES]
         queries = [
             {"role": step.item, "text": step.near} if step.near else {"role": step.role, "name": step.name}
             for step in wanted

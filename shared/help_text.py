@@ -43,6 +43,8 @@ _EXTRA_SAMPLES: Final[Mapping[str, dict[str, JsonValue]]] = MappingProxyType(
     }
 )
 """Adds to an example what the action needs although no single argument is required."""
+_OBVIOUS: Final = frozenset({"pattern", "minLength", "maxLength"})
+"""Of an argument's limits, these are told by the refusal of what breaks them."""
 _FURTHER_CALLS: Final = (
     f"One in full: {next_call('help', name='click')}. One that your list lacks: "
     f"{next_call('call_tool', name='...', arguments={...})}. "
@@ -91,7 +93,7 @@ def action_help(name: str, limits: Limits = UNLIMITED) -> str:
     properties = cast("dict[str, Schema]", full_schema(action)["properties"])
     inherited = inherited_names(action)
     own = [_argument(action, each, node) for each, node in properties.items() if each not in inherited]
-    every = [_argument(action, each, node) for each, node in properties.items() if each in inherited]
+    every = [_brief(each, node) for each, node in properties.items() if each in inherited]
     bags = (
         [f"Options may also stand in {' or '.join(action.option_bags)}, by Playwright's names."]
         if action.option_bags
@@ -103,7 +105,7 @@ def action_help(name: str, limits: Limits = UNLIMITED) -> str:
             behaviour(action).replace("*", ""),
             *_alias(named),
             *(["Arguments:", *own] if own else ["No arguments of its own."]),
-            *(["As every tool of a page:", *every] if issubclass(action, PageAction) else []),
+            *([f"As every tool of a page: {', '.join(every)}."] if issubclass(action, PageAction) else []),
             *bags,
             f"Example: {action.name()} {json.dumps(example(action), ensure_ascii=False)}",
             *([f"This token does not allow it ({rule})."] if (rule := limits.rule_against(action)) else []),
@@ -144,11 +146,19 @@ def _sample(name: str, node: Schema) -> JsonValue:
 
 def _argument(action: type[Action], name: str, node: Schema) -> str:
     required = name in cast("list[str]", full_schema(action).get("required", []))
-    limits = {key: value for key, value in node.items() if key != "pattern"}
-    facts = [type_of(node).replace("`", ""), allowed_values(limits).replace("`", "")]
+    kind, limits = type_of(node).replace("`", ""), {k: v for k, v in node.items() if k not in _OBVIOUS}
+    facts = ["" if kind in {"string", "boolean"} else kind, allowed_values(limits).replace("`", "")]
     facts.append("required" if required else f"default {as_text(node['default'])}" if "default" in node else "")
-    names = " or ".join([name, *second_names(action).get(name, [])])
-    return f"- {names} ({', '.join(fact for fact in facts if fact)}): {node.get('description', '')}"
+    names, told = " or ".join([name, *second_names(action).get(name, [])]), ", ".join(filter(None, facts))
+    return f"- {names}{f' ({told})' if told else ''}: {node.get('description', '')}"
+
+
+def _brief(name: str, node: Schema) -> str:
+    """Name an argument that the instructions tell of, and what it may be if that is one of a few words."""
+    allowed = allowed_values(node).replace("`", "") if "enum" in node else ""
+    default = f"default {as_text(node['default'])}" if "default" in node else ""
+    told = ", ".join(filter(None, [allowed, default]))
+    return f"{name} ({told})" if told else name
 
 
 def _alias(named: NamedAction) -> list[str]:

@@ -12,7 +12,7 @@ from playwright.async_api import Error as PlaywrightError
 from browser_service.host.elements.locators import leading_ref
 from browser_service.host.observation import Observation
 from browser_service.host.page.handle import BrowserPage
-from browser_service.host.reading import changes, loading
+from browser_service.host.reading import loading, news
 from browser_service.host.reading.outline import outline
 from browser_service.host.reading.snapshot import ClientView, State
 from shared.actions.base import Action
@@ -71,7 +71,7 @@ class _Comparison:
     view: ClientView
     previous: ClientView
     """Is a copy of the view as it was."""
-    changes: list[changes.Change]
+    news: news.News
 
     @property
     def title(self) -> str:
@@ -80,23 +80,24 @@ class _Comparison:
             return ""
         return f"~ title {json.dumps(cut(new.title, _TITLE_CHARACTERS), ensure_ascii=False)}"
 
-    def leave_out(self, given: Sequence[str]) -> bool:
-        """Drop the changes of fields that have what acts gave them, whose replies said so. Return whether there are
-        any."""
-        expected = [each for each in self.changes if each.is_field_value and any(map(each.has, given))]
+    def leave_out(self, given: Sequence[str], refs: frozenset[str]) -> bool:
+        """Drop the changes of fields that have what acts gave them, whose replies said so. `refs` are of the fields
+        that this act gave something. Return whether there are any."""
+        told = self.news.told
+        expected = [e for e in told if e.is_field_value and (any(map(e.has, given)) or e.is_given_unseen(refs))]
         if len(expected) > len(given):
             return False
-        self.changes[:] = [each for each in self.changes if each not in expected]
+        told[:] = [each for each in told if each not in expected]
         return bool(expected)
 
     def is_field_value(self) -> bool:
-        return not self.title and len(self.changes) == 1 and self.changes[0].is_field_value
+        return not self.title and len(self.news.told) == 1 and self.news.told[0].is_field_value
 
     def lines(self, limit: int, acted_on: str | None = None) -> str:
         """Word the changes, and note that the client was shown them."""
-        report = changes.report(self.changes, self.view.tree, limit, acted_on)
+        report = news.report(self.news, self.view.tree, limit, acted_on)
         self.view.add_refs(report.nodes)
-        if self.previous.snapshot is self.previous.tree and not report.omitted:
+        if self.previous.snapshot is self.previous.tree and not (report.omitted or self.news.remade):
             self.view.snapshot = self.view.tree
         more = f"{report.omitted} more changes: {next_call('snapshot', since=True)}" if report.omitted else ""
         return "\n".join(filter(None, [self.title, report.text, more]))
@@ -196,10 +197,13 @@ def _delta_of_comparison(
 ) -> PageDelta:
     if action.reports_value and comparison.is_field_value():
         return PageDelta(before.fields, changed=True)  # the reply has it already
-    left_out = comparison.leave_out([*comparison.view.given, *action.given_texts])
+    refs = frozenset(action.requested_selectors if action.given_texts else ())
+    left_out = comparison.leave_out([*comparison.view.given, *action.given_texts], refs)
     comparison.view.given.clear()
     room = DELTA_TEXT - len(before.changes.encode())
     lines = comparison.lines(room, leading_ref(action.requested_selector or ""))
+    if not lines and comparison.news.differs and not left_out:
+        return PageDelta(before.fields, changed=True)
     if not lines:
         return PageDelta(before.fields, restyled=not same and not left_out, unchanged=unchanged or _TREE)
     if unchanged:
@@ -215,7 +219,7 @@ async def _compare(page: BrowserPage, known: State | None) -> _Comparison | None
     view = await page.refresh_view(_LOOK_MS, known=known)
     if previous is None or view is not last:
         return None
-    return _Comparison(view, previous, changes.changes(previous.tree, view.tree))
+    return _Comparison(view, previous, news.news(previous.tree, view.tree))
 
 
 def _outline(page: BrowserPage, view: ClientView, budget: int) -> Json:

@@ -8,10 +8,10 @@ from itertools import accumulate
 from typing import Final
 
 from browser_service.host.reading.places import place
-from browser_service.host.reading.tree import FIELDS, Node, Tree, ancestors
+from browser_service.host.reading.tree import FIELDS, HIDDEN, Node, Tree, ancestors
 
 TICKED: Final = frozenset({"checkbox", "radio", "switch"})
-_ANNOUNCED_ROLES: Final = frozenset({"alert", "alertdialog", "dialog", "status", "log"})
+ANNOUNCED_ROLES: Final = frozenset({"alert", "alertdialog", "dialog", "status", "log"})
 """A page shows these to be noticed."""
 
 
@@ -33,11 +33,18 @@ class Change:
         which the focus tells from one of the page's own."""
         if not text:
             return any(node.role in TICKED and "active" in node.marks for node in self.nodes)
-        return any(line.endswith((f": {text}", f': "{text}"', f'"{text}" [selected]')) for line in self.lines)
+        ends = (f": {text}", f': "{text}"', f'"{text}" [selected]')
+        return any(node.line.endswith(ends) for node in self.nodes)
+
+    def is_given_unseen(self, refs: frozenset[str]) -> bool:
+        """Return whether it is one of these fields, and shows no text to compare: a tick, which can only be as given
+        if it changed, or a password."""
+        field = self.nodes[0] if self.nodes else None
+        return field is not None and field.ref in refs and (field.role in TICKED or field.words == HIDDEN)
 
 
 @dataclass
-class _RefIndex:
+class RefIndex:
     """Indexes a tree by its refs. A node without a ref belongs to the nearest one around it; "" is the page's own."""
 
     nodes: Tree
@@ -53,10 +60,21 @@ class _RefIndex:
         for index, node in enumerate(self.nodes):
             parent = "" if node.parent is None else self.nodes[node.parent].ref or self.owners[node.parent]
             self.owners.append(parent)
-            self.content[node.ref or parent].append(f"{node.role_and_name} {node.states} {node.url} {node.text}")
+            self.content[node.ref or parent].append(self.face(node))
             if node.ref:
                 self.indexes[node.ref], self.parents[node.ref] = index, parent
                 self.children[parent].append(node.ref)
+
+    @staticmethod
+    def face(node: Node) -> str:
+        return f"{node.role_and_name} {node.states} {node.url} {node.text}"
+
+    def new_order(self, after: "RefIndex", ref: str) -> list[str]:
+        """Return the refs that stayed in an element, in their order, if that changed."""
+        old, new = self.children.get(ref, []), after.children.get(ref, [])
+        stayed = {*old} & {*new}
+        order = [child for child in new if child in stayed]
+        return order if order != [child for child in old if child in stayed] else []
 
     def within(self, index: int) -> Iterator[tuple[Node, str]]:
         """Yield an element and what is in it, each with the ref that it belongs to."""
@@ -74,25 +92,25 @@ class _RefIndex:
 
 def changes(old: Tree, new: Tree) -> list[Change]:
     """Return the changes in the order of the page."""
-    before, after = _RefIndex(old), _RefIndex(new)
+    before, after = RefIndex(old), RefIndex(new)
     found = [*_added(before, after), *_changed(before, after), *_removed(before, after)]
     return sorted(found, key=lambda change: change.index)
 
 
-def _added(before: _RefIndex, after: _RefIndex) -> Iterator[Change]:
+def _added(before: RefIndex, after: RefIndex) -> Iterator[Change]:
     new = after.indexes.keys() - before.indexes.keys()
     for ref, index in after.indexes.items():
         if ref in new and after.parents[ref] not in new:
             nodes = [node for node, owner in after.within(index) if owner in new]
             top = after.nodes[index].depth
             lines = [f"+ {'  ' * (node.depth - top)}{node.line.removeprefix('- ')}" for node in nodes]
-            announced = any(node.role in _ANNOUNCED_ROLES for node in nodes)
+            announced = any(node.role in ANNOUNCED_ROLES for node in nodes)
             yield Change(lines, nodes, (after.nodes, index), index, announced=announced)
 
 
-def _changed(before: _RefIndex, after: _RefIndex) -> Iterator[Change]:
+def _changed(before: RefIndex, after: RefIndex) -> Iterator[Change]:
     for ref, content in after.content.items():
-        order = _new_order(before, after, ref)
+        order = before.new_order(after, ref)
         if (ref and ref not in before.indexes) or (content == before.content.get(ref, []) and not order):
             continue
         index = after.indexes.get(ref, 0)
@@ -103,19 +121,11 @@ def _changed(before: _RefIndex, after: _RefIndex) -> Iterator[Change]:
         if order:
             lines.append(f"~   in this order now: {', '.join(order)}")
         nodes = [*itself, *texts, *(after.nodes[after.indexes[child]] for child in order)]
-        announced, is_field = (any(node.role in roles for node in itself) for roles in (_ANNOUNCED_ROLES, FIELDS))
+        announced, is_field = (any(node.role in roles for node in itself) for roles in (ANNOUNCED_ROLES, FIELDS))
         yield Change(lines, nodes, (after.nodes, index), index, announced=announced, is_field_value=is_field)
 
 
-def _new_order(before: _RefIndex, after: _RefIndex, ref: str) -> list[str]:
-    """Return the refs that stayed in an element, in their order, if that changed."""
-    old, new = before.children.get(ref, []), after.children.get(ref, [])
-    stayed = {*old} & {*new}
-    order = [child for child in new if child in stayed]
-    return order if order != [child for child in old if child in stayed] else []
-
-
-def _removed(before: _RefIndex, after: _RefIndex) -> Iterator[Change]:
+def _removed(before: RefIndex, after: RefIndex) -> Iterator[Change]:
     gone = before.indexes.keys() - after.indexes.keys()
     for ref, index in before.indexes.items():
         if ref in gone and (parent := before.parents[ref]) not in gone:
@@ -134,7 +144,7 @@ class ChangeReport:
 
 def report(found: list[Change], new: Tree, limit: int = sys.maxsize, acted_on: str | None = None) -> ChangeReport:
     """Describe the changes in the order of the page. If not all fit, the announced and the near ones come first."""
-    ranked = sorted(found, key=lambda change: (not change.announced, -_common_depth(new, change.index, acted_on)))
+    ranked = sorted(found, key=lambda change: (not change.announced, -common_depth(new, change.index, acted_on)))
     reported: list[tuple[Change, str, int]] = []
     room, omitted = limit, 0
     for change in ranked:
@@ -155,7 +165,7 @@ def report(found: list[Change], new: Tree, limit: int = sys.maxsize, acted_on: s
     return ChangeReport("\n".join(lines), nodes, omitted)
 
 
-def _common_depth(nodes: Tree, index: int, ref: str | None) -> int:
+def common_depth(nodes: Tree, index: int, ref: str | None) -> int:
     """Return the depth of the element that holds both a change and what was acted on."""
     acted = next((i for i, node in enumerate(nodes) if (node.ref == ref if ref else "active" in node.marks)), None)
     if acted is None:

@@ -3,13 +3,15 @@
 from collections import Counter
 from typing import Final
 
-from browser_service.host.reading.tree import CONTROLS, FIELDS, Node, Tree, ancestors
+from browser_service.host.reading.tree import CONTROLS, FIELDS, Node, Tree, ancestors, descendants
 from shared.cuts import cut, shortened
 
 _LANDMARK_ROLES: Final = frozenset(
     {"banner", "navigation", "main", "search", "form", "dialog", "alertdialog", "complementary", "contentinfo"}
 )
 _ANNOUNCED_ROLES: Final = frozenset({"alert", "alertdialog", "dialog", "status"})
+_SPOKEN_ROLES: Final = frozenset({"alert", "status"})
+"""These are words, and nothing else."""
 _LIST_SIBLINGS: Final = 4
 """This many siblings of one role are a list, of which the first two stand for all."""
 _LISTED_SIBLINGS: Final = 2
@@ -19,8 +21,12 @@ _COUNTED_ROLES: Final = 4
 _COUNT_CHARACTERS: Final = 90
 """The line that counts the rest has this many characters."""
 _LINE_CHARACTERS: Final = 160
-_LIST_RANK: Final = 8
-_OPTION_RANK: Final = 9
+_HEADING_RANK: Final = 2
+_FIRST_HEADINGS: Final = 4
+"""So many headings of sections come before fields and buttons: an article has hundreds, and a form at its end."""
+_LATER_HEADING_RANK: Final = 5
+_LIST_RANK: Final = 9
+_OPTION_RANK: Final = 10
 """Puts options behind all other ranks."""
 
 
@@ -30,6 +36,8 @@ def outline(nodes: Tree, budget: int) -> tuple[str, Tree]:
     many = sum(nodes[index].role in FIELDS for index in repeated) > _MOST_REPEATED_FIELDS
     candidates = [i for i, n in enumerate(nodes) if _is_informative(n) and (i not in repeated or n.role in FIELDS)]
     ranks = {index: _LIST_RANK if many and index in repeated else _rank(nodes, index) for index in candidates}
+    for index in [index for index, rank in ranks.items() if rank == _HEADING_RANK][_FIRST_HEADINGS:]:
+        ranks[index] = _LATER_HEADING_RANK
     listed: set[int] = set()
     room = budget - _COUNT_CHARACTERS
     for index in sorted(candidates, key=lambda index: (ranks[index], index)):
@@ -54,11 +62,11 @@ def _first_words(nodes: Tree) -> str:
 
 
 def _count(rest: Counter[str]) -> str:
-    roles = [_counted(count, role) for role, count in rest.most_common(_COUNTED_ROLES)]
+    roles = [counted(count, role) for role, count in rest.most_common(_COUNTED_ROLES)]
     return f"not shown: {', '.join(roles)}{', ...' if len(rest) > _COUNTED_ROLES else ''}"[:_COUNT_CHARACTERS]
 
 
-def _counted(count: int, role: str) -> str:
+def counted(count: int, role: str) -> str:
     """Name a number of roles: 1 switch, 2 switches, 3 links."""
     ending = "" if count == 1 else "es" if role.endswith(("x", "ch")) else "s"
     return f"{count} {role}{ending}"
@@ -83,12 +91,12 @@ def _rank(nodes: Tree, index: int) -> int:
     if node.role in _ANNOUNCED_ROLES or roles & {"dialog", "alertdialog"}:
         return 0 if node.role in FIELDS | _ANNOUNCED_ROLES else 1
     if node.role == "heading":
-        return 2 if "level=1" in node.marks or "level=2" in node.marks else 6
+        return _HEADING_RANK if "level=1" in node.marks or "level=2" in node.marks else 7
     if node.role in FIELDS or (node.role == "button" and roles & {"form", "search"}):
         return 3
     if roles & {"contentinfo"}:
-        return 7
-    return 4 if node.role == "button" else 5
+        return 8
+    return 4 if node.role == "button" else 6
 
 
 def _repeated(nodes: Tree) -> set[int]:
@@ -105,6 +113,11 @@ def _repeated(nodes: Tree) -> set[int]:
     return repeated
 
 
+def _leaves(nodes: Tree, index: int) -> list[str]:
+    """Return the words in what is announced."""
+    return [node.text or node.name for node in descendants(nodes, index) if not node.has_children and node.label]
+
+
 def _landmarks(nodes: Tree, index: int) -> list[int]:
     return [outer for outer in ancestors(nodes, index) if nodes[outer].role in _LANDMARK_ROLES]
 
@@ -113,6 +126,8 @@ def _line(nodes: Tree, index: int) -> str:
     """Write a node in one line, indented by the landmarks around it."""
     node, indent = nodes[index], "  " * len(_landmarks(nodes, index))
     line = node.line.removesuffix(":")
+    if node.role in _SPOKEN_ROLES and not node.text:
+        line = f"{line}: {shortened(' | '.join(_leaves(nodes, index)), _LINE_CHARACTERS - len(line))}"
     if len(line) > _LINE_CHARACTERS:
         line = f"- {node.role} {cut(node.name, _LINE_CHARACTERS // 2)!r}… [ref={node.ref}]"
     return f"{indent}{line}"

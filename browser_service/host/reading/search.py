@@ -74,7 +74,7 @@ def nearest(nodes: Tree, query: str, role: str = "", *, others: bool = True) -> 
 def to_line(nodes: Tree, match: Match) -> str:
     """Write a match for a model."""
     text = f": {shortened(match.text, _TEXT_CHARACTERS)}" if match.text and match.text != match.node.words else ""
-    where = place(nodes, match.index)
+    where = place(nodes, match.index).removeprefix(f"{match.node.role} ")
     return f"{match.node.line.removesuffix(':')}{text}{f' · {where}' if where else ''}"
 
 
@@ -88,6 +88,16 @@ def to_lines(nodes: Tree, listed: list[Match], total: int) -> list[str]:
     """Write the matches for a model, and how many others there are."""
     lines = [to_line(nodes, match) for match in listed]
     return [*lines, *([f"and {total - len(listed)} more"] if listed and total > len(listed) else [])]
+
+
+def without_place(lines: list[str], last: str) -> tuple[list[str], str]:
+    """Leave out the weakest place, the heading above, where the line before has the same; return it too."""
+    kept = list[str]()
+    for line in lines:
+        head, mark, place = line.rpartition(" · under ")
+        kept.append(head if mark and place == last else line)
+        last = place if mark else ""
+    return kept, last
 
 
 def numbered(number: int, lines: list[str], total: int) -> list[str]:

@@ -18,7 +18,7 @@ _KEY: Final = re.compile(
 _PROPERTY: Final = re.compile(r"^/(?P<property>[a-z]+): (?P<value>.*)$")
 _REF: Final = re.compile(r"^ref=((?:f\d+)?e\d+)$")
 _URL_CHARACTERS: Final = 80
-_HIDDEN: Final = "••••"
+HIDDEN: Final = "••••"
 _SEARCHED_SECRET_CHARACTERS: Final = 4
 """Shorter secrets are not looked for in names: they would be found everywhere."""
 
@@ -145,10 +145,10 @@ def hide_secrets(nodes: Tree, typed: list[str]) -> None:
     secrets = {" ".join(text.split()) for text in typed if text.strip()}
     for node in nodes if secrets else []:
         if node.role == "textbox" and " ".join(node.words.split()) in secrets:
-            node.text = _HIDDEN
+            node.text = HIDDEN
         for secret in secrets:
             if len(secret) >= _SEARCHED_SECRET_CHARACTERS and secret in node.name:
-                node.name = node.name.replace(secret, _HIDDEN)
+                node.name = node.name.replace(secret, HIDDEN)
 
 
 def prefix_of(ref: str) -> str:

@@ -65,7 +65,12 @@ class _Reading(NamedTuple):
             return []
         line = _page_line(page, self)
         facts = line.replace(f" · revision {page['revision']}", "")
-        return [line] if self.reader is None or self.reader.needs(str(page["pageId"]), facts) else []
+        if self.reader is None:
+            return [line]
+        if not self.reader.needs(str(page["pageId"]), facts):
+            return []
+        url = str(page["url"])
+        return [line.replace(f" · {address(url)} · ", " · ", 1) if self.reader.has_read(url, self.result) else line]
 
     def notices(self) -> list[str]:
         return [f"Notice: {cast('Json', each)['text']}" for each in list_at(self.envelope, "notices")[:_MOST_NOTICES]]
@@ -143,7 +148,7 @@ def _bare(reading: _Reading, advice: str) -> list[Json]:
     """Return the text alone, for tools whose replies show nothing else of the page."""
     form = reading.form
     if reading.error:
-        return [text_block([*error_lines(reading.error, reading.action.activity_phrase), advice], form)]
+        return [text_block([*error_lines(reading.error, reading.action.activity_phrase), advice], form, reading.reader)]
     artifact = _object(reading.result, "artifact")
     file = File.model_validate(artifact) if artifact else None
     blocks = [*attachments(file, form)][:1] if file else []
@@ -152,7 +157,7 @@ def _bare(reading: _Reading, advice: str) -> list[Json]:
         lines.append(file.preview.said)
     if file and not blocks:
         lines.append(FileLine("", file))
-    return [*blocks, text_block([*lines, *reading.notices()], form)]
+    return [*blocks, text_block([*lines, *reading.notices()], form, reading.reader)]
 
 
 def _file_lines(files: list[File], reading: _Reading) -> list[Line]:
@@ -161,7 +166,7 @@ def _file_lines(files: list[File], reading: _Reading) -> list[Line]:
 
 def _with_files(lines: list[Line], files: list[File], reading: _Reading) -> list[Json]:
     blocks = [block for file in files for block in attachments(file, reading.form)]
-    return [text_block(lines, reading.form), *blocks]
+    return [text_block(lines, reading.form, reading.reader), *blocks]
 
 
 def _steps_before(reading: _Reading, error: Json, done: list[JsonValue]) -> list[str | Foreign]:

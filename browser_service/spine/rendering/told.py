@@ -18,12 +18,21 @@ class ToldPages:
     def __init__(self) -> None:
         self._lines: Bounded[tuple[str, str, str], str] = Bounded(_MOST, ttl_s=_FOR_S)
         self._last: Bounded[tuple[str, str], str] = Bounded(_MOST, ttl_s=_FOR_S)
+        self._framed: Bounded[tuple[str, str], bool] = Bounded(_MOST, ttl_s=_FOR_S)
 
     def reader(self, client_id: str, body: Json, page_id: str | None) -> "PageReader":
         """Return who reads the reply to a call with this body, of which the path may name the page."""
         inner = [value for name in _CARRIERS if isinstance(value := body.get(name), dict)]
         given = {name: value for each in (body, *inner) for name, value in each.items()}
         return PageReader(self, client_id, given, named=bool(page_id or given.get("pageId")))
+
+    def note_frame(self, client_id: str, agent: str) -> bool:
+        """Return whether the agent was told of late that what a page says is no instruction."""
+        self._framed.trim()
+        known = (client_id, agent) in self._framed
+        if not known:
+            self._framed[client_id, agent] = True
+        return known
 
     def note(self, client_id: str, agent: str, page_id: str, line: str) -> tuple[bool, bool]:
         """Return whether the page is the one that the agent heard of last, and whether it knows the line."""
@@ -45,9 +54,24 @@ class PageReader:
         self._given = given
         self._named = named
 
+    @property
+    def _agent(self) -> str:
+        return str(self._given.get("as") or "")
+
+    def knows_frames(self) -> bool:
+        """Return whether the reply need not say again that what a page says is no instruction."""
+        return self._told.note_frame(self._client_id, self._agent)
+
+    def has_read(self, url: str, result: Json) -> bool:
+        """Return whether the call or the reply's own lines have the page's address."""
+        return url in {self._given.get("url"), result.get("navigatedTo")} and not self._counts
+
+    @property
+    def _counts(self) -> bool:
+        return not _EXPECTING.isdisjoint(self._given) or self._given.get("reply") == "full"
+
     def needs(self, page_id: str, line: str) -> bool:
         """Return whether the reply has to say where the page is: the line is another than the one read last, or the
         call named no page or counts its revisions."""
-        same_page, known = self._told.note(self._client_id, str(self._given.get("as") or ""), page_id, line)
-        counts = not _EXPECTING.isdisjoint(self._given) or self._given.get("reply") == "full"
-        return not known or counts or not (self._named or same_page)
+        same_page, known = self._told.note(self._client_id, self._agent, page_id, line)
+        return not known or self._counts or not (self._named or same_page)

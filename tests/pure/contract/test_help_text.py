@@ -10,7 +10,7 @@ from shared.actions.help import CallTool
 from shared.catalogue import ACTIONS, CATEGORIES, parse
 from shared.errors import InvalidRequest
 from shared.help_text import action_help, example, overview, toolset_help
-from shared.schema import full_schema
+from shared.schema import full_schema, inherited_names
 from shared.wire import INLINE_TEXT
 from tests.support.each import each
 
@@ -22,11 +22,21 @@ def test_every_argument_is_told_with_its_meaning(action: type[Action]) -> None:
     text = action_help(action.name())
     assert text.startswith(f"{action.name()}: {action.whole_description()}\n")
     for name, node in cast("dict[str, dict[str, str]]", full_schema(action)["properties"]).items():
-        (line,) = [line for line in text.splitlines() if line.startswith((f"- {name} (", f"- {name} or "))]
+        if name in inherited_names(action):
+            (line,) = [line for line in text.splitlines() if line.startswith("As every tool of a page: pageId, ")]
+            assert f", {name}" in line or name == "pageId"
+            continue
+        (line,) = [
+            line for line in text.splitlines() if line.startswith((f"- {name} (", f"- {name}:", f"- {name} or "))
+        ]
         assert line.endswith(f": {node['description']}")
         assert ("required" in line) >= (name in cast("list[str]", full_schema(action).get("required", [])))
     for alias in action.aliases:
         assert f"`{alias.name}`" in text
+
+
+def test_an_action_is_told_in_few_tokens() -> None:
+    assert len(action_help("upload_file").encode()) / 4 <= 240
 
 
 @every_action
