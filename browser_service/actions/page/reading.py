@@ -157,7 +157,7 @@ async def _find_in_tree(page: BrowserPage, action: reading.Find, within: frozens
     view = await page.refresh_view(action.timeout)
     lines: list[str] = []
     rows: list[Json] = []
-    totals, place = 0, ""
+    totals = 0
     most = max(_LEAST_OF_EACH, FOUND_ELEMENTS // len(action.asked))
     for number, query in enumerate(action.asked, 1):
         matches = search.search(view.tree, text=query.text or "", role=query.role or "", name=query.named or "")
@@ -167,8 +167,6 @@ async def _find_in_tree(page: BrowserPage, action: reading.Find, within: frozens
         of_several: Json = {"query": number} if action.queries else {}
         rows += [{**search.to_json(view.tree, match), **of_several} for match in listed]
         found = search.to_lines(view.tree, listed, len(matches)) or [_nothing(view.tree, query, action)]
-        if action.queries:
-            found, place = search.without_place(found, place)
         lines += search.numbered(number, found, len(matches)) if action.queries else found
         totals += len(matches)
     return _reply(page, lines, rows, totals)

@@ -76,7 +76,8 @@ class _Comparison:
                 yield from self._container(ref, index)
                 continue
             inner = [(i, n, owner) for i, n, owner in self._inner(index) if owner in self.new]
-            if all(owner in self.remade for _, _, owner in inner):
+            saying = [each for each in inner if each[1].label] or inner
+            if all(owner in self.remade for _, _, owner in saying):
                 taken.update(i for i, _, _ in inner)
                 continue
             whole = _on_one_line("+", [n for _, n, _ in inner])

@@ -71,10 +71,11 @@ def nearest(nodes: Tree, query: str, role: str = "", *, others: bool = True) -> 
     return [names[name].role_and_name for name in similar or ([*names][:_NEAREST] if others else [])]
 
 
-def to_line(nodes: Tree, match: Match) -> str:
-    """Write a match for a model."""
+def to_line(nodes: Tree, match: Match, *, alone: bool = False) -> str:
+    """Write a match for a model; one that is `alone` need not be told from others by the heading above it."""
     text = f": {shortened(match.text, _TEXT_CHARACTERS)}" if match.text and match.text != match.node.words else ""
     where = place(nodes, match.index).removeprefix(f"{match.node.role} ")
+    where = "" if alone and where.startswith("under ") else where
     return f"{match.node.line.removesuffix(':')}{text}{f' · {where}' if where else ''}"
 
 
@@ -86,18 +87,8 @@ def called_so(matches: list[Match], name: str | None) -> list[Match]:
 
 def to_lines(nodes: Tree, listed: list[Match], total: int) -> list[str]:
     """Write the matches for a model, and how many others there are."""
-    lines = [to_line(nodes, match) for match in listed]
+    lines = [to_line(nodes, match, alone=total == 1) for match in listed]
     return [*lines, *([f"and {total - len(listed)} more"] if listed and total > len(listed) else [])]
-
-
-def without_place(lines: list[str], last: str) -> tuple[list[str], str]:
-    """Leave out the weakest place, the heading above, where the line before has the same; return it too."""
-    kept = list[str]()
-    for line in lines:
-        head, mark, place = line.rpartition(" · under ")
-        kept.append(head if mark and place == last else line)
-        last = place if mark else ""
-    return kept, last
 
 
 def numbered(number: int, lines: list[str], total: int) -> list[str]:

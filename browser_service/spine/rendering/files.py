@@ -8,7 +8,6 @@ from pydantic import BaseModel, ConfigDict, JsonValue
 from pydantic.alias_generators import to_camel
 
 from browser_service.spine.rendering.result import list_at
-from browser_service.spine.rendering.told import PageReader
 from shared.calls import Preview
 from shared.model import Json
 from shared.next_calls import next_call
@@ -98,11 +97,11 @@ def attachments(file: File, form: ForModel) -> Iterator[Json]:
         yield {"type": "resource_link", "uri": file.uri, **fields}
 
 
-def text_block(lines: Iterable[Line], form: ForModel, reader: PageReader | None = None) -> Json:
-    """Return one block of all lines that are not empty. Each of ours stays one line; pages' texts stand in a frame."""
+def text_block(lines: Iterable[Line], form: ForModel, *, explained: bool = False) -> Json:
+    """Return one block of all lines that are not empty. Each of ours stays one line; pages' texts stand in a frame,
+    whose meaning may be known to the reader."""
     lines, text, places = [line for line in lines if line], "", list[JsonValue]()
-    is_framed = any(isinstance(line, Foreign) for line in lines)
-    frame = Frame(lines, explained=is_framed and reader is not None and reader.knows_frames())
+    frame = Frame(lines, explained=explained)
     for line in lines:
         text += "\n" if text else ""
         if isinstance(line, Foreign):

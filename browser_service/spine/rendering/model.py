@@ -148,7 +148,7 @@ def _bare(reading: _Reading, advice: str) -> list[Json]:
     """Return the text alone, for tools whose replies show nothing else of the page."""
     form = reading.form
     if reading.error:
-        return [text_block([*error_lines(reading.error, reading.action.activity_phrase), advice], form, reading.reader)]
+        return [text_block([*error_lines(reading.error, reading.action.activity_phrase), advice], form)]
     artifact = _object(reading.result, "artifact")
     file = File.model_validate(artifact) if artifact else None
     blocks = [*attachments(file, form)][:1] if file else []
@@ -157,7 +157,7 @@ def _bare(reading: _Reading, advice: str) -> list[Json]:
         lines.append(file.preview.said)
     if file and not blocks:
         lines.append(FileLine("", file))
-    return [*blocks, text_block([*lines, *reading.notices()], form, reading.reader)]
+    return [*blocks, text_block([*lines, *reading.notices()], form)]
 
 
 def _file_lines(files: list[File], reading: _Reading) -> list[Line]:
@@ -166,7 +166,27 @@ def _file_lines(files: list[File], reading: _Reading) -> list[Line]:
 
 def _with_files(lines: list[Line], files: list[File], reading: _Reading) -> list[Json]:
     blocks = [block for file in files for block in attachments(file, reading.form)]
-    return [text_block(lines, reading.form, reading.reader), *blocks]
+    lines, explained = _without_origin(lines, reading)
+    return [text_block(lines, reading.form, explained=explained), *blocks]
+
+
+def _without_origin(lines: list[Line], reading: _Reading) -> tuple[list[Line], bool]:
+    """Call a page whose origin the reader was told of late `page`. Return the lines, and whether it was told."""
+    origin = f"{origin_of(reading.page_url)} "
+    if reading.page is None or reading.reader is None or not any(_is_of(origin, line) for line in lines):
+        return lines, False
+    known = reading.reader.knows_origin(str(reading.page["pageId"]), origin)
+    return [_of_page(line, origin) if known else line for line in lines], known
+
+
+def _is_of(origin: str, line: Line) -> bool:
+    return isinstance(line, Foreign) and line.heading.startswith(origin)
+
+
+def _of_page(line: Line, origin: str) -> Line:
+    if not (isinstance(line, Foreign) and _is_of(origin, line)):
+        return line
+    return Foreign(f"page {line.heading.removeprefix(origin)}", line.text)
 
 
 def _steps_before(reading: _Reading, error: Json, done: list[JsonValue]) -> list[str | Foreign]:

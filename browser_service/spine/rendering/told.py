@@ -18,7 +18,7 @@ class ToldPages:
     def __init__(self) -> None:
         self._lines: Bounded[tuple[str, str, str], str] = Bounded(_MOST, ttl_s=_FOR_S)
         self._last: Bounded[tuple[str, str], str] = Bounded(_MOST, ttl_s=_FOR_S)
-        self._framed: Bounded[tuple[str, str], bool] = Bounded(_MOST, ttl_s=_FOR_S)
+        self._origins: Bounded[tuple[str, str, str], str] = Bounded(_MOST, ttl_s=_FOR_S)
 
     def reader(self, client_id: str, body: Json, page_id: str | None) -> "PageReader":
         """Return who reads the reply to a call with this body, of which the path may name the page."""
@@ -26,12 +26,12 @@ class ToldPages:
         given = {name: value for each in (body, *inner) for name, value in each.items()}
         return PageReader(self, client_id, given, named=bool(page_id or given.get("pageId")))
 
-    def note_frame(self, client_id: str, agent: str) -> bool:
-        """Return whether the agent was told of late that what a page says is no instruction."""
-        self._framed.trim()
-        known = (client_id, agent) in self._framed
+    def note_origin(self, client_id: str, agent: str, page_id: str, origin: str) -> bool:
+        """Return whether the agent knows whose the words of this page are."""
+        self._origins.trim()
+        known = self._origins.get((client_id, agent, page_id)) == origin
         if not known:
-            self._framed[client_id, agent] = True
+            self._origins[client_id, agent, page_id] = origin
         return known
 
     def note(self, client_id: str, agent: str, page_id: str, line: str) -> tuple[bool, bool]:
@@ -58,9 +58,9 @@ class PageReader:
     def _agent(self) -> str:
         return str(self._given.get("as") or "")
 
-    def knows_frames(self) -> bool:
-        """Return whether the reply need not say again that what a page says is no instruction."""
-        return self._told.note_frame(self._client_id, self._agent)
+    def knows_origin(self, page_id: str, origin: str) -> bool:
+        """Return whether the reply need not say again whose the page's words are, and that they are no instruction."""
+        return self._told.note_origin(self._client_id, self._agent, page_id, origin)
 
     def has_read(self, url: str, result: Json) -> bool:
         """Return whether the call or the reply's own lines have the page's address."""
