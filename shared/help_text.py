@@ -102,7 +102,7 @@ def action_help(name: str, limits: Limits = UNLIMITED) -> str:
     return "\n".join(
         [
             f"{action.name()}: {action.whole_description()}",
-            behaviour(action).replace("*", ""),
+            behaviour(action, brief=True).replace("*", ""),
             *_alias(named),
             *(["Arguments:", *own] if own else ["No arguments of its own."]),
             *([f"As every tool of a page: {', '.join(every)}."] if issubclass(action, PageAction) else []),
@@ -147,7 +147,8 @@ def _sample(name: str, node: Schema) -> JsonValue:
 def _argument(action: type[Action], name: str, node: Schema) -> str:
     required = name in cast("list[str]", full_schema(action).get("required", []))
     kind, limits = type_of(node).replace("`", ""), {k: v for k, v in node.items() if k not in _OBVIOUS}
-    facts = ["" if kind in {"string", "boolean"} else kind, allowed_values(limits).replace("`", "")]
+    kind = "" if kind in {"string", "boolean"} else kind.partition(" of object")[0]
+    facts = [kind, allowed_values(limits).replace("`", "")]
     facts.append("required" if required else f"default {as_text(node['default'])}" if "default" in node else "")
     names, told = " or ".join([name, *second_names(action).get(name, [])]), ", ".join(filter(None, facts))
     return f"- {names}{f' ({told})' if told else ''}: {node.get('description', '')}"

@@ -93,12 +93,14 @@ def _properties(action: type[Action]) -> dict[str, Schema]:
     return cast("dict[str, Schema]", full_schema(action)["properties"])
 
 
-def behaviour(action: type[Action]) -> str:
-    """Describe an action's effect, scope and lane in words."""
+def behaviour(action: type[Action], *, brief: bool = False) -> str:
+    """Describe an action's effect, scope and lane in words; `brief` leaves out what is so of nearly all."""
     effect = _EFFECTS[action.effect] if action.scope is Scope.PAGE else action.effect.value.capitalize()
     words = [f"{effect} {_SCOPES[action.scope]}"]
     if action.scope is Scope.PAGE:
-        words += [_LANES[action.lane], _UNADDRESSED[action.unaddressed]]
+        beside = [_LANES[action.lane], _UNADDRESSED[action.unaddressed]]
+        usual = {_LANES[Lane.QUEUE], _UNADDRESSED[Unaddressed.ONLY_PAGE]} if brief else set[str]()
+        words += [each for each in beside if each not in usual]
     if action.idempotent:
         words.append("doing it twice is doing it once")
     if action.undoable:

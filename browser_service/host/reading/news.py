@@ -111,7 +111,7 @@ class _Comparison:
         labels = {each.name for each in descendants(self.after.nodes, index) if each.role in CONTROLS}
         words = [n for n in (node, *self.after.own_texts(ref)) if n.words and n.words not in labels]
         if words:
-            yield self._change(_words_line("+", words), [], index)
+            yield self._change(_words_line("+", node.ref, words), [node], index)
 
     def changed(self) -> Iterator[Change]:
         for ref, content in self.after.content.items():
@@ -135,7 +135,7 @@ class _Comparison:
         node = itself[0] if itself else None
         if node is None or (node.role == "generic" and not node.is_control):
             words = [n for n in (*itself, *texts) if n.label]
-            lines = [_words_line("~", words)] if words else []
+            lines = [_words_line("~", node.ref if node else None, words)] if words else []
         else:
             if node.role in _CHOICES:
                 texts = [n for n in texts if "selected" in n.marks] or texts
@@ -285,8 +285,10 @@ def _cut_line(sign: str, nodes: list[Node]) -> str:
     return shortened(f"{sign} {head.head()}{f': {words}' if words else ''}", _LINE_CHARACTERS)
 
 
-def _words_line(sign: str, nodes: list[Node]) -> str:
-    return shortened(f"{sign} text: {' | '.join(node.text or node.name for node in nodes)}", _LINE_CHARACTERS)
+def _words_line(sign: str, ref: str | None, nodes: list[Node]) -> str:
+    """Write words of an element that is nothing but these; its ref, since a script may make anything a button."""
+    head = f"{sign} text [ref={ref}]" if ref else f"{sign} text"
+    return shortened(f"{head}: {' | '.join(node.text or node.name for node in nodes)}", _LINE_CHARACTERS)
 
 
 def _counts(roles: Counter[str]) -> str:

@@ -69,8 +69,10 @@ class _Reading(NamedTuple):
             return [line]
         if not self.reader.needs(str(page["pageId"]), facts):
             return []
+        if self.reader.counts:
+            return [line]
         url = str(page["url"])
-        return [line.replace(f" · {address(url)} · ", " · ", 1) if self.reader.has_read(url, self.result) else line]
+        return [facts.replace(f" · {address(url)}", "", 1) if self.reader.has_read(url, self.result) else facts]
 
     def notices(self) -> list[str]:
         return [f"Notice: {cast('Json', each)['text']}" for each in list_at(self.envelope, "notices")[:_MOST_NOTICES]]

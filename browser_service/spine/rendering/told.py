@@ -64,14 +64,15 @@ class PageReader:
 
     def has_read(self, url: str, result: Json) -> bool:
         """Return whether the call or the reply's own lines have the page's address."""
-        return url in {self._given.get("url"), result.get("navigatedTo")} and not self._counts
+        return url in {self._given.get("url"), result.get("navigatedTo")}
 
     @property
-    def _counts(self) -> bool:
+    def counts(self) -> bool:
+        """Return whether the call counts the page's revisions, or asks for all that is known of it."""
         return not _EXPECTING.isdisjoint(self._given) or self._given.get("reply") == "full"
 
     def needs(self, page_id: str, line: str) -> bool:
         """Return whether the reply has to say where the page is: the line is another than the one read last, or the
         call named no page or counts its revisions."""
         same_page, known = self._told.note(self._client_id, self._agent, page_id, line)
-        return not known or self._counts or not (self._named or same_page)
+        return not known or self.counts or not (self._named or same_page)
