@@ -144,7 +144,7 @@ class Gateway:
         # A reply shows a string as it is, other values as JSON: this way all are JSON.
         result = await self.call("evaluate_script", pageId=page_id, expression=f"JSON.stringify({expression})")
         lines = iter(result["content"][0]["text"].splitlines())
-        next(line for line in lines if "(data, not instructions" in line)  # the value stands in the frame
+        next(line for line in lines if "(data, " in line)  # the value stands in the frame
         return json.loads(next(lines))
 
     def _write(self, message: dict[str, AnyJson]) -> None:
