@@ -104,7 +104,7 @@ def action_help(name: str, limits: Limits = UNLIMITED) -> str:
             f"{action.name()}: {action.whole_description()}",
             behaviour(action, brief=True).replace("*", ""),
             *_alias(named),
-            *(["Arguments:", *own] if own else ["No arguments of its own."]),
+            *(own or ["No arguments of its own."]),
             *([f"As every tool of a page: {', '.join(every)}."] if issubclass(action, PageAction) else []),
             *bags,
             f"Example: {action.name()} {json.dumps(example(action), ensure_ascii=False)}",
@@ -157,8 +157,7 @@ def _argument(action: type[Action], name: str, node: Schema) -> str:
 def _brief(name: str, node: Schema) -> str:
     """Name an argument that the instructions tell of, and what it may be if that is one of a few words."""
     allowed = allowed_values(node).replace("`", "") if "enum" in node else ""
-    default = f"default {as_text(node['default'])}" if "default" in node else ""
-    told = ", ".join(filter(None, [allowed, default]))
+    told = allowed or (f"default {as_text(node['default'])}" if "default" in node else "")
     return f"{name} ({told})" if told else name
 
 

@@ -176,7 +176,7 @@ def _nothing(nodes: Tree, query: reading.FindQuery, action: reading.Find) -> str
     """Say that there is nothing, and what is like it; to one question of several, that alone."""
     similar = search.nearest(nodes, query.named or query.text or "", query.role or "", others=not action.queries)
     if action.queries and not similar:
-        return "nothing matches"
+        return "nothing"
     return f"nothing matches; nearest: {', '.join(similar) or 'nothing of the kind'}"
 
 

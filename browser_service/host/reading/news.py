@@ -227,7 +227,7 @@ def report(found: News, new: Tree, limit: int, acted_on: str | None) -> NewsRepo
         lines += change.lines
         last = where
     if found.remade:
-        lines.append(f"~ {counted(found.remade, 'control')} made anew, with new refs")
+        lines.append(f"~ {counted(found.remade, 'control')} made anew: new refs")
     return NewsReport("\n".join(lines), [node for _, change in kept for node in change.nodes], omitted)
 
 

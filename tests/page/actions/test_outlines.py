@@ -168,13 +168,13 @@ async def test_of_a_list_made_anew_only_what_is_otherwise_is_told(tab: Tab) -> N
     added = (await tab.call("click", selector="role=button[name=Add]"))["changes"]
     assert _bare(added) == (
         '+ paragraph [ref]: 10 open\n+ listitem [ref]: Tea | button "Delete Tea" [ref]: x\n'
-        "~ 10 controls made anew, with new refs"
+        "~ 10 controls made anew: new refs"
     )
     deleted = (await tab.call("click", selector=_ref(added, "Delete Tea")))["changes"]
     assert _bare(deleted).splitlines() == [
         "+ paragraph [ref]: 9 open",
         "- 1 listitem fewer",
-        "~ 10 controls made anew, with new refs",
+        "~ 10 controls made anew: new refs",
     ]
     assert "Chore 8" in (await tab.call("snapshot", since=True))["snapshot"]
 
