@@ -20,7 +20,8 @@ from shared.wire import REF_PATTERN
 T = TypeVar("T")
 _HANDLE_MS: Final = 1_500
 _ENGINE: Final = "as-given"
-_NOT_AS_GIVEN: Final = ("Error: not as given", "Invalid frame in aria-ref selector")
+_NOT_AS_GIVEN: Final = ("Error: not as given", "Invalid frame in aria-ref selector", f'Unknown engine "{_ENGINE}"')
+"""Begins these errors. Playwright tells no engine to the context that a browser has when it is attached."""
 _LOOKED_UP: Final = re.compile(rf'\.locator\("{_ENGINE}=[^"]*"\)\.or_\(locator\("{_ENGINE}=there"\)\)')
 _LEADING_REF: Final = re.compile(rf"{REF_PATTERN[:-1]}(?= *>>|$)")
 
