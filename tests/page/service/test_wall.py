@@ -94,8 +94,9 @@ async def test_every_button_does_what_it_says(window: Page, running: RunningServ
     async def press(name: str) -> None:
         await window.get_by_role("button", name=name, exact=True).click()
 
-    async with connected(running, "c-2", "Codex") as codex:
+    async with connected(running, "c-2", "Codex") as codex, connected(running, "c-3", "Claude") as sibling:
         await codex.call("open_page", pageId="other")
+        await sibling.call("open_page", pageId="another")
         await window.goto(f"{running.base_url}/#/page/shop")
         await press("Stop")
         await expect(window.locator(".holds")).to_contain_text("You stopped it")
@@ -106,6 +107,7 @@ async def test_every_button_does_what_it_says(window: Page, running: RunningServ
         await expect(window.locator(".holds")).to_be_hidden()
         await claude.call("click", pageId="shop", selector="button")
         await press("Give to…")
+        await expect(window.get_by_role("dialog").get_by_role("button", name="Claude · 1 page")).to_be_visible()
         await window.get_by_role("dialog").get_by_role("button", name="Codex").click()
         await expect(window.locator(".whose")).to_contain_text("Codex")
         await codex.call("click", pageId="shop", selector="button")
@@ -113,6 +115,7 @@ async def test_every_button_does_what_it_says(window: Page, running: RunningServ
         await press("Close it")
         await expect(window.get_by_role("link", name="/shop")).to_have_count(0)
         await codex.call("close_page", pageId="other")
+        await sibling.call("close_page", pageId="another")
 
 
 async def test_a_person_signs_in_with_their_own_hands_and_nobody_sees_what_they_type(

@@ -148,8 +148,8 @@ export class PageView {
   }
 
   #others() {
-    const page = this.model.pages.get(this.id);
-    return this.model.agents.filter(({ label }) => label !== page?.owner?.label);
+    const owner = this.model.pages.get(this.id)?.owner;
+    return this.model.agents.filter(({ label, hue }) => label !== owner?.label || hue !== owner?.hue); // chats share labels
   }
 
   async #do(name, more) {
