@@ -79,7 +79,7 @@ def test_status_shows_the_settings_of_the_running_service_and_what_a_restart_wou
     here = {"BROWSE_EXECUTABLE_PATH": ""}
     assert of_file.succeed("status", "--json", **here).json["afterRestart"] == {"max_pages": 7}
     assert of_file.succeed("status", **here).err.startswith(
-        f"Otherwise in this environment and {file}: max_pages is 100 and would be 7. A restart takes them"
+        f"Otherwise in this environment and {file}: max_pages is 150 and would be 7. A restart takes them"
     )
     as_it_runs = of_file.run("status", BROWSE_MAX_PAGES="100", **here)
     assert (as_it_runs.code, as_it_runs.err) == (0, "")
