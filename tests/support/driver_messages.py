@@ -6,8 +6,8 @@ from typing import Any
 
 from playwright.async_api import Page
 
-_WATCH = "Browser.getVersion"
-"""Is asked now and then, beside all acts, to see whether the browser answers."""
+_BESIDE = {"Browser.getVersion", "Runtime.evaluate"}
+"""Are asked beside all acts: whether the browser answers, and some time after a page came what its title is."""
 
 
 @contextmanager
@@ -18,7 +18,7 @@ def messages_of(page: Page) -> Iterator[list[str]]:
     send = connection.onmessage
 
     def note(message: dict[str, Any]) -> None:  # Any: JSON
-        if message.get("params", {}).get("method") != _WATCH:
+        if message.get("params", {}).get("method") not in _BESIDE:
             sent.append(message["method"])
         send(message)
 
