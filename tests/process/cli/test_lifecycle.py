@@ -81,7 +81,7 @@ def test_status_shows_the_settings_of_the_running_service_and_what_a_restart_wou
     assert of_file.succeed("status", **here).err.startswith(
         f"Otherwise in this environment and {file}: max_pages is 150 and would be 7. A restart takes them"
     )
-    as_it_runs = of_file.run("status", BROWSE_MAX_PAGES="100", **here)
+    as_it_runs = of_file.run("status", BROWSE_MAX_PAGES="150", **here)
     assert (as_it_runs.code, as_it_runs.err) == (0, "")
 
 

@@ -108,7 +108,7 @@ def test_a_value_is_set_beside_what_else_is_in_the_file(file: Path) -> None:
     assert Settings().allow_hosts == ("a.example", "b.example")
     succeed("unset", "max-pages", "allow_hosts")
     assert file.read_text(encoding="utf-8") == "# my settings\n\n# windows\nheadless = false\n"
-    assert Settings().max_pages == 100
+    assert Settings().max_pages == 150
     assert sorted(path.name for path in file.parent.iterdir()) == ["config.toml"]
 
 
@@ -205,7 +205,7 @@ def test_the_file_is_edited_as_a_person_likes(file: Path, tmp_path: Path, monkey
     editor(tmp_path, monkeypatch, "true")
     assert succeed("edit") == "Nothing was changed.\n"
     assert not file.exists()
-    editor(tmp_path, monkeypatch, 'sed -i "s/^# max_pages = 100/max_pages = 60/" "$2"')
+    editor(tmp_path, monkeypatch, 'sed -i "s/^# max_pages = 150/max_pages = 60/" "$2"')
     assert f"{file} is written." in succeed("edit")
     text = file.read_text(encoding="utf-8")
     assert tomllib.loads(text) == {"max_pages": 60}

@@ -53,7 +53,7 @@ def test_the_file_is_in_the_platforms_directory_and_need_not_be_there(
     monkeypatch.setattr(platformdirs, "user_config_dir", lambda *_, **__: str(tmp_path / "browse-together"))
     monkeypatch.setenv("BROWSE_CONFIG", "")
     assert config_place.path() == tmp_path / "browse-together" / "config.toml"
-    assert ServiceSettings().max_pages == 100
+    assert ServiceSettings().max_pages == 150
 
 
 def test_both_processes_take_their_settings_from_it_as_from_variables(file: Path) -> None:
