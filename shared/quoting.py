@@ -80,7 +80,9 @@ def address(url: str, most: int = QUOTED_CHARACTERS) -> str:
 
 def escaped(json_text: str) -> str:
     """Return JSON in which characters that nobody sees are written as JSON's escapes, which mean the same."""
-    return json_text if json_text.isascii() else _RAW_IN_JSON.sub(_escape, json_text)
+    if json_text.isascii() and "\x7f" not in json_text:  # JSON itself escapes the other control characters of ASCII
+        return json_text
+    return _RAW_IN_JSON.sub(_escape, json_text)
 
 
 def legible_json(value: JsonValue) -> JsonValue:

@@ -4,7 +4,7 @@ import ast
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from shared.quoting import Foreign, address, assembled, escaped, flat, legible, one_line, quoted
@@ -75,6 +75,7 @@ def test_what_people_write_stays(text: str) -> None:
 
 
 @given(st.recursive(anything, lambda each: st.lists(each) | st.dictionaries(anything, each), max_leaves=5))
+@example("\x7f")
 def test_escaped_json_means_the_same_and_shows_nothing_unseen(value: object) -> None:
     text = escaped(json.dumps(value, ensure_ascii=False))
     assert json.loads(text) == value
