@@ -33,6 +33,8 @@ _ANSWERS_WITHIN_S: Final = 1.0
 _ACT_SHOWN_S: Final = 2.0
 """An act is shown for so long after its end, because most take no longer than a glance."""
 _AIMS_WITHIN_MS: Final = 300
+_DRAWN_WITHIN_S: Final = 1.0
+"""A page that drew nothing for so long after a navigation is pictured anew: by then the former document is gone."""
 _MOST_WAITING: Final = 5
 
 
@@ -42,6 +44,7 @@ class Picture(NamedTuple):
     height: int
     at: float
     seq: int
+    navigations: int
 
 
 @dataclass
@@ -65,6 +68,7 @@ class Screencast:
         self._seq = round(time.time() * 1000)  # higher than that of an earlier page of the name
         self._changed = asyncio.Event()
         self._picture: Picture | None = None
+        self._outdated_at: float | None = None
         self._seen: tuple[object, ...] = ()
         self._views: dict[bool, tuple[View, float]] = {}
         self._asking = 0
@@ -139,7 +143,7 @@ class Screencast:
         """Have pictures made of the tab that is there now, and note what else has changed."""
         tab = self._current.tab if self._current.live else None
         view = self._wanted()
-        if tab is not self._tab or (self._cast is not None and self._cast.view != view):
+        if tab is not self._tab or (self._cast is not None and self._cast.view != view) or self._lacks_picture():
             self._recast(tab, view)
         act = self._shown_act()
         aimed = act and act.target and (act.target.x, act.target.y)
@@ -148,6 +152,21 @@ class Screencast:
             self._seen = seen
             self._seq += 1
         self._ask_for_sign()
+
+    def _lacks_picture(self) -> bool:
+        """Say if one who may see no secrets waits in vain for a picture of what the page shows since a navigation."""
+        if self._is_current() or True not in self._views:
+            self._outdated_at = None
+            return False
+        self._outdated_at = self._outdated_at or time.monotonic()
+        if time.monotonic() - self._outdated_at < _DRAWN_WITHIN_S:
+            return False
+        self._picture = self._outdated_at = None
+        return True
+
+    def _is_current(self) -> bool:
+        """Say if the page has not navigated since its picture: of another document nobody can be asked any more."""
+        return self._picture is None or self._picture.navigations == self._record.navigations
 
     def _wanted(self) -> View:
         """Return what serves all who asked lately: as wide and as often as the most demanding of them."""
@@ -192,7 +211,7 @@ class Screencast:
         """Return the frame as this viewer may see it. The page is asked about secrets after its picture was made: what
         could be typed by then stands in the field that is asked about."""
         picture, state, act = self._picture, self._state(), self._shown_act()
-        if view.masked and picture is not None and not await self._is_harmless():
+        if view.masked and picture is not None and not (self._is_current() and await self._is_harmless()):
             picture, state = None, "hidden"
         return Frame(
             page_id=self._record.page_id,
@@ -230,7 +249,7 @@ class Screencast:
     def _show(self, data: str, width: int, height: int) -> None:
         if self._picture is None or self._picture.data != data:
             self._seq += 1
-            self._picture = Picture(data, width, height, time.monotonic(), self._seq)
+            self._picture = Picture(data, width, height, time.monotonic(), self._seq, self._record.navigations)
             self._changed.set()
 
     def _end_later(self) -> None:

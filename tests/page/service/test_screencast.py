@@ -91,6 +91,20 @@ async def test_who_may_not_see_secrets_gets_no_picture_while_a_field_for_one_has
     await until(service, "form", lambda frame: frame.state == "live" and frame.picture, MASKED)
 
 
+async def test_who_may_not_see_secrets_gets_no_picture_of_the_document_before(
+    service: RunningService, agent: Agent, site: Site
+) -> None:
+    code = "<body style='background:red'><input autocomplete=one-time-code value=123456>"
+    await agent.call("goto", pageId="code", url=site.page("/code", code))
+    await until(service, "code", lambda frame: colour(frame) == "red")
+    seen = set[str]()
+    await agent.call("goto", pageId="code", url=site.page("/next", "<body style='background:blue'>"))
+    await until(service, "code", lambda frame: seen.add(colour(frame)) or colour(frame) == "blue", MASKED)
+    assert "red" not in seen
+    await service.window("code").evaluate("history.pushState({}, '', '/same')")
+    await until(service, "code", lambda frame: frame.state == "live" and colour(frame) == "blue", MASKED)
+
+
 async def test_a_page_that_hangs_and_one_that_crashed_are_seen_to(
     service: RunningService, agent: Agent, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
