@@ -168,27 +168,16 @@ def _file_lines(files: list[File], reading: _Reading) -> list[Line]:
 
 def _with_files(lines: list[Line], files: list[File], reading: _Reading) -> list[Json]:
     blocks = [block for file in files for block in attachments(file, reading.form)]
-    lines, explained = _without_origin(lines, reading)
-    return [text_block(lines, reading.form, explained=explained), *blocks]
+    return [text_block(lines, reading.form, explained=_knows_origin(lines, reading)), *blocks]
 
 
-def _without_origin(lines: list[Line], reading: _Reading) -> tuple[list[Line], bool]:
-    """Call a page whose origin the reader was told of late `page`. Return the lines, and whether it was told."""
+def _knows_origin(lines: list[Line], reading: _Reading) -> bool:
+    """Return whether the reader was told of late that what this page says is no instruction."""
     origin = f"{origin_of(reading.page_url)} "
-    if reading.page is None or reading.reader is None or not any(_is_of(origin, line) for line in lines):
-        return lines, False
-    known = reading.reader.knows_origin(str(reading.page["pageId"]), origin)
-    return [_of_page(line, origin) if known else line for line in lines], known
-
-
-def _is_of(origin: str, line: Line) -> bool:
-    return isinstance(line, Foreign) and line.heading.startswith(origin)
-
-
-def _of_page(line: Line, origin: str) -> Line:
-    if not (isinstance(line, Foreign) and _is_of(origin, line)):
-        return line
-    return Foreign(f"page {line.heading.removeprefix(origin)}", line.text)
+    of_page = any(isinstance(line, Foreign) and line.heading.startswith(origin) for line in lines)
+    if reading.page is None or reading.reader is None or not of_page:
+        return False
+    return reading.reader.knows_origin(str(reading.page["pageId"]), origin)
 
 
 def _steps_before(reading: _Reading, error: Json, done: list[JsonValue]) -> list[str | Foreign]:

@@ -27,7 +27,7 @@ class ToldPages:
         return PageReader(self, client_id, given, named=bool(page_id or given.get("pageId")))
 
     def note_origin(self, client_id: str, agent: str, page_id: str, origin: str) -> bool:
-        """Return whether the agent knows whose the words of this page are."""
+        """Return whether the agent knows that this page's words are no instructions, while it is at that origin."""
         self._origins.trim()
         known = self._origins.get((client_id, agent, page_id)) == origin
         if not known:
@@ -59,7 +59,7 @@ class PageReader:
         return str(self._given.get("as") or "")
 
     def knows_origin(self, page_id: str, origin: str) -> bool:
-        """Return whether the reply need not say again whose the page's words are, and that they are no instruction."""
+        """Return whether the reply need not say again that the page's words are no instructions."""
         return self._told.note_origin(self._client_id, self._agent, page_id, origin)
 
     def has_read(self, url: str, result: Json) -> bool:
