@@ -116,7 +116,7 @@ async def test_find_answers_several_questions_and_names_the_row_of_each(tab: Tab
     lines = found["found"].splitlines()
     assert [line[:15] for line in lines] == [
         *("1. 2 found:", '- rowheader "Te', '- heading "Teap'),
-        *("2. 3 found:", *['- button "Add" '] * 3, "3. nothing matc"),
+        *("2. 3 found:", *['- button "Add" '] * 3, "3. nothing"),
     ]
     assert [match["in"] for match in found["matches"] if match["query"] == 2] == [
         *('row "Kettle"', 'row "Teapot"', 'row "Cup"')

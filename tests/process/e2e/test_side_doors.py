@@ -212,6 +212,11 @@ class Attempt:
         within = f" within {self.carrier.name()} {self.beside} {self.after}" if self.carrier else ""
         return f"{self.action.name()} {self.way}{within}"
 
+    @property
+    def refusals(self) -> frozenset[str]:
+        """Return the codes that refuse it: to agents, what is for people is forbidden whatever it names."""
+        return self.codes | {"FORBIDDEN"} if self.action.for_people else self.codes
+
     def call(self) -> tuple[str, Arguments]:
         arguments = smallest(self.action, **json.loads(self.way))
         if self.action is HandOverPage:
@@ -298,7 +303,7 @@ async def _try_all(scene: Scene, door: str, chosen: list[Attempt]) -> None:
     for attempt in chosen:
         answer = await scene.doors[door](*attempt.call())
         assert not answer.startswith("SUCCESS"), (str(attempt), answer)
-        assert any(code in answer for code in attempt.codes), (str(attempt), answer)
+        assert any(code in answer for code in attempt.refusals), (str(attempt), answer)
         told.append(answer)
     assert not [word for word in (SECRET, "/diary", HOLD, AGENT) if word in "\n".join(told)]
     assert await scene.facts() == before
@@ -337,7 +342,7 @@ async def test_no_argument_opens_a_private_page_or_tells_of_it(scene: Scene, doo
 
 
 def _is_refused(attempt: Attempt, answer: str) -> bool:
-    return not answer.startswith("SUCCESS") and any(code in answer for code in attempt.codes)
+    return not answer.startswith("SUCCESS") and any(code in answer for code in attempt.refusals)
 
 
 def _openings() -> Iterator[Attempt]:
@@ -402,16 +407,22 @@ async def test_nor_does_a_path_that_names_one_page_with_a_body_that_names_anothe
 # --- what is not an action -------------------------------------------------------------------------------------------
 
 
+def _others(answer: str) -> str:
+    """Return the answer without the intruder's own acts, which hold what it guessed."""
+    return "\n".join(line for line in re.split(r"\\n|\n", answer) if "Mallory (you)" not in line)
+
+
 async def test_listings_name_what_is_anothers_and_tell_nothing_that_is_private(scene: Scene) -> None:
     for door in ("mcp", "http"):
         for action in sorted(LISTINGS):
             answer = await scene.doors[door](action, {})
             assert answer.startswith("SUCCESS"), answer
-            assert not [word for word in (SECRET, "/diary", "/vault", PRIVATE, HOLD, AGENT) if word in answer], answer
+            told = _others(answer)
+            assert not [word for word in (SECRET, "/diary", "/vault", PRIVATE, HOLD, AGENT) if word in told], answer
         for filters in ({"pageId": PRIVATE}, {"pageId": INSIDE}, {"sessionId": SESSION}):
-            answer = await scene.doors[door]("get_activity", dict(filters))
-            assert "/diary" not in answer
-            assert "/vault" not in answer
+            told = _others(await scene.doors[door]("get_activity", dict(filters)))
+            assert "/diary" not in told
+            assert "/vault" not in told
 
 
 async def _result(chatting: Client, action: str, **arguments: Any) -> Any:  # Any: JSON
