@@ -53,6 +53,8 @@ class RefIndex:
     """Has what each ref's own nodes show."""
     children: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     parents: dict[str, str] = field(default_factory=dict)
+    texts: dict[str, list[Node]] = field(default_factory=lambda: defaultdict(list))
+    """Has what is in each ref and has none of its own."""
     owners: list[str] = field(default_factory=list)
     """Has the nearest ref around each node."""
 
@@ -64,6 +66,8 @@ class RefIndex:
             if node.ref:
                 self.indexes[node.ref], self.parents[node.ref] = index, parent
                 self.children[parent].append(node.ref)
+            else:
+                self.texts[parent].append(node)
 
     @staticmethod
     def face(node: Node) -> str:
@@ -86,8 +90,7 @@ class RefIndex:
 
     def own_texts(self, ref: str) -> list[Node]:
         """Return what is in an element and has no ref of its own; for "" the page's nodes that no ref surrounds."""
-        inner = self.within(self.indexes[ref]) if ref else zip(self.nodes, self.owners, strict=True)
-        return [node for node, owner in inner if not node.ref and owner == ref]
+        return self.texts.get(ref, [])
 
 
 def changes(old: Tree, new: Tree) -> list[Change]:
@@ -144,7 +147,8 @@ class ChangeReport:
 
 def report(found: list[Change], new: Tree, limit: int = sys.maxsize, acted_on: str | None = None) -> ChangeReport:
     """Describe the changes in the order of the page. If not all fit, the announced and the near ones come first."""
-    ranked = sorted(found, key=lambda change: (not change.announced, -common_depth(new, change.index, acted_on)))
+    near = surroundings(new, acted_on)
+    ranked = sorted(found, key=lambda change: (not change.announced, -common_depth(new, change.index, near)))
     reported: list[tuple[Change, str, int]] = []
     room, omitted = limit, 0
     for change in ranked:
@@ -165,10 +169,14 @@ def report(found: list[Change], new: Tree, limit: int = sys.maxsize, acted_on: s
     return ChangeReport("\n".join(lines), nodes, omitted)
 
 
-def common_depth(nodes: Tree, index: int, ref: str | None) -> int:
-    """Return the depth of the element that holds both a change and what was acted on."""
+def surroundings(nodes: Tree, ref: str | None) -> frozenset[int]:
+    """Return what was acted on, and the elements around it."""
     acted = next((i for i, node in enumerate(nodes) if (node.ref == ref if ref else "active" in node.marks)), None)
-    if acted is None:
+    return frozenset() if acted is None else frozenset({acted, *ancestors(nodes, acted)})
+
+
+def common_depth(nodes: Tree, index: int, acted_in: frozenset[int]) -> int:
+    """Return the depth of the element that holds both a change and what was acted on."""
+    if not acted_in:
         return 0
-    around = {acted, *ancestors(nodes, acted)}
-    return next((nodes[i].depth + 1 for i in (index, *ancestors(nodes, index)) if i in around), 0)
+    return next((nodes[i].depth + 1 for i in (index, *ancestors(nodes, index)) if i in acted_in), 0)

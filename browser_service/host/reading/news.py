@@ -4,9 +4,11 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import islice
 from typing import Final
 
-from browser_service.host.reading.changes import ANNOUNCED_ROLES, Change, RefIndex, common_depth
+from browser_service.host.reading.changes import ANNOUNCED_ROLES, Change, RefIndex, common_depth, surroundings
+from browser_service.host.reading.news_lines import CHOICES, counts_of, cut_line, on_one_line, words_line
 from browser_service.host.reading.outline import counted
 from browser_service.host.reading.places import place
 from browser_service.host.reading.tree import CONTROLS, FIELDS, Node, Tree, descendants, first_words, index_of
@@ -21,16 +23,15 @@ _CONTAINERS: Final = frozenset(
 )
 """What is in these is told by itself."""
 _ITEMS: Final = frozenset({"row", "listitem", "article", "option", "treeitem"})
-_CHOICES: Final = frozenset({"combobox", "listbox"})
-_LINE_CHARACTERS: Final = 160
 _ALIKE: Final = 4
 _ALIKE_CONTROLS: Final = 9
 """From this many siblings of one role on, the first two stand for all."""
 _SHOWN_OF_ALIKE: Final = 2
+_MOST_WITHIN: Final = 200
+"""An element with more in it than this is told by its parts, so that no page has them looked at again and again."""
+_MOST_PLACED: Final = 100
 _MOST_NAMED: Final = 2
 """More than this many elements that went are only counted."""
-_MOST_PHRASES: Final = 12
-_NOTATION: Final = ("[ref=", " | ")
 
 
 @dataclass
@@ -55,15 +56,33 @@ class _Comparison:
     _siblings: Counter[tuple[str, str]] = field(default_factory=Counter)
 
     @cached_property
+    def before_in(self) -> dict[str, str]:
+        return _survivors(self.before, self.gone)
+
+    @cached_property
+    def after_in(self) -> dict[str, str]:
+        return _survivors(self.after, self.new)
+
+    @cached_property
     def remade(self) -> frozenset[str]:
         """Return the new refs of what was made anew, as it was, where it was."""
-        faces = Counter(_face(self.before, ref, self.gone) for ref in self.before.indexes if ref in self.gone)
+        faces = Counter((self.before_in[ref], *self.before.content[ref]) for ref in self.gone)
         found = set[str]()
         for ref in self.after.indexes:
-            if ref in self.new and faces[face := _face(self.after, ref, self.new)] > 0:
+            if ref in self.new and faces[face := (self.after_in[ref], *self.after.content[ref])] > 0:
                 faces[face] -= 1
                 found.add(ref)
         return frozenset(found)
+
+    @cached_property
+    def fewer(self) -> dict[str, Counter[str]]:
+        """Return the items that lists which were made anew have no more, by the list and their roles."""
+        remade, now = _items(self.after, self.remade, self.after_in), _items(self.after, self.new, self.after_in)
+        fewer = dict[str, Counter[str]]()
+        for parent, counts in _items(self.before, self.gone, self.before_in).items():
+            lost = counts - now.get(parent, Counter())
+            fewer[parent] = Counter({role: n for role, n in lost.items() if role in remade.get(parent, ())})
+        return fewer
 
     def appeared(self) -> Iterator[Change]:
         counts = Counter(self._kind(ref) for ref in self.new)
@@ -75,12 +94,16 @@ class _Comparison:
             if node.role in _CONTAINERS and not node.is_control:
                 yield from self._container(ref, index)
                 continue
-            inner = [(i, n, owner) for i, n, owner in self._inner(index) if owner in self.new]
+            within = [*islice(self._inner(index), _MOST_WITHIN + 1)]
+            if len(within) > _MOST_WITHIN:
+                yield self._head(ref, index)
+                continue
+            inner = [(i, n, owner) for i, n, owner in within if owner in self.new]
             saying = [each for each in inner if each[1].label] or inner
             if all(owner in self.remade for _, _, owner in saying):
                 taken.update(i for i, _, _ in inner)
                 continue
-            whole = _on_one_line("+", [n for _, n, _ in inner])
+            whole = on_one_line("+", [n for _, n, _ in inner])
             if counts[kind] >= (_ALIKE_CONTROLS if node.role in CONTROLS else _ALIKE):
                 self._siblings[kind] += 1
                 taken.update(i for i, _, _ in inner)
@@ -91,8 +114,12 @@ class _Comparison:
                 taken.update(i for i, _, _ in inner)
                 yield self._change(whole, [n for _, n, _ in inner], index)
             else:
-                own = [n for n in self.after.own_texts(ref) if n.words]
-                yield self._change(_cut_line("+", [node, *own]), [node, *own], index)
+                yield self._head(ref, index)
+
+    def _head(self, ref: str, index: int) -> Change:
+        """Tell an element by itself and its own words."""
+        nodes = [self.after.nodes[index], *(n for n in self.after.own_texts(ref) if n.words)]
+        return self._change(cut_line("+", nodes), nodes, index)
 
     def _kind(self, ref: str) -> tuple[str, str]:
         return self.after.parents[ref], self.after.nodes[self.after.indexes[ref]].role
@@ -108,10 +135,11 @@ class _Comparison:
             return
         if node.role != "generic" and (node.name or node.role in ANNOUNCED_ROLES):
             yield self._change(f"+ {node.head()}", [node], index)
-        labels = {each.name for each in descendants(self.after.nodes, index) if each.role in CONTROLS}
-        words = [n for n in (node, *self.after.own_texts(ref)) if n.words and n.words not in labels]
-        if words:
-            yield self._change(_words_line("+", node.ref, words), [node], index)
+        words = [n for n in (node, *self.after.own_texts(ref)) if n.words]
+        inner = islice(descendants(self.after.nodes, index), _MOST_WITHIN) if words else ()
+        labels = {each.name for each in inner if each.role in CONTROLS}
+        if words := [n for n in words if n.words not in labels]:
+            yield self._change(words_line("+", node.ref, words), [node], index)
 
     def changed(self) -> Iterator[Change]:
         for ref, content in self.after.content.items():
@@ -123,7 +151,8 @@ class _Comparison:
                 continue
             index = self.after.indexes.get(ref, 0)
             itself = [self.after.nodes[index]] if ref else []
-            texts = [n for n in self.after.own_texts(ref) if n.label and self.after.face(n) not in former]
+            known = {*former}
+            texts = [n for n in self.after.own_texts(ref) if n.label and self.after.face(n) not in known]
             if lines := self._changed_lines(itself, texts, order):
                 nodes = [*itself, *texts, *(self.after.nodes[self.after.indexes[child]] for child in order)]
                 announced, is_field = (any(n.role in roles for n in itself) for roles in (ANNOUNCED_ROLES, FIELDS))
@@ -135,11 +164,11 @@ class _Comparison:
         node = itself[0] if itself else None
         if node is None or (node.role == "generic" and not node.is_control):
             words = [n for n in (*itself, *texts) if n.label]
-            lines = [_words_line("~", node.ref if node else None, words)] if words else []
+            lines = [words_line("~", node.ref if node else None, words)] if words else []
         else:
-            if node.role in _CHOICES:
+            if node.role in CHOICES:
                 texts = [n for n in texts if "selected" in n.marks] or texts
-            lines = [_cut_line("~", [node, *texts])]
+            lines = [cut_line("~", [node, *texts])]
         return [*lines, *([f"~ in this order now: {', '.join(order)}"] if order else [])]
 
     def went(self) -> Iterator[Change]:
@@ -150,15 +179,16 @@ class _Comparison:
                 tops[parent].append(ref)
         replaced = {self.after.parents[ref] for ref in self.new}
         for parent, refs in tops.items():
-            lines = self._fewer(parent) if parent in replaced else self._named(refs)
-            if lines:
+            fewer = self.fewer.get(parent)
+            lines = [f"- {counts_of(fewer)} fewer"] if fewer else []
+            if lines := lines if parent in replaced else self._named(refs):
                 index = self.after.indexes.get(parent, 0)
                 yield Change(lines, [], (self.after.nodes, index), index)
 
     def _named(self, refs: list[str]) -> list[str]:
         if len(refs) > _MOST_NAMED:
             roles = Counter(self.before.nodes[self.before.indexes[ref]].role for ref in refs)
-            return [f"- {_counts(roles)} are gone"]
+            return [f"- {counts_of(roles)} are gone"]
         return [f"- {self._label(self.before.indexes[ref])} is gone" for ref in refs]
 
     def _label(self, index: int) -> str:
@@ -166,22 +196,6 @@ class _Comparison:
         name = node.label or first_words(descendants(self.before.nodes, index))
         role = "part" if node.role == "generic" else node.role
         return f'{role} "{shortened(name, 60)}"' if name else role
-
-    def _fewer(self, parent: str) -> list[str]:
-        """Return what a list that was made anew has no more."""
-        remade = {*self._roles(self.after, self.remade, parent)}
-        if not remade:
-            return []
-        lost = Counter(self._roles(self.before, self.gone, parent))
-        lost -= Counter(self._roles(self.after, self.new, parent))
-        items = Counter({role: count for role, count in lost.items() if role in _ITEMS & remade})
-        return [f"- {_counts(items)} fewer"] if items else []
-
-    def _roles(self, index: RefIndex, refs: frozenset[str], parent: str) -> Iterator[str]:
-        for ref in refs:
-            role = index.nodes[index.indexes[ref]].role
-            if role in _ITEMS and _survivor(index, ref, self.new | self.gone) == parent:
-                yield role
 
     def _change(self, line: str, nodes: list[Node], index: int) -> Change:
         announced = any(node.role in ANNOUNCED_ROLES for node in nodes[:1])
@@ -207,12 +221,12 @@ class NewsReport:
 
 def report(found: News, new: Tree, limit: int, acted_on: str | None) -> NewsReport:
     """Write the changes: those near the act first, without their place; the others below theirs."""
-    ranked = sorted(found.told, key=lambda change: (not change.announced, -common_depth(new, change.index, acted_on)))
-    near = _near(new, acted_on)
+    acted_in, near = surroundings(new, acted_on), _near(new, acted_on)
+    ranked = sorted(found.told, key=lambda change: (not change.announced, -common_depth(new, change.index, acted_in)))
     headings = {n.name for change in found.told for n in change.nodes if n.role == "heading"}
     kept: list[tuple[str, Change]] = []
-    room, omitted = limit, found.alike
-    for change in ranked:
+    room, omitted = limit, found.alike + len(ranked[_MOST_PLACED:])
+    for change in ranked[:_MOST_PLACED]:
         where = _where(change, near, headings)
         size = sum(len(line.encode()) + 1 for line in change.lines) + len(where.encode()) + 2
         if size <= room:
@@ -248,48 +262,18 @@ def _near(nodes: Tree, acted_on: str | None) -> str | None:
     return None if index is None else place(nodes, index)
 
 
-def _face(index: RefIndex, ref: str, changed: frozenset[str]) -> tuple[str, ...]:
-    return (_survivor(index, ref, changed), *index.content[ref])
+def _survivors(index: RefIndex, changed: frozenset[str]) -> dict[str, str]:
+    """Return for each ref the nearest one around it, or itself, that was and is there."""
+    found = {"": ""}
+    for ref, parent in index.parents.items():  # those around come first
+        found[ref] = found[parent] if ref in changed else ref
+    return found
 
 
-def _survivor(index: RefIndex, ref: str, changed: frozenset[str]) -> str:
-    """Return the nearest ref around one that was and is there."""
-    while ref in changed:
-        ref = index.parents[ref]
-    return ref
-
-
-def _on_one_line(sign: str, nodes: list[Node]) -> str:
-    """Return an element and all that is new in it as a line; "" if that is too long, or not clear."""
-    head, *inner = nodes
-    names = {node.name for node in inner if node.role in CONTROLS}
-    if len(inner) > _MOST_PHRASES and head.role in _CHOICES:
-        inner = [*[node for node in inner if "selected" in node.marks][:1], *inner[:_MOST_PHRASES]]
-    phrases = [_phrase(node) for node in inner if node.label and not (node.role == "text" and node.words in names)]
-    phrases = [head.text, *phrases] if head.text else phrases
-    line = f"{sign} {head.head()}{': ' if phrases else ''}{' | '.join(phrases)}"
-    unclear = any(mark in node.label for node in inner for mark in _NOTATION)
-    return "" if unclear or len(line) > _LINE_CHARACTERS else line
-
-
-def _phrase(node: Node) -> str:
-    """Write a part of a line: words by themselves, what can be acted on with its ref."""
-    if node.is_control or node.role == "img":
-        return f"{node.head()}: {node.text}" if node.text else node.head()
-    return node.text or node.name
-
-
-def _cut_line(sign: str, nodes: list[Node]) -> str:
-    head, *texts = nodes
-    words = " | ".join(filter(None, [head.text, *(_phrase(node) for node in texts)]))
-    return shortened(f"{sign} {head.head()}{f': {words}' if words else ''}", _LINE_CHARACTERS)
-
-
-def _words_line(sign: str, ref: str | None, nodes: list[Node]) -> str:
-    """Write words of an element that is nothing but these; its ref, since a script may make anything a button."""
-    head = f"{sign} text [ref={ref}]" if ref else f"{sign} text"
-    return shortened(f"{head}: {' | '.join(node.text or node.name for node in nodes)}", _LINE_CHARACTERS)
-
-
-def _counts(roles: Counter[str]) -> str:
-    return ", ".join(counted(count, "part" if role == "generic" else role) for role, count in roles.most_common(3))
+def _items(index: RefIndex, refs: frozenset[str], within: dict[str, str]) -> dict[str, Counter[str]]:
+    """Count the items among these refs, by what they are in and their roles."""
+    counts = defaultdict[str, Counter[str]](Counter)
+    for ref in refs:
+        if (role := index.nodes[index.indexes[ref]].role) in _ITEMS:
+            counts[within[ref]][role] += 1
+    return counts

@@ -1,6 +1,7 @@
 """Names the place of an element as a person would: its row, card, form or section."""
 
 import json
+from itertools import islice
 from typing import Final
 
 from browser_service.host.reading.tree import Tree, ancestors, descendants, first_words
@@ -17,13 +18,16 @@ _SECTION_ROLES: Final = frozenset(
 _NAMED_SECTION_ROLES: Final = frozenset({"main", "list", "table", "grid"})
 """These hold a whole page, or all that is alike in it: without a name they say nothing."""
 _NAME_CHARACTERS: Final = 60
+_MOST_AROUND: Final = 40
+_MOST_WITHIN: Final = 500
+"""Bound what is looked at for one place: so many elements around it, and so many in each of them."""
 
 
 def place(nodes: Tree, index: int) -> str:
     """Return `row "Kettle"`, `form "Login"`, `under "Products"`, or ""."""
     node = nodes[index]
     itself = (index,) if node.role in _ITEM_ROLES and not node.name else ()
-    for outer in (*itself, *ancestors(nodes, index)):
+    for outer in (*itself, *islice(ancestors(nodes, index), _MOST_AROUND)):
         role, name = nodes[outer].role, nodes[outer].name
         if role in _ITEM_ROLES:
             label = _item_label(nodes, outer, index)
@@ -43,7 +47,7 @@ def _quoted(role: str, name: str) -> str:
 def _item_label(nodes: Tree, outer: int, index: int) -> str:
     """Return a heading in it, or its first words; a generic element, which may be the page, needs a heading."""
     item, node = nodes[outer], nodes[index]
-    inner = [*descendants(nodes, outer)]
+    inner = [*islice(descendants(nodes, outer), _MOST_WITHIN)]
     headings = (_heading_label(nodes, i) for i, each in enumerate(inner, outer + 1) if each.role == "heading")
     words = "" if item.role == "generic" else item.words or first_words(inner)
     label = next(filter(None, headings), "") or words
