@@ -159,10 +159,7 @@ class Screencast:
             self._outdated_at = None
             return False
         self._outdated_at = self._outdated_at or time.monotonic()
-        if time.monotonic() - self._outdated_at < _DRAWN_WITHIN_S:
-            return False
-        self._picture = self._outdated_at = None
-        return True
+        return time.monotonic() - self._outdated_at >= _DRAWN_WITHIN_S
 
     def _is_current(self) -> bool:
         """Say if the page has not navigated since its picture: of another document nobody can be asked any more."""
@@ -240,14 +237,14 @@ class Screencast:
         if self._probe is not None:
             self._probe.cancel()
             self._probe = None
-        self._tab, self._cast = tab, None
+        self._tab, self._cast, self._outdated_at = tab, None, None
         if tab is not None:
             cdp, page = tab.cdp, tab.page
             self._cast = ChromiumCast(cdp, view, self._show) if cdp else ScreenshotCast(page, view, self._show)
             self._background.spawn(self._cast.begin())
 
     def _show(self, data: str, width: int, height: int) -> None:
-        if self._picture is None or self._picture.data != data:
+        if self._picture is None or self._picture.data != data or not self._is_current():
             self._seq += 1
             self._picture = Picture(data, width, height, time.monotonic(), self._seq, self._record.navigations)
             self._changed.set()

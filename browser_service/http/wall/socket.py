@@ -62,8 +62,8 @@ async def socket(websocket: WebSocket) -> None:
     await websocket.accept()
     try:
         viewer = viewer_of(websocket, parts.viewing)
-        with parts.viewing.watching():
-            parts.viewing.check_proof(viewer, await _hello(websocket))
+        parts.viewing.check_proof(viewer, await _hello(websocket))
+        with parts.viewing.watching():  # a cookie alone, which other servers here may be sent, takes nobody's place
             await Watcher(websocket, parts, viewer).run()
     except BrowseError as error:
         await _end(websocket, _REFUSED, error)
