@@ -14,7 +14,7 @@ from browser_service.host.host import LocalHost
 from browser_service.host.launching.launcher import Launcher
 from browser_service.host.launching.options import LaunchOptions
 from browser_service.host.seam import HostLimits
-from browser_service.http import faults, metrics_port, person, pictures, routes, tokens, watching
+from browser_service.http import faults, metrics_port, pictures, routes, tokens, watching
 from browser_service.http.edge import Edge, loopback_hosts
 from browser_service.http.openapi import describe
 from browser_service.http.wall import entry, socket, static
@@ -76,7 +76,7 @@ def create_app(
     app.state.start_failed = None
     app.state.open_streams = Counter[str]()
     app.state.looked_at = {}
-    for part in (routes, pictures, tokens, watching, person, entry, static, socket):
+    for part in (routes, pictures, tokens, watching, entry, static, socket):
         app.include_router(part.router)
     faults.install(app)
     describe(app)

@@ -119,7 +119,7 @@ class Services:
         self.requests = HumanInbox(self.host, self.secret)
         self.told = ToldPages()
         self.viewing = Viewing(clock)
-        self.wall = Wall(self.directory, clients, self.requests.link)
+        self.wall = Wall(self.directory, clients)
         self.pictures = Pictures(self.host)
         self.notifier = Notifier(
             desktop=settings.notify == "desktop",

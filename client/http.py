@@ -156,7 +156,7 @@ class ServiceClient:
 
     def link(self, request_id: str) -> str:
         """Return the address at which the person in this client's chat answers a request."""
-        return f"{self.url}{wire.PERSON}/{request_id}#{self.credentials.person_key(request_id)}"
+        return self.url + wire.request_path(request_id, self.credentials.person_key(request_id))
 
     async def file(self, artifact_id: str) -> tuple[str, bytes] | None:
         """Return MIME type and bytes of a file that this client's calls made; None if there is none. Raises

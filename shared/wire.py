@@ -30,14 +30,12 @@ REQUESTS: Final = "/api/requests"
 TOKENS: Final = "/api/tokens"
 REVOKE: Final = "/api/tokens/revoke"
 RESTORE: Final = "/api/tokens/restore"
-PERSON: Final = "/person"
-"""Begins the path of the page on which a person answers a request; its key follows `#`."""
 READY: Final = "/ready"
 SETTINGS: Final = "/api/settings"
 METRICS: Final = "/metrics"
 OPENAPI: Final = "/openapi.json"
 WALL: Final = "/"
-"""Is the path of the live wall, the page on which people watch; the code of a link follows `#`."""
+"""Is the path of the live wall, the page on which people watch; the code of a link follows `#`, or a request's key."""
 WALL_ENTER: Final = "/wall/enter"
 WALL_FILES: Final = "/wall/static"
 WALL_LEAVE: Final = "/wall/leave"
@@ -136,6 +134,12 @@ def is_page_id(text: str) -> bool:
 
 def is_call_id(text: str) -> bool:
     return re.fullmatch(CALL_ID_PATTERN, text) is not None
+
+
+def request_path(request_id: str, key: str) -> str:
+    """Return the path at which a person answers a request. The key is in the fragment, so that no log and no Referer
+    has it."""
+    return f"{WALL}#{key}&request={request_id}"
 
 
 def call_path(page_id: object) -> str:

@@ -14,7 +14,7 @@ from client.credentials import mint_key
 from shared.errors import Forbidden, RequestNotFound, ValidationFailed, field_details
 from shared.model import Json, Model
 from shared.pages import Answer, PageState
-from shared.wire import APP_NAME, PERSON, REQUESTS
+from shared.wire import APP_NAME, REQUESTS, request_path
 from shared.words import quotable
 
 log = structlog.get_logger(__name__)
@@ -38,9 +38,8 @@ class HumanInbox:
     secret: str
 
     def link(self, request_id: str) -> str:
-        """Return the path of the request's page for a person. The key is in the fragment, so that no log and no Referer
-        has it."""
-        return f"{PERSON}/{request_id}#{mint_key(self.secret, request_id)}"
+        """Return the path at which a person answers the request, beside its page."""
+        return request_path(request_id, mint_key(self.secret, request_id))
 
     async def listed(self, caller: Identity) -> list[Json]:
         """Return the open requests. If the account's owner looks, note that somebody is there."""

@@ -20,7 +20,7 @@ from shared.errors import (
 )
 from shared.held import MESSAGES_AT_A_TIME, Held
 from shared.requests import TARGET, ambiguity
-from shared.wire import FILE_BYTES, FILES, MAX_MESSAGE_BYTES, PERSON, WALL
+from shared.wire import FILE_BYTES, FILES, MAX_MESSAGE_BYTES, WALL
 
 BODY_WITHIN_S: Final = 30.0
 FILE_WITHIN_S: Final = 120.0
@@ -101,11 +101,9 @@ def _is_file(scope: Scope) -> bool:
 
 
 def _follows_link(scope: Scope, headers: Headers) -> bool:
-    """Recognize a person who opens a page for people from a link, such as in a chat. Those pages allow no frame, and
-    hold no data."""
-    is_persons = scope["path"] == WALL or scope["path"].startswith(f"{PERSON}/")
-    to_person = scope["type"] == "http" and scope["method"] == "GET" and is_persons
-    return to_person and (headers.get("sec-fetch-mode"), headers.get("sec-fetch-dest")) == ("navigate", "document")
+    """Recognize a person who opens the wall from a link, such as in a chat. It allows no frame, and holds no data."""
+    to_wall = scope["type"] == "http" and scope["method"] == "GET" and scope["path"] == WALL
+    return to_wall and (headers.get("sec-fetch-mode"), headers.get("sec-fetch-dest")) == ("navigate", "document")
 
 
 def _check_body(headers: Headers, *, is_file: bool) -> None:

@@ -84,6 +84,10 @@ class Viewing:
         self._viewers[_digest(cookie)] = link.viewer
         return Entry(link.viewer, cookie, proof)
 
+    def guest(self, name: str) -> Viewer:
+        """Return somebody who came by the link of a request, with its key in place of a cookie."""
+        return Viewer(name, read_only=False, expires_at=self._clock() + VIEWER_LIVES_S)
+
     def viewer(self, cookie: str) -> Viewer:
         """Return the viewer whose cookie it is. Raises Unauthorized, which says why it is nobody's."""
         if not cookie:

@@ -2,14 +2,13 @@
 
 import hashlib
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
 from browser_service.clients.presence import Clients
 from browser_service.security.auth import Identity
 from browser_service.security.redaction import safe_url
-from browser_service.security.urls import abridged
+from browser_service.security.urls import abridged, origin_of
 from browser_service.sessions.directory import Directory
 from shared.calls import ActivityRecord
 from shared.cuts import cut
@@ -54,8 +53,6 @@ class Wall:
 
     directory: Directory
     clients: Clients
-    link: Callable[[str], str]
-    """Returns where a person answers a request."""
     version: int = 0
     """Grows with each change of a page."""
     _noted_at: dict[str, float] = field(default_factory=dict)
@@ -75,15 +72,19 @@ class Wall:
 
     def state(self, viewer: Identity) -> WallState:
         pages = self.directory.pages()
+        if viewer.request_id:
+            pages = [page for page in pages if not self._locks(page, viewer)]
         shown = {page.page_id: self._page(page, viewer) for page in pages}
         asked = {
             page.person.request_id: self._request(page, viewer)
             for page in pages
             if page.person is not None and not page.person.is_hold
         }
-        return WallState(shown, [*asked.values()], self._agents(pages))
+        return WallState(shown, [*asked.values()], [] if viewer.request_id else self._agents(pages))
 
     def _locks(self, page: PageState, viewer: Identity) -> bool:
+        if viewer.request_id:
+            return page.person is None or page.person.request_id != viewer.request_id
         if viewer.operator:
             return False
         in_hands = page.person is not None and page.person.kind in _SHUT
@@ -132,10 +133,10 @@ class Wall:
             "askedAt": round(asked_at),
             "hue": hue_of(page.asker_id or ""),
         }
-        if not viewer.operator:
+        if not (viewer.operator or viewer.request_id):
             return shown
-        more: Json = {"origin": question.origin, "message": question.message, "choices": [*question.choices]}
-        return {**shown, **more, "url": safe_url(page.url), "link": self.link(question.request_id)}
+        more: Json = {"message": question.message, "choices": [*question.choices], "ofRule": question.of_rule}
+        return {**shown, **more, "origin": origin_of(page.url) or "", "url": safe_url(page.url), "mayAnswer": True}
 
     def _agents(self, pages: list[PageState]) -> list[Json]:
         """List who is there or holds a page, each with what a page is given to it by: its name, or one of its pages."""

@@ -71,8 +71,8 @@ def unpacked(data: bytes) -> dict[str, AnyJson]:
 
 
 @asynccontextmanager
-async def socket(of: RunningService | Door, cookie: str, **headers: str) -> AsyncIterator[Seat]:
-    address = door(of).url.replace("http", "ws", 1) + wire.WALL_SOCKET
+async def socket(of: RunningService | Door, cookie: str, query: str = "", **headers: str) -> AsyncIterator[Seat]:
+    address = door(of).url.replace("http", "ws", 1) + wire.WALL_SOCKET + query
     headers = {"Cookie": f"{door(of).cookie}={cookie}", **headers}
     async with connect(address, additional_headers=headers, proxy=None, open_timeout=PATIENCE_S) as connection:
         yield Seat(connection)
@@ -93,3 +93,13 @@ async def seat(of: RunningService | Door, *, read_only: bool = False) -> AsyncIt
         await viewer.send("hello", proof=proof)
         await viewer.until(lambda message: message["type"] == "viewer")
         yield viewer
+
+
+@asynccontextmanager
+async def guest(of: RunningService | Door, request_id: str, key: str) -> AsyncIterator[Seat]:
+    """Be a person who came by the link of a request."""
+    async with socket(of, "", f"?request={request_id}") as person:
+        await person.send("hello", proof=key)
+        first = await person.until(lambda message: message["type"] in {"viewer", "refused"})
+        assert first["type"] == "viewer", first["reason"]
+        yield person

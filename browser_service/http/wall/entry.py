@@ -1,21 +1,27 @@
 """Lets people in to the wall: the command line makes a link, and the page behind it becomes a viewer's."""
 
+import asyncio
 from typing import Final, cast
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from starlette.requests import HTTPConnection
+from starlette.websockets import WebSocket
 
 from browser_service.http.routes import Caller, body_of, done, services
+from browser_service.http.wall.messages import Hello, parse
+from browser_service.http.wall.requests import identity_of
 from browser_service.rules.viewing import LINK_LIVES_S, Viewer, Viewing
+from browser_service.security.auth import Identity, person_for
 from browser_service.services import Services
 from shared import wire
-from shared.errors import Forbidden, ValidationFailed, field_details
+from shared.errors import Forbidden, InvalidRequest, Unauthorized, ValidationFailed, field_details
 from shared.loopback import is_loopback
 from shared.words import quotable
 
 router = APIRouter(include_in_schema=False)
 
+_HELLO_WITHIN_S: Final = 10.0
 _MOST_CODE: Final = 200
 _MOST_NAME: Final = 80
 
@@ -66,6 +72,37 @@ def viewer_of(connection: HTTPConnection, viewing: Viewing) -> Viewer:
     """Return the viewer who asks. Raises Unauthorized, which says how to get in."""
     check_connection(connection)
     return viewing.viewer(connection.cookies.get(cookie_name(connection), ""))
+
+
+async def let_in(websocket: WebSocket, parts: Services) -> tuple[Viewer, Identity]:
+    """Return who looks: one with a cookie and the proof of its page, or one with the key of a request."""
+    if (request_id := websocket.query_params.get("request")) is None:
+        viewer = viewer_of(websocket, parts.viewing)
+        parts.viewing.check_proof(viewer, await _hello(websocket))
+        return viewer, identity_of(viewer)
+    check_connection(websocket)
+    person = await _person_asked(parts, request_id, await _hello(websocket))
+    return parts.viewing.guest(f'The person at "{person.label}"' if person.in_chat else "A person"), person
+
+
+async def _person_asked(parts: Services, request_id: str, key: str) -> Identity:
+    """Return who has the key of an open request. Raises Unauthorized, and RequestNotFound once it is over."""
+    person = person_for(parts.secret, request_id, f"Bearer {key}")
+    if person is None:
+        raise Unauthorized("This link is not one of this service, or is a day old.", hint="browse-together requests")
+    await parts.requests.one(person, request_id)
+    return person
+
+
+async def _hello(websocket: WebSocket) -> str:
+    try:
+        async with asyncio.timeout(_HELLO_WITHIN_S):
+            message = parse(await websocket.receive_text())
+    except (TimeoutError, KeyError):  # nothing, or bytes
+        message = None
+    if not isinstance(message, Hello):
+        raise InvalidRequest("A viewer begins with hello.", hint="Load the page anew.")
+    return message.proof
 
 
 def check_connection(connection: HTTPConnection) -> None:

@@ -18,10 +18,11 @@ PageId = Annotated[str, Field(pattern=ANY_PAGE_ID_PATTERN)]
 
 
 class Hello(Model):
-    """Begins: proves that the wall's own page speaks, and no other page that a cookie happens to go along with."""
+    """Begins: proves that the wall's own page speaks, and no other page that a cookie happens to go along with; or
+    has the key of the one request that the viewer came for."""
 
     type: Literal["hello"]
-    proof: str = Field(max_length=200, repr=False)
+    proof: str = Field(max_length=1_000, repr=False)
 
 
 class Drawn(Model):

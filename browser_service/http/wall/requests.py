@@ -38,22 +38,36 @@ class Requests:
 
     parts: Services
     identity: Identity
+    recorded: Identity
+    """Is who did it, as the record says."""
     _types: bool = False
     """Is true once it is recorded that the person types, until they press something."""
 
     def check(self, message: Act | Reply | Listing | Input, running: int) -> None:
-        """Raise Forbidden for an act of one who may only look, RateLimited for too many at once."""
-        if not isinstance(message, Listing) and not self.identity.operator:
+        """Raise Forbidden for what is not this viewer's to ask for, RateLimited for too many at once."""
+        if self.identity.request_id:
+            self._check_request(message)
+        elif not isinstance(message, Listing) and not self.identity.operator:
             raise Forbidden("You may look, and do nothing: your link was a read-only one.", hint="browse-together show")
         if running >= _MOST_AT_ONCE:
             raise RateLimited(f"{_MOST_AT_ONCE} things that you asked for are under way.", hint="Wait a moment.")
+
+    def _check_request(self, message: Act | Reply | Listing | Input) -> None:
+        """Raise Forbidden for what does not belong to the one request that the viewer came for."""
+        match message:
+            case Reply(request_id=self.identity.request_id):
+                return
+            case Input(page_id=page_id) if not self.parts.wall.is_locked(page_id, self.identity):
+                return
+        raise Forbidden("Your link is for one request and its page.", hint="The whole wall: browse-together show")
 
     async def answer(self, message: Act | Reply | Listing) -> Json:
         """Return the answer. Raises what its call failed with."""
         if isinstance(message, Listing):
             return await self._listing(message)
         if isinstance(message, Reply):
-            said: Json = {"state": message.state, "answer": message.answer, "by": self.identity.label}
+            text = "answer" if message.state == "done" else "reason"
+            said: Json = {"state": message.state, text: message.answer, "by": self.recorded.label}
             await self.parts.requests.resolve(self.identity, message.request_id, said)
             text = "Thank you: the agents go on." if message.state == "done" else "You declined it."
             return {"type": "done", "id": message.id, "do": "answer", "text": text}
@@ -73,7 +87,7 @@ class Requests:
         for body in bodies:
             action = catalogue.parse({**body, "pageId": message.page_id})
             outcome = Outcome(call_id=strokes.batch_id, page=self.parts.directory.get(message.page_id))
-            self.parts.activity.note(self.identity, action, outcome, f"wall-{strokes.batch_id}", 0)
+            self.parts.activity.note(self.recorded, action, outcome, f"wall-{strokes.batch_id}", 0)
 
     async def be_there(self, request_id: str) -> None:
         await self.parts.host.answer(request_id, Answer(state="there"))

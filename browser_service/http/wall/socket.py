@@ -9,7 +9,7 @@ import structlog
 from fastapi import APIRouter
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from browser_service.http.wall.entry import viewer_of
+from browser_service.http.wall.entry import let_in
 from browser_service.http.wall.messages import (
     Act,
     Drawn,
@@ -25,6 +25,7 @@ from browser_service.http.wall.messages import (
 )
 from browser_service.http.wall.requests import Requests, identity_of
 from browser_service.rules.viewing import Viewer
+from browser_service.security.auth import Identity
 from browser_service.services import Services
 from browser_service.spine.pictures import Channel
 from browser_service.spine.wall import WallState, hue_of, timeline_row
@@ -35,7 +36,6 @@ from shared.model import Json
 
 router = APIRouter()
 
-_HELLO_WITHIN_S: Final = 10.0
 _SENDS_WITHIN_S: Final = 20.0
 """A viewer that takes longer to read what was sent is shed."""
 _ENDS_WITHIN_S: Final = 2.0
@@ -61,10 +61,9 @@ async def socket(websocket: WebSocket) -> None:
     parts = cast("Services", websocket.app.state.services)
     await websocket.accept()
     try:
-        viewer = viewer_of(websocket, parts.viewing)
-        parts.viewing.check_proof(viewer, await _hello(websocket))
+        viewer, identity = await let_in(websocket, parts)
         with parts.viewing.watching():  # a cookie alone, which other servers here may be sent, takes nobody's place
-            await Watcher(websocket, parts, viewer).run()
+            await Watcher(websocket, parts, viewer, identity).run()
     except BrowseError as error:
         await _end(websocket, _REFUSED, error)
     except TimeoutError:
@@ -83,24 +82,12 @@ async def _end(websocket: WebSocket, code: int, error: BrowseError | None = None
             await websocket.close(code, error.message[:120] if error is not None else None)
 
 
-async def _hello(websocket: WebSocket) -> str:
-    try:
-        async with asyncio.timeout(_HELLO_WITHIN_S):
-            message = parse(await websocket.receive_text())
-    except (TimeoutError, KeyError):  # nothing, or bytes
-        message = None
-    if not isinstance(message, Hello):
-        raise InvalidRequest("A viewer begins with hello.", hint="Load the page anew.")
-    return message.proof
-
-
 class Watcher:
     """Is one viewer in front of the wall."""
 
-    def __init__(self, websocket: WebSocket, parts: Services, viewer: Viewer) -> None:
-        self._websocket, self._parts, self._viewer = websocket, parts, viewer
-        self._identity = identity_of(viewer)
-        self._requests = Requests(parts, self._identity)
+    def __init__(self, websocket: WebSocket, parts: Services, viewer: Viewer, identity: Identity) -> None:
+        self._websocket, self._parts, self._viewer, self._identity = websocket, parts, viewer, identity
+        self._requests = Requests(parts, identity, identity if identity.operator else identity_of(viewer))
         self._channels: dict[str, Channel] = {}
         self._sent_pictures: dict[str, int] = {}
         self._fresh: dict[str, None] = {}
@@ -178,7 +165,7 @@ class Watcher:
             self._sent_pictures.pop(page_id, None)
         for page_id, each in drawn.items():
             if not self._parts.wall.is_locked(page_id, self._identity):
-                view = view_of(each, masked=not self._identity.operator)
+                view = view_of(each, masked=self._viewer.read_only)
                 self._channels[page_id] = self._parts.pictures.watch(self, page_id, view, self._note_frame)
                 self._note_frame(page_id)
         if message.page != self._page:
@@ -196,7 +183,7 @@ class Watcher:
 
     async def _follow(self, page_id: str) -> None:
         """Send what was done on a page, and what is done there from now on."""
-        if self._parts.wall.is_locked(page_id, self._identity):
+        if self._identity.request_id or self._parts.wall.is_locked(page_id, self._identity):
             return
         activity, row_filter = self._parts.activity, RowFilter(equal={"page_id": page_id})
         who, sees_all = self._identity.client_id, self._identity.operator
@@ -225,7 +212,8 @@ class Watcher:
         """Show that a person is there, who has the page that they look at in their hands."""
         while True:
             page = self._parts.directory.get(self._page)
-            if page is not None and page.person is not None and self._identity.operator:
+            is_theirs = page is not None and not self._parts.wall.is_locked(page.page_id, self._identity)
+            if page is not None and page.person is not None and is_theirs and not self._viewer.read_only:
                 await self._requests.be_there(page.person.request_id)
             await asyncio.sleep(_THERE_EVERY_S)  # a sign now and then is enough
 
@@ -241,7 +229,8 @@ class Watcher:
         self._changed.set()
 
     async def _send(self) -> None:
-        first: Json = {"name": self._viewer.name, "readOnly": self._viewer.read_only}
+        asked = self._identity.request_id or None
+        first: Json = {"name": self._viewer.name, "readOnly": self._viewer.read_only, "request": asked}
         left = round(self._parts.viewing.left_s(self._viewer))
         await self._send_json({"type": "viewer", **first, "leftS": left, "version": wire.VERSION})
         while not self._viewer.left:

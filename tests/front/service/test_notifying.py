@@ -1,5 +1,6 @@
 """Tests how this machine's people hear that an agent asks for one: a webhook, and the desktop."""
 
+import html
 import json
 import webbrowser
 from pathlib import Path
@@ -66,5 +67,5 @@ async def test_the_desktop_shows_a_request_and_a_click_opens_it_by_a_link_in_no_
     if clicks:
         file = service.settings.data_dir / "show.html"
         assert opened_urls == [file.as_uri()]
-        assert service.parts.requests.link(request_id) in file.read_text()
+        assert service.parts.requests.link(request_id) in html.unescape(file.read_text())
         assert file.stat().st_mode & 0o077 == 0

@@ -207,8 +207,8 @@ class Follower:
         assert isinstance(params, ElicitRequestURLParams)
         if not self.follows:
             return ElicitResult(action="decline")
-        page, _, key = params.url.partition("#")
-        base, _, request_id = page.rpartition(f"{wire.PERSON}/")
+        base, _, fragment = params.url.partition(f"{wire.WALL}#")
+        key, _, request_id = fragment.partition("&request=")
         async with httpx.AsyncClient(headers={"Authorization": f"Bearer {key}"}, trust_env=False) as http:
             reply = await http.post(f"{base}{wire.REQUESTS}/{request_id}/resolve", json={"answer": "724 115"})
             assert reply.is_success, reply.text

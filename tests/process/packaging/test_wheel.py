@@ -16,7 +16,7 @@ from mcp.types import Implementation
 
 from client import instance
 from scripts import wheel
-from shared.wire import APP_NAME, PERSON, VERSION, WALL_FILES
+from shared.wire import APP_NAME, VERSION, WALL_FILES
 from tests.support.gateways import environment, text_of
 from tests.support.site import Site
 from tests.support.tab import closed_port
@@ -105,8 +105,7 @@ async def test_the_commands_of_the_wheel_run_beside_other_packages_of_the_same_n
         service = instance.require(tool.data_dir)
         assert psutil.Process(service.pid).cmdline()[0].startswith(str(tool.home))
         async with httpx.AsyncClient(base_url=service.url, trust_env=False) as http:
-            for path in (f"{PERSON}/static/person.js", f"{WALL_FILES}/main.js"):
-                assert (await http.get(path)).status_code == 200
+            assert (await http.get(f"{WALL_FILES}/main.js")).status_code == 200
     finally:
         if running := instance.find(tool.data_dir):
             instance.stop(running)

@@ -29,6 +29,9 @@ class FakeFrame:
     parent_frame = None
     url = BLANK
 
+    async def evaluate(self, _: str, __: object) -> bool:
+        return False  # no page here has fields for secrets
+
 
 class FakeDialog:
     default_value = ""
@@ -73,6 +76,7 @@ class FakePage(Emitter):
         super().__init__()
         self.context = context
         self.main_frame = FakeFrame()
+        self.frames = [self.main_frame]
         self.document = Document()
         self.url = BLANK
         self._opener = opener

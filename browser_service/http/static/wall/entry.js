@@ -1,7 +1,17 @@
-// Gets in: posts the code of the link, once, and keeps the proof that the socket asks for beside the cookie.
+// Gets in: posts the code of the link, once, and keeps the proof that the socket asks for beside the cookie. Who comes by
+// the link of a request has its key instead, which is this window's alone.
 
 const KEY = "browse-together.proof";
-export const proof = () => localStorage.getItem(KEY) ?? "";
+const ASKED = "browse-together.asked";
+const proof = () => localStorage.getItem(KEY) ?? "";
+
+/** Returns by what the socket is opened: its address, and what proves who speaks; that is empty for who is not in. */
+export function ticket() {
+  const asked = JSON.parse(sessionStorage.getItem(ASKED));
+  return asked ? { path: `/wall/socket?request=${encodeURIComponent(asked.request)}`, proof: asked.key } : { path: "/wall/socket", proof: proof() };
+}
+
+export const forgetRequest = () => sessionStorage.removeItem(ASKED);
 
 /** Returns what stands behind the `#`: the code of a link, or a place on the wall. The address is cleaned at once. */
 export function arrival() {
@@ -10,7 +20,10 @@ export function arrival() {
   const more = new URLSearchParams(rest.join("&"));
   const at = more.get("page") ? `#/page/${encodeURIComponent(more.get("page"))}` : "#/";
   history.replaceState(null, "", `${location.pathname}${at}`);
-  return { code };
+  const request = more.get("request");
+  if (!request) forgetRequest();
+  else sessionStorage.setItem(ASKED, JSON.stringify({ request, key: code }));
+  return { code: request ? "" : code };
 }
 
 /** Takes a code to the service. Throws what the service says against it. */

@@ -24,6 +24,14 @@ export function gate(problem = "") {
       el("code", {}, "--read-only"), " whoever gets it may look, and do nothing."));
 }
 
+/** Thanks who came for one request, once that is over. */
+export function farewell(text) {
+  return el("main", { className: "gate" },
+    el("img", { src: "/wall/static/mark.svg", alt: "" }),
+    el("h1", {}, text),
+    el("p", { className: "quiet" }, "You can close this page."));
+}
+
 export function waiting(text) {
   return el("main", { className: "gate", "aria-busy": "true" },
     el("img", { src: "/wall/static/mark.svg", alt: "" }), el("p", { className: "quiet", role: "status" }, text));

@@ -112,7 +112,7 @@ function card(request) {
       el("p", { className: "quiet small" }, `${request.pageId} · ${since(request.askedAt)}`,
         request.joinedBy.length ? ` · ${request.joinedBy.join(", ")} wait too` : "")),
     el("div", { className: "choices" },
-      el("a", { className: `button ${request.link ? "first" : ""}`, href: `#/page/${encodeURIComponent(request.pageId)}` }, request.link ? "Answer" : "Look")));
+      el("a", { className: `button ${request.mayAnswer ? "first" : ""}`, href: `#/page/${encodeURIComponent(request.pageId)}` }, request.mayAnswer ? "Answer" : "Look")));
 }
 
 function matches(page, { text, session, who }) {

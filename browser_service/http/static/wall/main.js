@@ -1,8 +1,8 @@
 // Begins: gets in by the link, if there is one, and shows the door, the wall or one page.
 
 import { el, say, write } from "./dom.js";
-import { arrival, enter, leave, proof } from "./entry.js";
-import { gate, waiting } from "./gate.js";
+import { arrival, enter, forgetRequest, leave, ticket } from "./entry.js";
+import { farewell, gate, waiting } from "./gate.js";
 import { Grid } from "./grid.js";
 import { PageView } from "./page.js";
 import { Socket } from "./socket.js";
@@ -11,6 +11,7 @@ import { owner } from "./words.js";
 const app = document.getElementById("app");
 const model = { viewer: { name: "", readOnly: true }, pages: new Map(), requests: [], agents: [] };
 const filter = { text: "", session: "", who: "" };
+const visited = new Set();
 let socket, grid, view, bar;
 
 async function begin() {
@@ -23,7 +24,7 @@ async function begin() {
       return app.replaceChildren(gate(error.message));
     }
   }
-  if (!proof()) return app.replaceChildren(gate());
+  if (!ticket().proof) return app.replaceChildren(gate());
   app.replaceChildren(waiting("The wall is coming …"));
   socket = new Socket({ message, frame, status, out });
   grid = new Grid(model, watch);
@@ -33,6 +34,7 @@ async function begin() {
 function out(reason) {
   model.pages.clear();
   view?.leave();
+  forgetRequest();
   app.replaceChildren(gate(reason));
 }
 
@@ -54,8 +56,34 @@ function apply({ type, pages = {}, requests, agents }) {
   for (const [id, page] of Object.entries(pages)) page ? model.pages.set(id, page) : model.pages.delete(id);
   model.requests = requests ?? model.requests;
   model.agents = agents ?? model.agents;
+  if (model.viewer.request && !stays(pages)) return;
   if (!bar) open();
   draw();
+}
+
+/** Keeps who came for one request with its pages: the one that opened last is in front. Returns false once it is over. */
+function stays(changed) {
+  app.classList.add("guest");
+  if (!model.pages.size) {
+    takeLeave();
+    return false;
+  }
+  const opened = Object.keys(changed).filter((id) => changed[id] && !visited.has(id));
+  for (const id of opened) visited.add(id);
+  const here = decodeURIComponent(location.hash.split("/")[2] ?? "");
+  if (opened.length || !model.pages.has(here)) history.replaceState(null, "", `#/page/${encodeURIComponent(opened.at(-1) ?? [...model.pages.keys()].at(-1))}`);
+  if (bar && view?.id !== decodeURIComponent(location.hash.split("/")[2])) route();
+  return true;
+}
+
+async function takeLeave() {
+  forgetRequest();
+  const said = await view?.answered?.catch(() => "");
+  socket.end();
+  view?.leave();
+  const text = said || "It is over: nobody is asked any more.";
+  app.replaceChildren(farewell(text));
+  say(text);
 }
 
 function draw() {

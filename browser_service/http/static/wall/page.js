@@ -3,6 +3,7 @@
 import { el, say, write } from "./dom.js";
 import { Hand } from "./hand.js";
 import { Picture } from "./picture.js";
+import { question } from "./question.js";
 import { HOLDS, OUTCOMES, act, duration, host, owner, time } from "./words.js";
 
 const LISTED_EVERY_MS = 1500;
@@ -13,7 +14,7 @@ export class PageView {
   #url = el("p", { className: "url mono quiet cut" });
   #owner = el("span", { className: "owner cut" });
   #facts = el("span", { className: "quiet small cut" });
-  #hold = el("p", { className: "holds", hidden: true });
+  #hold = el("div", { className: "holds", hidden: true });
   #line = el("ol", { className: "line", hidden: true });
   #buttons = {};
   #rows = { timeline: el("ol", { className: "rows" }), console: el("ol", { className: "rows" }), network: el("ol", { className: "rows" }) };
@@ -81,23 +82,12 @@ export class PageView {
     const text = kind ? `${HOLDS[kind]}. ${words[kind] ?? request?.message ?? `${page.person.by} waits.`}` : page.held ? `${owner(page)} keeps it: ${page.held.reason}` : "";
     if (this.#hold.dataset.text === text + request?.id) return;
     this.#hold.dataset.text = text + request?.id;
-    this.#hold.replaceChildren(el("span", {}, text), ...(request?.link ? [this.#answers(request)] : []));
+    this.#hold.replaceChildren(...(request?.mayAnswer ? question(request, (state, answer) => this.#answer(request.id, state, answer)) : [el("span", {}, text)]));
   }
 
-  /** Returns the buttons by which a person answers what an agent asks for. */
-  #answers({ id, kind, choices, link }) {
-    const button = (text, state, answer = "", className = "") => el("button", { type: "button", className, onclick: async () => {
-      try {
-        this.tell(await this.socket.answer(id, state, answer));
-      } catch (error) {
-        this.tell(error.message, true);
-      }
-    } }, text);
-    const free = kind === "code" || (kind === "decision" && !choices.length);
-    return el("span", { className: "choices" },
-      free ? el("a", { className: "button first", href: link, target: "_blank", rel: "noopener" }, "Answer in words") : null,
-      ...(choices.length ? choices.map((choice) => button(choice, "done", choice)) : kind === "decision" ? [] : [button("Done", "done", "", "first")]),
-      button("Decline", "refused"));
+  #answer(id, state, answer) {
+    this.answered = this.socket.answer(id, state, answer);
+    this.answered.then((said) => this.tell(said), (error) => this.tell(error.message, true));
   }
 
   frame(head, blob) {

@@ -1,6 +1,6 @@
 // Speaks with the service: one socket, which comes back by itself, and says when it does not.
 
-import { proof } from "./entry.js";
+import { ticket } from "./entry.js";
 
 const FIRST_MS = 500;
 const LONGEST_MS = 8000;
@@ -18,12 +18,18 @@ export class Socket {
   }
 
   connect() {
-    const socket = new WebSocket(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/wall/socket`);
+    const { path, proof } = ticket();
+    const socket = new WebSocket(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}${path}`);
     this.#socket = socket;
     socket.binaryType = "arraybuffer";
-    socket.onopen = () => socket.send(JSON.stringify({ type: "hello", proof: proof() }));
+    socket.onopen = () => socket.send(JSON.stringify({ type: "hello", proof }));
     socket.onmessage = ({ data }) => (typeof data === "string" ? this.#take(JSON.parse(data)) : this.#frame(data));
     socket.onclose = () => this.#lost(socket);
+  }
+
+  end() {
+    this.#socket.onclose = null;
+    this.#socket.close();
   }
 
   /** Says what is drawn now. It is said again after each new connection. */

@@ -1,4 +1,4 @@
-"""Tests the page behind the link of a request: a person in an ordinary browser sees what is asked, and answers it."""
+"""Tests the link of a request: who has it sees that request and its page live, answers it, and does nothing else."""
 
 from collections.abc import AsyncIterator
 from typing import Any
@@ -12,6 +12,7 @@ from tests.support.json import AnyJson
 from tests.support.listening import listening
 from tests.support.service import Agent, RunningService
 from tests.support.site import Site
+from tests.support.wall import guest
 
 pytestmark = pytest.mark.anyio
 
@@ -58,15 +59,37 @@ async def test_the_key_of_a_link_opens_that_request_and_nothing_else(running: Ru
         assert await status("POST", f"{wire.REQUESTS}/{one}/resolve", key, {"answer": "red"}) == 200
 
 
-async def test_the_page_may_be_come_to_from_a_chat_and_shown_in_no_frame(running: RunningService) -> None:
-    followed = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "document"}
-    async with httpx.AsyncClient(base_url=running.base_url) as http:
-        page = await http.get(f"{wire.PERSON}/ask-12345678", headers=followed)
-        assert page.status_code == 200
-        assert "frame-ancestors 'none'" in page.headers["content-security-policy"]
-        framed = {**followed, "sec-fetch-dest": "iframe"}
-        assert (await http.get(f"{wire.PERSON}/ask-12345678", headers=framed)).status_code == 403
-        assert (await http.get(wire.HEALTH, headers=followed)).status_code == 403
+async def test_who_comes_by_a_link_sees_the_page_of_that_request_works_in_it_and_answers(
+    running: RunningService, asker: Agent, site: Site
+) -> None:
+    await asker.call("goto", pageId="other", url=site.url("/cart"))
+    one = await asks(asker, **DECISION)
+    with pytest.raises(AssertionError):
+        async with guest(running, one, mint_key(running.parts.secret, "ask-00000000")):
+            pass
+    async with guest(running, one, mint_key(running.parts.secret, one)) as person:
+        state = await person.until(lambda message: message["type"] == "state")
+        assert ([*state["pages"]], state["agents"], state["requests"][0]["choices"]) == (["cart"], [], ["red", "blue"])
+        for what, page_id in (("take", "cart"), ("close", "other")):
+            assert "for one request" in (await person.act(what, page_id))["reason"]
+        for kind, more in (
+            ("input", {"pageId": "other", "made": []}),
+            ("list", {"what": "console", "pageId": "cart"}),
+            ("answer", {"id": 1, "requestId": "ask-00000000", "state": "done"}),
+        ):
+            await person.send(kind, **more)
+            assert "for one request" in (await person.until(lambda message: message["type"] == "refused"))["reason"]
+        await person.send("watch", tiles={"other": {}, "cart": {}}, page=None)
+        assert (await person.until(lambda message: message["type"] == "frame"))["pageId"] == "cart"
+        await person.send("answer", id=2, requestId=one, state="done", answer="red")
+        patch = await person.until(lambda message: message.get("requests") == [])
+        assert patch["pages"] == {"cart": None}
+    told = await asker.call("request_human", pageId="cart", requestId=one)
+    assert told["observed"] == "A person decided. It says: red"
+    with pytest.raises(AssertionError):
+        async with guest(running, one, mint_key(running.parts.secret, one)):
+            pass
+    await asker.call("close_page", pageId="other")
 
 
 async def test_no_agent_reads_the_link(running: RunningService, asker: Agent) -> None:
@@ -74,7 +97,7 @@ async def test_no_agent_reads_the_link(running: RunningService, asker: Agent) ->
     async with running.agent("Codex") as other:
         for who in (asker, other):
             for action in ("list_pages", "get_activity", "list_sessions"):
-                assert "/person/" not in (await who.reply(action)).text
+                assert "&request=" not in (await who.reply(action)).text
         assert (await other.http.get(wire.REQUESTS)).json()["result"]["requests"] == []
-        assert "/person/" not in (await asker.http.get(wire.REQUESTS)).text
+        assert "&request=" not in (await asker.http.get(wire.REQUESTS)).text
     await asker.call("request_human", pageId="cart", requestId=request_id, withdraw=True)

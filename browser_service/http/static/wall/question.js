@@ -1,0 +1,28 @@
+// Asks a person for what an agent needs: what it is, in whose words, and how to answer.
+
+import { el } from "./dom.js";
+import { KINDS } from "./words.js";
+
+const ASIDE = {
+  login: "Sign in here, in the picture; then say that it is done.",
+  code: "Type the code into the page, or give it here.",
+};
+const FIELDS = { code: "The code, if it is not typed into the page", decision: "Your decision", other: "Your answer, if there is one" };
+
+/** Returns the elements of a question. `send` takes a state and an answer. */
+export function question({ kind, askedBy, ofRule, joinedBy, origin, message, choices }, send) {
+  const others = joinedBy.length ? `; ${joinedBy.join(", ")} wait for the same` : "";
+  const who = ofRule ? "A rule of yours leaves this to you:" : `${askedBy} ${KINDS[kind]}${origin && ` at ${origin}`}${others}${message && ", in its own words:"}`;
+  const field = kind === "login" || choices.length ? null : el("input", { type: "text", autocomplete: "one-time-code", maxLength: 2000, required: kind === "decision", placeholder: FIELDS[kind], "aria-label": FIELDS[kind] });
+  const answer = () => field?.value ?? "";
+  const decline = el("button", { type: "button", onclick: () => send("refused", answer()) }, "Decline");
+  const done = choices.length
+    ? choices.map((choice) => el("button", { type: "button", onclick: () => send("done", choice) }, choice))
+    : el("button", { type: "submit", className: "first" }, kind === "decision" ? "Decide" : "Done");
+  const form = el("form", { className: "choices", onsubmit: (event) => {
+    event.preventDefault();
+    send("done", answer());
+  } }, field, done, decline);
+  return [el("div", { className: "asks" }, el("p", { className: "small" }, who), message && el("p", { className: "message" }, message),
+    ASIDE[kind] && el("p", { className: "small quiet" }, ASIDE[kind])), form];
+}
