@@ -82,6 +82,7 @@ def host_limits(settings: Settings) -> HostLimits:
             page_in_need_s=settings.park_in_need_ms / 1000,
             browser_s=settings.instance_idle_ms / 1000,
             browsers_kept=settings.min_instances,
+            spare_s=settings.spare_window_ms / 1000,
         ),
         save_every_ms=settings.save_every_ms,
         invisible_text=settings.invisible_text,

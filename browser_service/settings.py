@@ -169,6 +169,12 @@ class Settings(FileSettings):
     instance_idle_ms: int = Field(
         default=300_000, ge=100, description="A browser above the minimum that nobody uses for this long is closed."
     )
+    spare_window_ms: int = Field(
+        default=300_000,
+        ge=0,
+        description="As long as two pages were opened in the shared login within this time, a blank window is ready "
+        "for the next one, unless people see the browser. 0 is never.",
+    )
     metrics_enabled: bool = Field(
         default=False,
         description="Serve /metrics at a port of its own too, without a token; the service's has it always, with one.",

@@ -45,6 +45,7 @@ SERVICE: Final = (
     "min_instances",
     "max_instances",
     "instance_idle_ms",
+    "spare_window_ms",
     "metrics_enabled",
     "metrics_host",
     "metrics_port",

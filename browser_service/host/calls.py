@@ -31,6 +31,7 @@ from browser_service.host.run import bring_up, perform, perform_live
 from browser_service.host.seam import CallKey
 from browser_service.host.session import SessionEntry
 from browser_service.host.session_handle import BrowserSession, perform_on_session
+from browser_service.host.spare_windows import SpareWindows
 from browser_service.host.steps import StepRunner
 from browser_service.observability.logging import unexpected
 from browser_service.rules.bounded import Bounded
@@ -69,6 +70,7 @@ class Calls:
     log: EventLog
     queue_wait_ms: int
     act_rules: ActRules
+    spare_windows: SpareWindows
     _replies: OutcomeCache = field(default_factory=OutcomeCache)
     _working: set[asyncio.Task[None]] = field(default_factory=set)
     _cancelled: Bounded[str, None] = field(default_factory=lambda: Bounded(_MOST_CANCELLED))
@@ -232,7 +234,8 @@ class Calls:
         async with run.turn(session.queue, self.queue_wait_ms):
             run.check_not_cancelled()
             self.admission.admit_to_session(run)
-            result = await perform_on_session(seen, run, handler, blocking)
+            with self.spare_windows.kept_from(session, action):
+                result = await perform_on_session(seen, run, handler, blocking)
             for entry in self._pages_of(session):
                 entry.check_trace()  # it may have just begun
             return result
@@ -271,6 +274,7 @@ class Calls:
             self.log.emit(entry.record.changed())
         if run.admitted:
             entry.session.logins.save_soon()
+            self.spare_windows.prepare(entry.session)
 
 
 def _reply_key(call: Call) -> str:

@@ -31,6 +31,7 @@ from browser_service.host.recovery.idleness import IdleSweep
 from browser_service.host.registry import PageRegistry
 from browser_service.host.seam import HostLimits
 from browser_service.host.session import SessionEntry
+from browser_service.host.spare_windows import SpareWindows
 from browser_service.security.urls import UrlPolicy
 from shared.calls import Call, Notice, Outcome
 from shared.errors import BrowseError, ErrorBody, PageNotFound
@@ -95,6 +96,7 @@ class LocalHost:
         self._parking = Parking(*held, headed=not launcher.options.headless)
         eviction = Eviction(self._capacity, self._parking, self._registry, self._log.emit)
         self._registry.make_room = eviction.make_room
+        self._spare_windows = SpareWindows(limits.idle.spare_s)
         self._calls = self._make_calls(handlers, artifacts, eviction)
         self.idle_sweep = IdleSweep(
             *(self._pages, self._sessions, self._running),
@@ -102,6 +104,7 @@ class LocalHost:
             parking=self._parking,
             memory=self.memory,
             idle=limits.idle,
+            spare_windows=self._spare_windows,
         )
 
     def _browsers(self) -> "list[CDPSession]":
@@ -130,6 +133,7 @@ class LocalHost:
             log=self._log,
             queue_wait_ms=self._limits.queue_wait_ms,
             act_rules=self._limits.act_rules,
+            spare_windows=self._spare_windows,
         )
 
     @property

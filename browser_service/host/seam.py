@@ -80,6 +80,8 @@ class Idle(NamedTuple):
     """Counts if memory is short."""
     browser_s: float = 300
     browsers_kept: int = 1
+    spare_s: float = 0
+    """Counts for a blank window that is kept ready; 0 is that there is none."""
 
 
 @dataclass(frozen=True)

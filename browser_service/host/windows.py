@@ -12,6 +12,7 @@ from playwright.async_api import Error as PlaywrightError
 from browser_service.host.background import Background
 from browser_service.host.close import bounded
 from browser_service.host.network.guard import guard_all
+from browser_service.host.spare_window import SpareWindow
 from browser_service.rules.bounded import Bounded
 from browser_service.security.urls import UrlPolicy
 
@@ -58,11 +59,16 @@ class Windows:
         self._browser_context_id: str | None = None
         self._connecting = asyncio.Lock()
         self._background = Background()
+        self.spare = SpareWindow(self._open)
         for page in context.pages:
             self._watch(page)
         context.on("page", self._on_page)
 
-    async def open(self, timeout_s: float = 15) -> Page:
+    async def open(self) -> Page:
+        """Return a blank page in a new window."""
+        return await self.spare.take() or await self._open()
+
+    async def _open(self, timeout_s: float = 15) -> Page:
         """Open a blank page in a new window. It is recognised by a nonce in its URL, never by its order of arrival."""
         browser = self._context.browser
         if browser is None or browser.browser_type.name != "chromium":

@@ -127,6 +127,7 @@ def settings_for(data_dir: Path, **changes: AnyJson) -> Settings:
         "cookie_values": True,
         "notify": "off",
         "min_instances": 0,
+        "spare_window_ms": 0,
         "executable_path": browsers.executable(),
     }
     ours: dict[str, Any] = {**usual, **changes}  # Any: as there

@@ -18,6 +18,7 @@ from browser_service.host.launching.pool import BrowserKind
 from browser_service.host.page.parking import Parkable, Parking
 from browser_service.host.seam import Idle
 from browser_service.host.session import SessionEntry
+from browser_service.host.spare_windows import SpareWindows
 from shared.errors import BrowseError
 
 _LOOKS_EVERY_S: Final = 5.0
@@ -37,6 +38,7 @@ class IdleSweep:
     parking: Parking
     memory: Memory
     idle: Idle
+    spare_windows: SpareWindows
 
     async def run(self) -> None:
         """Look again and again, until cancelled."""
@@ -56,6 +58,8 @@ class IdleSweep:
                 for page in self.parking.idle(idle_s, pages):
                     await self.parking.park(page, idle_s)
         await self.end_permissions()
+        for session in self.sessions.values():
+            self.spare_windows.drop_unused(session, short=self.memory.is_short)
         await self._free_memory()
         for kind in self._browsers_to_close():
             await self._close_browser(kind)
