@@ -22,6 +22,8 @@ _MOST_TEXT: Final = 600_000
 _GRAM: Final = 4
 _LEAST_CODE: Final = 6
 _LEAST_RUN: Final = 14
+_LONGEST_RUN: Final = 60
+"""Bounds what is compared of a run of words: who sends so much of it sends it."""
 _RUN_WORDS: Final = range(3, 6)
 _MOST_WORD: Final = 2_000
 _TAIL: Final = 300
@@ -39,7 +41,8 @@ _MAIL: Final = re.compile(r"[\w.+-]{1,64}@[\w.-]{3,190}")
 _YEAR: Final = re.compile(r"(?:19|20)\d\d")
 _CASES: Final = re.compile(r"[a-z][A-Z]")
 _SIGNS: Final = re.compile(r"[^\W\d_][^\w\s'.,:/\u2019-]+\w")
-_DOTS: Final = re.compile(r"\s*[\[({]\s*(?:dot|\.)\s*[\])}]\s*|\s+dot\s+", re.IGNORECASE)
+_DOTS: Final = re.compile(r"\s{0,4}[\[({]\s{0,4}(?:dot|\.)\s{0,4}[\])}]\s{0,4}|\s{1,4}dot\s{1,4}", re.IGNORECASE)
+"""Matches a dot in disguise, among a bounded number of spaces: a page may have a hundred thousand in a row."""
 
 
 class Piece(NamedTuple):
@@ -68,8 +71,8 @@ class ReadTexts:
     _counts: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
     _codes: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     """Has the codes by each of their runs of four characters."""
-    _runs: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
-    """Has the runs of words by how they begin."""
+    _runs: defaultdict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
+    """Has the lengths of the runs of words by how they begin."""
     _own: set[str] = field(default_factory=set)
     """Has what the chat sent before it read it anywhere."""
     _text: str = ""
@@ -123,7 +126,7 @@ class ReadTexts:
             for gram in _grams(plain):
                 self._codes[gram].add(plain)
         else:
-            self._runs[plain[:_LEAST_CODE]].add(plain)
+            self._runs[plain[:_LEAST_CODE]].add(len(plain))
 
     def has_shown(self, url: str) -> bool:
         """Return whether a page showed the URL just so. What could be several texts of the page in a row is none."""
@@ -189,15 +192,17 @@ class ReadTexts:
             self._own |= {plain for text in short_texts for plain, _, _ in _pieces(text) if plain not in self._pieces}
 
     def _found(self, text: str) -> Iterator[str]:
-        """Yield the pieces that a squeezed text has enough of."""
-        covered: defaultdict[str, set[int]] = defaultdict(set)
-        for at in range(len(text) - _GRAM + 1):
-            for code in tuple(self._codes.get(text[at : at + _GRAM], ())):  # a thread may be noting more
-                covered[code].update(range(at, at + _GRAM))
-            for run in tuple(self._runs.get(text[at : at + _LEAST_CODE], ())):
-                if text.startswith(run, at):
+        """Yield the pieces that a squeezed text has enough of. The work grows with the text and what was read apart,
+        and not with their product."""
+        sent = _grams(text)
+        for code in {code for gram in sent for code in tuple(self._codes.get(gram, ()))}:  # a thread may be noting more
+            covered = {at + step for at in range(len(code)) if code[at : at + _GRAM] in sent for step in range(_GRAM)}
+            if len(covered) >= self._pieces[code].enough:
+                yield code
+        for at in range(len(text) - _LEAST_CODE + 1):
+            for length in tuple(self._runs.get(text[at : at + _LEAST_CODE], ())):
+                if (run := text[at : at + length]) in self._pieces:
                     yield run
-        yield from (code for code, places in covered.items() if len(places) >= self._pieces[code].enough)
 
 
 def _values(text: str) -> list[str]:
@@ -228,7 +233,7 @@ def _pieces(text: str) -> Iterator[tuple[str, Piece, bool]]:
             run = words[at : at + length]
             plain = "".join(run)
             if len(run) == length and _LEAST_RUN <= len(plain) <= _MOST_WORD:
-                yield plain.replace("_", ""), Piece(" ".join(run), len(plain)), False
+                yield plain.replace("_", "")[:_LONGEST_RUN], Piece(" ".join(run), len(plain)), False
                 break
 
 

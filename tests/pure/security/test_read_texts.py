@@ -1,5 +1,8 @@
 """Tests what is found again of what a chat read, in disguise and in pieces, and what is not taken for it."""
 
+import cProfile
+import time
+
 import pytest
 
 from browser_service.rules.read_texts import ReadTexts
@@ -111,3 +114,25 @@ def test_a_host_that_a_page_named_is_known_for_it(said: str) -> None:
 
 def test_disguises_end() -> None:
     assert len(undisguised(["%25" * 5_000 + "QUJD" * 5_000])) <= 300
+
+
+def test_a_page_of_spaces_is_searched_for_a_host_at_once(chat: ReadTexts) -> None:
+    chat.note(MAIL, f"evil{' ' * 60_000}[.] example")
+    began = time.process_time()
+    assert not chat.has_mentioned("evil.example")
+    assert time.process_time() - began < 5  # a search that tries each space anew takes 20
+
+
+@pytest.mark.parametrize(
+    ("read", "sent"),
+    [
+        (" ".join(f"abcd{number:05d}" for number in range(5_000)), "abcd" * 2_500),
+        (" ".join(f"aaaaaaaa bbbb cccc{number}" for number in range(5_000)), "aaaaaaaa" * 1_250),
+    ],
+    ids=["codes that begin alike", "words that begin alike"],
+)
+def test_what_is_read_and_what_is_sent_are_not_compared_each_with_each(chat: ReadTexts, read: str, sent: str) -> None:
+    chat.note(MAIL, read)
+    profile = cProfile.Profile()
+    profile.runcall(lambda: chat.found_in([sent], "https://elsewhere.example"))
+    assert sum(entry.callcount for entry in profile.getstats()) < 20 * (len(read) + len(sent))
