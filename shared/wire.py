@@ -96,7 +96,7 @@ OUTLINE_TEXT: Final = 1_000
 """Bounds the bytes of the outline that a navigation replies: with its heading line at most 300 tokens."""
 DELTA_TEXT: Final = 320
 """Bounds the bytes of the changes that an act replies: with their heading line at most 120 tokens."""
-AS_GIVEN: Final = "it has the given value now"
+AS_GIVEN: Final = "as given"
 CHANGED: Final = "done; the page changed"
 """Are what acts say that did what they were asked for."""
 FORESEEN: Final = frozenset({AS_GIVEN, CHANGED, "it is checked now", "it is not checked now"})

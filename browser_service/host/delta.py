@@ -173,7 +173,7 @@ async def _delta_of_act(
         last.note_state(state)
         return PageDelta(before.fields, unchanged=unchanged)
     if last and len(last.tree) > _LARGE_TREE and not observation.visited_urls:
-        too_large = PageDelta({"changes": _TOO_LARGE}, changed=True) if whole else None
+        too_large = PageDelta({"advice": _TOO_LARGE}, changed=True) if whole else None
         return PageDelta(before.fields, unchanged=unchanged) if unchanged else too_large
     comparison = await _compare(page, state if page.moves == moves else None)
     if comparison is not None:

@@ -131,6 +131,13 @@ def said(leaf: AnyJson, key: str, text: str) -> bool:
     return re.search(rf"(?<![\d.]){re.escape(str(leaf))}(?![\d])", text.replace(",", "")) is not None
 
 
+def in_words(leaf: AnyJson, key: str) -> AnyJson:
+    """Return a value as a text has it: of the addresses of requests, and of where an act led, the path."""
+    if key.endswith("requests.url"):
+        return urlsplit(leaf).path
+    return re.sub(r"^((?:HTTP \d+; )?navigated to )https?://[^/]+", r"\1", leaf) if key == "observed" else leaf
+
+
 def missing(action: str, given: Json, reply: Json, text: str) -> list[str]:
     """Return what a text lacks of a reply, except for what the caller gave itself."""
     flat, own = " ".join(text.split()), [leaf for _, leaf in leaves(given)]
@@ -143,7 +150,7 @@ def missing(action: str, given: Json, reply: Json, text: str) -> list[str]:
             found.append(f"{action}: the session {leaf}")
         if leaf in own or {f"*.{short}", f"{action}.{short}"} & NOT_SAID.keys():
             continue
-        if not said(urlsplit(leaf).path if short.endswith("requests.url") else leaf, key, flat):
+        if not said(in_words(leaf, short), key, flat):
             found.append(f"{action}: {short} = {str(leaf)[:100]!r}")
     return found
 

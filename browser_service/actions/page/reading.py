@@ -97,8 +97,7 @@ async def _passages(page: BrowserPage, action: reading.Content, article: Article
             "advice": "no passage has any of these words; the headings are above",
         }
     budget = min(page.files.room, passages.budget(found)) if page.files.is_for_model else None
-    shown = await page.files.shown("content", "\n".join(found), action.budget or budget)
-    return {**shown, "advice": f"by handle: {next_call('content', section='...')}"}
+    return await page.files.shown("content", "\n".join(found), action.budget or budget)
 
 
 async def _frames_of_a_blank_page(page: BrowserPage, timeout_ms: int) -> Json:
@@ -169,7 +168,7 @@ async def _find_in_tree(page: BrowserPage, action: reading.Find, within: frozens
         found = search.to_lines(view.tree, listed, len(matches)) or [_nothing(view.tree, query, action)]
         lines += search.numbered(number, found, len(matches)) if action.queries else found
         totals += len(matches)
-    return _reply(page, lines, rows, totals)
+    return _reply(page, lines, rows, totals, narrow=not action.queries)
 
 
 def _nothing(nodes: Tree, query: reading.FindQuery, action: reading.Find) -> str:
@@ -199,8 +198,9 @@ def _matches_of_selector(
     return _reply(page, lines or ["nothing matches"], rows, total)
 
 
-def _reply(page: BrowserPage, lines: list[str], rows: list[Json], total: int) -> Json:
-    more: Json = {"advice": f"{total} in all: narrow it, or {next_call('snapshot')}"} if total > len(rows) else {}
+def _reply(page: BrowserPage, lines: list[str], rows: list[Json], total: int, *, narrow: bool = True) -> Json:
+    is_cut = narrow and total > len(rows)  # several questions tell how many there are of each
+    more: Json = {"advice": f"{total} in all: narrow it, or {next_call('snapshot')}"} if is_cut else {}
     return {"found": "\n".join(lines), "matches": [*rows], "total": total, "url": page.url, **more}
 
 

@@ -134,7 +134,7 @@ class _Comparison:
         if ref in self.remade:
             return
         if node.role != "generic" and (node.name or node.role in ANNOUNCED_ROLES):
-            yield self._change(f"+ {node.head()}", [node], index)
+            yield self._change(f"+ {node.brief()}", [node], index)
         words = [n for n in (node, *self.after.own_texts(ref)) if n.words]
         inner = islice(descendants(self.after.nodes, index), _MOST_WITHIN) if words else ()
         labels = {each.name for each in inner if each.role in CONTROLS}

@@ -21,7 +21,7 @@ def on_one_line(sign: str, nodes: list[Node]) -> str:
         inner = [*[node for node in inner if "selected" in node.marks][:1], *inner[:_MOST_PHRASES]]
     phrases = [_phrase(node) for node in inner if node.label and not (node.role == "text" and node.words in names)]
     phrases = [head.text, *phrases] if head.text else phrases
-    line = f"{sign} {head.head()}{': ' if phrases else ''}{' | '.join(phrases)}"
+    line = f"{sign} {head.brief()}{': ' if phrases else ''}{' | '.join(phrases)}"
     unclear = any(mark in node.label for node in inner for mark in _NOTATION)
     return "" if unclear or len(line) > _LINE_CHARACTERS else line
 
@@ -29,14 +29,14 @@ def on_one_line(sign: str, nodes: list[Node]) -> str:
 def _phrase(node: Node) -> str:
     """Write a part of a line: words by themselves, what can be acted on with its ref."""
     if node.is_control or node.role == "img":
-        return f"{node.head()}: {node.text}" if node.text else node.head()
+        return f"{node.brief()}: {node.text}" if node.text else node.brief()
     return node.text or node.name
 
 
 def cut_line(sign: str, nodes: list[Node]) -> str:
     head, *texts = nodes
     words = " | ".join(filter(None, [head.text, *(_phrase(node) for node in texts)]))
-    return shortened(f"{sign} {head.head()}{f': {words}' if words else ''}", _LINE_CHARACTERS)
+    return shortened(f"{sign} {head.brief()}{f': {words}' if words else ''}", _LINE_CHARACTERS)
 
 
 def words_line(sign: str, ref: str | None, nodes: list[Node]) -> str:

@@ -125,7 +125,7 @@ def _landmarks(nodes: Tree, index: int) -> list[int]:
 def _line(nodes: Tree, index: int) -> str:
     """Write a node in one line, indented by the landmarks around it."""
     node, indent = nodes[index], "  " * len(_landmarks(nodes, index))
-    line = node.line.removesuffix(":")
+    line = f"- {node.brief()}: {node.text}" if node.text else f"- {node.brief()}"
     if node.role in _SPOKEN_ROLES and not node.text:
         line = f"{line}: {shortened(' | '.join(_leaves(nodes, index)), _LINE_CHARACTERS - len(line))}"
     if len(line) > _LINE_CHARACTERS:

@@ -28,6 +28,13 @@ CONTROLS: Final = frozenset(
         *("slider", "spinbutton", "tab", "treeitem", "menuitem", "menuitemcheckbox", "menuitemradio"),
     }
 )
+WORDS: Final = frozenset(
+    {
+        *("alert", "status", "log", "timer", "heading", "paragraph", "caption", "blockquote", "term", "definition"),
+        *("emphasis", "strong", "code", "mark", "time", "subscript", "superscript"),
+    }
+)
+"""Nothing is done with these: what is in them has refs of its own, and they are found again by what they say."""
 FIELDS: Final = frozenset(
     {"textbox", "searchbox", "checkbox", "radio", "switch", "combobox", "listbox", "slider", "spinbutton"}
 )
@@ -74,11 +81,20 @@ class Node:
 
     def head(self, *, ref: bool = True) -> str:
         """Write its line without its text."""
-        pointer = "cursor=pointer" if self.role in CONTROLS else ""  # as it is for every link and button
-        marks = [*(mark for mark in self.marks if mark != pointer)]
+        return self._written([*self.marks], self.url, ref=ref)
+
+    def _written(self, marks: list[str], url: str, *, ref: bool) -> str:
+        if self.role in CONTROLS and "cursor=pointer" in marks:  # as it is for every link and button
+            marks.remove("cursor=pointer")
         marks += [f"ref={self.ref}"] if self.ref and ref else []
-        marks += [f"url={shortened(self.url, _URL_CHARACTERS)}"] if self.url else []
+        marks += [f"url={shortened(url, _URL_CHARACTERS)}"] if url else []
         return " ".join([self.role_and_name, *(f"[{mark}]" for mark in marks)])
+
+    def brief(self) -> str:
+        """Write its line without its text, and without what no next act needs: the ref of mere words, a heading's
+        level, and where a link with a name leads."""
+        marks = [mark for mark in self.marks if not mark.startswith("level=")]
+        return self._written(marks, "" if self.name else self.url, ref=self.is_control or self.role not in WORDS)
 
     @property
     def line(self) -> str:

@@ -63,16 +63,22 @@ class _Reading(NamedTuple):
         page = self.page
         if page is None:
             return []
-        line = _page_line(page, self)
-        facts = line.replace(f" · revision {page['revision']}", "")
+        where, session, title, url, revision, *others = _page_facts(page, self)
+        whole = _line(where, session, title, url, revision, *others)
         if self.reader is None:
-            return [line]
-        if not self.reader.needs(str(page["pageId"]), facts):
+            return [whole]
+        if not self.reader.needs(str(page["pageId"]), _line(where, session, title, url, *others)):
             return []
         if self.reader.counts:
-            return [line]
-        url = str(page["url"])
-        return [facts.replace(f" · {address(url)}", "", 1) if self.reader.has_read(url, self.result) else facts]
+            return [whole]
+        title = "" if self._says(one_line(str(page["title"]))) else title
+        url = "" if self.reader.has_read(str(page["url"]), self.result) else url
+        news = any((session, title, url, *others))
+        return [_line(where, session, title, url, *others)] if news or not self.reader.named else []
+
+    def _says(self, title: str) -> bool:
+        """Return whether the reply shows the words of the title, or they are but a part of the page's address."""
+        return title in self.page_url or any(title in str(self.result.get(key, "")) for key in OF_PAGE)
 
     def notices(self) -> list[str]:
         return [f"Notice: {cast('Json', each)['text']}" for each in list_at(self.envelope, "notices")[:_MOST_NOTICES]]
@@ -194,17 +200,21 @@ def _is_in(step: list[str | Foreign], message: str) -> bool:
     return isinstance(first, str) and not any(others) and first.partition(": ")[2] in message
 
 
-def _page_line(page: Json, reading: _Reading) -> str:
-    """Return a line with the page, its session if it is not the shared login, and what is unusual about it."""
+def _line(*facts: str) -> str:
+    return f"[{' · '.join(filter(None, facts))}]"
+
+
+def _page_facts(page: Json, reading: _Reading) -> list[str]:
+    """Return the page, its session if it is not the shared login, title, address and revision, and what is unusual."""
     session, owner, dialog = str(page.get("sessionId", DEFAULT_SESSION)), _object(page, "owner"), page.get("dialog")
-    parts = [f"page {page['pageId']}", f"session {session}" if session != DEFAULT_SESSION else ""]
     title = str(page["title"])
+    parts = [f"page {page['pageId']}", f"session {session}" if session != DEFAULT_SESSION else ""]
     parts += [quoted(title) if title else "", address(str(page["url"])), f"revision {page['revision']}"]
     if owner and not owner["you"] and not reading.error:
         parts.append(f'in use by "{one_line(str(owner["label"]))}"')
     if dialog and not reading.error and not reading.result.get("suspended"):
         parts.append(f"waits for handle_dialog: {one_line(str(dialog))}")
-    return f"[{' · '.join(filter(None, parts))}]"
+    return parts
 
 
 def _object(fields: Json, key: str) -> Json:

@@ -42,9 +42,17 @@ def result_lines(action: type[Action], result: Json, page_url: str, spell: Spell
     if value == CHANGED and not OF_PAGE.keys().isdisjoint(result):
         value = ""  # which the change itself says
     origin = origin_of(str(result.get("url") or page_url))
+    if isinstance(value, str) and not OF_PAGE.keys().isdisjoint(result):
+        value = _below(origin, value, str(result.get("navigatedTo", "")))
     beside = lines_beside(action, result, origin) if action.text_key in result else ()
     advice = str(result.get(ADVICE) or "")
     return [*_value_lines(action, value, origin), *beside, spell(advice), spell(reading_on(action, result))]
+
+
+def _below(origin: str, said: str, url: str) -> str:
+    """Return what an act says without the origin of where it led, which the page's words below it have."""
+    path = address(url).removeprefix(origin)
+    return said.replace(f"navigated to {address(url)}", f"navigated to {path}", 1) if path.startswith("/") else said
 
 
 def without_advice(result: Json) -> Json:

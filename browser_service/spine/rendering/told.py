@@ -52,7 +52,8 @@ class PageReader:
         self._told = told
         self._client_id = client_id
         self._given = given
-        self._named = named
+        self.named = named
+        """True if the call names the page."""
 
     @property
     def _agent(self) -> str:
@@ -75,4 +76,4 @@ class PageReader:
         """Return whether the reply has to say where the page is: the line is another than the one read last, or the
         call named no page or counts its revisions."""
         same_page, known = self._told.note(self._client_id, self._agent, page_id, line)
-        return not known or self.counts or not (self._named or same_page)
+        return not known or self.counts or not (self.named or same_page)

@@ -29,7 +29,7 @@ async def test_fill_replaces_the_value_and_the_page_hears_of_it(tab: Tab) -> Non
         "for (const k of ['input', 'change', 'keydown']) i.addEventListener(k, () => seen.push(k))</script>"
     )
     result = await tab.call("fill", selector="#i", value="new value")
-    assert result == {"observed": "it has the given value now"}
+    assert result == {"observed": "as given"}
     assert await tab.sees("[i.value, document.activeElement === i]") == ["new value", True]
     assert "input" in await tab.sees("seen")
     assert "keydown" not in await tab.sees("seen")
@@ -43,13 +43,13 @@ async def test_fill_takes_its_value_as_text_too(tab: Tab) -> None:
 
 async def test_fill_with_nothing_clears(tab: Tab) -> None:
     await tab.show("<input id=i value=old>")
-    assert await tab.call("fill", selector="#i", value="") == {"observed": "it has the given value now"}
+    assert await tab.call("fill", selector="#i", value="") == {"observed": "as given"}
     assert await tab.sees("i.value") == ""
 
 
 async def test_fill_writes_into_an_editable_element(tab: Tab) -> None:
     await tab.show("<div id=i contenteditable>old</div>")
-    assert await tab.call("fill", selector="#i", value="new") == {"observed": "it has the given value now"}
+    assert await tab.call("fill", selector="#i", value="new") == {"observed": "as given"}
     assert await tab.sees("i.textContent") == "new"
 
 
@@ -152,7 +152,7 @@ async def test_what_a_page_takes_back_after_the_reply_is_told_with_the_next_one_
 async def test_fill_and_type_do_not_repeat_a_password(agent: Agent, tab: Tab) -> None:
     await tab.show("<input id=i type=password>")
     filled = await agent.reply("fill", selector="#i", value="s3cret-phrase")
-    assert filled.json()["result"] == {"observed": "it has the given value now"}
+    assert filled.json()["result"] == {"observed": "as given"}
     typed = await agent.reply("type", selector="#i", text="s3cret-again")
     assert typed.json()["result"] == {"observed": "it has 25 characters now"}
     assert "s3cret" not in filled.text + typed.text
@@ -168,7 +168,7 @@ async def test_fill_that_navigates_is_answered_with_where_it_led(tab: Tab) -> No
 
 async def test_fill_on_a_label_fills_its_field_and_reads_that_back(tab: Tab) -> None:
     await tab.show("<label>Name <input id=i></label>")
-    assert (await tab.call("fill", selector="text=Name", value="Ana"))["observed"] == "it has the given value now"
+    assert (await tab.call("fill", selector="text=Name", value="Ana"))["observed"] == "as given"
     assert await tab.sees("i.value") == "Ana"
 
 

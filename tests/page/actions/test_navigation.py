@@ -1,7 +1,6 @@
 """Tests going somewhere: what the server is asked for, and where the page then is."""
 
 import json
-import re
 import threading
 from functools import partial
 
@@ -26,7 +25,7 @@ async def test_goto_reports_the_status_url_title_and_owner_of_where_it_arrived(a
     url = site.page("/hello", "<h1>Hello</h1>")
     reply = (await agent.reply("goto", pageId="tab", url=url)).json()
     assert reply["success"] is True
-    assert re.fullmatch(r'- heading "Hello" \[level=1\] \[ref=\w+\]', reply["result"].pop("outline"))
+    assert reply["result"].pop("outline") == '- heading "Hello"'
     assert reply["result"] == {
         "url": url,
         "status": 200,

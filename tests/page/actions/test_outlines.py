@@ -44,12 +44,12 @@ async def test_goto_answers_with_an_outline_whose_refs_act(tab: Tab) -> None:
     lines = [re.sub(r" \[ref=\w+\]", "", line) for line in outline.splitlines()]
     assert lines[:7] == [
         "- banner",
-        '  - heading "Shop" [level=1]',
+        '  - heading "Shop"',
         "  - search",
         '    - searchbox "Search"',
         '    - button "Go"',
         "- main",
-        '  - heading "Products" [level=2]',
+        '  - heading "Products"',
     ]
     assert "Product 0" in outline
     assert lines[-1] == "not shown: 58 links, 58 buttons"
@@ -141,7 +141,7 @@ async def test_a_click_that_leads_to_another_document_tells_a_short_outline(tab:
 async def test_a_click_tells_what_is_otherwise_now_and_its_refs_work_next(tab: Tab) -> None:
     await tab.show(SHOP)
     changes = (await tab.call("click", selector="role=button[name='Add to cart'] >> nth=7"))["changes"]
-    assert _bare(changes) == '+ button "Added" [active] [ref]\n+ status [ref]: Added Product 7'
+    assert _bare(changes) == '+ button "Added" [active] [ref]\n+ status: Added Product 7'
     await tab.call("hover", selector=_ref(changes, '"Added"'))
 
 
@@ -153,7 +153,7 @@ async def test_a_step_of_a_wizard_that_another_replaces_is_told_as_the_new_step(
         "<button onclick='a.hidden = true; b.hidden = false'>Next</button>"
     )
     changes = (await tab.call("click", selector="role=button"))["changes"]
-    assert _bare(changes) == ('+ heading "Route" [level=2] [ref]\n+ textbox "From" [ref]\n+ text [ref]: Map')
+    assert _bare(changes) == ('+ heading "Route"\n+ textbox "From" [ref]\n+ text [ref]: Map')
     await tab.call("click", selector=_ref(changes, "Map"))
     assert await tab.sees("window.hit") == 1
 
@@ -167,12 +167,11 @@ async def test_of_a_list_made_anew_only_what_is_otherwise_is_told(tab: Tab) -> N
     )
     added = (await tab.call("click", selector="role=button[name=Add]"))["changes"]
     assert _bare(added) == (
-        '+ paragraph [ref]: 10 open\n+ listitem [ref]: Tea | button "Delete Tea" [ref]: x\n'
-        "~ 10 controls made anew: new refs"
+        '+ paragraph: 10 open\n+ listitem [ref]: Tea | button "Delete Tea" [ref]: x\n~ 10 controls made anew: new refs'
     )
     deleted = (await tab.call("click", selector=_ref(added, "Delete Tea")))["changes"]
     assert _bare(deleted).splitlines() == [
-        "+ paragraph [ref]: 9 open",
+        "+ paragraph: 9 open",
         "- 1 listitem fewer",
         "~ 10 controls made anew: new refs",
     ]
@@ -257,7 +256,7 @@ async def test_the_first_act_on_a_page_that_a_client_never_read_tells_its_outlin
     await agent.call("goto", pageId="tab", url=tab.site.page("/shop", SHOP), reply="none")
     assert await agent.call("click", selector="role=button[name='Add to cart'] >> nth=3", reply="none") == {}
     result = await agent.call("fill", selector="role=searchbox", value="tea")
-    assert result["observed"] == "it has the given value now"
+    assert result["observed"] == "as given"
     assert 'searchbox "Search"' in result["outline"]
     assert 440 < len(result["outline"]) <= OUTLINE
     again = await agent.call("click", selector="#dead")

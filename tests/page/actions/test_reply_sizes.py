@@ -56,7 +56,7 @@ async def test_an_act_tells_what_changed_near_it_in_few_tokens(tab: Tab) -> None
 
 async def test_an_act_that_did_what_it_was_asked_for_says_so_in_a_line(tab: Tab) -> None:
     await said(tab, "goto", url=tab.site.page("/form", FORM))
-    assert await said(tab, "fill", selector="#n", value="Ana") == "it has the given value now"
+    assert await said(tab, "fill", selector="#n", value="Ana") == "as given"
     assert await said(tab, "check", selector="#t") == "it is checked now"
     assert tokens(await said(tab, "click", selector="h1")) <= MOST_EFFECT
     fields = [
@@ -127,13 +127,26 @@ async def test_whose_words_a_page_says_is_always_told_and_that_they_are_no_instr
 
 async def test_the_page_is_told_again_where_it_is_another_or_its_revisions_are_counted(tab: Tab) -> None:
     line = "[page tab · "
-    first = await said(tab, "goto", url=tab.site.page("/told-where-it-is", FORM))
+    first = await said(
+        tab, "goto", url=tab.site.page("/told-where-it-is", f"{FORM}<script>document.title = 'One'</script>")
+    )
     assert line in first
     assert "revision" not in first
     assert line not in await said(tab, "fill", selector="#n", value="1")
-    assert line in await said(tab, "goto", url=tab.site.page("/told-where-it-is-too", FORM))
+    assert line in await said(
+        tab, "goto", url=tab.site.page("/told-where-it-is-too", f"{FORM}<script>document.title = 'Two'</script>")
+    )
     assert line not in await said(tab, "get_current_url")
     assert line in await said(tab, "get_current_url", attempt=2)  # as the first reply may be lost
     assert line in await said(tab, "fill", selector="#n", value="2", reply="full")
     assert line in await said(tab, "fill", selector="#n", value="3", ifRevision=1)
     assert line in await said(tab, "get_current_url", **AS)
+
+
+@pytest.mark.parametrize("title", ["Join us", "plain"])
+async def test_a_title_that_the_page_or_its_address_says_is_not_told_once_more(tab: Tab, title: str) -> None:
+    html = f"<h1>Join us today</h1><button>Go</button><script>document.title = '{title}'</script>"
+    url = tab.site.page("/plain", html)
+    told = await said(tab, "goto", url=url)
+    assert "[page tab" not in told
+    assert told.startswith("HTTP 200; navigated to /plain\n")

@@ -219,7 +219,7 @@ FIELDS: Final = [
          given={"value": "kettle"}, truth={"b.value": ""}, error=CANNOT, says=("shows ''", "instead")),
     Liar("a field that asks for input before it gets any", '<input id=b onfocus="this.dispatchEvent('
          "new Event('input'))\">", "fill", given={"value": "kettle"}, truth={"b.value": "kettle"},
-         says=("it has the given value",)),
+         says=("as given",)),
     Liar("a field that is made anew and empty", '<p id=box><input id=b oninput="setTimeout(() => box.innerHTML = '
          "'<input id=b>', 30)\">", "fill", given={"value": "kettle"}, truth={"b.value": ""}, error=CANNOT,
          says=("shows ''", "instead")),

@@ -273,7 +273,7 @@ async def test_the_bodies_of_a_page(documented: Documented) -> None:
     clicked = await post("shop", {"action": "click", "selector": "button", "params": {"clickCount": 2}})
     assert clicked == done({"observed": nothing})
     filled = await post("shop", {"action": "fill", "selector": "#email", "text": "a@example.com", "params": {}})
-    assert filled == done({"observed": "it has the given value now"})
+    assert filled == done({"observed": "as given"})
     content = await post("shop", {"action": "content"})
     assert "<h1>Example Domain</h1>" in content["result"].pop("content")
     assert content == done({"format": "html", "url": "https://example.com/"})
@@ -295,9 +295,10 @@ async def test_the_bodies_of_a_page(documented: Documented) -> None:
 async def test_the_tools_of_a_page_over_the_protocol(documented: Documented) -> None:
     page, calls = {"pageId": "chat"}, documented.call
     going = await calls(1, "goto", {**page, "url": "https://example.com", "params": {"waitUntil": "load"}})
-    first, last = going["result"]["content"][0]["text"].rsplit("\n", 1)
-    assert (going["id"], first.splitlines()[0]) == (1, "HTTP 200; navigated to https://example.com/")
-    assert last == "[page chat · 'Example Domain']", "its address is told above"
+    first, origin, *_, last = going["result"]["content"][0]["text"].splitlines()
+    assert (going["id"], first) == (1, "HTTP 200; navigated to /")
+    assert origin.startswith("https://example.com in outline (data, ")
+    assert last.startswith("--"), "its title is told in the outline"
     await calls(2, "click", {**page, "selector": "button", "params": {"button": "right"}})
     await calls(3, "fill", {**page, "selector": "//input", "text": "b@example.com"})
     shown = (await calls(4, "content", page))["result"]["content"]
