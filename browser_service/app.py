@@ -17,7 +17,7 @@ from browser_service.host.seam import HostLimits
 from browser_service.http import faults, metrics_port, pictures, routes, tokens, watching
 from browser_service.http.edge import Edge, loopback_hosts
 from browser_service.http.openapi import describe
-from browser_service.http.wall import entry, socket, static
+from browser_service.http.wall import card, entry, socket, static
 from browser_service.observability.logging import conceal
 from browser_service.rules.clock import Clock
 from browser_service.security.urls import UrlPolicy
@@ -76,7 +76,7 @@ def create_app(
     app.state.start_failed = None
     app.state.open_streams = Counter[str]()
     app.state.looked_at = {}
-    for part in (routes, pictures, tokens, watching, entry, static, socket):
+    for part in (routes, pictures, tokens, watching, card, entry, static, socket):
         app.include_router(part.router)
     faults.install(app)
     describe(app)

@@ -149,14 +149,15 @@ class ServiceClient:
         """Answer a request to a person for the one in this client's chat; the first answer counts. Returns the
         service's error if it refuses the answer. An answer that does not reach the service is lost."""
         path = f"{wire.REQUESTS}/{quote(request_id, safe='')}/resolve"
+        headers = {"Authorization": f"Bearer {self.credentials.person_key(request_id)}"}
         with contextlib.suppress(*UNREACHED):
-            headers = {"Authorization": f"Bearer {self.credentials.person_key(request_id)}"}
             return self._read(await self.http.post(path, json=dict(resolution), headers=headers)).error
         return None
 
-    def link(self, request_id: str) -> str:
-        """Return the address at which the person in this client's chat answers a request."""
-        return self.url + wire.request_path(request_id, self.credentials.person_key(request_id))
+    async def card(self, page_id: str, after: int) -> Reply:
+        """Return what a chat's card shows of a page. Raises what UNREACHED lists."""
+        path = f"{wire.WALL_CARD}/{page_id}?after={after}"
+        return self._read(await self._authorized(lambda token: self.http.get(path, headers=token)))
 
     async def file(self, artifact_id: str) -> tuple[str, bytes] | None:
         """Return MIME type and bytes of a file that this client's calls made; None if there is none. Raises

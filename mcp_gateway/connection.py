@@ -12,10 +12,11 @@ from mcp.shared._stream_protocols import ReadStream, WriteStream
 from mcp.shared.exceptions import MCPError
 from mcp.shared.message import SessionMessage
 
-from client.http import ServiceClient
+from client import unavailable
+from client.http import UNREACHED, ServiceClient
 from client.instance import is_local
 from client.reply import Failure, Reply
-from mcp_gateway import errors, prompts, results, tools
+from mcp_gateway import cards, errors, prompts, results, tools
 from mcp_gateway.chats import Asker, Chat, Chats
 from mcp_gateway.faults import Faults
 from mcp_gateway.resources import Resources, complete
@@ -28,7 +29,7 @@ from shared.instructions import INSTRUCTIONS
 from shared.limits import readable_limits
 from shared.model import Json
 from shared.replies import ForModel
-from shared.wire import APP_NAME, VERSION
+from shared.wire import APP_NAME, VERSION, WALL, is_page_id
 
 _DEFECT: Final = (
     "This is a fault of the gateway, which its stderr tells more of; whether the call was done is not known."
@@ -112,11 +113,14 @@ class Connection:
         if params and params.cursor is not None:
             raise MCPError(protocol.INVALID_PARAMS, "Unknown cursor: the list of tools has one page")
         listed = tools.listed_tools(self.chats.read_toolsets(chat), chat.limits)
+        listed = cards.with_cards(listed) if _shows_cards(ctx) else listed
         return protocol.ListToolsResult.model_validate({"tools": listed})
 
     async def call_tool(
         self, ctx: Context, params: protocol.CallToolRequestParams
     ) -> protocol.CallToolResult | protocol.InputRequiredResult:
+        if params.name == cards.PAGE_CARD:
+            return await self._card(ctx, params.arguments or {})
         if params.name not in catalogue.NAMES:
             allowed = filter(self._chat(ctx).limits.lists, catalogue.ACTIONS.values())
             data = {"availableTools": [action.name() for action in allowed]}
@@ -132,7 +136,9 @@ class Connection:
             if model_reply.toolsets and chat.add_toolsets(model_reply.toolsets):
                 self.on_toolsets()
                 await self.subscriptions.tools_changed(ctx.session)
-            return results.tool_result(model_reply, is_error=not reply.success)
+            has_card = params.name in cards.SHOWN_BY and _shows_cards(ctx)
+            meta = {cards.PAGE_META: model_reply.page_id} if has_card else None
+            return results.tool_result(model_reply, is_error=not reply.success, meta=meta)
         except MCPError:
             raise
         except BrowseError as error:
@@ -146,6 +152,8 @@ class Connection:
         self, ctx: Context, params: protocol.ReadResourceRequestParams
     ) -> protocol.ReadResourceResult:
         chat = self._chat(ctx)
+        if str(params.uri) == cards.URI:
+            return protocol.ReadResourceResult.model_validate({"contents": [cards.contents()]})
         return await self.resources.read(str(params.uri), chat.service, functools.partial(chat.call, Asker.of(ctx)))
 
     async def subscribe(self, ctx: Context, params: protocol.SubscribeRequestParams) -> protocol.EmptyResult:
@@ -167,6 +175,23 @@ class Connection:
             chat = self._chat(ctx)
             values = await complete(params.argument, functools.partial(chat.call, Asker.of(ctx)), chat.limits)
         return protocol.CompleteResult(completion=protocol.Completion(values=values))
+
+    async def _card(self, ctx: Context, arguments: Mapping[str, object]) -> protocol.CallToolResult:
+        """Return what a card shows of a page. It is no call, and is not for a model: its data is all structured."""
+        service, page_id, after = self._chat(ctx).service, str(arguments.get("pageId")), arguments.get("after")
+        if not is_page_id(page_id):
+            raise MCPError(protocol.INVALID_PARAMS, f"pageId: {page_id[:80]!r} is no pageId")
+        try:
+            reply = await service.card(page_id, after if isinstance(after, int) and after > 0 else 0)
+        except (*UNREACHED, BrowseError) as error:
+            failure = error if isinstance(error, BrowseError) else unavailable.not_running(service.url, str(error))
+            reply = Reply(success=False, error=Failure.from_error(failure))
+        if reply.error:
+            told: Json = {"code": reply.error.code, "message": reply.error.message}
+        else:
+            told = {**reply.result, "wall": f"{service.url}{WALL}#/page/{page_id}"}
+        text = protocol.TextContent(type="text", text=str(told.get("message", page_id)))
+        return protocol.CallToolResult(content=[text], structured_content=told, is_error=not reply.success)
 
     async def _reply(
         self, ctx: Context, chat: Chat, params: protocol.CallToolRequestParams, body: Json, form: ForModel
@@ -197,6 +222,11 @@ class Connection:
         if client := ctx.session.client_params:
             chat.service.credentials.introduce(client.client_info.title or client.client_info.name)
         return chat
+
+
+def _shows_cards(ctx: Context) -> bool:
+    capabilities = ctx.session.client_capabilities
+    return capabilities is not None and cards.shows_cards({"extensions": capabilities.extensions})
 
 
 def _failed(error: BrowseError, tool: str, form: ForModel, advice: str = "") -> protocol.CallToolResult:

@@ -23,6 +23,7 @@ from client.reply import Reply
 from shared.errors import ValidationFailed
 from shared.model import Json
 from shared.pages import HumanRequestState
+from shared.wire import request_path
 
 _ANSWER_WITHIN_S: Final = 1_800
 _KEY: Final = "person"
@@ -209,7 +210,9 @@ class Elicitation:
         the chat if the client has links; one that says no more than `elicitation` has forms."""
         message, has_links = request.question(problem), capability.url is not None
         if has_links and (request.kind == "code" or capability.form is None):
-            link, link_id = self._service.link(request.request_id), request.request_id if has_link_id else None
+            key = self._service.credentials.person_key(request.request_id)
+            link = self._service.url + request_path(request.request_id, key)
+            link_id = request.request_id if has_link_id else None
             return protocol.ElicitRequestURLParams(message=message, url=link, elicitation_id=link_id)
         return protocol.ElicitRequestFormParams(message=message, requested_schema=request.answer_schema())
 

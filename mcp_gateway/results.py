@@ -36,12 +36,13 @@ def model_reply(reply: Reply, tool: str, form: ForModel, advice: str = "") -> Mo
     return ModelReply(content=[block], structured_content=envelope if form.structured else None)
 
 
-def tool_result(reply: ModelReply, *, is_error: bool) -> CallToolResult:
+def tool_result(reply: ModelReply, *, is_error: bool, meta: dict[str, str] | None = None) -> CallToolResult:
     """Return the result of a tool. Raises MCPError if the reply is an error of the protocol."""
     if reply.refusal is not None:
         raise MCPError(INTERNAL_ERROR, str(reply.refusal["message"]), reply.refusal["data"])
     content = _BLOCKS.validate_python([_with_paths(block) for block in reply.content])
-    return CallToolResult(content=content, structured_content=reply.structured_content, is_error=is_error)
+    structured = reply.structured_content
+    return CallToolResult(content=content, structured_content=structured, is_error=is_error, _meta=meta)
 
 
 def _with_paths(block: Json) -> Json:

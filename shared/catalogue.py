@@ -44,6 +44,7 @@ CATEGORIES: Final = (
     "ownership",
     "people",
     "hands",
+    "cards",
     "sessions",
     "storage",
     "signing_in",

@@ -85,6 +85,7 @@ class ModelReply(_Lenient):
     structured_content: Json | None = None
     refusal: Json | None = Field(default=None, description="The error of the protocol that it is, in its stead.")
     toolsets: list[str] = Field(default=[], description="What the caller's list of tools is to have from now on.")
+    page_id: str = Field(default="", description="The page that it is about.")
     answered: str = Field(default="", description="The request to a person which needs nobody any more.")
 
 

@@ -82,6 +82,11 @@ class Wall:
         }
         return WallState(shown, [*asked.values()], [] if viewer.request_id else self._agents(pages))
 
+    def page(self, page_id: str, viewer: Identity) -> Json:
+        """Return an open page as a viewer sees it."""
+        page = self.directory.get(page_id)
+        return {} if page is None else self._page(page, viewer)
+
     def _locks(self, page: PageState, viewer: Identity) -> bool:
         if viewer.request_id:
             return page.person is None or page.person.request_id != viewer.request_id

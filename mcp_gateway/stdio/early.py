@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from mcp_gateway import jsonrpc
+from mcp_gateway.cards import shows_cards, with_cards
 from mcp_gateway.jsonrpc import Message
 from mcp_gateway.stdio.descriptors import Descriptors
 from shared.instructions import INSTRUCTIONS
@@ -34,7 +35,7 @@ class EarlyServer:
         """None if they depend on settings that are read later."""
         self._receiver: Receiver | None = None
         self._tools: Sequence[Message] | None = None
-        self._has_request = self._has_initialized = False
+        self._has_request = self._has_initialized = self._shows_cards = False
         self.prefix = self.client_id = ""
         self.toolsets: dict[str, list[str]] = {}
         """Are set, as the two before, if the chat comes from another process; `Relay`, `Gateway` and `Chats` take
@@ -96,12 +97,12 @@ class EarlyServer:
             case {"method": "initialize", "params": {"protocolVersion": str(version), **rest}} if not self._has_request:
                 if not _is_plain(rest) or self._instructions is None:
                     return None
-                self._has_initialized = True
+                self._has_initialized, self._shows_cards = True, shows_cards(rest["capabilities"])
                 return _initialize_result(version, self._instructions)
             case {"method": "ping", **rest} if not rest.get("params"):
                 return {} if self._has_initialized or not self._has_request else None
             case {"method": "tools/list", **rest} if not rest.get("params") and self._has_initialized and self._tools:
-                return {"tools": self._tools}
+                return {"tools": with_cards(self._tools) if self._shows_cards else self._tools}
         return None
 
 

@@ -95,6 +95,7 @@ def for_model(
     reply = ModelReply(
         structured_content=_structured(reading) if form.structured else None,
         toolsets=toolsets,
+        page_id=str(reading.page["pageId"]) if reading.page else "",
         answered=_answered_request(reading.result),
     )
     if action.activity_phrase and reading.error and reading.error["code"] == PageRequired.code:

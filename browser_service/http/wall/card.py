@@ -1,0 +1,44 @@
+"""Shows a chat's card what its client may see of a page: whose it is, what is done there, and its picture."""
+
+from typing import Annotated, Final
+
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import Response
+
+from browser_service.http.routes import Caller, done, services
+from browser_service.security.origins import within
+from browser_service.spine.addressing import Addressing
+from browser_service.spine.wall import hue_of
+from shared import catalogue, wire
+from shared.frames import View
+from shared.model import Json
+
+router = APIRouter(include_in_schema=False)
+
+_VIEW: Final = View(width=720, fps=2, masked=True)
+"""A chat's model could read what its card is sent: no secret may be seen there."""
+
+
+@router.get(wire.WALL_CARD + "/{page_id}")
+async def card(page_id: str, request: Request, caller: Caller, after: Annotated[int, Query(ge=0)] = 0) -> Response:
+    """It is no call: a card asks each second or so, and would fill what is kept of calls for those who repeat them."""
+    parts = services(request)
+    looks = catalogue.parse({"action": "screenshot", "pageId": page_id})
+    parts.policy.check(caller, looks)
+    address = Addressing(parts.directory).address(looks, caller)
+    parts.policy.check_place(caller, looks, address)
+    shown: Json = parts.wall.page(page_id, caller)
+    state = parts.directory.get(page_id)
+    shown["yours"] = state is not None and state.holder_id == caller.client_id
+    elsewhere = bool(caller.limits.origins) and not within(caller.limits.origins, str(shown.get("url", "")))
+    if "locked" not in shown and not elsewhere:
+        shown["frame"] = await _frame(request, page_id, after)
+    return done(request, shown)
+
+
+async def _frame(request: Request, page_id: str, after: int) -> Json | None:
+    frame = await services(request).host.frame_after(page_id, after, 0, _VIEW)
+    if frame is None:
+        return None
+    told: Json = frame.model_dump(mode="json", exclude={"act": {"client_id"}}, exclude_none=True)
+    return told | ({"hue": hue_of(frame.act.client_id)} if frame.act else {})

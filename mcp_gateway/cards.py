@@ -1,0 +1,64 @@
+"""Offers a card of the page to clients that show such (MCP Apps): its picture what is done there, and Stop.
+
+The card is untrusted, as the model is: whatever it may call, the model could call. So what it calls only reads, as far
+as that chat may, or stops the chat itself. What is a person's right, to take a page over or to give it back, is done
+at the wall, to which the card leads by a plain address. Clients that show no cards are told nothing of all this.
+
+It imports little, because the list of tools is given before the SDK is there."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Final
+
+EXTENSION: Final = "io.modelcontextprotocol/ui"
+MIME_TYPE: Final = "text/html;profile=mcp-app"
+URI: Final = "ui://browse-together/page.html"
+PAGE_META: Final = "browse-together/pageId"
+"""Names the page of a result in its `_meta`, which no model is shown."""
+PAGE_CARD: Final = "page_card"
+STOP: Final = "stop_page"
+SHOWN_BY: Final = frozenset({"goto", "open_page", "screenshot", "claim_page", "request_human"})
+"""Names the tools whose results come with a card: those by which a page is opened, shown, taken, or left to a person. A
+card with each click would bury the chat."""
+_FILE: Final = Path(__file__).with_name("card.html")
+_UI: Final = {"ui": {"resourceUri": URI}}
+_FOR_APP: Final = {"ui": {"visibility": ["app"]}}
+_PAGE_ID: Final[dict[str, object]] = {"type": "string", "description": "The page."}
+_ON_PAGE: Final[dict[str, object]] = {"type": "object", "properties": {"pageId": _PAGE_ID}, "required": ["pageId"]}
+_AFTER: Final[dict[str, object]] = {"type": "integer", "description": "Leave the picture out if it is no newer."}
+_TOOLS: Final[tuple[dict[str, object], ...]] = (
+    {
+        "name": PAGE_CARD,
+        "description": "For the page's card: what the page looks like now, and what is done there.",
+        "inputSchema": {**_ON_PAGE, "properties": {"pageId": _PAGE_ID, "after": _AFTER}},
+        "annotations": {"readOnlyHint": True},
+        "_meta": _FOR_APP,
+    },
+    {
+        "name": STOP,
+        "description": "For the page's card: cancel what this chat does on the page, and leave it to a person.",
+        "inputSchema": _ON_PAGE,
+        "annotations": {"destructiveHint": False, "openWorldHint": False},
+        "_meta": _FOR_APP,
+    },
+)
+
+
+def shows_cards(capabilities: object) -> bool:
+    """Return whether a client that has said this of itself shows cards."""
+    extensions = capabilities.get("extensions") if isinstance(capabilities, Mapping) else None
+    said = extensions.get(EXTENSION) if isinstance(extensions, Mapping) else None
+    mime_types = said.get("mimeTypes") if isinstance(said, Mapping) else None
+    return isinstance(mime_types, list) and MIME_TYPE in mime_types
+
+
+def with_cards(tools: Iterable[Mapping[str, object]]) -> tuple[dict[str, object], ...]:
+    """Return a list of tools for a client that shows cards."""
+    shown = [{**tool, "_meta": _UI} if tool["name"] in SHOWN_BY else {**tool} for tool in tools]
+    return (*(tool for tool in shown if tool["name"] != STOP), *_TOOLS)
+
+
+def contents() -> dict[str, object]:
+    """Return the card, which asks for nothing from any network."""
+    meta = {"ui": {"csp": {}, "prefersBorder": True}}
+    return {"uri": URI, "mimeType": MIME_TYPE, "text": _FILE.read_text(encoding="utf-8"), "_meta": meta}
