@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from itertools import chain, islice
 from typing import Final
 
 from playwright.async_api import Error as PlaywrightError
@@ -11,7 +12,7 @@ from pydantic import FiniteFloat
 from typing_extensions import TypedDict
 
 from browser_service.host import results
-from browser_service.host.reading.tree import CONTROLS, Tree, ancestors, descendants, first_words
+from browser_service.host.reading.tree import CONTROLS, Tree, descendants, first_words
 from browser_service.host.scripts import script
 from shared.quoting import element_name
 
@@ -19,6 +20,8 @@ _ROW_ROLES: Final = frozenset({"row", "listitem", "article", "option", "treeitem
 _REPEATED_ROLES: Final = CONTROLS - {"link"}
 """Elements of these roles have the same name in every row."""
 _CHECK_S: Final = 1.0
+_MOST_WITHIN: Final = 200
+"""Bounds the elements of a row that are searched for its first words."""
 
 _REF_CHECK: Final = results.bounded(script("ref_check"))
 _GONE: Final = ("Failed to find element matching selector", "Invalid frame in aria-ref selector")
@@ -35,17 +38,25 @@ class Found(TypedDict):
 
 def rows(nodes: Tree, refs: set[str]) -> dict[str, str]:
     """Return the words that tell these elements' rows from others: the first words in each."""
-    indexes = {row for index, node in enumerate(nodes) if node.ref in refs and (row := _row(nodes, index)) is not None}
-    labels: dict[str, str] = {}
-    for row in sorted(indexes):  # one that is in another comes after it, and counts
-        members = (nodes[row], *descendants(nodes, row))
-        label = first_words(node for node in members if node.role not in _REPEATED_ROLES)
-        labels |= {node.ref: label for node in members if node.ref}
-    return labels
+    around = _rows_around(nodes, [node.role in _ROW_ROLES for node in nodes])
+    asked = {row for row, node in zip(around, nodes, strict=True) if row is not None and node.ref in refs}
+    labels = {row: _label(nodes, row) for row in asked}
+    innermost = _rows_around(nodes, [index in asked for index in range(len(nodes))])
+    return {node.ref: labels[row] for row, node in zip(innermost, nodes, strict=True) if row is not None and node.ref}
 
 
-def _row(nodes: Tree, index: int) -> int | None:
-    return next((outer for outer in (index, *ancestors(nodes, index)) if nodes[outer].role in _ROW_ROLES), None)
+def _rows_around(nodes: Tree, is_row: list[bool]) -> list[int | None]:
+    """Return for each element the innermost row that it is, or is in."""
+    found: list[int | None] = []
+    for index, node in enumerate(nodes):
+        outer = found[node.parent] if node.parent is not None else None
+        found.append(index if is_row[index] else outer)
+    return found
+
+
+def _label(nodes: Tree, row: int) -> str:
+    members = chain((nodes[row],), islice(descendants(nodes, row), _MOST_WITHIN))
+    return first_words(node for node in members if node.role not in _REPEATED_ROLES)
 
 
 def expected(role_and_name: str, row: str) -> dict[str, str]:

@@ -1,6 +1,7 @@
 """Writes the outline of a page in few lines: headings and what can be acted on first; the rest is counted."""
 
 from collections import Counter
+from itertools import islice
 from typing import Final
 
 from browser_service.host.reading.tree import CONTROLS, FIELDS, Node, Tree, ancestors, descendants
@@ -10,6 +11,7 @@ _LANDMARK_ROLES: Final = frozenset(
     {"banner", "navigation", "main", "search", "form", "dialog", "alertdialog", "complementary", "contentinfo"}
 )
 _ANNOUNCED_ROLES: Final = frozenset({"alert", "alertdialog", "dialog", "status"})
+_RANKING_ROLES: Final = frozenset({"dialog", "alertdialog", "form", "search", "contentinfo"})
 _SPOKEN_ROLES: Final = frozenset({"alert", "status"})
 """These are words, and nothing else."""
 _LIST_SIBLINGS: Final = 4
@@ -26,6 +28,9 @@ _FIRST_HEADINGS: Final = 4
 """So many headings of sections come before fields and buttons: an article has hundreds, and a form at its end."""
 _LATER_HEADING_RANK: Final = 5
 _LIST_RANK: Final = 9
+_MOST_TRIED: Final = 200
+_MOST_SPOKEN: Final = 100
+"""Bounds the elements of an alert whose words are told."""
 _OPTION_RANK: Final = 10
 """Puts options behind all other ranks."""
 
@@ -35,12 +40,13 @@ def outline(nodes: Tree, budget: int) -> tuple[str, Tree]:
     repeated = _repeated(nodes)
     many = sum(nodes[index].role in FIELDS for index in repeated) > _MOST_REPEATED_FIELDS
     candidates = [i for i, n in enumerate(nodes) if _is_informative(n) and (i not in repeated or n.role in FIELDS)]
-    ranks = {index: _LIST_RANK if many and index in repeated else _rank(nodes, index) for index in candidates}
+    around = _roles_around(nodes)
+    ranks = {i: _LIST_RANK if many and i in repeated else _rank(nodes[i], around[i]) for i in candidates}
     for index in [index for index, rank in ranks.items() if rank == _HEADING_RANK][_FIRST_HEADINGS:]:
         ranks[index] = _LATER_HEADING_RANK
     listed: set[int] = set()
     room = budget - _COUNT_CHARACTERS
-    for index in sorted(candidates, key=lambda index: (ranks[index], index)):
+    for index in sorted(candidates, key=lambda index: (ranks[index], index))[:_MOST_TRIED]:
         added = {index, *_landmarks(nodes, index)} - listed
         size = sum(len(_line(nodes, i).encode()) + 1 for i in added)
         if size <= room:
@@ -82,10 +88,17 @@ def _is_informative(node: Node) -> bool:
     return announced or node.role in {"table", "grid", "iframe"}
 
 
-def _rank(nodes: Tree, index: int) -> int:
+def _roles_around(nodes: Tree) -> list[frozenset[str]]:
+    """Return for each element the roles around it that matter for its rank."""
+    around: list[frozenset[str]] = []
+    for node in nodes:
+        outer = around[node.parent] | {nodes[node.parent].role} if node.parent is not None else frozenset[str]()
+        around.append(outer & _RANKING_ROLES)
+    return around
+
+
+def _rank(node: Node, roles: frozenset[str]) -> int:
     """Rank what comes first if not all fits: what is open above the page, headings, forms, and options last."""
-    node = nodes[index]
-    roles = {nodes[outer].role for outer in ancestors(nodes, index)}
     if node.role == "option":
         return _OPTION_RANK
     if node.role in _ANNOUNCED_ROLES or roles & {"dialog", "alertdialog"}:
@@ -115,7 +128,8 @@ def _repeated(nodes: Tree) -> set[int]:
 
 def _leaves(nodes: Tree, index: int) -> list[str]:
     """Return the words in what is announced."""
-    return [node.text or node.name for node in descendants(nodes, index) if not node.has_children and node.label]
+    inner = islice(descendants(nodes, index), _MOST_SPOKEN)
+    return [node.text or node.name for node in inner if not node.has_children and node.label]
 
 
 def _landmarks(nodes: Tree, index: int) -> list[int]:

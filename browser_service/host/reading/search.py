@@ -1,18 +1,21 @@
 """Searches the tree of a page by its words, by role and name."""
 
-import difflib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain, islice
 from typing import Final
 
 from browser_service.host.reading.places import place
-from browser_service.host.reading.tree import Node, Tree, ancestors, descendants
+from browser_service.host.reading.tree import Node, Tree, ancestors
+from shared import similarity
 from shared.cuts import shortened
 from shared.model import Json
 
 _NEAREST: Final = 5
 _SIMILARITY: Final = 0.5
 _TEXT_CHARACTERS: Final = 200
+_COMPARED_NAMES: Final = 500
+_NAME_CHARACTERS: Final = 60
 
 
 @dataclass(frozen=True)
@@ -36,11 +39,30 @@ def _rank(node: Node, query: str) -> tuple[bool, bool]:
 
 
 def _by_role(nodes: Tree, role: str, name: str, text: str) -> Iterator[Match]:
+    showing = _showing(nodes, text) if text else set[int]()
     for index, node in enumerate(nodes):
         if not node.ref or (role and node.role != role) or not _contains(node.name, name):
             continue
-        if not text or any(_shows(inner, text) for inner in (node, *descendants(nodes, index))):
+        if not text or index in showing:
             yield Match(index, node)
+
+
+def _showing(nodes: Tree, text: str) -> set[int]:
+    """Return the elements that have the words, or in which one has them."""
+    showing: set[int] = set()
+    for index, node in enumerate(nodes):
+        if _shows(node, text):
+            _add_with_outer(showing, nodes, index)
+    return showing
+
+
+def _add_with_outer(indexes: set[int], nodes: Tree, index: int) -> None:
+    """Add an element and those around it, up to one that is there already, and so all around that."""
+    indexes.add(index)
+    for outer in ancestors(nodes, index):
+        if outer in indexes:
+            return
+        indexes.add(outer)
 
 
 def _by_text(nodes: Tree, text: str) -> Iterator[Match]:
@@ -49,9 +71,8 @@ def _by_text(nodes: Tree, text: str) -> Iterator[Match]:
     for index in range(len(nodes) - 1, -1, -1):
         if index in repeating or not _shows(nodes[index], text):
             continue
-        outers = [*ancestors(nodes, index)]
-        repeating.update(outers)
-        addressed = next((i for i in (index, *outers) if nodes[i].ref), None)
+        _add_with_outer(repeating, nodes, index)
+        addressed = next((i for i in chain((index,), ancestors(nodes, index)) if nodes[i].ref), None)
         if addressed is not None:
             yield Match(addressed, nodes[addressed], "" if addressed == index else nodes[index].label)
 
@@ -66,8 +87,13 @@ def _contains(words: str, text: str) -> bool:
 
 def nearest(nodes: Tree, query: str, role: str = "", *, others: bool = True) -> list[str]:
     """Return the names on the page that are most like one that is missing; where none is, some `others`."""
-    names = {node.name.casefold(): node for node in nodes if node.name and node.ref and (not role or node.role == role)}
-    similar = difflib.get_close_matches(query.casefold(), [*names], _NEAREST, _SIMILARITY) if query else []
+    named = (node for node in nodes if node.name and node.ref and (not role or node.role == role))
+    names = {node.name[:_NAME_CHARACTERS].casefold(): node for node in islice(named, _COMPARED_NAMES)}
+    similar = (
+        similarity.nearest(query[:_NAME_CHARACTERS].casefold(), names, most=_NEAREST, similarity=_SIMILARITY)
+        if query
+        else []
+    )
     return [names[name].role_and_name for name in similar or ([*names][:_NEAREST] if others else [])]
 
 
