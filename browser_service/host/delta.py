@@ -173,8 +173,9 @@ async def _delta_of_act(
         last.note_state(state)
         return PageDelta(before.fields, unchanged=unchanged)
     if last and len(last.tree) > _LARGE_TREE and not observation.visited_urls:
-        too_large = PageDelta({"advice": _TOO_LARGE}, changed=True) if whole else None
-        return PageDelta(before.fields, unchanged=unchanged) if unchanged else too_large
+        if unchanged:
+            return PageDelta(before.fields, unchanged=unchanged)
+        return _announcements(state, previous) if whole else None
     comparison = await _compare(page, state if page.moves == moves else None)
     if comparison is not None:
         return _delta_of_comparison(action, comparison, before, unchanged, same=same)
@@ -210,6 +211,16 @@ def _delta_of_comparison(
         return PageDelta({"changes": f"{_EARLIER}\n{lines}"}, unchanged=unchanged)
     all_changes = f"{before.changes}\n{_BY_THIS}\n{lines}" if before.changes else lines
     return PageDelta({"changes": all_changes}, changed=True)
+
+
+def _announcements(state: State, previous: State | None) -> PageDelta:
+    """Return of a page too large to be compared what it announces."""
+    said, room = list[str](), DELTA_TEXT
+    for line in state.news(previous) if previous else ():
+        room -= len(line.encode()) + 1
+        said += [line] if room >= 0 else []
+    changes: Json = {"changes": "\n".join(said)} if said else {}
+    return PageDelta({**changes, "advice": _TOO_LARGE}, changed=True)
 
 
 async def _compare(page: BrowserPage, known: State | None) -> _Comparison | None:

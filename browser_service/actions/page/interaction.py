@@ -57,14 +57,14 @@ async def click(page: BrowserPage, action: interaction.Click) -> Json:
         await found.click(**action.own_arguments(), timeout=action.timeout)
 
     if action.trial or action.no_wait_after:
-        await page.act(element, action.selector, press_mouse)
+        await page.act(element, action.selector, press_mouse, strict=action.strict)
         return {}
     frame = page.frame_of(action.selector, action.frame)
     with page.tab.file_choosers.during_act() as opened_chooser:
         asked = page.state_question(TURNS) if shows_changes(page, action) else None
         kind = _FINAL_EVENTS[action.button]
         async with Witness(element, frame, kind=kind, force=action.force, asked=asked) as witness:
-            await page.act(element, action.selector, press_mouse)
+            await page.act(element, action.selector, press_mouse, strict=action.strict)
             verdict = await witness.verdict()
         if verdict.asks:
             await asyncio.wait({opened_chooser}, timeout=_CHOOSER_S)
@@ -94,7 +94,7 @@ async def fill(page: BrowserPage, action: interaction.Fill) -> Json:
         await field.fill(text, force=action.force, no_wait_after=action.no_wait_after, timeout=action.timeout)
         await seal(field)
 
-    act = page.act(target, action.selector, put) if isinstance(target, Locator) else put(target)
+    act = page.act(target, action.selector, put, strict=action.strict) if isinstance(target, Locator) else put(target)
     result = await _field_after(page, action, element, act, text, event="input" if text else None)
     return _filled_reply(result, action, text)
 
@@ -156,17 +156,21 @@ async def press(page: BrowserPage, action: interaction.Press) -> Json:
 
 async def hover(page: BrowserPage, action: interaction.Hover) -> Json:
     element = await _element(page, action)
-    await page.act(
-        element, action.selector, lambda found: found.hover(**action.own_arguments(), timeout=action.timeout)
-    )
+
+    async def put_mouse(found: Locator) -> None:
+        await found.hover(**action.own_arguments(), timeout=action.timeout)
+
+    await page.act(element, action.selector, put_mouse, strict=action.strict)
     return {}
 
 
 async def select_option(page: BrowserPage, action: interaction.SelectOption) -> Json:
     element = await _element(page, action)
-    choose = page.act(
-        element, action.selector, lambda found: found.select_option(**action.own_arguments(), timeout=action.timeout)
-    )
+
+    async def pick(found: Locator) -> list[str]:
+        return await found.select_option(**action.own_arguments(), timeout=action.timeout)
+
+    choose = page.act(element, action.selector, pick, strict=action.strict)
     question = Question(Field, FIELD, _CHOICE_WATCH_MS, "change", fits=lambda field: bool(field["selected"]))
     chosen, field = await question.after(page, action.selector, element, choose)
     page.remember_field(action.selector, action.frame, field, strict=action.strict)
@@ -195,7 +199,7 @@ async def _set_tick(page: BrowserPage, action: interaction.Check | interaction.U
     async def tick(found: Locator) -> None:
         await (found.check if ticked else found.uncheck)(**action.own_arguments(), timeout=action.timeout)
 
-    act = without_state_check(page.act(element, action.selector, tick))
+    act = without_state_check(page.act(element, action.selector, tick, strict=action.strict))
     question = Question(Field, FIELD, _CHOICE_WATCH_MS, "click", fits=lambda field: field["checked"] is ticked)
     _, field = await question.after(page, action.selector, element, act)
     if field is None:

@@ -5,7 +5,7 @@ import contextlib
 import itertools
 from collections import deque
 from collections.abc import Awaitable, Iterator
-from typing import Final, TypeVar, cast
+from typing import Final, NamedTuple, TypeVar, cast
 
 from playwright.async_api import ElementHandle
 from playwright.async_api import Error as PlaywrightError
@@ -46,6 +46,15 @@ _FIELD_STATES: Final = results.bounded(script("form_look"))
 _FILL_FIELDS: Final = results.bounded(script("form_fill"))
 
 
+class _Begun(NamedTuple):
+    """Is what was known as the page began to fill."""
+
+    numbers: list[int]
+    """Tell what its scripts had asked for."""
+    messages: int
+    """Counts those of its sockets."""
+
+
 class Form:
     """Fills the fields of one call."""
 
@@ -55,19 +64,25 @@ class Form:
         self._wait_ms = min(_WAIT_MS, action.timeout)
         self._fields: list[FormEntry] = []
         self._filled: list[str] = []
+        self._begun: _Begun | None = None
+        """Is set where the page filled all fields by itself, in one turn."""
 
     async def find_kinds(self) -> None:
         """Find out all kinds before the first is filled: if one cannot be filled, the call is refused."""
-        self._fields = [
-            await self._locate(f"fields.{number}", request) for number, request in enumerate(self._action.fields)
-        ]
+        requests = enumerate(self._action.fields)
+        places = [self._locate(f"fields.{number}", request) for number, request in requests]
+        self._fields = []
+        for located in await asyncio.gather(*places, return_exceptions=True):  # the first field's error counts
+            if isinstance(located, BaseException):
+                raise located
+            self._fields.append(located)
         await self._find_kind_of(self._fields)
 
     async def fill(self) -> None:
         left = deque(self._fields)
         while left:
             ready = [*itertools.takewhile(can_be_filled_with_others, left)]
-            filled = await _fill_all(ready) if ready else 0
+            filled = await self._fill_all(ready) if ready else 0
             for _ in range(filled):
                 self._filled.append(left.popleft().request.selector)
             if left and filled < max(1, len(ready)):
@@ -78,7 +93,7 @@ class Form:
         """Report what each field has now, once the answers to what was sent meanwhile have had their effect."""
         if self._page.observer is not None:
             await self._page.observer.wait_for_responses(_RESPONSES_S)
-        states = await _states_of([field.handle for field in self._fields if field.handle], watch_ms=_WATCH_MS)
+        states = await self._settled()
         results = [
             (field, state if state["there"] else await self._reread(field))
             for field, state in zip(self._fields, states, strict=True)
@@ -102,6 +117,17 @@ class Form:
             "fields": [{"selector": field.request.selector, **value_of(field, state)} for field, state in results],
             "observed": summary,
         }
+
+    async def _settled(self) -> list[FieldState]:
+        """Read what the fields have once nothing more is to come: at once if scripts have asked for no timer,
+        frame, worker or socket since, and all fields have what they were given."""
+        handles = [field.handle for field in self._fields if field.handle]
+        begun, page = self._begun, self._page
+        if begun and begun.messages == page.tab.meter.socket_messages and not page.playwright.workers:
+            states = await _states_of(handles, _WATCH_MS, begun.numbers)
+            if all(is_set(field, state) for field, state in zip(self._fields, states, strict=True)):
+                return states
+        return await _states_of(handles, _WATCH_MS)
 
     def _note(self, field: FormEntry, state: FieldState) -> None:
         """Have the field looked at again, unless it is submitted, which may empty it."""
@@ -131,6 +157,24 @@ class Form:
         with self._named_errors(place):
             locator = await self._page.element(request.selector, self._action.frame, strict=True)
         return FormEntry(request, place, locator)
+
+    async def _fill_all(self, fields: list[FormEntry]) -> int:
+        """Fill the fields and return how many are filled: none if they are of several documents."""
+        handles = [field.handle for field in fields]
+        inputs = [
+            [field.input] if field.kind == "select" and isinstance(field.input, str) else field.input
+            for field in fields
+        ]
+        messages = self._page.tab.meter.socket_messages
+        try:
+            answer = await cast("ElementHandle", handles[0]).evaluate(_FILL_FIELDS, [handles, inputs])
+        except PlaywrightError as error:
+            if errors.is_closed(error):
+                raise
+            return 0
+        filled, numbers = results.read(tuple[int, list[int]], answer)
+        self._begun = _Begun(numbers, messages) if filled == len(self._fields) else None
+        return filled
 
     async def _fill_one(self, field: FormEntry) -> None:
         if field.handle is None:
@@ -199,32 +243,20 @@ class Form:
             raise
 
 
-async def _states_of(handles: list[ElementHandle], watch_ms: int = 0) -> list[FieldState]:
+async def _states_of(
+    handles: list[ElementHandle], watch_ms: int = 0, before: list[int] | None = None
+) -> list[FieldState]:
     """Read what fields are and have, in one turn of the page if they are of one document, as most are."""
     if not handles:
         return []
     try:
-        return await _look(handles, watch_ms)
+        return await _look(handles, watch_ms, before)
     except BadResult:
         raise
     except PlaywrightError:
         return [(await _look([handle], 0))[0] for handle in handles]
 
 
-async def _look(handles: list[ElementHandle], watch_ms: int) -> list[FieldState]:
-    answer = await handles[0].evaluate(_FIELD_STATES, [handles, watch_ms, FIELD_CHARACTERS])
+async def _look(handles: list[ElementHandle], watch_ms: int, before: list[int] | None = None) -> list[FieldState]:
+    answer = await handles[0].evaluate(_FIELD_STATES, [handles, watch_ms, FIELD_CHARACTERS, before])
     return results.several(FieldState, answer, len(handles))
-
-
-async def _fill_all(fields: list[FormEntry]) -> int:
-    """Fill the fields and return how many are filled: none if they are of several documents."""
-    handles = [field.handle for field in fields]
-    inputs = [
-        [field.input] if field.kind == "select" and isinstance(field.input, str) else field.input for field in fields
-    ]
-    try:
-        return results.read(int, await cast("ElementHandle", handles[0]).evaluate(_FILL_FIELDS, [handles, inputs]))
-    except PlaywrightError as error:
-        if errors.is_closed(error):
-            raise
-        return 0

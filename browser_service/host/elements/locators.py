@@ -1,5 +1,6 @@
 """Finds elements by selectors and refs, and evaluates functions of them."""
 
+import contextlib
 import json
 import re
 from collections.abc import Awaitable
@@ -23,7 +24,12 @@ _ENGINE: Final = "as-given"
 _NOT_AS_GIVEN: Final = ("Error: not as given", "Invalid frame in aria-ref selector", f'Unknown engine "{_ENGINE}"')
 """Begins these errors. Playwright tells no engine to the context that a browser has when it is attached."""
 _LOOKED_UP: Final = re.compile(rf'\.locator\("{_ENGINE}=[^"]*"\)\.or_\(locator\("{_ENGINE}=there"\)\)')
+_ONE_REF: Final = re.compile(rf" selector='(aria-ref={REF_PATTERN[1:-1]})(?: >> nth=0)?'>$")
 _LEADING_REF: Final = re.compile(rf"{REF_PATTERN[:-1]}(?= *>>|$)")
+
+
+GONE: Final = ("Failed to find element matching selector", "Invalid frame in aria-ref selector")
+"""Are in Playwright's errors for a ref whose element went."""
 
 
 class Candidate(TypedDict):
@@ -77,11 +83,16 @@ async def register_ref_engine(playwright: Playwright) -> None:
     await playwright.selectors.register(_ENGINE, script=call_of(script("ref_engine")), content_script=True)
 
 
-def as_given(page: Page, ref: str, expected: dict[str, object]) -> Locator:
-    """Return a locator by which an act gets the element of a ref only while it is as expected, and else fails at once:
-    `is_not_as_given` knows that error."""
-    given = page.locator(f"aria-ref={ref}").locator(f"{_ENGINE}={quote(json.dumps(expected))}")
-    return given.or_(page.locator(f"{_ENGINE}=there"))
+def as_given(page: Page, selector: str, expected: dict[str, object], *, strict: bool) -> Locator:
+    """Return a locator by which an act gets the element of a ref, or what is in it, only while that is as expected, and
+    else fails at once: `is_not_as_given` knows that error."""
+    ref, _, inner = selector.partition(">>")
+    given = page.locator(f"aria-ref={ref.strip()}").locator(f"{_ENGINE}={quote(json.dumps(expected))}")
+    found = given.or_(page.locator(f"{_ENGINE}=there"))
+    if inner:
+        found = found.locator(inner.strip())
+        return found if strict else found.first
+    return found
 
 
 def is_not_as_given(error: PlaywrightError) -> bool:
@@ -117,11 +128,28 @@ async def evaluate_all(kind: type[T], locator: Locator | ElementHandle | Frame, 
 async def _evaluate_all(locator: Locator, source: str, arg: object) -> object:
     if "aria-ref=" not in str(locator):
         return await locator.evaluate_all(source, arg)
+    if one := _ONE_REF.search(str(locator)):
+        with contextlib.suppress(_NoElement):
+            return await _evaluate_one(locator.page, one[1], call_of(_ON_ONE, source), arg)
     count = await locator.count()
     elements = [await locator.nth(number).element_handle(timeout=_HANDLE_MS) for number in range(count)]
     if not elements:
         return await locator.page.evaluate(call_of(ON_NONE, source), arg)
     return await elements[0].evaluate(call_of(_ON_LISTED, source), [elements, arg])
+
+
+class _NoElement(Exception):
+    """Raised where a ref has no element any more."""
+
+
+async def _evaluate_one(page: Page, selector: str, source: str, arg: object) -> object:
+    """Evaluate a function of the element of a ref by one message. Raises _NoElement."""
+    try:
+        return await page.eval_on_selector(selector, source, arg)
+    except PlaywrightError as error:
+        if any(words in str(error) for words in GONE):
+            raise _NoElement from None
+        raise
 
 
 async def evaluate_first(kind: type[T], locator: Locator, source: str, arg: object = None) -> T | None:

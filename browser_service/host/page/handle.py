@@ -160,7 +160,7 @@ class BrowserPage:
         it is told.
         """
         ref = locators.leading_ref(selector)
-        if ref and for_act and ref == selector:
+        if ref and for_act:
             await self._shown(ref)
         elif ref:
             await self._check_ref(ref, waits=waits or ref != selector)
@@ -173,24 +173,24 @@ class BrowserPage:
             self.screencast.aim(found.first)
         return found if strict else found.first
 
-    async def act(self, element: Locator, selector: str, act: Callable[[Locator], Awaitable[R]]) -> R:
+    async def act(self, element: Locator, selector: str, act: Callable[[Locator], Awaitable[R]], *, strict: bool) -> R:
         """Do an act on an element that was found for it. That of a ref gets it only if it is what the ref was given
         for, which Playwright makes sure of as it looks it up: a message before the act would cost a way there and back.
 
         Words that style sheets write are not seen there: where it seems to be another, this looks closer.
         """
-        if not locators.is_ref(selector):
+        if not (ref := locators.leading_ref(selector)):
             return await act(element)
-        view, role_and_name = await self._shown(selector)
-        expected = identity.expected(role_and_name, view.rows.get(selector, ""))
-        began = view.frames.get(tree.prefix_of(selector), 0)
+        view, role_and_name = await self._shown(ref)
+        expected = identity.expected(role_and_name, view.rows.get(ref, ""))
+        began, event = view.frames.get(tree.prefix_of(ref), 0), self.meant_event if ref == selector else ""
         try:
-            given = {**expected, "began": began, "event": self.meant_event}
-            return await act(locators.as_given(self.playwright, selector, given))
+            given = {**expected, "began": began, "event": event}
+            return await act(locators.as_given(self.playwright, selector, given, strict=strict))
         except PlaywrightError as error:
             if not locators.is_not_as_given(error):
                 raise locators.as_of_ref(error) from error
-        await self._check_ref(selector)
+        await self._check_ref(ref)
         return await act(element)
 
     async def in_frames(self, selector: str, frame: str | None) -> Json:

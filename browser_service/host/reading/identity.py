@@ -12,6 +12,7 @@ from pydantic import FiniteFloat
 from typing_extensions import TypedDict
 
 from browser_service.host import results
+from browser_service.host.elements.locators import GONE
 from browser_service.host.reading.tree import CONTROLS, Tree, descendants, first_words
 from browser_service.host.scripts import script
 from shared.quoting import element_name
@@ -24,7 +25,6 @@ _MOST_WITHIN: Final = 200
 """Bounds the elements of a row that are searched for its first words."""
 
 _REF_CHECK: Final = results.bounded(script("ref_check"))
-_GONE: Final = ("Failed to find element matching selector", "Invalid frame in aria-ref selector")
 
 
 class Found(TypedDict):
@@ -73,7 +73,7 @@ async def look(page: Page, ref: str, role_and_name: str, row: str) -> Found | No
     except TimeoutError:
         raise PlaywrightTimeout(f"The page did not say within {_CHECK_S:.0f} s what {ref} is.") from None
     except PlaywrightError as error:
-        if not any(words in str(error) for words in _GONE):
+        if not any(words in str(error) for words in GONE):
             raise
         return None
     found = results.read(Found, answer)

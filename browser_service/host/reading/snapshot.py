@@ -13,11 +13,14 @@ from playwright.async_api import Error as PlaywrightError
 from pydantic import JsonValue
 
 from browser_service.host.reading import identity, tree
+from browser_service.host.reading.changes import ANNOUNCED_ROLES
 from browser_service.host.reading.tree import Node, Tree
 from browser_service.host.reading.unseen import NOTHING_UNSEEN, InvisibleText, Judgement, Unseen, judgement
 from browser_service.host.results import bounded, made
 from browser_service.host.scripts import script
+from shared.cuts import shortened
 
+_WORDS: Final = 160
 _MOST_GIVEN: Final = 100
 _GIVEN_CHARACTERS: Final = 200
 _MOST_REFS: Final = 50_000
@@ -41,10 +44,20 @@ class State:
     typed: list[str]
     unseen: Judgement | None = None
     """Is None if the caller knew the mark, or does not ask for it."""
+    announced: list[tuple[str, str]] | None = None
+    """Has the roles and words by which the page tells people of changes; None if the caller knew the mark."""
 
     def is_like(self, other: "State") -> bool:
         """Say if the document is the same, wherever its focus is."""
         return (self.document, self.mark) == (other.document, other.mark)
+
+    def news(self, before: "State") -> list[str]:
+        """Return what the page announces and did not before, a line each."""
+        if self.announced is None or before.announced is None:
+            return []
+        return [
+            f"+ {role}: {words}" for role, words in self.announced if words and (role, words) not in before.announced
+        ]
 
 
 @dataclass
@@ -146,7 +159,10 @@ def state_question(mode: InvisibleText, turns: int, known: State | None) -> list
 
 
 def with_unseen(state: State, known: State | None) -> State:
-    return state if state.unseen or known is None else replace(state, unseen=known.unseen)
+    if known is None:
+        return state
+    announced = known.announced if state.announced is None else state.announced
+    return replace(state, unseen=state.unseen or known.unseen, announced=announced)
 
 
 async def _read_state(page: Page, asked: list[JsonValue]) -> State:
@@ -155,7 +171,17 @@ async def _read_state(page: Page, asked: list[JsonValue]) -> State:
 
 def state_from(found: Any) -> State:  # Any: JSON, of a page
     state = State(*found)
-    return replace(state, unseen=judgement(state.unseen))
+    return replace(state, unseen=judgement(state.unseen), announced=_announced(state))
+
+
+def _announced(state: State) -> list[tuple[str, str]] | None:
+    """Return what a page's script found, each as one line, but for what shows a typed password."""
+    if state.announced is None:
+        return None
+    found = [(str(role), shortened(" ".join(str(words).split()), _WORDS)) for role, words in state.announced]
+    hidden = [secret for text in state.typed if len(secret := " ".join(text.split())) >= tree.LEAST_SECRET]
+    known = [(role, words) for role, words in found if role in ANNOUNCED_ROLES]
+    return [each for each in known if not any(secret in each[1] for secret in hidden)]
 
 
 async def take(

@@ -19,7 +19,7 @@ _PROPERTY: Final = re.compile(r"^/(?P<property>[a-z]+): (?P<value>.*)$")
 _REF: Final = re.compile(r"^ref=((?:f\d+)?e\d+)$")
 _URL_CHARACTERS: Final = 80
 HIDDEN: Final = "••••"
-_SEARCHED_SECRET_CHARACTERS: Final = 4
+LEAST_SECRET: Final = 4
 """Shorter secrets are not looked for in names: they would be found everywhere."""
 
 CONTROLS: Final = frozenset(
@@ -163,7 +163,7 @@ def hide_secrets(nodes: Tree, typed: list[str]) -> None:
         if node.role == "textbox" and " ".join(node.words.split()) in secrets:
             node.text = HIDDEN
         for secret in secrets:
-            if len(secret) >= _SEARCHED_SECRET_CHARACTERS and secret in node.name:
+            if len(secret) >= LEAST_SECRET and secret in node.name:
                 node.name = node.name.replace(secret, HIDDEN)
 
 

@@ -1,8 +1,11 @@
 // Returns of the document when it began, a mark that differs when anything in it does, where its focus is, its title,
-// how many parts of it say that they are loading, what was typed as a password, and what nobody sees of it, unless the
-// mark is the known one. A mark costs a tenth of the tree.
+// how many parts of it say that they are loading, what was typed as a password, what nobody sees of it, and what it
+// announces, both unless the mark is the known one. A mark costs a tenth of the tree.
 import {cut} from "./cut.js";
+import {reading, seenText} from "./seen.js";
 import {unseenWords} from "./unseen_words.js";
+
+const ANNOUNCED = '[role=status], [role=alert], output:not([role])', MOST_ANNOUNCED = 20;
 
 export const documentState = async ([turns, titleCharacters, mode, known]) => {
   const {port1, port2} = new MessageChannel();
@@ -25,7 +28,11 @@ export const documentState = async ([turns, titleCharacters, mode, known]) => {
     + 'progress:not([value])')].slice(0, 99).filter(e => e.checkVisibility({visibilityProperty: true})).length;
   const title = cut(String(document.title), titleCharacters);
   const unseen = mode === 'keep' || mark === known ? null : unseenWords(document);
-  return [performance.timeOrigin, mark, focus, title, busy, typed, unseen];
+  reading.mode = mode;
+  const announced = mark === known ? null : [...document.querySelectorAll(ANNOUNCED)].slice(0, MOST_ANNOUNCED)
+    .filter(e => e.checkVisibility({visibilityProperty: true}))
+    .map(e => [e.getAttribute('role') || 'status', cut(seenText(e).replace(/\s+/g, ' ').trim(), 160)]);
+  return [performance.timeOrigin, mark, focus, title, busy, typed, unseen, announced];
 };
 
 export default documentState;

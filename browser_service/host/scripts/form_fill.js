@@ -1,6 +1,7 @@
 // Fills fields one after the other as Playwright does, in a single turn of the page, and returns how many: it stops at
-// the first that needs to be waited for or to be explained.
+// the first that needs to be waited for or to be explained. Also returns the numbers of what scripts asked for before.
 import {formControl} from "./form_control.js";
+import {nextNumbers} from "./page_work.js";
 
 export default (_, [found, wanted]) => {
   const picked = ['color', 'date', 'time', 'datetime-local', 'month', 'range', 'week'];
@@ -28,9 +29,10 @@ export default (_, [found, wanted]) => {
     e.select();
     return document.execCommand(text ? 'insertText' : 'delete', false, text) || e.value === text;
   };
+  const before = nextNumbers();
   for (const [number, e] of found.map(formControl).entries()) {
     const set = e.matches('select') ? choose : write;
-    if (!ready(e) || !set(e, wanted[number])) return number;
+    if (!ready(e) || !set(e, wanted[number])) return [number, before];
   }
-  return found.length;
+  return [found.length, before];
 };

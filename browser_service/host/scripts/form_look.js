@@ -1,5 +1,5 @@
 // Returns what each field of a form is and has, once they have stayed so for some milliseconds where that is asked
-// for.
+// for, and scripts that were to do something since `before` may still do it.
 import {field} from "./field.js";
 import {formControl} from "./form_control.js";
 import {shows} from "./field_text.js";
@@ -25,7 +25,7 @@ const look = (found, most) => found.map(formControl).map(c => {
   };
 });
 
-export default (_, [found, ms, most]) => {
+export default (_, [found, ms, most, before]) => {
   const there = () => found.map(formControl).filter(c => c.isConnected);
-  return ms ? settled(there, ms, c => shows(c, most)).then(() => look(found, most)) : look(found, most);
+  return ms ? settled(there, ms, c => shows(c, most), before).then(() => look(found, most)) : look(found, most);
 };

@@ -63,3 +63,19 @@ async def test_what_covers_an_element_is_told_without_a_word_of_how_it_is_looked
     error = await tab.error("click", selector=await _ref(tab, "Keep"), timeout=700)
     assert "is covered by another element" in error["message"]
     assert "as-given" not in str(error)
+
+
+async def test_a_click_within_a_row_is_done_only_while_the_row_is_what_its_ref_was_given_for(tab: Tab) -> None:
+    await tab.show(
+        "<table><tr id=r><td>Keys<td><button onclick='got.push(r.cells[0].innerText)'>Archive</button></table>"
+    )
+    await tab.call("evaluate_script", expression="window.got = []; 1")
+    row = str((await tab.call("find", role="row", text="Keys"))["matches"][0]["ref"])
+    await tab.call("click", selector=f"{row} >> role=button[name=Archive]")
+    assert await tab.sees("window.got") == ["Keys"]
+    assert (await tab.error("click", selector=f"{row} >> role=button[name=Gone]", timeout=200))[
+        "code"
+    ] == "ELEMENT_NOT_FOUND"
+    await tab.call("evaluate_script", expression="r.cells[0].textContent = 'Minutes'")
+    assert (await tab.error("click", selector=f"{row} >> role=button[name=Archive]"))["code"] == "ELEMENT_GONE"
+    assert await tab.sees("window.got") == ["Keys"]
