@@ -6,13 +6,11 @@ from collections.abc import Sequence
 from typing import Final
 from urllib.parse import urljoin
 
-from playwright.async_api import ElementHandle, Locator, Request
+from playwright.async_api import ElementHandle, Locator
 
 from browser_service.host import results
 from browser_service.host.elements import targets
-from browser_service.host.network.guard import refuse_requests
 from browser_service.host.page.handle import BrowserPage
-from browser_service.host.page.meter import Kind
 from browser_service.host.scripts import script
 from browser_service.security.act_rules import Act, ActRule, ActRules
 from browser_service.security.urls import origin_of
@@ -21,11 +19,11 @@ from shared.calls import Call
 from shared.cuts import cut
 from shared.errors import Forbidden
 from shared.model import Json
-from shared.quoting import address, quoted
+from shared.quoting import quoted
 
 _ELEMENT_WORDS: Final = results.bounded(script("element_words"))
 _ENTER: Final = ("Enter", "NumpadEnter", "\n", "\r")
-_WAYS: Final = "The account's owner may do it: browse-together run --person, or change the rule in policy.toml."
+WAYS: Final = "The account's owner may do it: browse-together run --person, or change the rule in policy.toml."
 
 
 async def check_act(page: BrowserPage, action: Action) -> None:
@@ -51,27 +49,6 @@ async def check_act(page: BrowserPage, action: Action) -> None:
             await _check_click(page, action, act, handle, timeout_ms)
         else:
             await _check_keys(page, action, act, handle)
-
-
-async def watch_requests(page: BrowserPage) -> None:
-    """Have the owner's rules asked about what the page sends by itself, from its first call on. A call of a person, or
-    one that a person has allowed, lets it be sent; that a person was asked about the page does not."""
-    rules, record = page.act_rules, page.record
-    if not rules.watches_requests or page.tab.watched:
-        return
-    page.tab.watched, meter = True, page.tab.meter
-
-    def refuses(request: Request) -> bool:
-        rule = rules.against_request(request.method, request.url)
-        if rule is None or record.has_leave:
-            return False
-        meter.spend(Kind.REFUSED)
-        if record.holder_id:  # a notice to nobody would be one to all
-            sent = f"{record.page_id}: {request.method} {address(request.url)} was not sent"
-            page.tell(record.holder_id, f'{sent}: the rule "{rule.name}" leaves that to a person. {_WAYS}')
-        return True
-
-    await refuse_requests(page.playwright, refuses)
 
 
 async def check_field(page: BrowserPage, action: Action, field: ElementHandle) -> None:
@@ -144,7 +121,7 @@ def _judge(page: BrowserPage, action: Action, acts: Sequence[Act]) -> None:
     if key in page.call.confirmed:
         return
     what = _description(action, act)
-    context = {"rule": rule.name, "what": what, "key": key, "ways": _WAYS}
+    context = {"rule": rule.name, "what": what, "key": key, "ways": WAYS}
     if rule.decision == "confirm":
         raise Forbidden(
             f'{what}: the rule "{rule.name}" wants a person to confirm that. Nothing was done.',
@@ -158,7 +135,7 @@ def _forbidden(rule: ActRule, what: str) -> Forbidden:
     decision = "refuses that" if rule.decision == "refuse" else "leaves that to a person"
     return Forbidden(
         f'{what}: the rule "{rule.name}" {decision}. Nothing was done.',
-        hint=_WAYS,
+        hint=WAYS,
         details={"context": {"rule": rule.name}},
     )
 

@@ -19,16 +19,19 @@ from browser_service.host.events import EventLog
 from browser_service.host.files import ArtifactPort
 from browser_service.host.launching.congestion import Congestion
 from browser_service.host.launching.memory import Memory
+from browser_service.host.network.browser_guard import BrowserGuard
 from browser_service.host.network.downloads import Downloads
 from browser_service.host.page.entry import PageEntry
 from browser_service.host.page.life import Life, LifeEvent
 from browser_service.host.page.parking import Parking
 from browser_service.host.page.record import PageRecord
+from browser_service.host.page.tab import Tab
 from browser_service.host.placement import Placement
 from browser_service.host.recovery.closed_page import remember
 from browser_service.host.recovery.eviction import Eviction
 from browser_service.host.recovery.idleness import IdleSweep
 from browser_service.host.registry import PageRegistry
+from browser_service.host.request_rules import RequestRules
 from browser_service.host.seam import HostLimits
 from browser_service.host.session import SessionEntry
 from browser_service.host.spare_windows import SpareWindows
@@ -82,6 +85,8 @@ class LocalHost:
         self.downloads = Downloads(artifacts, self._log.emit, limits.download_max_mb)
         self.memory = Memory(limits.memory_mb, lambda: launcher.driver)
         self._capacity = Capacity(self._records, limits, self.memory)
+        rules = RequestRules(limits.act_rules, self._live_pages, self._log.emit)
+        self._guard = BrowserGuard(policy, limits.act_rules, rules.refuses)
         parts = (self._pages, self._log, self.dialogs, policy, limits)
         self._congestion = Congestion(self._browsers, lambda: launcher.driver, lambda: bool(self._running))
         self._registry = PageRegistry(
@@ -115,6 +120,9 @@ class LocalHost:
             if session.live and session.windows is not None and session.windows.cdp is not None
         }
         return [*live.values()]
+
+    def _live_pages(self) -> list[tuple[PageRecord, Tab]]:
+        return [(entry.record, entry.tab) for entry in self._pages.values() if entry.tab is not None]
 
     def _busy(self, client_id: str, page_id: str) -> bool:
         """Say if a client has a call queued or running on a page."""
@@ -158,7 +166,7 @@ class LocalHost:
     async def open(self, spec: SessionSpec) -> None:
         if spec.session_id in self._sessions:
             return
-        session = SessionEntry(spec, self.launcher, self._policy, pages=self._registry, on=self)
+        session = SessionEntry(spec, self.launcher, self._policy, self._guard, pages=self._registry, on=self)
         self._sessions[spec.session_id] = session
         for state in spec.pages:
             self._registry.add(state, session, spec.former.get(state.page_id))

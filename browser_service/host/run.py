@@ -8,7 +8,7 @@ from playwright.async_api import Error as PlaywrightError
 from pydantic import JsonValue
 
 from browser_service.host import delta, errors
-from browser_service.host.act_check import check_act, watch_requests
+from browser_service.host.act_check import check_act
 from browser_service.host.call_run import CallRun, Handler
 from browser_service.host.confinement import confine
 from browser_service.host.elements import explanation
@@ -17,6 +17,7 @@ from browser_service.host.observation import Observation
 from browser_service.host.page.crash_errors import interrupted, unfinished
 from browser_service.host.page.handle import BrowserPage
 from browser_service.host.reply import compose_reply
+from browser_service.host.request_rules import watch_requests
 from shared.actions.base import Action
 from shared.actions.traits import Effect
 from shared.errors import (

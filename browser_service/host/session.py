@@ -14,6 +14,7 @@ from browser_service.host.launching.launcher import Home, Launcher
 from browser_service.host.launching.options import context_options
 from browser_service.host.launching.person_window import SignedIn
 from browser_service.host.launching.pool import BrowserKind
+from browser_service.host.network.browser_guard import BrowserGuard
 from browser_service.host.permissions import Permissions
 from browser_service.host.recording.recording import Recording
 from browser_service.host.recording.traces import Tracing
@@ -40,12 +41,14 @@ class SessionEntry:
         spec: SessionSpec,
         launcher: Launcher,
         policy: UrlPolicy,
+        guard: BrowserGuard,
         *,
         pages: "PageEvents[SessionEntry]",
         on: SessionEvents,
     ) -> None:
         self.session_id = spec.session_id
         self._policy = policy
+        self._guard = guard
         self._spec = spec
         self._launcher = launcher
         self._pages = pages
@@ -241,7 +244,7 @@ class SessionEntry:
         self._home, self._context, self.browser_id = home, context, self._launcher.browser_id(home)
         self.windows = Windows(
             context,
-            self._policy,
+            self._guard,
             lambda page: self._pages.foreign_page(self, page),
             *(self._pages.popup_coming, self._pages.retitled),
             ours=not self.attached,

@@ -11,10 +11,9 @@ from playwright.async_api import Error as PlaywrightError
 
 from browser_service.host.background import Background
 from browser_service.host.close import bounded
-from browser_service.host.network.guard import guard_all
+from browser_service.host.network.browser_guard import BrowserGuard
 from browser_service.host.spare_window import SpareWindow
 from browser_service.rules.bounded import Bounded
-from browser_service.security.urls import UrlPolicy
 
 _BLANK: Final = "about:blank"
 _RETRY_AFTER_S: Final = (3.0, 5.0)
@@ -32,7 +31,7 @@ class Windows:
     def __init__(
         self,
         context: BrowserContext,
-        policy: UrlPolicy,
+        guard: BrowserGuard,
         on_foreign: OnForeign,
         on_popup: OnPopup,
         on_retitled: OnPopup,
@@ -41,7 +40,7 @@ class Windows:
         lasting: bool,
     ) -> None:
         self._context = context
-        self._policy = policy
+        self._guard = guard
         self._on_foreign = on_foreign
         self._on_popup = on_popup
         self._on_retitled = on_retitled
@@ -129,7 +128,7 @@ class Windows:
             if self.cdp is None:
                 cdp = await browser.new_browser_cdp_session()
                 await cdp.send("Target.setDiscoverTargets", {"discover": True})
-                await guard_all(cdp, self._policy, documents=self._ours)
+                await self._guard.guard(browser, ours=self._ours)
                 self._browser_context_id = await self._own_context_id()
                 cdp.on("Target.targetCreated", self._on_target_created)
                 cdp.on("Target.targetCrashed", self.crashed)

@@ -9,10 +9,11 @@ from typing import Annotated, Final, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
-from browser_service.security.url_rules import url_rule
+from browser_service.security.url_rules import UrlRules, url_rule
 from browser_service.security.web_address import web_address
 from shared.actions.traits import Effect
 from shared.catalogue import ACTIONS
+from shared.model import Json
 
 MOST_RULES: Final = 200
 _ACTS: Final = (Effect.ACTS, Effect.DESTROYS)
@@ -112,6 +113,15 @@ class ActRules:
     def watches_requests(self) -> bool:
         """Say if rules hold for what pages send by themselves."""
         return any(rule.is_of_requests for rule in self.rules)
+
+    @property
+    def request_patterns(self) -> list[Json]:
+        """Return Chromium's patterns for all requests that a rule may keep pages from sending, and some others."""
+        rules = [rule for rule in self.rules if rule.is_of_requests and rule.decision != "allow"]
+        if not all(rule.origins for rule in rules):
+            return [{"urlPattern": "*"}]
+        denied = UrlRules(denied=tuple(url_rule(each) for rule in rules for each in rule.origins))
+        return [{"urlPattern": pattern} for pattern in denied.denied_patterns]
 
     def against_request(self, method: str, url: str) -> ActRule | None:
         """Return the rule that keeps a request of a page from being sent; None if none does."""

@@ -82,11 +82,13 @@ class UrlRules:
 
     def closes(self, host: str, port: int) -> bool:
         """Return whether nothing at all may be requested there, whichever scheme it is by."""
-        places = [WebAddress(scheme, host, port, "/", "") for scheme in _PORTS]
-        denied = any(rule.has_host(place) for rule in self.denied if not rule.path for place in places)
-        return denied or bool(
-            self.allowed and not any(rule.has_host(place) for rule in self.allowed for place in places)
-        )
+        allowed, denied = _of_place(self.allowed, host, port), _of_place(self.denied, host, port)
+        return not all(rule.path for rule in denied) or (bool(self.allowed) and not allowed)
+
+    def goes_by_path(self, host: str, port: int) -> bool:
+        """Return whether it depends on the path what may be requested there."""
+        allowed, denied = _of_place(self.allowed, host, port), _of_place(self.denied, host, port)
+        return any(rule.path for rule in denied) or (bool(self.allowed) and all(rule.path for rule in allowed))
 
     @property
     def denied_patterns(self) -> list[str]:
@@ -134,6 +136,11 @@ def url_rule(text: str, *, allows: bool = False) -> UrlRule:
     if re.fullmatch(r"/\d{1,3}", path) and _NUMBERS.fullmatch(host):
         raise ValueError(f"{rule!r}: a network is written with `*`, such as 10.*")
     return UrlRule(rule, "*" if scheme_name == "http*" else scheme_name, host, port, _path(rule, path))
+
+
+def _of_place(rules: tuple[UrlRule, ...], host: str, port: int) -> list[UrlRule]:
+    places = [WebAddress(scheme, host, port, "/", "") for scheme in _PORTS]
+    return [rule for rule in rules if any(map(rule.has_host, places))]
 
 
 def _for_scheme(rule: str, scheme: str, *, allows: bool) -> UrlRule:

@@ -16,8 +16,11 @@ from browser_service.host.network.relay import (
     BadHeadError,
     Connection,
     both_ways,
+    is_encrypted,
+    offers_http2,
     one_answer,
     read_head,
+    read_start,
     with_headers,
 )
 from browser_service.host.network.upstream import Upstream
@@ -107,9 +110,24 @@ class Gate:
         server = await self._connect(place.host, place.port)
         try:
             browser[1].write(b"HTTP/1.1 200 OK\r\n\r\n")
+            if self._policy.rules.for_requests and self._policy.rules.goes_by_path(place.host, place.port):
+                server[1].write(await self._checked_start(browser[0], target))
             await both_ways(browser, server)
         finally:
             server[1].close()
+
+    async def _checked_start(self, browser: asyncio.StreamReader, place: str) -> bytes:
+        """Return how a tunnel begins to a host of which rules allow some paths: no WebSocket to another passes. Of an
+        encrypted one nobody sees the path."""
+        async with asyncio.timeout(_HEAD_WITHIN_S):
+            start = await read_start(browser)
+        if is_encrypted(start):
+            why = "" if offers_http2(start) else "of an encrypted WebSocket there the path is not seen"
+        else:
+            why = self._policy.refusal(f"http://{place}{start.split(b' ', 2)[1].decode('ascii')}")
+        if why:
+            raise RefusedError(f"{place}: {why}.")
+        return start
 
     async def _forward(self, browser: Connection, url: str, head: bytes) -> None:
         """Send on one request; the next one comes with a connection of its own, because it may be for another host."""

@@ -8,7 +8,6 @@ from playwright.async_api import BrowserContext, CDPSession, Page, Request, Rout
 from playwright.async_api import Error as PlaywrightError
 
 from browser_service.host.background import Background
-from browser_service.security.urls import UrlPolicy
 from shared.model import Json
 
 _TO_SERVERS: Final = ("http:", "https:", "ws:", "wss:")
@@ -28,18 +27,9 @@ async def guard(page: Page, permits: Permits | None, on_refused: OnRefused) -> t
         return None, ""
     session = await page.context.new_cdp_session(page)
     if permits is not None:
-        await _pause(session, permits, [{"urlPattern": "*", "resourceType": "Document"}], on_refused)
+        await pause(session, permits, [{"urlPattern": "*", "resourceType": "Document"}], on_refused)
     info = await session.send("Target.getTargetInfo")
     return session, str(info["targetInfo"]["targetId"])
-
-
-async def guard_all(browser: CDPSession, policy: UrlPolicy, *, documents: bool) -> None:
-    """Guard what no page's own guard sees: a popup's first document, frames in processes of their own, images.
-
-    This concerns a whole browser, so only requests that may have to be refused are paused; with `documents`, those of
-    hosts that the operator has not allowed, too.
-    """
-    await _pause(browser, policy.permits, policy.suspicious(documents=documents), lambda _: None)
 
 
 async def refuse_requests(page: Page, refuses: Callable[[Request], bool]) -> None:
@@ -63,8 +53,14 @@ async def _route(page: Page, permits: Permits, on_refused: OnRefused) -> None:
     await refuse_requests(page, refuses)
 
 
-async def _pause(session: CDPSession, permits: Permits, patterns: list[Json], on_refused: OnRefused) -> None:
-    """Have the requests that match paused, and block those that the policy refuses."""
+async def pause(
+    session: CDPSession,
+    permits: Permits,
+    patterns: list[Json],
+    on_refused: OnRefused = lambda _: None,
+    refuses: Callable[[Json], bool] = lambda _: False,
+) -> None:
+    """Have the requests that match paused, and block those that the policy, or another rule, refuses."""
     background = Background()
 
     async def decide(event: Json) -> None:
@@ -74,7 +70,7 @@ async def _pause(session: CDPSession, permits: Permits, patterns: list[Json], on
         permitted = permits(url) or not (is_document or url.startswith(_TO_SERVERS))  # a picture may be a data: URL
         if not permitted:
             on_refused(url)
-        await resolve_paused(session, event, blocked=not permitted)
+        await resolve_paused(session, event, blocked=not permitted or refuses(event))
 
     session.on("Fetch.requestPaused", lambda event: background.spawn(decide(event)))
     await session.send("Fetch.enable", {"patterns": patterns})

@@ -8,6 +8,8 @@ from typing import Final
 MOST_HEAD: Final = 262_144
 """Bounds the head of a message, and what waits on the way in one direction."""
 _PIECE: Final = 65_536
+_TLS_HANDSHAKE: Final = b"\x16"
+_TLS_HEAD: Final = 5
 _OF_CONNECTION: Final = frozenset({b"connection", b"keep-alive", b"proxy-connection", b"proxy-authorization"})
 _STILL_COMING: Final = re.compile(rb"HTTP/1\.[01] 1(?!01)\d\d ")
 Connection = tuple[asyncio.StreamReader, asyncio.StreamWriter]
@@ -23,6 +25,27 @@ async def read_head(reader: asyncio.StreamReader) -> bytes:
         return await reader.readuntil(b"\r\n\r\n")
     except (asyncio.IncompleteReadError, asyncio.LimitOverrunError):
         raise BadHeadError from None
+
+
+async def read_start(reader: asyncio.StreamReader) -> bytes:
+    """Read how a browser begins in a tunnel: the greeting of TLS, or a message's head. Raises BadHeadError."""
+    try:
+        first = await reader.readexactly(1)
+        if not is_encrypted(first):
+            return first + await read_head(reader)
+        first += await reader.readexactly(_TLS_HEAD - 1)
+        return first + await reader.readexactly(int.from_bytes(first[-2:]))
+    except asyncio.IncompleteReadError:
+        raise BadHeadError from None
+
+
+def is_encrypted(start: bytes) -> bool:
+    return start[:1] == _TLS_HANDSHAKE
+
+
+def offers_http2(greeting: bytes) -> bool:
+    """Return whether a browser's greeting of TLS is for pages: for a WebSocket it offers HTTP/1.1 alone."""
+    return b"\x02h2" in greeting
 
 
 def with_headers(head: bytes, target: bytes, more: bytes = b"") -> bytes:

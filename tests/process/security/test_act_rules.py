@@ -125,27 +125,6 @@ async def test_there_is_no_way_round_by_keys_forms_or_steps(service: RunningServ
     assert site.counts["/paid"] == 0
 
 
-async def test_requests_that_a_page_sends_by_itself_are_left_to_a_person(
-    service: RunningService, agent: Agent, site: Site
-) -> None:
-    script = "setTimeout(() => fetch('/saved', {method: 'POST', headers: {'x-save': '1'}}))"
-    frame = site.page("/frame", "<button id=inner onclick=\"fetch('/saved', {method: 'POST'})\">In</button>")
-    site.page("/form", f'<button id=save onclick="{script}">Save</button><iframe src="{frame}"></iframe>')
-    await agent.call("goto", pageId="p", url=site.url("/form"))
-    reply = (await agent.reply("click", pageId="p", selector="#save")).json()
-    said = [notice["text"] for notice in reply["notices"]]
-    assert any('/saved was not sent: the rule "nothing is sent" leaves that to a person' in text for text in said), (
-        reply
-    )
-    assert "failed" in reply["result"]["observed"]
-    await agent.call("click", pageId="p", selector="#inner", frame="iframe")
-    assert "/saved" not in site.counts
-    async with service.agent(operator=True) as person:
-        await person.call("goto", pageId="own", url=site.url("/form"))
-        await person.call("click", pageId="own", selector="#save")
-    assert site.counts["/saved"] == 1
-
-
 async def test_one_answer_is_for_one_call_also_where_two_ask_the_same_at_once(
     service: RunningService, agent: Agent, site: Site
 ) -> None:
@@ -248,20 +227,6 @@ async def test_a_rule_goes_by_what_receives_the_click_or_the_key(agent: Agent, s
     assert site.counts["/gone"] == 0
     typed = await agent.call("type", pageId="p", selector="#name", text="Delete")
     assert "the value is 'Delete'" in typed["observed"]
-
-
-async def test_a_page_that_goes_on_against_a_rule_is_stopped_like_any_flood(
-    service: RunningService, agent: Agent, site: Site
-) -> None:
-    script = (
-        "setInterval(() => { for (let n = 0; n < 200; n++) fetch('/saved', {method: 'POST'}).catch(() => 0); }, 20)"
-    )
-    site.page("/loud", f'<button id=go onclick="{script}">Go</button>')
-    await agent.call("goto", pageId="p", url=site.url("/loud"))
-    await agent.reply("click", pageId="p", selector="#go")
-    await become(lambda: bool(service.host.pages["p"].record.stopped))
-    assert "requests that a rule refuses" in service.host.pages["p"].record.stopped
-    assert "/saved" not in site.counts
 
 
 async def test_a_rule_refuses_requests_and_acts_on_sessions_with_the_way_to_do_them(

@@ -1,105 +1,21 @@
 """Tests that no kind of request of a page reaches where it may not go, and that a name leads nowhere else."""
 
-import re
+import asyncio
+import contextlib
 import socket
+import ssl
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import pytest
 
+from browser_service.host.network.gate import Gate
+from browser_service.security.url_rules import UrlRules, url_rule
+from browser_service.security.urls import UrlPolicy
 from tests.support.listening import become
-from tests.support.service import Agent, RunningService, running_service, settings_for
-from tests.support.site import Answer, Received, Site
-
-HELP = """
-const add = (tag, given) => document.body.append(Object.assign(document.createElement(tag), given));
-const speculate = url => add('script', {type: 'speculationrules',
-    textContent: JSON.stringify({prefetch: [{source: 'list', urls: [url], eagerness: 'immediate'}]})});
-const style = '@font-face {font-family: f; src: url(FAR/font)} body {font-family: f}';
-const form = '<iframe name=f></iframe><form target=f method=post action="FAR/form"></form>';
-"""
-VECTORS = {
-    "image": "new Image().src = 'FAR/image'",
-    "fetch": "fetch('FAR/fetch', {mode: 'no-cors'}).catch(() => 0)",
-    "keepalive": "fetch('FAR/keepalive', {mode: 'no-cors', keepalive: true}).catch(() => 0)",
-    "xhr": "const x = new XMLHttpRequest(); x.open('GET', 'FAR/xhr'); x.send()",
-    "beacon": "navigator.sendBeacon('FAR/beacon', 'x')",
-    "ping": "add('a', {href: '#x', ping: 'FAR/ping', id: 'ping'}); document.getElementById('ping').click()",
-    "websocket": "new WebSocket('SOCKET/websocket')",
-    "events": "new EventSource('FAR/events')",
-    "script": "add('script', {src: 'FAR/script'})",
-    "import": "import('FAR/import').catch(() => 0)",
-    "style": "add('link', {rel: 'stylesheet', href: 'FAR/style'})",
-    "font": "add('style', {textContent: style})",
-    "prefetch": "add('link', {rel: 'prefetch', href: 'FAR/prefetch'})",
-    "preload": "add('link', {rel: 'preload', as: 'image', href: 'FAR/preload'})",
-    "modulepreload": "add('link', {rel: 'modulepreload', href: 'FAR/modulepreload'})",
-    "icon": "document.head.append(Object.assign(document.createElement('link'), {rel: 'icon', href: 'FAR/icon'}))",
-    "speculated": "speculate('FAR/speculated')",
-    "speculated redirect": "speculate('/to?speculated%20redirect')",
-    "redirect": "new Image().src = '/to?redirect'",
-    "frame": "add('iframe', {src: 'FAR/frame'})",
-    "object": "add('object', {data: 'FAR/object'})",
-    "video": "add('video', {src: 'FAR/video'})",
-    "report": "add('iframe', {src: '/reporting'})",
-    "form": "document.body.insertAdjacentHTML('beforeend', form); document.querySelector('form').submit()",
-    "refresh": "add('iframe', {src: '/refresh'})",
-    "popup": "window.open('FAR/popup')",
-    "worker": "new Worker('/worker.js')",
-    "shared worker": "new SharedWorker('/shared-worker.js')",
-    "service worker": "navigator.serviceWorker.register('/service-worker.js')",
-}
-WORKERS = {
-    "worker": "fetch('FAR/worker', {mode: 'no-cors'}).catch(() => 0); new WebSocket('SOCKET/worker-socket')",
-    "shared-worker": (
-        "fetch('FAR/shared%20worker', {mode: 'no-cors'}).catch(() => 0); new WebSocket('SOCKET/shared-socket')"
-    ),
-    "service-worker": (
-        "oninstall = event => event.waitUntil(fetch('FAR/service%20worker', {mode: 'no-cors'}).catch(() => 0))"
-    ),
-}
-ARRIVALS = {*VECTORS, "worker-socket", "shared-socket"} - {"icon", "speculated", "speculated redirect"}
-"""Are the ways by which something comes each time: the other three Chromium takes where it sees fit."""
-
-
-def set_up(near: Site, far: str) -> str:
-    """Make the pages that reach for another host in every way. Return the script that does it."""
-
-    def named(text: str) -> str:
-        return text.replace("FAR", far).replace("SOCKET", far.replace("http", "ws", 1))
-
-    def redirect(received: Received) -> Answer:
-        return Answer("", 302, headers={"Location": f"{far}/{received.path.partition('?')[2]}"})
-
-    near.page("/", "<title>near</title><p>here")
-    near.page("/to", redirect)
-    near.page("/refresh", named("<meta http-equiv=refresh content='0;url=FAR/refresh'>"))
-    policy = {"Content-Security-Policy": named("img-src 'none'; report-uri FAR/report")}
-    near.page("/reporting", Answer("<img src=/x>", headers=policy))
-    for name, script in WORKERS.items():
-        near.page(f"/{name}.js", Answer(named(script), content_type="text/javascript"))
-    return HELP + ";\n".join(f"(() => {{ {script} }})()" for script in VECTORS.values())
-
-
-async def reach(agent: Agent, near: Site, far: str) -> None:
-    """Have a page request something of another host in every way that there is."""
-    script = set_up(near, far).replace("FAR", far).replace("SOCKET", far.replace("http", "ws", 1))
-    host = urlsplit(far).hostname or ""
-    page_id = "p" + re.sub(r"\W", "-", host)
-    await agent.call("open_page", pageId=page_id, url=near.url("/", f"{page_id}.localhost"))
-    await agent.call("evaluate_script", pageId=page_id, expression=f"() => {{ {script} }}")
-
-
-def arrived(site: Site, host: str) -> set[str]:
-    """Return by which ways something came for a host."""
-    paths = (each.path[1:].replace("%20", " ").partition("?")[0] for each in site.received if host in hosts([each]))
-    return {path for path in paths if path in VECTORS or path in ARRIVALS}
-
-
-def hosts(received: list[Received]) -> set[str]:
-    return {each.headers["Host"].partition(":")[0] for each in received}
-
+from tests.support.reaching import ARRIVALS, BY_CLICK, arrived, hosts, reach, shown
+from tests.support.service import RunningService, running_service, settings_for
+from tests.support.site import Site
 
 STUN = """port => {
     const connection = new RTCPeerConnection({iceServers: [{urls: `stun:127.0.0.1:${port}`}]});
@@ -120,8 +36,9 @@ def datagrams() -> Iterator[socket.socket]:
 
 @pytest.fixture(scope="module")
 async def ruled(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[RunningService]:
-    """Start a service whose pages request nothing of one site."""
-    rules = {"url_blacklist": ("http://denied.localhost:*",), "url_rules_for": "requests"}
+    """Start a service whose pages request nothing of one site, and of another all but what is secret."""
+    denied = ("http://denied.localhost:*", "http://partly.localhost:*/secret")
+    rules = {"url_blacklist": denied, "url_rules_for": "requests"}
     async with running_service(settings_for(tmp_path_factory.mktemp("ruled"), **rules)) as service:
         yield service
 
@@ -144,13 +61,67 @@ async def test_no_request_of_a_page_or_its_workers_arrives_where_a_rule_denies_i
 ) -> None:
     """Each way is shown to lead to another host, and what was denied to have been tried before."""
     async with ruled.agent() as agent:
-        for host in ("denied.localhost", "open.localhost"):
-            await reach(agent, near, far.url("", host))
-        await agent.call("evaluate_script", pageId="popen-localhost", expression=STUN, arg=datagrams.getsockname()[1])
-        await become(lambda: arrived(far, "open.localhost") >= ARRIVALS)
+        await reach(agent, near, far.url("", "denied.localhost"), clicks=False)
+        await reach(agent, near, far.url("/secret", "partly.localhost"))
+        await reach(agent, near, far.url("/free", "partly.localhost"))
+        await become(lambda: arrived(far, "partly.localhost") >= ARRIVALS)
+        await agent.call("goto", pageId="stun", url=near.url())
+        await agent.call("evaluate_script", pageId="stun", expression=STUN, arg=datagrams.getsockname()[1])
     with pytest.raises(BlockingIOError):
         datagrams.recv(100)
-    assert hosts(far.received) == {"open.localhost"}
+    assert hosts(far.received) == {"partly.localhost"}
+    assert [each.path for each in far.received if not each.path.startswith("/free/")] == []
+
+
+@pytest.mark.anyio
+async def test_no_document_is_shown_from_where_a_rule_for_documents_denies_it(
+    tmp_path: Path, near: Site, far: Site
+) -> None:
+    """Each way is shown to lead elsewhere, and what is no document to be free."""
+    async with (
+        running_service(settings_for(tmp_path, url_blacklist=("http://denied.localhost:*",))) as service,
+        service.agent() as agent,
+    ):
+        for host in ("denied.localhost", "open.localhost"):
+            await reach(agent, near, far.url("", host))
+        await become(lambda: arrived(far, "open.localhost") >= ARRIVALS)
+        documents = shown(far, "open.localhost")
+        assert documents >= {*BY_CLICK, "form", "sent on", "frame of another site", "embed", "refreshing head"}
+        assert arrived(far, "denied.localhost") - {"speculated", "speculated redirect", "icon"} == ARRIVALS - documents
+        assert shown(far, "denied.localhost") == set()
+
+
+async def greeted(port: int, server: int, *protocols: str) -> bytes:
+    """Return what comes back through a gate when a browser greets a host by TLS."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.write(b"CONNECT partly.localhost:%d HTTP/1.1\r\n\r\n" % server)
+    assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 200")
+    context, sent = ssl.create_default_context(), ssl.MemoryBIO()
+    context.set_alpn_protocols([*protocols])
+    with contextlib.suppress(ssl.SSLWantReadError):
+        context.wrap_bio(ssl.MemoryBIO(), sent, server_hostname="partly.localhost").do_handshake()
+    writer.write(sent.read())
+    answer = await reader.read()
+    writer.close()
+    return answer
+
+
+@pytest.mark.anyio
+async def test_an_encrypted_websocket_goes_to_no_host_of_which_only_some_paths_are_free(far: Site) -> None:
+    """A page is told from a WebSocket by the protocols that it offers. The server answers what is no HTTP all the
+    same."""
+    for rules, arrives in (
+        ({"denied": (url_rule(f"https://partly.localhost:{far.port}/secret"),)}, False),
+        ({"allowed": (url_rule(f"https://partly.localhost:{far.port}/free"),)}, False),
+        ({"allowed": (url_rule(f"https://partly.localhost:{far.port}"),)}, True),
+    ):
+        gate = Gate(UrlPolicy(rules=UrlRules(for_requests=True, **rules)))
+        await gate.start()
+        try:
+            assert b"Bad request" in await greeted(gate.port, far.port, "h2", "http/1.1")
+            assert (b"Bad request" in await greeted(gate.port, far.port, "http/1.1")) is arrives, rules
+        finally:
+            await gate.stop()
 
 
 @pytest.mark.anyio
@@ -164,12 +135,11 @@ async def test_no_request_of_a_page_or_its_workers_arrives_at_the_services_own_p
             service.agent() as agent,
         ):
             for host in ("far.localhost", "127.0.0.2"):
-                await reach(agent, near, far.url("", host))
-            await reach(agent, near, other.url("", "open.localhost"))
-            await agent.call(
-                "evaluate_script", pageId="popen-localhost", expression=STUN, arg=datagrams.getsockname()[1]
-            )
-            await become(lambda: arrived(other, "open.localhost") >= ARRIVALS)
+                await reach(agent, near, far.url("", host), clicks=False)
+            await reach(agent, near, other.url("", "open.localhost"), clicks=False)
+            await agent.call("goto", pageId="stun", url=near.url())
+            await agent.call("evaluate_script", pageId="stun", expression=STUN, arg=datagrams.getsockname()[1])
+            await become(lambda: arrived(other, "open.localhost") >= ARRIVALS - {*BY_CLICK})
             assert datagrams.recv(100)  # which a browser sends whose connections need not pass a gate
     assert far.received == []
 

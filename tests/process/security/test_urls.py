@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator
 import pytest
 
 from tests.pure.security.test_urls import METADATA
-from tests.support.listening import become
 from tests.support.service import Agent, RunningService, running_service, settings_for
 from tests.support.site import Answer, Site
 
@@ -76,47 +75,6 @@ async def test_a_redirect_to_a_metadata_address_is_not_followed(visitor: Agent, 
 SHOP = "http://shop.example/"
 
 
-NEW_FRAME = "document.body.append(Object.assign(document.createElement('iframe'), {{src: '{url}'}}))"
-
-
-DOORS = {
-    "a link": "<a id=go href='{url}'>go</a>",
-    "a script": "<button id=go onclick=\"location = '{url}'\">go</button>",
-    "a form": "<form action='{url}' method=post><button id=go>go</button></form>",
-    "a refresh": "<a id=go href='/refresh'>go</a>",
-    "a redirect": "<a id=go href='/redirect'>go</a>",
-    "a frame": f'<button id=go onclick="{NEW_FRAME}">go</button>',
-    "a frame of another site": (
-        "<a id=go target=frame href='http://elsewhere.example/onward'>go</a><iframe name=frame></iframe>"
-    ),
-    "a popup": "<button id=go onclick=\"window.open('{url}')\">go</button>",
-    "a popup that does not know its opener": "<a id=go target=_blank rel=noopener href='{url}'>go</a>",
-    "a popup that is redirected": "<a id=go target=_blank href='/redirect'>go</a>",
-    "a picture": "<button id=go onclick=\"new Image().src = '{url}'\">go</button>",
-    "a request": "<button id=go onclick=\"fetch('{url}', {{mode: 'no-cors'}})\">go</button>",
-}
-
-
-@pytest.mark.anyio
-@pytest.mark.parametrize("door", DOORS)
-async def test_a_page_does_not_get_to_a_metadata_address_through(visitor: Agent, site: Site, door: str) -> None:
-    """Each door is shown to lead to another host, and what comes after the refusal to have come after it."""
-    for host in ("open.example", "2852039166", "open.example"):
-        url = f"http://{host}/latest"
-        site.page("/latest", "<title>reached</title>")
-        site.page("/refresh", f"<meta http-equiv=refresh content='0;url={url}'>")
-        site.page("/redirect", Answer("", 302, headers={"Location": url}))
-        site.page("/onward", f"<script>setTimeout(() => {{ location = '{url}' }}, 50)</script>")
-        site.page("/", DOORS[door].format(url=url))
-        before = len(asked_for(site, "/latest"))
-        await arrive(visitor)
-        await visitor.reply("click", pageId="p", selector="#go")
-        if host == "open.example":
-            await become(lambda before=before: len(asked_for(site, "/latest")) > before)  # type: ignore[misc] # of this round
-    assert "169.254" not in (await visitor.reply("list_pages", all=True)).text
-    assert set(asked_for(site, "/latest")) == {"http://open.example/latest"}
-
-
 @pytest.mark.anyio
 async def test_a_blocked_navigation_is_told_to_whose_page_it_is(visitor: Agent, site: Site) -> None:
     site.page("/", "<a href='http://2852039166/latest'>go</a>")
@@ -126,19 +84,6 @@ async def test_a_blocked_navigation_is_told_to_whose_page_it_is(visitor: Agent, 
         while "was blocked" not in told:
             told = (await visitor.reply("get_current_url", pageId="p")).text
     assert "http://169.254.169.254/latest may not be opened" in told
-
-
-@pytest.mark.anyio
-async def test_a_denied_host_is_not_opened_in_a_popup_either(visitor: Agent, site: Site) -> None:
-    site.page("/latest", "<title>reached</title>")
-    for host in ("open.example", "sub.denied.example", "open.example"):
-        site.page("/", DOORS["a popup"].format(url=f"http://{host}/latest"))
-        before = len(asked_for(site, "/latest"))
-        await arrive(visitor)
-        await visitor.call("click", pageId="p", selector="#go")
-        if host == "open.example":
-            await become(lambda before=before: len(asked_for(site, "/latest")) > before)  # type: ignore[misc] # of this round
-    assert set(asked_for(site, "/latest")) == {"http://open.example/latest"}
 
 
 @pytest.mark.anyio

@@ -1,0 +1,88 @@
+"""Asks the owner's rules about what pages send by themselves, whoever in a browser sends it."""
+
+from collections.abc import Callable, Iterable
+
+from playwright.async_api import Request
+
+from browser_service.host.act_check import WAYS
+from browser_service.host.network.browser_guard import Sent
+from browser_service.host.network.guard import is_chromium, refuse_requests
+from browser_service.host.page.handle import BrowserPage
+from browser_service.host.page.meter import Kind
+from browser_service.host.page.record import PageRecord
+from browser_service.host.page.tab import Tab
+from browser_service.security.act_rules import ActRule, ActRules
+from browser_service.security.urls import origin_of
+from shared.events import HostEvent
+from shared.quoting import address
+
+Page = tuple[PageRecord, Tab]
+Emit = Callable[[HostEvent], None]
+
+
+class RequestRules:
+    """Refuses what a rule leaves to a person. A call of a person, or one that a person has allowed, lets it be sent;
+    that a person was asked about the page does not."""
+
+    def __init__(self, rules: ActRules, pages: Callable[[], Iterable[Page]], emit: Emit) -> None:
+        """`pages` are those that are live."""
+        self._rules = rules
+        self._pages = pages
+        self._emit = emit
+
+    def refuses(self, sent: Sent, ours: bool) -> bool:  # noqa: FBT001 - says it of the browser
+        """Return whether a request is not sent, and tell the holder of its page. In a browser that is not ours, what
+        nobody knows of is its person's."""
+        rule = self._rules.against_request(sent.method, sent.url)
+        if rule is None:
+            return False
+        senders = self._senders(sent)
+        if any(map(_has_leave, senders)) or not (senders or ours):
+            return False
+        if len(senders) == 1:  # else nobody knows whose it is
+            _tell(senders[0], self._emit, rule, sent)
+        return True
+
+    def _senders(self, sent: Sent) -> list[Page]:
+        """Return the page that sends a request; of a frame or service worker all pages that show its origin."""
+        pages = [*self._pages()]
+        if exact := [(record, tab) for record, tab in pages if tab.target_id == sent.frame_id]:
+            return exact
+        origin = origin_of(sent.sender)
+        return [(record, tab) for record, tab in pages if origin and _shows(tab, origin)]
+
+
+async def watch_requests(page: BrowserPage) -> None:
+    """Have the rules asked about what a page of a person's sends too, from the first call on. Engines that cannot ask
+    about all that a browser sends ask about the page."""
+    if page.tab.watched or not page.act_rules.watches_requests:
+        return
+    page.tab.watched, rules, sender = True, page.act_rules, (page.record, page.tab)
+
+    def refuses(request: Request) -> bool:
+        rule = rules.against_request(request.method, request.url)
+        if rule is None or _has_leave(sender):
+            return False
+        _tell(sender, page.emit, rule, Sent(request.method, request.url))
+        return True
+
+    if not is_chromium(page.playwright.context):
+        await refuse_requests(page.playwright, refuses)
+
+
+def _has_leave(page: Page) -> bool:
+    """Say if a person sends it, or allowed it: in a page of theirs, or by a call."""
+    record, tab = page
+    return record.has_leave or (record.of_person and not tab.watched) or not record.guarded
+
+
+def _shows(tab: Tab, origin: str) -> bool:
+    return any(f"{frame.url}/".startswith(f"{origin}/") for frame in tab.page.frames)
+
+
+def _tell(page: Page, emit: Emit, rule: ActRule, sent: Sent) -> None:
+    record, tab = page
+    tab.meter.spend(Kind.REFUSED)
+    if record.holder_id:  # a notice to nobody would be one to all
+        what = f"{record.page_id}: {sent.method} {address(sent.url)} was not sent"
+        emit(record.notice(record.holder_id, f'{what}: the rule "{rule.name}" leaves that to a person. {WAYS}'))
