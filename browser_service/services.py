@@ -181,6 +181,7 @@ class Services:
         self.feed.on_call_ended = self.ledger.ended_late
         self.feed.on_retired = self.abandoned.notify_retired
         self.feed.on_page = self.wall.note
+        self.clients.on_presence = self.wall.note_presence
         self.storage.on_replaced += [self.feed.rewrite, self.lifecycle.write_down, self.revoked.write_down]
 
     def end_calls(self) -> None:

@@ -5,7 +5,12 @@ from typing import Literal
 from pydantic import Field
 
 from shared.model import Model
+from shared.quoting import quoted
 
+_MESSAGE_CHARACTERS = 200
+
+Chooser = Literal["one", "several"]
+"""Says how many files a page asks its person for."""
 FrameState = Literal["live", "hung", "crashed", "parked", "resting", "hidden"]
 """Says what a picture is of: `resting` has no window now, and `hidden` may show a password."""
 
@@ -22,10 +27,10 @@ class View(Model):
 class Box(Model):
     """Is where an element is, in CSS pixels of the page's viewport."""
 
-    x: float
-    y: float
-    width: float
-    height: float
+    x: float = Field(allow_inf_nan=False)
+    y: float = Field(allow_inf_nan=False)
+    width: float = Field(allow_inf_nan=False)
+    height: float = Field(allow_inf_nan=False)
 
 
 class ShownAct(Model):
@@ -40,6 +45,19 @@ class ShownAct(Model):
     target: Box | None = Field(default=None, description="Where the element is that it is aimed at.")
 
 
+class ShownDialog(Model):
+    """Is a dialog that a page shows, and that waits for its answer."""
+
+    kind: str = Field(description="alert, confirm, prompt or beforeunload.")
+    message: str = ""
+    default: str = Field(default="", description="What a prompt holds already.")
+
+    @property
+    def named(self) -> str:
+        """Describe it in the page's own words."""
+        return f"{self.kind} {quoted(self.message, _MESSAGE_CHARACTERS)}" if self.message else self.kind
+
+
 class Frame(Model):
     """Is what a page looks like now; `picture` is there only if it is newer than what was asked from."""
 
@@ -52,6 +70,8 @@ class Frame(Model):
     age_ms: int | None = Field(default=None, description="Of the picture; none if there is none.")
     act: ShownAct | None = None
     waiting: list[str] = Field(default=[], description="Who waits for a turn there: label and action.")
+    dialog: ShownDialog | None = None
+    chooser: Chooser | None = None
 
 
 class ActPicture(Model):

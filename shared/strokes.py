@@ -7,10 +7,17 @@ from pydantic import Field
 from shared.model import Model
 
 
+class ChosenFile(Model):
+    """Is a file that a person chose, and that the service has received."""
+
+    artifact_id: str = Field(max_length=64)
+    name: str = Field(min_length=1, max_length=500)
+
+
 class Stroke(Model):
     """Is one move of a person's hand, at a point in CSS pixels of the page's viewport."""
 
-    do: Literal["move", "down", "up", "wheel", "key", "text"]
+    do: Literal["move", "down", "up", "wheel", "key", "text", "files"]
     x: float = Field(default=0, ge=0, le=20_000)
     y: float = Field(default=0, ge=0, le=20_000)
     button: Literal["left", "middle", "right"] = "left"
@@ -19,6 +26,7 @@ class Stroke(Model):
     dy: float = Field(default=0, ge=-5_000, le=5_000)
     key: str = Field(default="", max_length=40, repr=False, description="Such as Enter or Control+a.")
     text: str = Field(default="", max_length=5_000, repr=False, description="Typed or pasted where the focus is.")
+    files: list[ChosenFile] = Field(default=[], max_length=20, description="For what asks for files; none closes that.")
 
 
 class Strokes(Model):

@@ -42,6 +42,8 @@ class Clients:
         """The number of the last announcement that each client was given."""
         self._closed = False
         self.on_gone: OnGone | None = None
+        self.on_presence: Callable[[], None] = lambda: None
+        """Is called when a client comes or leaves."""
 
     def remember(self, client_id: str, label: str) -> None:
         self._labels[client_id] = label
@@ -73,7 +75,10 @@ class Clients:
     async def stream(self, client_id: str, *, pages: bool = True) -> AsyncGenerator[CallMoved | PageMoved, None]:
         """Yield events for a client, which is present while it listens; of `pages` too, or of its calls alone."""
         inbox: Inbox = asyncio.Queue(_QUEUED)
+        comes = not self.present(client_id)
         self._streams[client_id].add(inbox)
+        if comes:
+            self.on_presence()
         if pages:
             self._page_streams[inbox] = client_id
         if leaving := self._leaving.pop(client_id, None):
@@ -86,6 +91,7 @@ class Clients:
             self._streams[client_id].discard(inbox)
             if not self._streams[client_id]:
                 del self._streams[client_id]
+                self.on_presence()
                 self._left(client_id)
 
     def repeat_progress(self, client_id: str, call_id: str, elapsed_ms: int) -> None:

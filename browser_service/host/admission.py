@@ -117,9 +117,11 @@ def _is_siblings(holder: Lease, action: Action) -> bool:
 
 def _is_let_in_by_person(page: PageRecord, call: Call, action: Action) -> bool:
     """Say whether a person's hold, which is above all leases, lets the call in: the person's own, or one that asks for
-    a person. Raises HumanInControl for others."""
+    a person. Raises HumanInControl for others. A person answers dialogs on any page."""
     if page.person is not None and call.by_person:
         page.person.note_presence()
+        return True
+    if call.by_person and action.answers_dialog:
         return True
     if page.person is not None:
         page.person.check(page, call, action)

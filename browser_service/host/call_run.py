@@ -55,6 +55,8 @@ class CallRun:
     """Is the index of the part that runs."""
     undo: list[Undoable] = field(default_factory=list)
     """Holds what of it, and of its parts, can be undone."""
+    stopped_by: str = ""
+    """Names the person who stopped it, if one did."""
     waited_ms: int | None = None
     """How long it waited for its turn."""
     _suspension: Suspension = field(default_factory=Suspension)

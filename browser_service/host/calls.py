@@ -24,7 +24,7 @@ from browser_service.host.page.entry import PageEntry
 from browser_service.host.page.handle import BrowserPage
 from browser_service.host.page.life import Life
 from browser_service.host.placement import Placement
-from browser_service.host.privacy import is_shut_out, shut_out_calls, shut_out_error, stopped_calls
+from browser_service.host.privacy import is_shut_out, shut_out_calls, shut_out_error, stopped_calls, told_of_stop
 from browser_service.host.recovery.reversal import REVERSALS
 from browser_service.host.registry import PageRegistry
 from browser_service.host.run import bring_up, perform, perform_live
@@ -185,6 +185,8 @@ class Calls:
             run.admitted = False  # it had only asked whether it may have the page
         described = with_account(run.action, run.part_results, run.part_index, failure) if run is not None else failure
         described.__traceback__ = failure.__traceback__
+        if run is not None and entry is not None:
+            described = told_of_stop(entry.record, run, described)
         add_crash_context(described, entry.record if entry is not None else None, self.memory)
         actions = [run.action, *run.action.parts()] if run is not None else []
         urls = [url for each in actions if (url := each.requested_url)]
@@ -275,6 +277,8 @@ class Calls:
         if run.admitted:
             entry.session.logins.save_soon()
             self.spare_windows.prepare(entry.session)
+        if run.action.answers_dialog:  # after which scripts of the page go on
+            entry.titles.read_soon()
 
 
 def _reply_key(call: Call) -> str:

@@ -6,7 +6,7 @@ import contextlib
 import io
 import time
 from collections.abc import Callable
-from typing import Any, Final, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 from PIL import Image
 from playwright.async_api import CDPSession, Page
@@ -20,6 +20,19 @@ Show = Callable[[str, int, int], None]
 _FRAME: Final = "Page.screencastFrame"
 _SCREENSHOT_S: Final = 1.0
 _SCREENSHOT_WITHIN_MS: Final = 2_000
+
+
+class Picture(NamedTuple):
+    """Is a picture of a page, with the size of the viewport that it shows."""
+
+    data: str
+    """Is a JPEG in base64."""
+    width: int
+    height: int
+    at: float
+    seq: int
+    navigations: int
+    """Counts those of the page before it."""
 
 
 class Cast(Protocol):

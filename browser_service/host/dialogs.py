@@ -125,6 +125,8 @@ class Dialogs:
         answered: Json = {"answered": {**dialog.facts, "accepted": action.accept}}
         if not acts:
             reply = answered | await self._answer_observed(dialog, self._running[call.call_id], action)
+            if call.by_person:
+                self._report(dialog, f'was {past_answer(accept=action.accept)} by a person, "{call.client_label}"')
             return with_next_dialog(reply, self.open_beside(page), call.client_id)
         await self._answer(dialog, accept=action.accept, text=action.prompt_text)
         await self._until(lambda: self.open_beside(page) or all(r.ended for r in acts), acts, action.timeout / 1000)
@@ -145,8 +147,7 @@ class Dialogs:
 
     def _open_dialog(self, page: PageRecord, tab: Tab, dialog: Dialog) -> None:
         open_dialog = OpenDialog(dialog, page, tab, datetime.now().astimezone() + timedelta(seconds=self._within_s))
-        policy = page.automatic_answer()
-        if policy is not None:
+        if (policy := page.automatic_answer()) is not None:
             tab.observer.expect_dialog()
             self._background.spawn(self._answer_by_policy(open_dialog, policy))
             return
@@ -154,7 +155,7 @@ class Dialogs:
             self._within_s, lambda: self._background.spawn(self._expire(open_dialog))
         )
         self._open.append(open_dialog)
-        page.dialog = open_dialog.named
+        page.dialog = open_dialog.shown
         tab.page.once("close", lambda _: self._remove_lost(open_dialog))
         tab.page.once("crash", lambda _: self._remove_lost(open_dialog))
         self._interrupt_calls(open_dialog)
@@ -171,7 +172,7 @@ class Dialogs:
         concerned = [each for each in runs if each.call.call_id not in waiting]
         informed = {each.call.client_id for each in concerned if self._suspend(each, dialog)}
         informed |= {each.call.client_id for each in self._running.values() if each.action.answers_dialog}
-        holder = page.holder_id
+        holder = page.holder_id if page.person is None else ""  # else the person answers it
         if holder and holder not in informed:
             self._emit(page.notice(holder, f"{page.page_id} shows {dialog.named}. {dialog.next_call(holder)}"))
 

@@ -1,18 +1,28 @@
 """Does what a person's hand does, on a page that they have taken: nobody observes it, and no reply tells of it."""
 
 import asyncio
+import shutil
+import tempfile
+import weakref
+from collections.abc import Callable
+from pathlib import Path
 from typing import Final
 
 from playwright.async_api import Error as PlaywrightError
+from playwright.async_api import FileChooser, Page
 
+from browser_service.host.files import ArtifactPort
 from browser_service.host.page.current_tab import CurrentTab
 from browser_service.host.page.record import PageRecord
 from browser_service.host.page.tab import Tab
 from browser_service.rules.bounded import Bounded
 from shared.errors import BrowseError, DialogOpen, HumanInControl, TimedOut, ValidationFailed
-from shared.strokes import Stroke, Strokes
+from shared.filenames import safe_name
+from shared.strokes import ChosenFile, Stroke, Strokes
+from shared.wire import FILE_BYTES
 
 _WITHIN_S: Final = 3.0
+_FILES_WITHIN_S: Final = 30.0
 _BATCHES: Final = 200
 _BUTTONS: Final = {"left": 1, "right": 2, "middle": 4}
 _EVENTS: Final = {"move": "mouseMoved", "down": "mousePressed", "up": "mouseReleased", "wheel": "mouseWheel"}
@@ -21,34 +31,58 @@ _EVENTS: Final = {"move": "mouseMoved", "down": "mousePressed", "up": "mouseRele
 class Hand:
     """Is a person's hand on one page."""
 
-    def __init__(self, record: PageRecord, current: CurrentTab) -> None:
-        self._record, self._current = record, current
+    def __init__(self, record: PageRecord, current: CurrentTab, is_headless: Callable[[], bool]) -> None:
+        self._record, self._current, self._is_headless = record, current, is_headless
         self._done = Bounded[str, None](_BATCHES)
         self._pressed = 0
+        self._chooser: FileChooser | None = None
         self._turn = asyncio.Lock()
 
-    async def do(self, strokes: Strokes) -> None:
+    async def do(self, strokes: Strokes, artifacts: ArtifactPort) -> None:
         """Do some strokes. Raises HumanInControl unless the page is in a person's hands, and what keeps it from being
         done."""
         if strokes.batch_id in self._done:
             return
         self._done[strokes.batch_id] = None
         tab = self._check()
+        tab.file_choosers.listen()  # whoever sees the window shall not find the system's chooser there
+        within_s = _FILES_WITHIN_S if any(stroke.do == "files" for stroke in strokes.made) else _WITHIN_S
         try:
-            async with asyncio.timeout(_WITHIN_S), self._turn:
+            async with asyncio.timeout(within_s), self._turn:
                 for stroke in strokes.made:
-                    await self._do(tab, stroke)
+                    if stroke.do == "files":
+                        await self._choose(stroke.files, artifacts)
+                    else:
+                        await self._do(tab, stroke)
         except TimeoutError:
-            raise TimedOut("The page does not answer; what you did may come late.") from None
+            if self._record.dialog is None:  # else it was done, and the page waits for an answer
+                raise TimedOut("The page does not answer; what you did may come late.") from None
         except PlaywrightError as error:
             raise self._wrong(tab, error) from error
 
+    def note_chooser(self, chooser: FileChooser) -> None:
+        """Note that the page asks for files. Only the person who has it in hand is asked for them."""
+        if self._has_it():
+            self._chooser = chooser
+            self._record.chooser = "several" if chooser.is_multiple() else "one"
+
+    def check_held(self) -> None:
+        """Note that the page was taken, or given back: its own window opens choosers by itself again."""
+        if self._record.person is None:
+            self._chooser = None
+            if self._current.tab is not None and not self._is_headless():
+                self._current.tab.file_choosers.rest()
+
+    def _has_it(self) -> bool:
+        person = self._record.person
+        return person is not None and person.question.kind != "stopped"
+
     def _check(self) -> Tab:
         person, tab = self._record.person, self._current.tab
-        if person is None or person.question.kind == "stopped":
+        if person is None or not self._has_it():
             raise HumanInControl(f"{self._record.page_id} is not in your hands.", hint="Take it over first.")
         if self._record.dialog is not None:
-            raise DialogOpen(f'The page shows a dialog: "{self._record.dialog}".', hint="Its agent answers that.")
+            raise DialogOpen("The page waits for the answer to its dialog.", hint="Answer that first.")
         if tab is None or not self._current.live:
             raise ValidationFailed(f"{self._record.page_id} has no window now.", hint="It comes back when it is used.")
         person.note_presence()
@@ -59,6 +93,22 @@ class Hand:
         if not tab.usable:
             return ValidationFailed(f"{self._record.page_id} has no window any more.", hint="Look at it anew.")
         return ValidationFailed(str(error).splitlines()[0], hint="Nothing else was done.")
+
+    async def _choose(self, files: list[ChosenFile], artifacts: ArtifactPort) -> None:
+        """Give the page the files that it asks for; with none, it asks no more."""
+        chooser, self._chooser, self._record.chooser = self._chooser, None, None
+        if not files:
+            return
+        if chooser is None:
+            raise ValidationFailed("The page asks for no files now.", hint="Press its button for them again.")
+        given, size = list[tuple[str, bytes]](), 0
+        for file in files if chooser.is_multiple() else files[:1]:
+            data, _ = await artifacts.data(file.artifact_id, None)
+            given.append((safe_name(file.name.replace("\\", "/").rpartition("/")[2]) or "file", data))
+            size += len(data)
+        if size > FILE_BYTES:
+            raise ValidationFailed(f"The files have more than {FILE_BYTES:,} bytes together.", hint="Choose fewer.")
+        await chooser.set_files(await asyncio.to_thread(_written, chooser.page, given))
 
     async def _do(self, tab: Tab, stroke: Stroke) -> None:
         tab.acted_on = True
@@ -91,6 +141,19 @@ class Hand:
             event |= {"deltaX": stroke.dx, "deltaY": stroke.dy}
         assert tab.cdp is not None  # noqa: S101 - asked before
         await tab.cdp.send("Input.dispatchMouseEvent", event)
+
+
+def _written(page: Page, files: list[tuple[str, bytes]]) -> list[Path]:
+    """Write files for the browser to read, as long as their page is there. To hand it their bytes takes Playwright
+    half a minute for 20 MB, in which nobody else is served."""
+    folder = Path(tempfile.mkdtemp(prefix="given-"))
+    remove = weakref.finalize(page, shutil.rmtree, folder, ignore_errors=True)
+    page.once("close", lambda _: remove())
+    paths = [folder / str(number) / name for number, (name, _) in enumerate(files)]
+    for path, (_, data) in zip(paths, files, strict=True):
+        path.parent.mkdir()
+        path.write_bytes(data)
+    return paths
 
 
 async def _point_by_playwright(tab: Tab, stroke: Stroke) -> None:

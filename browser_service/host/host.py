@@ -233,10 +233,11 @@ class LocalHost:
         try:
             if (entry := self._pages.get(page_id)) is None:
                 raise PageNotFound(f"There is no page {page_id!r}.")
-            await entry.hand.do(strokes)
+            await entry.hand.do(strokes, self._calls.artifacts)
         except BrowseError as error:
             return error.body()
         entry.record.mark_used()
+        entry.titles.read_soon()
         return None
 
     async def start(self) -> None:

@@ -13,14 +13,14 @@ from browser_service.host.page.record import PageRecord
 from browser_service.host.page.tab import Tab
 from shared.cuts import cut
 from shared.errors import DialogOpen, NoDialog, TimedOut
+from shared.frames import ShownDialog
 from shared.model import Json
 from shared.next_calls import next_call
-from shared.quoting import quoted
 
 CLOSED = "closed in the browser"
 _ANSWER_S = 5
-_MESSAGE_CHARACTERS = 200
 _FACT_CHARACTERS = 5_000
+_SHOWN_CHARACTERS = 1_000
 
 
 @dataclass(eq=False)
@@ -38,8 +38,14 @@ class OpenDialog:
     @property
     def named(self) -> str:
         """Describe it in the page's own words."""
-        message = well_formed(self.dialog.message)
-        return f"{self.dialog.type} {quoted(message, _MESSAGE_CHARACTERS)}" if message else self.dialog.type
+        return self.shown.named
+
+    @property
+    def shown(self) -> ShownDialog:
+        """Describe it for people, who look at it in one glance."""
+        message = well_formed(cut(self.dialog.message, _SHOWN_CHARACTERS))
+        default = well_formed(cut(self.dialog.default_value, _SHOWN_CHARACTERS))
+        return ShownDialog(kind=self.dialog.type, message=message, default=default)
 
     def named_to(self, client_id: str) -> str:
         """Describe it for a client: of a page that is private to another by its type alone."""

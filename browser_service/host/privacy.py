@@ -8,7 +8,7 @@ from browser_service.rules.leases import private_error
 from shared.actions.base import Action
 from shared.actions.traits import Effect
 from shared.calls import Call
-from shared.errors import BrowseError, Forbidden, UnknownOutcome
+from shared.errors import BrowseError, Cancelled, Forbidden, UnknownOutcome
 from shared.next_calls import next_call
 
 
@@ -46,12 +46,23 @@ def shut_out_calls(page: PageRecord, by: CallRun, runs: Iterable[CallRun]) -> li
 
 
 def stopped_calls(page: PageRecord, by: CallRun, runs: Iterable[CallRun]) -> list[str]:
-    """Return the ids of the calls that are stopped: all that do something on the page, and do not wait for a person."""
+    """Return the ids of the calls that are stopped: all that do something on the page, and do not wait for a person.
+    Their replies will name the person who did it, if one did."""
     if not by.action.stops_others:
         return []
     on_page = (run for run in runs if run is not by and run.call.page_id == page.page_id and not run.call.by_person)
-    acting = (run for run in on_page if run.action.effect is not Effect.READS and not run.action.waits_for_person)
+    acting = [run for run in on_page if run.action.effect is not Effect.READS and not run.action.waits_for_person]
+    for run in acting if by.call.by_person else ():
+        run.stopped_by = by.call.client_label or "a person"
     return [run.call.call_id for run in acting]
+
+
+def told_of_stop(page: PageRecord, run: CallRun, failure: BrowseError) -> BrowseError:
+    """Add to the failure of a call that a person stopped who did so, and what to do now."""
+    if run.stopped_by and page.person is not None and isinstance(failure, Cancelled | UnknownOutcome):
+        failure.message += f' A person, "{run.stopped_by}", stopped what was done on {page.page_id}.'
+        failure.advice = page.person.next_for(page, run.call.client_id)
+    return failure
 
 
 def shut_out_error(page: PageRecord, run: CallRun) -> BrowseError:

@@ -239,6 +239,7 @@ class PageRegistry:
         """Tell that a person took a page, or gave it back."""
         if (entry := self._pages.get(page.page_id)) is not None:
             entry.check_trace()
+            entry.hand.check_held()
             self._log.emit(entry.record.changed())
 
     def dialog(self, page: "Page | None", dialog: "Dialog") -> None:

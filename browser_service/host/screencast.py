@@ -6,19 +6,19 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Final
 
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Locator
 
 from browser_service.host.background import Background
 from browser_service.host.call_run import CallRun
-from browser_service.host.cast import Cast, ChromiumCast, ScreenshotCast
+from browser_service.host.cast import Cast, ChromiumCast, Picture, ScreenshotCast
+from browser_service.host.masked import MaskedPictures
 from browser_service.host.page.current_tab import CurrentTab
 from browser_service.host.page.life import Life
 from browser_service.host.page.record import PageRecord
 from browser_service.host.page.tab import Tab
-from browser_service.host.recording.secrecy import shows_no_secret
 from browser_service.rules.turns import PageQueue
 from browser_service.waits import wait_until
 from shared.frames import Box, Frame, FrameState, ShownAct, View
@@ -33,18 +33,7 @@ _ANSWERS_WITHIN_S: Final = 1.0
 _ACT_SHOWN_S: Final = 2.0
 """An act is shown for so long after its end, because most take no longer than a glance."""
 _AIMS_WITHIN_MS: Final = 300
-_DRAWN_WITHIN_S: Final = 1.0
-"""A page that drew nothing for so long after a navigation is pictured anew: by then the former document is gone."""
 _MOST_WAITING: Final = 5
-
-
-class Picture(NamedTuple):
-    data: str
-    width: int
-    height: int
-    at: float
-    seq: int
-    navigations: int
 
 
 @dataclass
@@ -68,7 +57,7 @@ class Screencast:
         self._seq = round(time.time() * 1000)  # higher than that of an earlier page of the name
         self._changed = asyncio.Event()
         self._picture: Picture | None = None
-        self._outdated_at: float | None = None
+        self._masked = MaskedPictures(self._next_seq)
         self._seen: tuple[object, ...] = ()
         self._views: dict[bool, tuple[View, float]] = {}
         self._asking = 0
@@ -143,23 +132,16 @@ class Screencast:
         """Have pictures made of the tab that is there now, and note what else has changed."""
         tab = self._current.tab if self._current.live else None
         view = self._wanted()
-        if tab is not self._tab or (self._cast is not None and self._cast.view != view) or self._lacks_picture():
+        if tab is not self._tab or (self._cast is not None and self._cast.view != view):
             self._recast(tab, view)
         act = self._shown_act()
         aimed = act and act.target and (act.target.x, act.target.y)
-        seen = (self._state(), act and (id(act), act.ended_at, aimed), *self._waiting())
+        asks = self._record.dialog, self._record.chooser
+        seen = (self._state(), act and (id(act), act.ended_at, aimed), asks, *self._waiting())
         if seen != self._seen:
             self._seen = seen
             self._seq += 1
         self._ask_for_sign()
-
-    def _lacks_picture(self) -> bool:
-        """Say if one who may see no secrets waits in vain for a picture of what the page shows since a navigation."""
-        if self._is_current() or True not in self._views:
-            self._outdated_at = None
-            return False
-        self._outdated_at = self._outdated_at or time.monotonic()
-        return time.monotonic() - self._outdated_at >= _DRAWN_WITHIN_S
 
     def _is_current(self) -> bool:
         """Say if the page has not navigated since its picture: of another document nobody can be asked any more."""
@@ -205,14 +187,15 @@ class Screencast:
         return None if over else act
 
     async def _frame(self, seq: int, view: View) -> Frame:
-        """Return the frame as this viewer may see it. The page is asked about secrets after its picture was made: what
-        could be typed by then stands in the field that is asked about."""
-        picture, state, act = self._picture, self._state(), self._shown_act()
-        if view.masked and picture is not None and not (self._is_current() and await self._is_harmless()):
-            picture, state = None, "hidden"
+        """Return the frame as this viewer may see it."""
+        picture, state, now = self._picture, self._state(), self._seq
+        if view.masked and picture is not None:
+            picture = await self._without_secrets(picture, view)
+            state = "hidden" if self._masked.hidden else state
+        act = self._shown_act()
         return Frame(
             page_id=self._record.page_id,
-            seq=self._seq,
+            seq=max(now, picture.seq) if picture is not None else now,
             state=state,
             picture=picture.data if picture is not None and picture.seq > seq else None,
             width=picture.width if picture else 0,
@@ -220,13 +203,15 @@ class Screencast:
             age_ms=round((time.monotonic() - picture.at) * 1000) if picture else None,
             act=_shown(act) if act else None,
             waiting=self._waiting(),
+            dialog=self._record.dialog,
+            chooser=self._record.chooser,
         )
 
-    async def _is_harmless(self) -> bool:
-        """Say if no field for a secret can be seen on the page. Of a page that does not answer nothing is known."""
+    async def _without_secrets(self, picture: Picture, view: View) -> Picture | None:
+        """Return what those may see of it who see no secrets. A page that shows a dialog says nothing of any."""
         if self._tab is None or self._record.dialog is not None:
-            return False
-        return await shows_no_secret(self._tab.page)
+            return None
+        return await self._masked.instead_of(picture, self._tab, view.width, is_current=self._is_current())
 
     # --- how pictures are made ---------------------------------------------------------------------------------------
 
@@ -237,7 +222,7 @@ class Screencast:
         if self._probe is not None:
             self._probe.cancel()
             self._probe = None
-        self._tab, self._cast, self._outdated_at = tab, None, None
+        self._tab, self._cast = tab, None
         if tab is not None:
             cdp, page = tab.cdp, tab.page
             self._cast = ChromiumCast(cdp, view, self._show) if cdp else ScreenshotCast(page, view, self._show)
@@ -245,9 +230,13 @@ class Screencast:
 
     def _show(self, data: str, width: int, height: int) -> None:
         if self._picture is None or self._picture.data != data or not self._is_current():
-            self._seq += 1
-            self._picture = Picture(data, width, height, time.monotonic(), self._seq, self._record.navigations)
+            at, navigations = time.monotonic(), self._record.navigations
+            self._picture = Picture(data, width, height, at, self._next_seq(), navigations)
             self._changed.set()
+
+    def _next_seq(self) -> int:
+        self._seq += 1
+        return self._seq
 
     def _end_later(self) -> None:
         if self._ending is not None:

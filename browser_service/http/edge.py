@@ -20,7 +20,7 @@ from shared.errors import (
 )
 from shared.held import MESSAGES_AT_A_TIME, Held
 from shared.requests import TARGET, ambiguity
-from shared.wire import FILE_BYTES, FILES, MAX_MESSAGE_BYTES, WALL
+from shared.wire import FILE_BYTES, FILES, MAX_MESSAGE_BYTES, WALL, WALL_GIVEN
 
 BODY_WITHIN_S: Final = 30.0
 FILE_WITHIN_S: Final = 120.0
@@ -97,7 +97,7 @@ def too_large(limit: int = MAX_MESSAGE_BYTES) -> BodyTooLarge:
 
 def _is_file(scope: Scope) -> bool:
     """Recognize the upload of a file: a method and a content type that no page of another site can send."""
-    return scope["type"] == "http" and (scope["method"], scope["path"]) == ("PUT", FILES)
+    return scope["type"] == "http" and scope["method"] == "PUT" and scope["path"] in {FILES, WALL_GIVEN}
 
 
 def _follows_link(scope: Scope, headers: Headers) -> bool:

@@ -127,6 +127,7 @@ async def events(request: Request, caller: Caller) -> EventStream:
     costs nobody anything while others act. With `activity=1`, and the filters of /api/activity beside
     it, what is recorded from now on instead: who only looks on is not there to act."""
     open_streams = request.app.state.open_streams
+    services(request).clients.remember(caller.client_id, caller.label)
     if request.query_params.get("activity", "0") not in {"0", "false"}:
         return EventStream(_until_expiry(caller, _activity_feed(request, caller)), open_streams, caller.client_id)
     policy, pages = services(request).policy, request.query_params.get("pages", "1") not in {"0", "false"}

@@ -178,11 +178,14 @@ class Activity:
             before = rows[-1].id
         return [activity_record(row, client_id) for row in visible[:limit]], len(visible) > limit
 
-    async def pictures(self, row_ids: Iterable[int], client_id: str) -> dict[int, ActPictures]:
-        """Return the pictures of those of these acts that the client may see, by the ids of the records."""
+    async def pictures(
+        self, row_ids: Iterable[int], client_id: str, *, all_rows: bool = False
+    ) -> dict[int, ActPictures]:
+        """Return the pictures of those of these acts that the client may see, by the ids of the records. The account's
+        own person may see `all_rows`."""
         await self.flush()
         rows = await self._table.rows(row_ids)
-        return await self._thumbnails.of(row for row in rows if may_see(row, client_id, self._may_know))
+        return await self._thumbnails.of(row for row in rows if all_rows or may_see(row, client_id, self._may_know))
 
     @contextlib.contextmanager
     def watch(self, row_filter: RowFilter, client_id: str, *, all_rows: bool = False) -> Iterator[Watcher]:

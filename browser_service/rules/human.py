@@ -133,11 +133,12 @@ class HumanRequest:
         question = self.to_state()
         why = f'"{question.asked_by}" asked for {question.what}'
         if question.is_hold:
-            why = "they stopped what was done there" if question.kind == "stopped" else "they took it over"
+            did = "stopped what was done there" if question.kind == "stopped" else "took it over"
+            why = f'"{question.asked_by}" {did}'
         raise HumanInControl(
             f'"{page.page_id}" is in a person\'s hands: {why} {question.asked_ago_ms // 1000} s ago. '
             f"{action.name()} did not happen.",
-            hint=self._next(page, call.client_id),
+            hint=self.next_for(page, call.client_id),
             details={
                 "context": {"pageId": page.page_id, "requestId": question.request_id, "askedBy": question.asked_by}
             },
@@ -186,7 +187,8 @@ class HumanRequest:
         }
         return texts.get(self.state, f"Withdrawn: {what}.")
 
-    def _next(self, page: HeldPage, client_id: str) -> str:
+    def next_for(self, page: HeldPage, client_id: str) -> str:
+        """Say what a client that is kept out of the page does next."""
         if self.question.is_hold:
             wait = next_call("request_human", page_id=page.page_id, request_id=self.question.request_id)
             return f"Do not repeat it: wait until they give it back, {wait}, and ask in your chat what they want."

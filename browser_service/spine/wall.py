@@ -65,6 +65,10 @@ class Wall:
         else:
             self._noted_at[page_id] = time.time()
 
+    def note_presence(self) -> None:
+        """Note that a client came or left."""
+        self.version += 1
+
     def is_locked(self, page_id: str, viewer: Identity) -> bool:
         """Return whether a viewer may know no more of a page than that it is there."""
         page = self.directory.get(page_id)

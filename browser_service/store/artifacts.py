@@ -209,6 +209,10 @@ class Artifacts:
         """Remove files that are older than the limits allow."""
         await self._remove(await self._records("made_at < ?", time.time() - self._limits.days * 86_400))
 
+    async def discard(self, artifact_id: str, client_id: str) -> None:
+        """Remove a file of a client that needed it for one moment."""
+        await self._remove(await self._records("artifact_id = ? AND client_id = ?", artifact_id, client_id))
+
     def _check_fits(self, size: int) -> None:
         limits = {"BROWSE_CLIENT_ARTIFACTS_MB": self._limits.client_mb, "BROWSE_ARTIFACTS_MB": self._limits.all_mb}
         for setting, limit in limits.items():

@@ -25,5 +25,5 @@ async def set_dialog_policy(page: BrowserPage, action: dialogs.SetDialogPolicy) 
     record = page.record
     record.dialog_policy = DialogPolicy(page.call.client_id, _ACCEPTS[action.policy], action.prompt_text)
     how = "wait for handle_dialog" if action.policy == "ask" else f"are {action.policy}ed at once"
-    still = f"; {record.dialog}, which is open, still waits for handle_dialog" if record.dialog else ""
+    still = f"; {record.dialog.named}, which is open, still waits for handle_dialog" if record.dialog else ""
     return {"policy": action.policy, "observed": f"dialogs of {page.page_id} {how} from now on{still}"}

@@ -1,7 +1,7 @@
 """Hears of the file choosers that acts open on one page."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Final
 
@@ -18,11 +18,20 @@ class FileChoosers:
         self._page = page
         self._lasting = False
         self._opened: asyncio.Future[FileChooser] | None = None
+        self.on_open: Callable[[FileChooser], None] = lambda _: None
+        """Is called with one that no act opened."""
 
     def listen(self) -> None:
         """Listen from now on, which spares each act two messages."""
-        self._lasting = True
-        self._page.on(_EVENT, self._note)
+        if not self._lasting:
+            self._lasting = True
+            self._page.on(_EVENT, self._note)
+
+    def rest(self) -> None:
+        """Listen during acts alone from now on."""
+        if self._lasting:
+            self._lasting = False
+            self._page.remove_listener(_EVENT, self._note)
 
     @contextmanager
     def during_act(self) -> "Iterator[asyncio.Future[FileChooser]]":
@@ -40,3 +49,5 @@ class FileChoosers:
     def _note(self, chooser: FileChooser) -> None:
         if self._opened is not None and not self._opened.done():
             self._opened.set_result(chooser)
+        elif self._opened is None:
+            self.on_open(chooser)

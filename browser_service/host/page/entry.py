@@ -83,7 +83,7 @@ class PageEntry:
         self.filled_fields = FilledFields()
         self.current = CurrentTab(record, session, self.filled_fields, on_lost)
         self.screencast = Screencast(record, self.current, self.queue)
-        self.hand = Hand(record, self.current)
+        self.hand = Hand(record, self.current, lambda: session.headless)
         self.thumbnails = Thumbnails(record, self.current, self.screencast, lambda: self.recorded, timeline)
         self.titles = Titles(record, self.current, emit)
         self.recovery = Recovery(record, self.current, session, self.settings, self.filled_fields, self.adopt, emit)
@@ -162,6 +162,7 @@ class PageEntry:
             await self.settings.attach(tab, came_by_itself=came_by_itself)
             await self.console.attach(page, tab.meter, came_by_itself=came_by_itself)
             self._listener.watch_downloads(tab)
+            tab.file_choosers.on_open = self.hand.note_chooser
             if self.session.headless:
                 tab.file_choosers.listen()
         except PlaywrightError as error:

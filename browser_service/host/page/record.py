@@ -15,6 +15,7 @@ from browser_service.security.urls import abridged_in
 from shared.calls import Notice
 from shared.errors import BrowseError, PageNotFound, SessionNotFound
 from shared.events import NoticeGiven, PageChanged
+from shared.frames import Chooser, ShownDialog
 from shared.next_calls import next_call
 from shared.pages import Access, PageState, Parked
 
@@ -76,8 +77,10 @@ class PageRecord:
     place: Place = _NO_PLACE
     person: HumanRequest | None = None
     """The request that a person has the page for, while that person has it."""
-    dialog: str | None = None
+    dialog: ShownDialog | None = None
     """What it asks and waits to be answered."""
+    chooser: Chooser | None = None
+    """The files that it asks for, of the person who has it in hand."""
     dialog_policy: DialogPolicy = _NO_POLICY
     stopped: str = ""
     """Why its last tab was given up, if that did harm to others."""
@@ -134,7 +137,7 @@ class PageRecord:
             idle_ms=self.idle_ms,
             untouched=self.untouched,
             parked=self.place.parked,
-            dialog=self.dialog if self.life.live or self.life is Life.LOST else None,
+            dialog=self.dialog.named if self.dialog and (self.life.live or self.life is Life.LOST) else None,
             person=self.person.to_state() if self.person else None,
             asker_id=self.person.asker_id if self.person else None,
         )
@@ -200,7 +203,7 @@ class PageRecord:
 
     def return_from_person(self) -> None:
         """Note that the person has left it, and may have changed anything on it."""
-        self.person = None
+        self.person = self.chooser = None
         self.has_leave = False
         self.revision += 1
         self.mark_used()

@@ -17,7 +17,7 @@ from browser_service.host.files import ArtifactPort
 from browser_service.host.page.current_tab import CurrentTab
 from browser_service.host.page.record import PageRecord
 from browser_service.host.page.tab import Tab
-from browser_service.host.recording.secrecy import shows_no_secret
+from browser_service.host.recording.secrecy import shot_without_secrets
 from browser_service.host.screencast import Act, Screencast
 from browser_service.host.seam import CallKey
 from browser_service.pictures import flatten, work_on
@@ -33,9 +33,9 @@ _PAINTED_S: Final = 0.05
 """A page is pictured so long after an act, because it is drawn some frames later, and the next act may come at once."""
 _WITHIN_S: Final = 3.0
 _SIZE: Final = (640, 960)
+_MOST_WIDTH: Final = 10_000
 _QUALITIES: Final = (55, 35, 15)
 _MOST_BYTES: Final = 40_000
-_CAPTURE_QUALITY: Final = 70
 
 
 class _Ended(NamedTuple):
@@ -59,7 +59,7 @@ class Thumbnails:
     """Pictures one page after its acts, one at a time: of acts in quick succession the last, whose picture shows what
     all of them made.
 
-    A picture is taken between two questions whether the page shows a secret, while no act runs there. One that the
+    A picture is taken between two questions where the page shows secrets, while no act runs there. One that the
     screencast sent by itself may be of a moment before both, so none of those is kept."""
 
     def __init__(
@@ -138,26 +138,11 @@ class Thumbnails:
 
 async def _pictured(tab: Tab) -> ActPicture | None:
     """Return a small picture of the page; None where a secret may be seen on it."""
-    if not await shows_no_secret(tab.page):
+    shot = await shot_without_secrets(tab, _MOST_WIDTH)
+    if shot is None:
         return None
-    data, (width, height) = await _capture(tab)
-    if not await shows_no_secret(tab.page):
-        return None
-    small = await work_on(width * height, _reduced, data)
-    return ActPicture(data=base64.b64encode(small).decode(), width=width, height=height)
-
-
-async def _capture(tab: Tab) -> tuple[bytes, tuple[int, int]]:
-    """Return what the window shows, and its size in CSS pixels."""
-    if tab.cdp is None:
-        data = await tab.page.screenshot(type="jpeg", quality=_CAPTURE_QUALITY, scale="css")
-        return data, Image.open(io.BytesIO(data)).size
-    asked = {"format": "jpeg", "quality": _CAPTURE_QUALITY}
-    shot, metrics = await asyncio.gather(
-        tab.cdp.send("Page.captureScreenshot", asked), tab.cdp.send("Page.getLayoutMetrics")
-    )
-    window = metrics["cssLayoutViewport"]
-    return base64.b64decode(shot["data"]), (round(window["clientWidth"]), round(window["clientHeight"]))
+    small = await work_on(shot.width * shot.height, _reduced, shot.data)
+    return ActPicture(data=base64.b64encode(small).decode(), width=shot.width, height=shot.height)
 
 
 def _reduced(data: bytes) -> bytes:

@@ -5,7 +5,7 @@ from typing import Final, cast
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
-from starlette.requests import HTTPConnection
+from starlette.requests import ClientDisconnect, HTTPConnection
 from starlette.websockets import WebSocket
 
 from browser_service.http.routes import Caller, body_of, done, services
@@ -15,6 +15,7 @@ from browser_service.rules.viewing import LINK_LIVES_S, Viewer, Viewing
 from browser_service.security.auth import Identity, person_for
 from browser_service.services import Services
 from shared import wire
+from shared.actions.files import UploadFile
 from shared.errors import Forbidden, InvalidRequest, Unauthorized, ValidationFailed, field_details
 from shared.loopback import is_loopback
 from shared.words import quotable
@@ -55,12 +56,44 @@ async def enter(request: Request) -> Response:
 @router.post(wire.WALL_LEAVE)
 async def leave(request: Request) -> Response:
     """End the time of the viewer who asks."""
-    parts, cookie = services(request), request.cookies.get(cookie_name(request), "")
-    parts.viewing.check_proof(parts.viewing.viewer(cookie), request.headers.get(wire.PROOF, ""))
-    parts.viewing.leave(cookie)
+    _proven(request)
+    services(request).viewing.leave(request.cookies.get(cookie_name(request), ""))
     reply = done(request, {})
     _set_cookie(reply, request, "", 0)
     return reply
+
+
+@router.put(wire.WALL_GIVEN)
+async def receive(request: Request) -> Response:
+    """Receive a file that a person chose for a page in their hands, as it arrives, of FILE_BYTES at most."""
+    parts, identity = services(request), await _person_of(request)
+    parts.quotas.count_upload(identity.client_id, UploadFile.name())
+    try:
+        artifact = await parts.artifacts.receive(request.stream(), "application/octet-stream", identity.client_id)
+    except ClientDisconnect:
+        raise InvalidRequest("The connection ended before its file did.") from None
+    return done(request, {"artifactId": artifact.artifact_id})
+
+
+async def _person_of(request: Request) -> Identity:
+    """Return the person whose page asks, by its proof, or by the key of a request. Raises Forbidden for who only looks
+    on."""
+    parts, proof = services(request), request.headers.get(wire.PROOF, "")
+    if request_id := request.query_params.get("request"):
+        check_connection(request)
+        return identity_of(_guest(parts, await _person_asked(parts, request_id, proof)))
+    identity = identity_of(_proven(request))
+    if not identity.operator:
+        raise Forbidden("You may look, and do nothing: your link was a read-only one.", hint="browse-together show")
+    return identity
+
+
+def _proven(request: Request) -> Viewer:
+    """Return the viewer whose own page asks. Raises Unauthorized and Forbidden."""
+    viewing = services(request).viewing
+    viewer = viewer_of(request, viewing)
+    viewing.check_proof(viewer, request.headers.get(wire.PROOF, ""))
+    return viewer
 
 
 def cookie_name(connection: HTTPConnection) -> str:
@@ -82,7 +115,11 @@ async def let_in(websocket: WebSocket, parts: Services) -> tuple[Viewer, Identit
         return viewer, identity_of(viewer)
     check_connection(websocket)
     person = await _person_asked(parts, request_id, await _hello(websocket))
-    return parts.viewing.guest(f'The person at "{person.label}"' if person.in_chat else "A person"), person
+    return _guest(parts, person), person
+
+
+def _guest(parts: Services, person: Identity) -> Viewer:
+    return parts.viewing.guest(f'The person at "{person.label}"' if person.in_chat else "A person")
 
 
 async def _person_asked(parts: Services, request_id: str, key: str) -> Identity:

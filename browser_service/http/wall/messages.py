@@ -8,7 +8,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 from shared.errors import InvalidRequest
 from shared.frames import Frame, View
 from shared.model import Json, Model
-from shared.strokes import Stroke
+from shared.strokes import ChosenFile, Stroke
 from shared.wire import ANY_PAGE_ID_PATTERN
 
 _FRAME: Final = b"\x01"
@@ -61,11 +61,31 @@ class Reply(Model):
 
 
 class Listing(Model):
-    """Asks for what a page's scripts said, or what it requested."""
+    """Asks for what a page's scripts said, what it requested, or the pictures of what was done there."""
 
     type: Literal["list"]
-    what: Literal["console", "network"]
+    what: Literal["console", "network", "pictures"]
     page_id: PageId
+    ids: list[int] = Field(default=[], max_length=8, description="Of the acts whose pictures are asked for.")
+
+
+class DialogAnswer(Model):
+    """Answers a dialog of a page, also for its agent."""
+
+    type: Literal["dialog"]
+    id: int
+    page_id: PageId
+    accept: bool
+    text: str | None = Field(default=None, max_length=2_000, repr=False)
+
+
+class Files(Model):
+    """Brings the files that a page asks for; with none, it asks no more."""
+
+    type: Literal["files"]
+    id: int
+    page_id: PageId
+    files: list[ChosenFile] = Field(max_length=20)
 
 
 class Input(Model):
@@ -76,7 +96,8 @@ class Input(Model):
     made: list[Stroke] = Field(max_length=100)
 
 
-Message = Hello | Watch | Act | Reply | Listing | Input
+Request = Act | Reply | Listing | DialogAnswer | Files
+Message = Hello | Watch | Request | Input
 _MESSAGE: Final[TypeAdapter[Message]] = TypeAdapter(Annotated[Message, Field(discriminator="type")])
 
 

@@ -4,7 +4,9 @@ from dataclasses import dataclass
 from typing import Final
 from uuid import uuid4
 
-from browser_service.http.wall.messages import Act, Input, Listing, Reply
+from pydantic import JsonValue
+
+from browser_service.http.wall.messages import Act, DialogAnswer, Files, Input, Listing, Reply, Request
 from browser_service.rules.viewing import Viewer
 from browser_service.security.auth import Identity
 from browser_service.services import Services
@@ -15,7 +17,7 @@ from shared.errors import Forbidden, RateLimited, Relayed
 from shared.limits import Limits
 from shared.model import Json
 from shared.pages import Answer
-from shared.strokes import Strokes
+from shared.strokes import Stroke, Strokes
 from shared.wire import nearest_valid_id
 
 _MOST_AT_ONCE: Final = 8
@@ -43,7 +45,7 @@ class Requests:
     _types: bool = False
     """Is true once it is recorded that the person types, until they press something."""
 
-    def check(self, message: Act | Reply | Listing | Input, running: int) -> None:
+    def check(self, message: Request | Input, running: int) -> None:
         """Raise Forbidden for what is not this viewer's to ask for, RateLimited for too many at once."""
         if self.identity.request_id:
             self._check_request(message)
@@ -52,32 +54,34 @@ class Requests:
         if running >= _MOST_AT_ONCE:
             raise RateLimited(f"{_MOST_AT_ONCE} things that you asked for are under way.", hint="Wait a moment.")
 
-    def _check_request(self, message: Act | Reply | Listing | Input) -> None:
+    def _check_request(self, message: Request | Input) -> None:
         """Raise Forbidden for what does not belong to the one request that the viewer came for."""
         match message:
             case Reply(request_id=self.identity.request_id):
                 return
-            case Input(page_id=page_id) if not self.parts.wall.is_locked(page_id, self.identity):
-                return
+            case Input(page_id=page_id) | Files(page_id=page_id) | DialogAnswer(page_id=page_id):
+                if not self.parts.wall.is_locked(page_id, self.identity):
+                    return
         raise Forbidden("Your link is for one request and its page.", hint="The whole wall: browse-together show")
 
-    async def answer(self, message: Act | Reply | Listing) -> Json:
+    async def answer(self, message: Request) -> Json:
         """Return the answer. Raises what its call failed with."""
-        if isinstance(message, Listing):
-            return await self._listing(message)
-        if isinstance(message, Reply):
-            text = "answer" if message.state == "done" else "reason"
-            said: Json = {"state": message.state, text: message.answer, "by": self.recorded.label}
-            await self.parts.requests.resolve(self.identity, message.request_id, said)
-            text = "Thank you: the agents go on." if message.state == "done" else "You declined it."
-            return {"type": "done", "id": message.id, "do": "answer", "text": text}
-        return {"type": "done", "id": message.id, "do": message.do, "text": await self._act(message)}
+        match message:
+            case Listing():
+                return await self._listing(message)
+            case Reply():
+                text = await self._reply(message)
+            case DialogAnswer():
+                text = await self._answer_dialog(message)
+            case Files():
+                text = await self._give(message)
+            case Act():
+                text = await self._act(message)
+        return {"type": "done", "id": message.id, "text": text}
 
     async def hand_in(self, message: Input) -> None:
         """Do what the person's hand does. What they press is recorded as theirs, and that they type, not what."""
-        strokes = Strokes(batch_id=uuid4().hex, made=message.made)
-        if problem := await self.parts.host.hand(message.page_id, strokes):
-            raise Relayed(problem)
+        batch_id = await self._hand(message.page_id, message.made)
         pressed = [stroke for stroke in message.made if stroke.do == "down"]
         bodies: list[Json] = [{"action": "mouse", "do": "click", "x": each.x, "y": each.y} for each in pressed]
         typed = any(stroke.do in {"key", "text"} for stroke in message.made)
@@ -85,9 +89,46 @@ class Requests:
             bodies.append({"action": "type", "selector": ":focus", "text": "…"})
         self._types = (typed or self._types) and not pressed
         for body in bodies:
-            action = catalogue.parse({**body, "pageId": message.page_id})
-            outcome = Outcome(call_id=strokes.batch_id, page=self.parts.directory.get(message.page_id))
-            self.parts.activity.note(self.recorded, action, outcome, f"wall-{strokes.batch_id}", 0)
+            self._note(message.page_id, body, batch_id)
+
+    async def _hand(self, page_id: str, made: list[Stroke]) -> str:
+        """Do strokes on a page, and return what they are recorded under. Raises what keeps them from being done."""
+        strokes = Strokes(batch_id=uuid4().hex, made=made)
+        if problem := await self.parts.host.hand(page_id, strokes):
+            raise Relayed(problem)
+        return strokes.batch_id
+
+    def _note(self, page_id: str, body: Json, batch_id: str) -> None:
+        """Record something as the person's."""
+        action = catalogue.parse({**body, "pageId": page_id})
+        outcome = Outcome(call_id=batch_id, page=self.parts.directory.get(page_id))
+        self.parts.activity.note(self.recorded, action, outcome, f"wall-{batch_id}", 0)
+
+    async def _reply(self, message: Reply) -> str:
+        text = "answer" if message.state == "done" else "reason"
+        said: Json = {"state": message.state, text: message.answer, "by": self.recorded.label}
+        await self.parts.requests.resolve(self.identity, message.request_id, said)
+        return "Thank you: the agents go on." if message.state == "done" else "You declined it."
+
+    async def _answer_dialog(self, message: DialogAnswer) -> str:
+        """Answer a page's dialog as the person who looks at it: also as one who came for its request alone."""
+        text: Json = {} if message.text is None else {"promptText": message.text}
+        body: Json = {"action": "handle_dialog", "pageId": message.page_id, "accept": message.accept, **text}
+        await self._run(body, self.recorded)
+        return "The page has your answer."
+
+    async def _give(self, message: Files) -> str:
+        """Give a page the files that it asks for. They are kept no longer than that takes."""
+        try:
+            batch_id = await self._hand(message.page_id, [Stroke(do="files", files=message.files)])
+        finally:
+            for file in message.files:
+                await self.parts.artifacts.discard(file.artifact_id, self.recorded.client_id)
+        if not message.files:
+            return ""
+        names: list[JsonValue] = [{"name": file.name, "text": ""} for file in message.files]
+        self._note(message.page_id, {"action": "upload_file", "selector": ":focus", "files": names}, batch_id)
+        return "The page has it." if len(names) == 1 else f"The page has {len(names)} files."
 
     async def be_there(self, request_id: str) -> None:
         await self.parts.host.answer(request_id, Answer(state="there"))
@@ -106,6 +147,8 @@ class Requests:
         return observed
 
     async def _listing(self, message: Listing) -> Json:
+        if message.what == "pictures":
+            return await self._pictures(message)
         if message.what == "console":
             result = await self._run({"action": "get_console_messages", "pageId": message.page_id, "limit": 100})
             rows = result.get("messages")
@@ -115,11 +158,20 @@ class Requests:
             rows = result.get("requests")
         return {"type": message.what, "pageId": message.page_id, "rows": rows}
 
+    async def _pictures(self, message: Listing) -> Json:
+        """Return the small pictures of acts on this page, as far as they were made."""
+        identity = self.identity
+        found = await self.parts.activity.pictures(message.ids, identity.client_id, all_rows=identity.operator)
+        made: Json = {
+            str(each): pictures.model_dump(mode="json", exclude_none=True) for each, pictures in found.items()
+        }
+        return {"type": "pictures", "pageId": message.page_id, "pictures": made}
+
     async def _call(self, action: str, page_id: str, **arguments: str | bool) -> str:
         result = await self._run({"action": action, "pageId": page_id, **arguments})
         return str(result.get("observed", ""))
 
-    async def _run(self, body: Json) -> Json:
-        call_id = f"wall-{uuid4().hex}"
-        reply = await self.parts.dispatcher.run(self.identity, CallRequest(body, call_id=call_id, request_id=call_id))
+    async def _run(self, body: Json, identity: Identity | None = None) -> Json:
+        call_id, who = f"wall-{uuid4().hex}", identity or self.identity
+        reply = await self.parts.dispatcher.run(who, CallRequest(body, call_id=call_id, request_id=call_id))
         return reply.result()

@@ -12,12 +12,15 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from browser_service.http.wall.entry import let_in
 from browser_service.http.wall.messages import (
     Act,
+    DialogAnswer,
     Drawn,
+    Files,
     Hello,
     Input,
     Listing,
     Message,
     Reply,
+    Request,
     Watch,
     packed,
     parse,
@@ -140,7 +143,7 @@ class Watcher:
         match message:
             case Watch():
                 self._watch(message)
-            case Act() | Reply() | Listing():
+            case Act() | Reply() | Listing() | DialogAnswer() | Files():
                 self._requests.check(message, len(self._acting))
                 task = asyncio.create_task(self._answer(message))
                 self._acting.add(task)
@@ -174,11 +177,11 @@ class Watcher:
                 self._timeline.cancel()
             self._timeline = asyncio.create_task(self._follow(message.page)) if message.page else None
 
-    async def _answer(self, message: Act | Reply | Listing) -> None:
+    async def _answer(self, message: Request) -> None:
         try:
             self._tell(await self._requests.answer(message))
         except BrowseError as error:
-            about: Json = {"id": message.id} if isinstance(message, Act | Reply) else {}
+            about: Json = {} if isinstance(message, Listing) else {"id": message.id}
             self._tell({"type": "refused", **about, **_said(error)})
 
     async def _follow(self, page_id: str) -> None:

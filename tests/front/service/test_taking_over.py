@@ -64,9 +64,15 @@ async def test_what_runs_is_stopped_and_what_waits_and_comes_is_refused(
         waiting = sent(agent, "waits", "click", pageId="p", selector="button")
         await become(lambda: len(service.host.pages["p"].queue.line) == 1)
         await ana.call("take_over", pageId="p", stop=True)
-        assert (await running).json()["error"]["code"] == "UNKNOWN_OUTCOME"
-        assert (await waiting).json()["error"]["code"] in {"HUMAN_IN_CONTROL", "CANCELLED"}
-        assert "stopped" in (await held(agent))["message"]
+        stopped = [(await call).json()["error"] for call in (running, waiting)]
+        assert [error["code"] for error in stopped] in (
+            ["UNKNOWN_OUTCOME", "CANCELLED"],
+            ["UNKNOWN_OUTCOME", "HUMAN_IN_CONTROL"],
+        )
+        for error in (*stopped, await held(agent)):
+            assert '"Ana"' in error["message"]
+            assert "stopped what was done" in error["message"]
+            assert "wait until they give it back, request_human" in error["hint"]
         assert (await agent.reply("content", pageId="p")).json()["success"]
         hold.set()
 

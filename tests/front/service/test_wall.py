@@ -3,16 +3,17 @@
 import contextlib
 from collections.abc import AsyncIterator, Callable
 
+import httpx
 import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
-from shared.wire import MAX_SOCKET_BYTES
+from shared.wire import MAX_SOCKET_BYTES, PROOF, WALL_GIVEN
 from tests.support.account import recorded
 from tests.support.json import AnyJson
-from tests.support.listening import connected, listening
+from tests.support.listening import connected, listening, present
 from tests.support.service import Agent, RunningService
 from tests.support.site import Site
-from tests.support.wall import entered, seat, socket
+from tests.support.wall import door, entered, seat, socket
 
 pytestmark = pytest.mark.anyio
 
@@ -99,6 +100,44 @@ async def test_a_viewer_is_shown_the_pages_and_what_changes(running: RunningServ
         await claude.call("request_human", pageId="shop", requestId=asked["requestId"], withdraw=True)
         await claude.call("close_page", pageId="shop")
         await viewer.until(lambda message: message.get("pages", {}).get("shop", 0) is None)
+
+
+async def test_who_comes_and_leaves_is_told_at_once_though_no_page_changes(running: RunningService) -> None:
+    def here(*names: str) -> Callable[[dict[str, AnyJson]], bool]:
+        def holds(message: dict[str, AnyJson]) -> bool:
+            agents = message.get("agents")
+            return agents is not None and [each["label"] for each in agents if each["present"]] == [*names]
+
+        return holds
+
+    async with seat(running) as viewer:
+        await viewer.until(here())
+        async with connected(running, "c-9", "Zed") as zed, present(running, zed):
+            await viewer.until(here("Zed"))
+        await viewer.until(here())
+
+
+@pytest.mark.usefixtures("claude")
+async def test_a_file_is_taken_from_the_walls_own_page_and_from_nobody_who_may_only_look(
+    running: RunningService,
+) -> None:
+    for read_only, proof, status in ((False, "guessed", 403), (True, "", 403), (False, "", 200)):
+        cookie, own = await entered(running, read_only=read_only)
+        headers = {PROOF: proof or own, "Content-Type": "application/octet-stream"}
+        cookies = {door(running).cookie: cookie}
+        async with httpx.AsyncClient(base_url=running.base_url, trust_env=False, cookies=cookies) as http:
+            reply = await http.put(WALL_GIVEN, content=b"abc", headers=headers)
+            foreign = await http.put(WALL_GIVEN, content=b"abc", headers={**headers, "Origin": "http://127.0.0.1:1"})
+        assert (reply.status_code, foreign.status_code) == (status, 403)
+    file = {"artifactId": reply.json()["result"]["artifactId"], "name": "a.txt"}
+    async with seat(running) as person:
+        await person.send("files", id=3, pageId="shop", files=[file])
+        assert "not in your hands" in (await person.until(lambda message: message.get("id") == 3))["reason"]
+        await person.act("take", "shop")
+        await person.send("files", id=4, pageId="shop", files=[file])
+        assert "asks for no files" in (await person.until(lambda message: message.get("id") == 4))["reason"]
+        await person.act("release", "shop")
+    assert not await running.parts.journal.read("SELECT 1 FROM artifacts WHERE artifact_id = ?", file["artifactId"])
 
 
 async def test_who_may_only_look_sees_a_lock_on_what_is_private_and_does_nothing(

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from PIL import Image
 
-from browser_service.host import screencast
+from browser_service.host import masked, screencast
 from shared.frames import Frame, View
 from tests.support.listening import PATIENCE_S, become
 from tests.support.service import Agent, RunningService
@@ -74,21 +74,45 @@ async def test_the_act_is_seen_with_its_target_while_it_runs_and_a_moment_longer
     assert (await until(service, "aimed", lambda frame: frame.act and frame.act.state == "failed")).act is not None
 
 
-async def test_who_may_not_see_secrets_gets_no_picture_while_a_field_for_one_has_the_focus_or_a_value(
-    service: RunningService, agent: Agent, site: Site
+FIELDS = """<style>* {margin: 0} input, iframe {position: absolute; left: 0; width: 200px; height: 100px; border: 0}
+body {background: red}</style><input id=p type=password style="top: 100px"><input id=name style="top: 300px">
+<iframe style="top: 500px" srcdoc="<input id=code autocomplete=one-time-code>"></iframe>"""
+
+
+def black_at(frame: Frame, *heights: int) -> list[bool]:
+    """Say of places in the left half of a picture whether they are black, while the rest is red as ever."""
+    if frame.picture is None:
+        return []
+    picture = Image.open(io.BytesIO(base64.b64decode(frame.picture))).convert("L")
+    scale = picture.width / frame.width
+    pixels = [picture.getpixel((round(100 * scale), round(y * scale))) for y in heights]
+    rest = picture.getpixel((picture.width // 2, picture.height // 2))
+    assert isinstance(rest, int)
+    assert 50 < rest < 100
+    return [isinstance(pixel, int) and pixel < 20 for pixel in pixels]
+
+
+async def test_who_may_not_see_secrets_sees_a_black_box_over_a_field_that_has_the_focus_or_a_value(
+    service: RunningService, agent: Agent, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await agent.call("goto", pageId="form", url=site.page("/", "<input id=name><input id=p type=password>"))
-    await until(service, "form", lambda frame: frame.picture, MASKED)
-    window = service.window("form")
+    monkeypatch.setattr(masked, "_EVERY_S", 0.05)
+    await agent.call("goto", pageId="form", url=site.page("/", FIELDS))
+    window, places = service.window("form"), (150, 350, 550)
+    await until(service, "form", lambda frame: black_at(frame, *places) == [False, False, False], MASKED)
     await window.focus("#p")
-    await until(service, "form", lambda frame: frame.state == "hidden" and not frame.picture, MASKED)
+    await until(service, "form", lambda frame: black_at(frame, *places) == [True, False, False], MASKED)
     await window.fill("#p", "secret")
+    await window.frames[1].fill("#code", "123")
     await window.focus("#name")
+    await until(service, "form", lambda frame: black_at(frame, *places) == [True, False, True], MASKED)
+    await until(service, "form", lambda frame: black_at(frame, *places) == [False, False, False])
+    await window.evaluate("document.documentElement.style.zoom = 2")  # nobody knows where the field is now
     await until(service, "form", lambda frame: frame.state == "hidden" and not frame.picture, MASKED)
-    await until(service, "form", lambda frame: frame.state == "live" and frame.picture)
+    await window.evaluate("document.documentElement.style.zoom = 1")
     await window.fill("#p", "")
-    await window.fill("#name", "ana")
-    await until(service, "form", lambda frame: frame.state == "live" and frame.picture, MASKED)
+    await window.frames[1].fill("#code", "")
+    await window.focus("#name")
+    await until(service, "form", lambda frame: black_at(frame, *places) == [False, False, False], MASKED)
 
 
 async def test_who_may_not_see_secrets_gets_no_picture_of_the_document_before(

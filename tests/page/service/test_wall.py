@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 from playwright.async_api import Browser, Page, expect
@@ -78,6 +79,12 @@ async def test_a_page_is_seen_live_and_gone_to_by_keyboard_with_all_that_was_don
     await expect(window.get_by_role("heading", name="/shop")).to_be_visible()
     await expect(window.get_by_role("main").locator(".picture")).not_to_have_class(re.compile("empty"))
     await expect(window.get_by_role("tabpanel")).to_contain_text("clicks")
+    pictures = window.get_by_role("button", name="Pictures of what Claude did")
+    await expect(pictures.get_by_role("img", name="After: the page")).to_be_visible()
+    await expect(pictures.locator(".mark")).to_be_visible()
+    await pictures.press("Enter")
+    await expect(window.get_by_role("dialog", name="Before and after")).to_contain_text("Claude clicks")
+    await window.keyboard.press("Escape")
     await window.get_by_role("tab", name="Timeline").focus()
     await window.keyboard.press("ArrowRight")
     await expect(window.get_by_role("tabpanel")).to_contain_text("hello")
@@ -149,6 +156,50 @@ async def test_a_person_signs_in_with_their_own_hands_and_nobody_sees_what_they_
     records = str(await recorded(claude, pageId="shop", client="ana"))
     assert "'mouse'" in records
     assert "s3cret" not in records
+
+
+async def test_what_a_page_asks_is_answered_at_the_wall_for_an_agent_and_by_the_hand_that_has_it(
+    window: Page, running: RunningService, claude: Agent, site: Site, tmp_path: Path
+) -> None:
+    body = """<style>body, button, input {display: block; width: 300px; height: 40px; margin: 0}</style>
+    <button onclick="document.title = prompt('Your name?', 'Ana')">Name</button><input type=file multiple>"""
+    await claude.call("goto", pageId="shop", url=site.page("/asks", body))
+    page = running.window("shop")
+    await window.goto(f"{running.base_url}/#/page/shop")
+    asks = window.get_by_role("group", name="The page asks")
+    waits = await claude.call("click", pageId="shop", selector="button")
+    await expect(asks).to_contain_text("Your name?")
+    await asks.get_by_role("button", name="OK").click()
+    await expect(window.get_by_role("alert")).to_contain_text("The page has your answer")
+    told = (await claude.reply("get_call", callId=waits["callId"])).json()
+    assert "was accepted by a person" in str(told["notices"])
+    assert told["result"]["state"] == "done"
+    await expect(asks).to_be_hidden()
+    await window.get_by_role("button", name="Take over").click()
+    hand = window.get_by_role("textbox", name="The page itself")
+    box = await hand.bounding_box()
+    assert box is not None
+    scale = box["width"] / await page.evaluate("innerWidth")
+    await window.mouse.click(box["x"] + 100 * scale, box["y"] + 20 * scale)
+    await expect(asks.get_by_role("textbox")).to_be_focused()
+    await window.keyboard.press("ControlOrMeta+a")
+    await window.keyboard.type("Zoë")
+    await window.keyboard.press("Enter")
+    await expect(page).to_have_title("Zoë")
+    await expect(hand).to_be_focused()
+    await window.mouse.click(box["x"] + 50 * scale, box["y"] + 60 * scale)
+    (tmp_path / "ä.txt").write_text("hello")
+    async with window.expect_file_chooser() as chooser:
+        await asks.get_by_role("button", name="Choose files …").click()
+    await (await chooser.value).set_files(tmp_path / "ä.txt")
+    await page.wait_for_function("document.querySelector('input').files[0]?.name === 'ä.txt'")
+    assert await page.evaluate("document.querySelector('input').files[0].text()") == "hello"
+    await expect(asks).to_be_hidden()
+    await window.get_by_role("button", name="Give back").click()
+    await expect(hand).to_be_hidden()
+    acts = [row["action"] for row in await recorded(claude, pageId="shop", client="ana")]
+    assert acts[:7] == ["give_back", "upload_file", "mouse", "handle_dialog", "mouse", "take_over", "handle_dialog"]
+    assert not await running.parts.journal.read("SELECT 1 FROM artifacts")
 
 
 async def test_what_an_agent_asks_for_is_answered_beside_its_page(

@@ -2,7 +2,7 @@
 
 import { arrange, el, say, write } from "./dom.js";
 import { Tile } from "./tile.js";
-import { KINDS, owner, since } from "./words.js";
+import { KINDS, owner, present, since } from "./words.js";
 
 const GROUPS = { agents: "Agents", people: "People’s", parked: "Parked" };
 const FEW = 6;
@@ -58,7 +58,7 @@ export class Grid {
       write(count, String(tiles.length));
     }
     this.#ask(requests);
-    this.#sayNothing(pages.size, Object.values(groups).flat().length);
+    this.#sayNothing(present(this.model.agents), pages.size, Object.values(groups).flat().length);
   }
 
   frame(head, blob) {
@@ -93,12 +93,13 @@ export class Grid {
     if (fresh.length) say(fresh.map(({ askedBy, kind }) => `${askedBy} ${KINDS[kind]}`).join(". "));
   }
 
-  #sayNothing(all, shown) {
+  #sayNothing(here, all, shown) {
     this.#empty.hidden = shown > 0;
     if (shown) return;
+    const who = here.length ? `Here now: ${here.join(", ")}. ` : "";
     this.#empty.replaceChildren(...(all
       ? [el("h2", {}, "Nothing matches"), el("p", { className: "quiet" }, `${all} pages are open; none fits what you look for.`)]
-      : [el("h2", {}, "No page is open"), el("p", { className: "quiet" }, "As soon as an agent opens one, it appears here."),
+      : [el("h2", {}, "No page is open"), el("p", { className: "quiet" }, `${who}As soon as an agent opens a page, it appears here.`),
         el("p", { className: "quiet" }, "A chat client is set up by ", el("code", {}, "browse-together install claude-code"))]));
   }
 }

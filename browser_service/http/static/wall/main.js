@@ -6,7 +6,7 @@ import { farewell, gate, waiting } from "./gate.js";
 import { Grid } from "./grid.js";
 import { PageView } from "./page.js";
 import { Socket } from "./socket.js";
-import { owner } from "./words.js";
+import { owner, present } from "./words.js";
 
 const app = document.getElementById("app");
 const model = { viewer: { name: "", readOnly: true }, pages: new Map(), requests: [], agents: [] };
@@ -121,6 +121,7 @@ function open() {
 
 function makeBar() {
   const state = el("span");
+  const here = el("span", { className: "here" });
   const search = el("input", { type: "search", placeholder: "Find a page", "aria-label": "Find a page", oninput: () => { filter.text = search.value; draw(); } });
   const session = chooser("Session", "All sessions", "session");
   const who = chooser("Owner", "All owners", "who");
@@ -131,13 +132,16 @@ function makeBar() {
     search,
     element: el("header", { className: "bar" },
       el("a", { className: "brand", href: "#/" }, el("img", { src: "/wall/static/mark.svg", alt: "" }), el("span", {}, "browse-together")),
-      el("p", { className: "link", role: "status" }, state),
+      el("p", { className: "link" }, el("span", { role: "status" }, state), here),
       el("div", { className: "filters", role: "search" }, search, session.element, who.element),
       el("div", { className: "me" }, name, goes)),
     update() {
       const pages = [...model.pages.values()];
       session.offer(pages.map((page) => page.session));
       who.offer(pages.map(owner));
+      const names = present(model.agents);
+      write(here, names.length ? `· ${names.length} here` : "");
+      here.title = names.join(", ");
       write(name, model.viewer.readOnly ? "Looking on" : model.viewer.name);
     },
   };
@@ -162,7 +166,6 @@ function chooser(label, all, key) {
 function route() {
   const [, kind, id] = location.hash.split("/");
   view?.leave();
-  view?.question.remove();
   view = kind === "page" && id ? new PageView(decodeURIComponent(id), model, socket, tell) : null;
   app.classList.toggle("single", Boolean(view));
   bar.place.replaceChildren(view ? view.element : grid.element);

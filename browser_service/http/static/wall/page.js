@@ -1,10 +1,12 @@
 // Shows one page: large, with what was done there, what its scripts said, and the buttons of the person.
 
-import { el, say, write } from "./dom.js";
+import { Asks } from "./asks.js";
+import { el, write } from "./dom.js";
 import { Hand } from "./hand.js";
 import { Picture } from "./picture.js";
 import { question } from "./question.js";
-import { HOLDS, OUTCOMES, act, duration, host, owner, time } from "./words.js";
+import { Timeline, path } from "./timeline.js";
+import { HOLDS, host, owner, time } from "./words.js";
 
 const LISTED_EVERY_MS = 1500;
 const MOST_ROWS = 300;
@@ -17,7 +19,7 @@ export class PageView {
   #hold = el("div", { className: "holds", hidden: true });
   #line = el("ol", { className: "line", hidden: true });
   #buttons = {};
-  #rows = { timeline: el("ol", { className: "rows" }), console: el("ol", { className: "rows" }), network: el("ol", { className: "rows" }) };
+  #rows = { console: el("ol", { className: "rows" }), network: el("ol", { className: "rows" }) };
   #tab = "timeline";
   #timer = 0;
 
@@ -26,6 +28,10 @@ export class PageView {
     this.picture = new Picture(id);
     this.hand = new Hand(this.picture, (made) => socket.input(id, made), () => Object.values(this.#buttons).find((each) => !each.hidden)?.focus());
     this.picture.paper.append(this.hand.element);
+    this.asks = new Asks(id, socket, tell, () => this.hand.element.focus());
+    this.timeline = new Timeline((ids) => socket.list("pictures", id, ids), (name) => model.agents.find(({ label }) => label === name)?.hue);
+    this.#rows.timeline = this.timeline.element;
+    document.body.append(this.timeline.large);
     this.#dialog();
     this.element = el("main", { className: "page", tabIndex: -1 },
       el("header", { className: "head" },
@@ -33,7 +39,7 @@ export class PageView {
         el("div", { className: "names" }, this.#title, this.#url),
         el("p", { className: "whose" }, this.#owner, this.#facts)),
       el("div", { className: "stage" },
-        this.#hold, this.picture.element, this.#line, this.#toolbar()),
+        this.#hold, this.asks.element, this.picture.element, this.#line, this.#toolbar()),
       this.#panel());
     this.update();
   }
@@ -60,7 +66,7 @@ export class PageView {
     this.#hold.dataset.kind = kind ?? "held";
     this.#holds(page);
     const inHand = kind === "taken" || kind === "stopped";
-    this.hand.enable(Boolean(kind) && kind !== "stopped" && !this.model.viewer.readOnly);
+    this.hand.enable(this.#isInHand());
     const { stop, take, give, release } = this.#buttons;
     const mayAct = !this.model.viewer.readOnly;
     for (const button of Object.values(this.#buttons)) button.disabled = !mayAct;
@@ -68,7 +74,13 @@ export class PageView {
     take.hidden = kind === "taken";
     release.hidden = !inHand;
     give.disabled ||= !this.#others().length;
+    this.asks.update(this.picture.head ?? {}, page, mayAct, this.#isInHand());
     if (page.locked) this.#sayEmpty("timeline", "Only its person sees what was done here.");
+  }
+
+  #isInHand() {
+    const kind = this.model.pages.get(this.id)?.person?.kind;
+    return Boolean(kind) && kind !== "stopped" && !this.model.viewer.readOnly;
   }
 
   /** Says in whose hands the page is, and what is to be done about it. */
@@ -91,8 +103,10 @@ export class PageView {
   }
 
   frame(head, blob) {
-    if (this.model.pages.get(this.id)?.locked) return;
+    const page = this.model.pages.get(this.id);
+    if (!page || page.locked) return;
     this.picture.frame(head, blob);
+    this.asks.update(head, page, !this.model.viewer.readOnly, this.#isInHand());
     const waiting = head.waiting ?? [];
     this.#line.hidden = !waiting.length;
     this.#line.replaceChildren(...waiting.map((text) => el("li", {}, text)));
@@ -101,17 +115,18 @@ export class PageView {
   message(message) {
     if (message.pageId !== this.id) return;
     if (message.type === "timeline") {
-      if (message.whole) this.#rows.timeline.replaceChildren();
-      this.#rows.timeline.prepend(...message.rows.map((row) => this.#act(row)).reverse());
-      while (this.#rows.timeline.children.length > MOST_ROWS) this.#rows.timeline.lastElementChild.remove();
+      this.timeline.take(message);
       this.#sayEmpty("timeline", "Nothing was done here yet. What only reads is not written down.");
     }
+    if (message.type === "pictures") this.timeline.show(message.pictures);
     if (message.type === "console") this.#list("console", message.rows, said, "Its scripts have said nothing.");
     if (message.type === "network") this.#list("network", message.rows, requested, "It has requested nothing.");
   }
 
   leave() {
     clearInterval(this.#timer);
+    this.timeline.leave();
+    this.question.remove();
   }
 
   // --- buttons ------------------------------------------------------------------------------------------------------
@@ -132,7 +147,7 @@ export class PageView {
   }
 
   async #press(name) {
-    if (name === "give") return this.#ask("Give it to", this.#others().map(({ label, to, pages }) => [to, `${label} · ${pages === 1 ? "1 page" : `${pages} pages`}`]));
+    if (name === "give") return this.#ask("Give it to", this.#others().map(({ label, to, pages, present }) => [to, `${label} · ${pages === 1 ? "1 page" : `${pages} pages`}${present ? "" : " · away"}`]));
     if (name === "close") return this.#ask(`Close ${this.id}?`, null);
     return this.#do(name);
   }
@@ -210,19 +225,6 @@ export class PageView {
     this.#timer = setInterval(ask, LISTED_EVERY_MS);
   }
 
-  #act(row) {
-    const failed = row.outcome !== "ok";
-    const hue = this.model.agents.find(({ label }) => label === row.client)?.hue;
-    const words = Object.entries(row.arguments ?? {}).filter(([, value]) => typeof value === "string" || typeof value === "number").map(([, value]) => String(value)).join(" · ");
-    return el("li", { className: `act${failed ? " failed" : ""}${hue === undefined ? "" : " owned"}`, style: { "--hue": hue ?? 0 } },
-      el("p", { className: "first-line" }, el("time", { className: "mono quiet" }, time(row.time)), el("span", { className: "owner cut" }, row.client),
-        el("span", { className: "verb" }, act(row.action)), el("span", { className: "mono quiet took" }, duration(row.durationMs))),
-      words && el("p", { className: "mono words cut", title: words }, words),
-      failed && el("p", { className: "outcome" }, OUTCOMES[row.outcome] ?? row.outcome),
-      row.urlAfter && el("p", { className: "quiet small cut" }, `→ ${row.urlAfter}`),
-      ...(row.requests ?? []).slice(0, 4).map((each) => el("p", { className: "mono small quiet cut" }, `${each.method} ${host(each.url)}${path(each.url)} → ${each.status ?? each.failure ?? "?"}`)));
-  }
-
   #list(name, rows, make, empty) {
     const list = Array.isArray(rows) ? rows : [];
     const text = JSON.stringify(list);
@@ -235,14 +237,6 @@ export class PageView {
   #sayEmpty(name, text) {
     if (!this.#rows[name].children.length) this.#rows[name].append(el("li", { className: "quiet empty-row" }, text));
     else if (this.#rows[name].children.length > 1) this.#rows[name].querySelector(".empty-row")?.remove();
-  }
-}
-
-function path(url) {
-  try {
-    return new URL(url).pathname;
-  } catch {
-    return "";
   }
 }
 

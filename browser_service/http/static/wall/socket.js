@@ -62,8 +62,18 @@ export class Socket {
     this.#send({ type: "input", pageId, made });
   }
 
-  list(what, pageId) {
-    this.#send({ type: "list", what, pageId });
+  /** Answers a dialog of a page; null leaves what a prompt holds already. */
+  dialog(pageId, accept, text) {
+    return this.#ask({ type: "dialog", pageId, accept, text });
+  }
+
+  /** Gives a page the files that it asks for; with none, it asks no more. */
+  files(pageId, files) {
+    return this.#ask({ type: "files", pageId, files });
+  }
+
+  list(what, pageId, ids = []) {
+    this.#send({ type: "list", what, pageId, ids });
   }
 
   #send(message) {

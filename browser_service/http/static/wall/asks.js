@@ -1,0 +1,97 @@
+// Shows what a page waits for: the answer to a dialog, or files of the person who has it in hand.
+
+import { el, say, write } from "./dom.js";
+import { send } from "./entry.js";
+import { host, owner } from "./words.js";
+
+const MOST_MB = 50;
+const MOST_FILES = 20;
+const BUTTONS = {
+  alert: [["OK", true]],
+  confirm: [["OK", true], ["Cancel", false]],
+  prompt: [["OK", true], ["Cancel", false]],
+  beforeunload: [["Leave", true], ["Stay", false]],
+};
+
+export class Asks {
+  #shown = "";
+  element = el("section", { className: "asking", role: "group", "aria-label": "The page asks", hidden: true, onkeydown: (event) => {
+    if (event.key !== "Escape") return;
+    event.stopPropagation();
+    this.#cancel?.();
+  } });
+  #cancel = null;
+  #hadFocus = false;
+
+  /** `leave` is where the focus goes afterwards. */
+  constructor(id, socket, tell, leave) {
+    Object.assign(this, { id, socket, tell, leave });
+  }
+
+  update({ dialog, chooser }, page, mayAct, isInHand) {
+    const wanted = dialog ?? (chooser && isInHand ? chooser : null);
+    const text = JSON.stringify([wanted, mayAct]);
+    if (text === this.#shown) return;
+    this.#shown = text;
+    const hadFocus = this.#hadFocus || this.element.contains(document.activeElement) || document.activeElement?.classList.contains("hand");
+    this.#cancel = null;
+    this.#hadFocus = false;
+    this.element.hidden = !wanted;
+    this.element.replaceChildren(...(!wanted ? [] : dialog ? this.#dialog(dialog, page, mayAct, isInHand) : this.#chooser(chooser === "several")));
+    if (!wanted) return hadFocus && this.leave();
+    say(this.element.textContent);
+    if (hadFocus) this.element.querySelector("input[type=text], button")?.focus();
+  }
+
+  #dialog({ kind, message, default: given }, page, mayAct, isInHand) {
+    const field = kind === "prompt" && el("input", { type: "text", value: given, maxLength: 2000, "aria-label": "Your answer", onkeydown: (event) => event.key === "Enter" && answer(true) });
+    const answer = (accept) => this.#do(() => this.socket.dialog(this.id, accept, accept && field && field.value !== given ? field.value : null));
+    const buttons = (BUTTONS[kind] ?? BUTTONS.confirm).map(([text, accept], place) => el("button", { type: "button", className: place ? "" : "first", disabled: !mayAct, onclick: () => answer(accept) }, text));
+    if (mayAct) this.#cancel = () => answer(kind === "alert");
+    const leaves = kind === "beforeunload";
+    return [
+      el("p", { className: "quiet small cut" }, leaves ? host(page.url) : `${host(page.url)} says`),
+      el("p", { className: "message" }, leaves ? "Leave this page? What is not saved on it may be lost." : message || "(nothing)"),
+      field,
+      el("div", { className: "choices" }, buttons,
+        !isInHand && el("span", { className: "quiet small" }, mayAct && page.owner ? `${owner(page)} can answer it too, by handle_dialog.` : "Its agent, or a person, answers it.")),
+    ].filter(Boolean);
+  }
+
+  #chooser(several) {
+    const input = el("input", { type: "file", multiple: several, hidden: true, onchange: () => input.files.length && this.#send([...input.files]) });
+    this.#cancel = () => this.#do(() => this.socket.files(this.id, []));
+    return [
+      el("p", { className: "message" }, several ? "The page asks for files" : "The page asks for a file"),
+      el("p", { className: "quiet small" }, `It gets what you choose on this machine, ${MOST_MB} MB at most.`),
+      input,
+      el("div", { className: "choices" },
+        el("button", { type: "button", className: "first", onclick: () => input.click() }, several ? "Choose files …" : "Choose a file …"),
+        el("button", { type: "button", onclick: () => this.#cancel() }, "Cancel")),
+    ];
+  }
+
+  async #send(files) {
+    const size = files.reduce((sum, file) => sum + file.size, 0);
+    if (size > MOST_MB * 1e6 || files.length > MOST_FILES) return this.tell(`At most ${MOST_FILES} files, and ${MOST_MB} MB together: these are ${files.length}, with ${Math.ceil(size / 1e6)} MB.`, true);
+    await this.#do(async () => {
+      const given = [];
+      for (const file of files) {
+        write(this.element.querySelector(".message"), `${file.name} is on its way …`);
+        given.push({ artifactId: (await send(file)).artifactId, name: file.name });
+      }
+      return this.socket.files(this.id, given);
+    });
+  }
+
+  async #do(ask) {
+    this.#hadFocus = this.element.contains(document.activeElement); // which leaves what is disabled
+    for (const each of this.element.querySelectorAll("button, input")) each.disabled = true;
+    try {
+      this.tell(await ask());
+    } catch (error) {
+      this.tell(error.message, true);
+      this.#shown = ""; // it is shown anew, if the page still asks
+    }
+  }
+}

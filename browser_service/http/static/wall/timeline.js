@@ -1,0 +1,132 @@
+// Lists what was done on a page, with small pictures of it from before and after, and the point that was meant.
+
+import { el } from "./dom.js";
+import { OUTCOMES, act, duration, host, time } from "./words.js";
+
+const MOST_ROWS = 300;
+const ASKED_AT_ONCE = 8;
+const ASKED_AFTER_MS = 400; // a picture is made behind the reply
+const AGAIN_MS = [900, 2500];
+const FRESH_MS = 5000;
+
+export class Timeline {
+  #rows = new Map();
+  #wanted = new Set();
+  #due = 0;
+  #seen = new IntersectionObserver((entries) => {
+    for (const { target, isIntersecting } of entries) if (isIntersecting) this.#want(target.dataset.row);
+  });
+  element = el("ol", { className: "rows" });
+  large = el("dialog", { className: "shots-large", "aria-label": "Before and after", onclick: (event) => event.target === this.large && this.large.close() });
+
+  /** `ask` gets the ids of acts whose pictures are wanted, `hueOf` a client's name. */
+  constructor(ask, hueOf) {
+    Object.assign(this, { ask, hueOf });
+  }
+
+  take({ whole, rows }) {
+    if (whole) this.clear();
+    for (const row of rows) {
+      const element = this.#act(row);
+      element.dataset.row = row.id;
+      this.#rows.set(String(row.id), { row, element, tries: 0, at: whole ? 0 : Date.now() });
+      this.element.prepend(element);
+      this.#seen.observe(element);
+    }
+    while (this.element.children.length > MOST_ROWS) {
+      this.#rows.delete(this.element.lastElementChild.dataset.row);
+      this.element.lastElementChild.remove();
+    }
+  }
+
+  /** Shows pictures that have come. Those of acts that were just done may still be made. */
+  show(pictures) {
+    for (const [id, found] of Object.entries(pictures)) {
+      const known = this.#rows.get(id);
+      if (!known || known.shown) continue;
+      known.shown = true;
+      known.element.append(this.#shots(known.row, found));
+    }
+  }
+
+  clear() {
+    this.#rows.clear();
+    this.#wanted.clear();
+    this.#seen.disconnect();
+    this.element.replaceChildren();
+  }
+
+  leave() {
+    clearTimeout(this.#due);
+    this.clear();
+    this.large.remove();
+  }
+
+  #want(id) {
+    const known = this.#rows.get(id);
+    if (!known || known.shown || known.tries > AGAIN_MS.length) return;
+    this.#wanted.add(id);
+    this.#due ||= setTimeout(() => this.#askNow(), ASKED_AFTER_MS);
+  }
+
+  #askNow() {
+    const ids = [...this.#wanted].slice(0, ASKED_AT_ONCE);
+    for (const id of ids) {
+      this.#wanted.delete(id);
+      const known = this.#rows.get(id);
+      if (!known) continue;
+      const isFresh = Date.now() - known.at < FRESH_MS;
+      if (isFresh && known.tries < AGAIN_MS.length) setTimeout(() => this.#want(id), AGAIN_MS[known.tries]);
+      known.tries += isFresh ? 1 : AGAIN_MS.length + 1;
+    }
+    if (ids.length) this.ask(ids.map(Number));
+    this.#due = this.#wanted.size ? setTimeout(() => this.#askNow(), ASKED_AFTER_MS) : 0;
+  }
+
+  #act(row) {
+    const failed = row.outcome !== "ok";
+    const hue = this.hueOf(row.client);
+    const words = Object.entries(row.arguments ?? {}).filter(([, value]) => typeof value === "string" || typeof value === "number").map(([, value]) => String(value)).join(" · ");
+    return el("li", { className: `act${failed ? " failed" : ""}${hue === undefined ? "" : " owned"}`, style: { "--hue": hue ?? 0 } },
+      el("p", { className: "first-line" }, el("time", { className: "mono quiet" }, time(row.time)), el("span", { className: "owner cut" }, row.client),
+        el("span", { className: "verb" }, act(row.action)), el("span", { className: "mono quiet took" }, duration(row.durationMs))),
+      words && el("p", { className: "mono words cut", title: words }, words),
+      failed && el("p", { className: "outcome" }, OUTCOMES[row.outcome] ?? row.outcome),
+      row.urlAfter && el("p", { className: "quiet small cut" }, `→ ${row.urlAfter}`),
+      ...(row.requests ?? []).slice(0, 4).map((each) => el("p", { className: "mono small quiet cut" }, `${each.method} ${host(each.url)}${path(each.url)} → ${each.status ?? each.failure ?? "?"}`)));
+  }
+
+  #shots(row, { before, after, target, hidden }) {
+    if (hidden) return el("p", { className: "quiet small" }, "Not pictured: a password might have been seen.");
+    const marked = before ?? after;
+    const shots = [["Before", before], ["After", after]].filter(([, shot]) => shot);
+    const views = () => shots.map(([name, shot]) => el("figure", { className: "shot" },
+      el("span", { className: "frame", style: { "--ratio": (shot.width / shot.height).toFixed(4) } },
+        el("img", { src: `data:image/webp;base64,${shot.data}`, alt: `${name}: the page` }),
+        shot === marked && target && mark(target, shot)),
+      el("figcaption", {}, name)));
+    const open = () => {
+      this.large.replaceChildren(
+        el("header", {}, el("h2", { className: "cut" }, `${row.client} ${act(row.action)}`), el("button", { type: "button", className: "plain", onclick: () => this.large.close() }, "Close")),
+        el("div", { className: "shots" }, views()));
+      this.large.showModal();
+    };
+    return el("button", { type: "button", className: "shots plain", "aria-label": `Pictures of what ${row.client} did`, onclick: open }, views());
+  }
+}
+
+function mark({ x, y, width, height }, shot) {
+  const made = el("span", { className: "mark" });
+  const part = (value, whole) => `${Math.min(100, Math.max(0, (100 * value) / whole)).toFixed(2)}%`;
+  made.style.setProperty("left", part(x + width / 2, shot.width));
+  made.style.setProperty("top", part(y + height / 2, shot.height));
+  return made;
+}
+
+export function path(url) {
+  try {
+    return new URL(url).pathname;
+  } catch {
+    return "";
+  }
+}
