@@ -7,13 +7,14 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
 from benchmarks.errands import Step
-from benchmarks.processes import Failed, Gateway
+from benchmarks.processes import Failed
 from tests.support.json import AnyJson
 
 _REF: Final = re.compile(r"\bref=((?:f\d+)?e\d+)\]")
+_KINDS: Final = {"goto": "goto"} | dict.fromkeys(("click", "fill", "fill_form", "select_option"), "act")
 _FILLING: Final = frozenset({"fill", "choose", "check"})
 _LOOKS: Final = 3
 _MOST_QUERIES: Final = 12
@@ -97,11 +98,22 @@ class Chat:
         self.bytes += sum(len(text.encode()) for text in texts)
 
 
+class Server(Protocol):
+    """Answers as an MCP server does."""
+
+    @property
+    def instructions(self) -> str: ...
+
+    async def ask(self, method: str, params: dict[str, AnyJson], /) -> dict[str, AnyJson]: ...
+
+
 @dataclass
 class ToolChat(Chat):
     """Plays a chat that has tools of an MCP server."""
 
-    server: Gateway | None = None
+    server: Server | None = None
+    longest: dict[str, float] = field(default_factory=dict)
+    """Has the tokens of the longest reply of each kind."""
 
     async def start(self) -> None:
         tools = (await self._server.ask("tools/list", {}))["tools"]
@@ -109,7 +121,7 @@ class ToolChat(Chat):
         self.count(json.dumps(said, ensure_ascii=False, separators=(",", ":")), self._server.instructions)
 
     @property
-    def _server(self) -> Gateway:
+    def _server(self) -> Server:
         if self.server is None:
             raise Failed("the chat has no server")
         return self.server
@@ -121,9 +133,16 @@ class ToolChat(Chat):
         shown = json.dumps(structured, ensure_ascii=False, separators=(",", ":")) if structured else self.last
         self.count(tool, json.dumps(arguments, ensure_ascii=False, separators=(",", ":")), shown)
         self.calls += 1
+        kind = "error" if result.get("isError") else _KINDS.get(tool, "") and _kind(tool, self.last)
+        self.longest[kind] = max(self.longest.get(kind, 0), len(self.last.encode()) / 4)
         if result.get("isError"):
             raise Failed(f"{tool}: {self.last}")
         return self.last
+
+
+def _kind(tool: str, said: str) -> str:
+    """Return the kind of a reply, for those that have a limit."""
+    return f"{_KINDS[tool]} that leads elsewhere" if tool != "goto" and "in outline" in said else _KINDS[tool]
 
 
 @dataclass

@@ -17,19 +17,21 @@ import sys
 import tempfile
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Final
 
 from benchmarks import apps, articles, peer, sites, skill
-from benchmarks.chats import Chat, Ours, Theirs
+from benchmarks.chats import Chat, Ours, Theirs, ToolChat
 from benchmarks.errands import TASKS, Step
 from benchmarks.figures import Figure, Report, Skipped, Target
 from benchmarks.processes import ROOT, Failed, browser_of, environment, gateway, mcp_server, service
 from benchmarks.skill import BySkill
 from tests.support.site import Site
 
-FIFTH, THIRD, NO_MORE = Target(20), Target(33.4), Target(1.0)
+FIFTH, THIRD, NO_MORE = Target(20), Target(100 / 3), Target(1.0)
+LIMITS: Final = {"act": 120, "goto": 300, "error": 60}
+"""Are the tokens that a reply may take."""
 _WAYS: Final = ((False, "the plain way", FIFTH), (True, "by search", THIRD))
 
 
@@ -54,7 +56,6 @@ async def run(*, quick: bool) -> Report:
         site = stack.enter_context(Site())
         for opened in (sites, apps, articles):
             opened.open_all(site)
-        home = await stack.enter_async_context(_home())
         served = await stack.enter_async_context(service())
         gate = await stack.enter_async_context(gateway(served, "bench-tasks"))
         await gate.call("goto", pageId="first", url="about:blank")
@@ -74,26 +75,27 @@ async def run(*, quick: bool) -> Report:
             notes.append(str(skipped))
         figures: list[Figure] = []
         for searches, how, target in _WAYS:
-            bills = await _all({name: make(searches) for name, make in sides.items()}, tasks, site.url(""), home)
-            figures += _figures(how, bills, target)
+            chats = {name: make(searches) for name, make in sides.items()}
+            bills = await _all(chats, tasks, site.url(""))
+            figures += [*_figures(how, bills, target), *_longest(how, chats["ours"])]
             notes += _notes(how, bills)
     return Report("tasks", f"{peer.NAME} {peer.VERSION}, or {skill.NAME} {skill.VERSION}", figures, notes)
 
 
-async def _all(chats: dict[str, Chat], tasks: dict[str, list[Step]], site: str, home: str) -> dict[str, Bill]:
-    """Do the tasks on all sides, turn by turn."""
+async def _all(chats: dict[str, Chat], tasks: dict[str, list[Step]], site: str) -> dict[str, Bill]:
+    """Do the tasks on all sides, turn by turn; each finds the smart home as it is at first."""
     bills = {name: Bill() for name in chats}
     for name, chat in chats.items():
         await chat.start()
         bills[name].start = chat.bytes / 4
     for task, steps in tasks.items():
-        base = home if task.startswith("home") else site
         for name, chat in chats.items():
-            await _do(bills[name], f"{task}, {name}", chat, [_at(base, step) for step in steps])
+            async with _home() if task.startswith("home") else nullcontext(site) as base:
+                await _do(bills[name], f"{task}, {name}", chat, [at(base, step) for step in steps])
     return bills
 
 
-def _at(base: str, step: Step) -> Step:
+def at(base: str, step: Step) -> Step:
     return replace(step, value=f"{base}{step.value}") if step.do == "open" else step
 
 
@@ -123,6 +125,16 @@ def _figures(how: str, bills: dict[str, Bill], target: Target) -> list[Figure]:
             Figure(f"time, {beside}", sum(ours.seconds.values()), sum(others.seconds.values()), "s", "ratio", NO_MORE),
         ]
     return figures
+
+
+def _longest(how: str, chat: Chat) -> list[Figure]:
+    """Compare the longest replies with what they may take."""
+    found = chat.longest if isinstance(chat, ToolChat) else {}
+    return [
+        Figure(f"longest reply of {kind}, {how}, beside its limit", found[kind], most, "tokens", "ratio", NO_MORE)
+        for kind, most in LIMITS.items()
+        if kind in found
+    ]
 
 
 def _notes(how: str, bills: dict[str, Bill]) -> list[str]:

@@ -69,6 +69,13 @@ class RefIndex:
             else:
                 self.texts[parent].append(node)
 
+    def digests(self) -> dict[str, int]:
+        """Return for each ref what tells it, with all that is in it, from others."""
+        found: dict[str, int] = {}
+        for ref in reversed(self.indexes):  # what is in an element comes after it
+            found[ref] = hash((*self.content[ref], *(found[child] for child in self.children.get(ref, ()))))
+        return found
+
     @staticmethod
     def face(node: Node) -> str:
         return f"{node.role_and_name} {node.states} {node.url} {node.text}"

@@ -65,11 +65,23 @@ class _Comparison:
 
     @cached_property
     def remade(self) -> frozenset[str]:
-        """Return the new refs of what was made anew, as it was, where it was."""
+        """Return the new refs of what was made anew, as it was, where it was: first what is the same with all in
+        it, so that of a list with a new item on top the others are not told."""
+        before, after = self.before.digests(), self.after.digests()
+        wholes = Counter((self.before_in[ref], before[ref]) for ref in self.gone)
         faces = Counter((self.before_in[ref], *self.before.content[ref]) for ref in self.gone)
-        found = set[str]()
-        for ref in self.after.indexes:
-            if ref in self.new and faces[face := (self.after_in[ref], *self.after.content[ref])] > 0:
+        new = [ref for ref in self.after.indexes if ref in self.new]  # those around come first
+        found, left = set[str](), list[tuple[str, tuple[str, ...]]]()
+        for ref in new:
+            whole, face = (self.after_in[ref], after[ref]), (self.after_in[ref], *self.after.content[ref])
+            if self.after.parents[ref] in found or wholes[whole] > 0:
+                wholes[whole] -= 1
+                faces[face] -= 1
+                found.add(ref)
+            else:
+                left.append((ref, face))
+        for ref, face in left:
+            if faces[face] > 0:
                 faces[face] -= 1
                 found.add(ref)
         return frozenset(found)
@@ -237,7 +249,7 @@ def report(found: News, new: Tree, limit: int, acted_on: str | None) -> NewsRepo
     kept.sort(key=lambda each: (bool(each[0]), each[1].index))
     lines, last = list[str](), ""
     for where, change in kept:
-        lines += [f"{where}:"] if where and where != last else []
+        lines += [f"{where}:"] if where and where != last and _name(where) != (_name(last) or where) else []
         lines += change.lines
         last = where
     if found.remade:
@@ -248,10 +260,14 @@ def report(found: News, new: Tree, limit: int, acted_on: str | None) -> NewsRepo
 def _where(change: Change, near: str | None, headings: set[str]) -> str:
     """Return the place of a change, if that is not where the act was, and no line says it."""
     where = "" if change.announced or not change.nodes else place(*change.position)
-    role, _, name = where.partition(" ")
-    name = name.strip('"')
+    role, name = where.partition(" ")[0], _name(where)
     said = name in headings or any(name in line for line in change.lines)
     return "" if where == near or role == "under" or (name and said) else where
+
+
+def _name(where: str) -> str:
+    """Return the name of a place: a region, and the heading in it, are one."""
+    return where.partition(" ")[2].strip('"')
 
 
 def _near(nodes: Tree, acted_on: str | None) -> str | None:

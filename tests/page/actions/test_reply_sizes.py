@@ -4,6 +4,10 @@ import re
 
 import pytest
 
+from benchmarks import apps, sites
+from benchmarks.chats import Ours
+from benchmarks.errands import TASKS
+from benchmarks.tasks import LIMITS, at
 from shared import wire
 from shared.replies import ForModel
 from tests.support.json import AnyJson
@@ -150,3 +154,27 @@ async def test_a_title_that_the_page_or_its_address_says_is_not_told_once_more(t
     told = await said(tab, "goto", url=url)
     assert "[page tab" not in told
     assert told.startswith("HTTP 200; navigated to /plain\n")
+
+
+class _Server:
+    """Answers a scripted chat as a gateway does, without one."""
+
+    instructions = ""
+
+    def __init__(self, tab: Tab) -> None:
+        self._tab = tab
+
+    async def ask(self, _: str, call: dict[str, AnyJson], /) -> dict[str, AnyJson]:
+        arguments = {**call["arguments"], "pageId": "tab"}
+        reply = (await self._tab.agent.reply(call["name"], headers=FORM_OF_REPLY, **arguments)).json()
+        return {"content": reply["rendered"]["content"], "isError": not reply["success"]}
+
+
+@pytest.mark.parametrize("task", ["shop: order", "mail: tidy", "wizard", "list kept by scripts", "payment in a frame"])
+async def test_no_reply_of_a_task_is_longer_than_its_limit(tab: Tab, task: str) -> None:
+    sites.open_all(tab.site)
+    apps.open_all(tab.site)
+    chat = Ours(searches=True, server=_Server(tab), page="tab")
+    await chat.do_all([at(tab.site.url(""), step) for step in TASKS[task]])
+    assert {kind: told for kind, told in chat.longest.items() if told > LIMITS.get(kind, MOST_OUTLINE)} == {}
+    assert chat.longest["act"] <= MOST_DELTA
