@@ -35,6 +35,8 @@ def ambiguity(headers: Sequence[tuple[bytes, bytes]], target: str) -> str:
             return f"The request has the header {name.decode()} twice."
         if name in _ONCE:
             seen.add(name)
+    if {b"content-length", b"transfer-encoding"} <= seen:
+        return "The request says in two ways how long its body is."
     return "" if target.startswith("/") or target == "*" else _other_authority(headers, target)
 
 

@@ -87,6 +87,13 @@ class Revocations:
                 hint=f"The owner lets it in again: {_RESTORE} {shlex.quote(name)}.",
             )
 
+    def check_now(self, caller: Identity) -> None:
+        """Raise Unauthorized for a token that has ended, or was revoked, since it was looked at: a body may come late,
+        and the steps of a call follow one another."""
+        if caller.expires_at is not None and time.time() >= caller.expires_at:
+            raise _expired()
+        self.check(caller)
+
     def holds(self, token_id: str) -> bool:
         return token_id in self._tokens
 
@@ -151,19 +158,23 @@ def identify(
     try:
         claims = _verify(secret, token.strip())
     except jwt.ExpiredSignatureError:
-        raise Unauthorized("The token has expired.") from None
+        raise _expired() from None
     except (jwt.InvalidTokenError, ValidationError):
         raise Unauthorized("The token is not valid here.") from None
     if time.time() >= claims.expires_at:
-        raise Unauthorized("The token has expired.")
+        raise _expired()
     identity = claims.identity
-    if revoked is not None:
-        revoked.check(identity)
     if chat and identity.token_name:
         if not re.fullmatch(CLIENT_ID_PATTERN, chat):
             raise Unauthorized(f"{CHAT} is no name of a chat.", hint="Letters, digits and . _ : @ -, 128 at most.")
-        return identity.model_copy(update={"client_id": token_client(identity.token_name, chat)})
+        identity = identity.model_copy(update={"client_id": token_client(identity.token_name, chat)})
+    if revoked is not None:
+        revoked.check(identity)
     return identity
+
+
+def _expired() -> Unauthorized:
+    return Unauthorized("The token has expired.")
 
 
 @lru_cache(maxsize=1_000)

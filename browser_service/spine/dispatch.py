@@ -1,6 +1,7 @@
 """Runs every call, from whichever door: this is the front half of THE SPINE, and no Playwright is here."""
 
 import asyncio
+import time
 from collections.abc import Awaitable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -35,6 +36,7 @@ from shared.wire import REPLY_WITHIN_MS
 
 _HEARTBEAT_S = 2.0
 _FINISHES_WITHIN_S = 1.0
+_LONGEST_CALL_S = 86_400
 
 log = structlog.get_logger(__name__)
 
@@ -164,7 +166,8 @@ class Dispatcher:
         return reply
 
     async def _run_to_end(self, call: FrontCall) -> Outcome:
-        """Do the call, and return its outcome whatever fails."""
+        """Do the call, and return its outcome whatever fails. It is stopped when its caller's token ends."""
+        ending = asyncio.create_task(self._stop_at_expiry(call)) if _expires_soon(call.caller) else None
         try:
             return await self._do(call)
         except BrowseError as error:
@@ -172,6 +175,13 @@ class Dispatcher:
         except Exception:
             log.exception("call failed unexpectedly", action=call.action.name())
             return Outcome(call_id=call.call_id, error=unexpected("The service failed at this call.").body())
+        finally:
+            if ending is not None:
+                ending.cancel()
+
+    async def _stop_at_expiry(self, call: FrontCall) -> None:
+        await asyncio.sleep((call.caller.expires_at or 0) - time.time())  # nothing else tells of that moment
+        await self.host_calls.stop(call.record)
 
     async def _do(self, call: FrontCall) -> Outcome:
         """Do the action where it belongs: in a new session, step by step, here, or on the host."""
@@ -195,3 +205,8 @@ class Dispatcher:
         named_id = call.action.requested_session if call.action.scope is Scope.SESSION else None
         session_id = outcome.page.session_id if outcome.page else named_id
         self.intake.directory.sessions.count_call(session_id, failed=outcome.error is not None)
+
+
+def _expires_soon(caller: Identity) -> bool:
+    """Return whether the caller's token may end before a call of it does."""
+    return caller.expires_at is not None and caller.expires_at - time.time() < _LONGEST_CALL_S

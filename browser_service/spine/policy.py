@@ -43,12 +43,15 @@ class Policy:
     directory: Directory = field(default_factory=Directory)
     cookie_values: bool = False
     """Says whether the owner lets tokens without limits read the cookie values of the shared login."""
+    check_token: Callable[[Identity], None] = lambda _: None
+    """Raises Unauthorized for a caller whose token is no longer good."""
 
     def __post_init__(self) -> None:
         self.rules: list[Rule] = [self._check_kind, self._check_session, self._check_origins, _check_person]
 
     def check(self, caller: Identity, action: Action) -> None:
         """Raise Forbidden if a rule refuses the action, or one that it carries."""
+        self.check_token(caller)
         for each in action.every_part():
             for rule in self.rules:
                 rule(caller, each)

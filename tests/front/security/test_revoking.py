@@ -1,6 +1,8 @@
 """Tests tokens that are taken back: refused at once, on open streams too, and after a restart."""
 
 import asyncio
+import time
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import httpx
@@ -9,6 +11,7 @@ import pytest
 from client.credentials import mint, token_id
 from shared import wire
 from tests.support.service import Agent, RunningService, running_service, settings_for
+from tests.support.tokens import sharing, token_for
 
 pytestmark = pytest.mark.anyio
 
@@ -110,3 +113,45 @@ async def test_only_the_accounts_owner_revokes_and_says_what(service: RunningSer
     bodies: list[dict[str, object]] = [{}, {"clients": []}, {"clients": [1]}, {"tokenId": ""}]
     for body in bodies:
         assert (await revoke(service, body)).json()["error"]["code"] == "VALIDATION_ERROR"
+
+
+async def test_a_chat_that_shares_a_token_is_revoked_by_its_own_id(service: RunningService) -> None:
+    named = await token_for(service, "team-of-two")
+    async with sharing(service, named, "chat-1") as one, sharing(service, named, "chat-2") as two:
+        await one.call("open_page", pageId="of-one")
+        page = service.parts.directory.get("of-one")
+        assert page is not None
+        await revoke(service, {"clients": [page.holder_id]})
+        assert await refused(one)
+        assert not await refused(two)
+
+
+async def test_a_token_that_ends_takes_its_running_calls_with_it_and_no_step_follows(service: RunningService) -> None:
+    named = await token_for(service, "brief", expires_at=time.time() + 1.5)
+    async with sharing(service, named) as brief, asyncio.timeout(10):
+        await brief.call("open_page", pageId="p")
+        waits = asyncio.create_task(brief.reply("wait", pageId="p", duration=30_000))
+        steps = [{"action": "wait", "duration": 25_000}, {"action": "open_page", "pageId": "late"}]
+        batch = asyncio.create_task(brief.reply("batch", steps=steps, pageId="p"))
+        assert (await waits).json()["error"]["code"] == "CANCELLED"
+        assert not (await batch).json()["success"]
+        assert service.parts.directory.get("late") is None
+        assert (await brief.reply("list_pages")).json()["error"]["message"] == "The token has expired."
+
+
+async def test_a_body_that_comes_after_its_token_was_revoked_is_not_done(service: RunningService) -> None:
+    named, begun, revoked = await token_for(service, "slow"), asyncio.Event(), asyncio.Event()
+
+    async def body() -> AsyncIterator[bytes]:
+        begun.set()
+        await revoked.wait()
+        yield b'{"action": "open_page", "pageId": "late"}'
+
+    async with sharing(service, named) as slow, asyncio.timeout(10):
+        headers = {"content-type": "application/json"}
+        late = asyncio.create_task(slow.http.post(wire.BROWSER, content=body(), headers=headers))
+        await begun.wait()
+        await service.parts.administration.revoke_named("slow")
+        revoked.set()
+        assert (await late).json()["error"]["code"] == "UNAUTHORIZED"
+        assert service.parts.directory.get("late") is None

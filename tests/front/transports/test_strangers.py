@@ -75,7 +75,10 @@ async def test_a_client_that_may_be_elsewhere_names_no_files_of_this_machine(
     assert asked == []
 
 
-@pytest.mark.parametrize("twice", ["Host", "Origin", "Content-Type", "Content-Length", "Authorization", "X-API-Key"])
+@pytest.mark.parametrize(
+    "twice",
+    ["Host", "Origin", "Content-Type", "Content-Length", "Transfer-Encoding", "Authorization", "X-API-Key"],
+)
 @pytest.mark.parametrize("transport", ["http", "websocket"])
 async def test_a_header_that_stands_twice_is_refused(every: Listening, transport: str, twice: str) -> None:
     host, body = address(every.urls[transport]), b"{}"
@@ -96,12 +99,13 @@ async def test_a_header_that_stands_twice_is_refused(every: Listening, transport
         headers["Content-Length"] = "0"
     lines = [f"{name}: {value}" for name, value in headers.items()]
     whole = "\r\n".join([start, *lines, "", ""]).encode()
-    value = "1" if twice == "Content-Length" else headers[twice]  # h11 makes two that are alike into one
+    other = {"Content-Length": "1", "Transfer-Encoding": "chunked"}  # h11 makes two lengths that are alike into one
+    value = other.get(twice) or headers[twice]
     again = "\r\n".join([start, *lines, f"{twice}: {value}", "", ""]).encode()
     assert await status(host, whole + body) == (101 if transport == "websocket" else 400)
     said = await answer(host, again + body)
     assert said.startswith(b"HTTP/1.1 400")
-    assert b"twice" in said or b"Invalid HTTP request" in said  # the parser refuses some by itself
+    assert b"twice" in said or b"in two ways" in said or b"Invalid HTTP request" in said  # the parser's own refusal
 
 
 async def test_a_key_goes_to_another_machine_encrypted_or_not_at_all() -> None:
