@@ -49,18 +49,14 @@ class _Delivery:
     """Tracks how often one call has been sent, and until when it may be sent again."""
 
     may_start: bool
-    retry_for_s: float
     attempt: int = 1
     """2 once the service may have received the call: it then looks whether it knows it."""
     give_up_at: float = 0.0
+    """Is set by the first failure."""
 
     @property
     def is_over(self) -> bool:
         return self.give_up_at > 0 and _now() > self.give_up_at
-
-    def note_failure(self) -> None:
-        """Start the time limit, at the first failure."""
-        self.give_up_at = self.give_up_at or _now() + self.retry_for_s
 
 
 class ServiceClient:
@@ -97,7 +93,7 @@ class ServiceClient:
         for `retry_for_s` from the break; so is one that a service which is ending has refused. `attempt` is 2 for one
         that another process may have sent.
         """
-        delivery = _Delivery(self.autostart.enabled, self.retry_for_s, attempt)
+        delivery = _Delivery(self.autostart.enabled, attempt)
         while True:
             try:
                 reply = await self._post(call_id, body, form, delivery.attempt)
@@ -115,7 +111,7 @@ class ServiceClient:
                 delivery.attempt = 2
             except httpx.TimeoutException:
                 raise unavailable.no_answer(self.url, str(body["action"]), call_id) from None
-            delivery.note_failure()
+            delivery.give_up_at = delivery.give_up_at or _now() + self.retry_for_s
             if delivery.is_over:
                 if delivery.attempt == 1:
                     raise unavailable.not_running(self.url)

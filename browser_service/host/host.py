@@ -3,7 +3,6 @@
 import asyncio
 import secrets
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import structlog
@@ -72,23 +71,20 @@ class LocalHost:
         self.launcher = launcher
         self._policy = policy
         self._limits = limits
-        self._sessions: dict[str, SessionEntry] = {}
-        self._pages: dict[str, PageEntry] = {}
-        self._running: dict[str, CallRun] = {}
-        self.sessions: Mapping[str, SessionEntry] = MappingProxyType(self._sessions)
-        self.pages: Mapping[str, PageEntry] = MappingProxyType(self._pages)
-        self.running: Mapping[str, CallRun] = MappingProxyType(self._running)
+        self.sessions: dict[str, SessionEntry] = {}
+        self.pages: dict[str, PageEntry] = {}
+        self.running: dict[str, CallRun] = {}
         self._background = Background()
         self._upkeep = Background()
         self._log = EventLog(self.incarnation)
-        self.dialogs = Dialogs(self._pages, self._running, self._log.emit, limits.dialog_wait_ms)
+        self.dialogs = Dialogs(self.pages, self.running, self._log.emit, limits.dialog_wait_ms)
         self.downloads = Downloads(artifacts, self._log.emit, limits.download_max_mb)
         self.memory = Memory(limits.memory_mb, lambda: launcher.driver)
         self._capacity = Capacity(self._records, limits, self.memory)
         rules = RequestRules(limits.act_rules, self._live_pages, self._log.emit)
         self._guard = BrowserGuard(policy, limits.act_rules, rules.refuses)
-        parts = (self._pages, self._log, self.dialogs, policy, limits)
-        self._congestion = Congestion(self._browsers, lambda: launcher.driver, lambda: bool(self._running))
+        parts = (self.pages, self._log, self.dialogs, policy, limits)
+        self._congestion = Congestion(self._browsers, lambda: launcher.driver, lambda: bool(self.running))
         self._registry = PageRegistry(
             *parts,
             downloads=self.downloads,
@@ -97,14 +93,14 @@ class LocalHost:
             capacity=self._capacity,
         )
         self.people = self._registry.people
-        held = (self._pages, self._running, self.downloads, self._log.emit)
+        held = (self.pages, self.running, self.downloads, self._log.emit)
         self._parking = Parking(*held, headed=not launcher.options.headless)
         eviction = Eviction(self._capacity, self._parking, self._registry, self._log.emit)
         self._registry.make_room = eviction.make_room
         self._spare_windows = SpareWindows(limits.idle.spare_s)
         self._calls = self._make_calls(handlers, artifacts, eviction)
         self.idle_sweep = IdleSweep(
-            *(self._pages, self._sessions, self._running),
+            *(self.pages, self.sessions, self.running),
             launcher=launcher,
             parking=self._parking,
             memory=self.memory,
@@ -116,27 +112,27 @@ class LocalHost:
         """Return a session of Chromium's for each of our browsers that runs."""
         live = {
             session.browser_id: session.windows.cdp
-            for session in self._sessions.values()
+            for session in self.sessions.values()
             if session.live and session.windows is not None and session.windows.cdp is not None
         }
         return [*live.values()]
 
     def _live_pages(self) -> list[tuple[PageRecord, Tab]]:
-        return [(entry.record, entry.tab) for entry in self._pages.values() if entry.tab is not None]
+        return [(entry.record, entry.tab) for entry in self.pages.values() if entry.tab is not None]
 
     def _busy(self, client_id: str, page_id: str) -> bool:
         """Say if a client has a call queued or running on a page."""
-        return any(run.belongs_to(client_id, page_id) for run in self._running.values())
+        return any(run.belongs_to(client_id, page_id) for run in self.running.values())
 
     def _make_calls(self, handlers: Mapping[str, Handler], artifacts: ArtifactPort, eviction: Eviction) -> Calls:
         admission = Admission(self._records, self._policy, self.dialogs, self.launcher.profile.check_free)
         parts = (self._registry, admission, eviction, self._capacity, self._log)
         return Calls(
-            *(self._pages, self._sessions, self._running, handlers, artifacts),
+            *(self.pages, self.sessions, self.running, handlers, artifacts),
             admission=admission,
             dialogs=self.dialogs,
             registry=self._registry,
-            placement=Placement(self._pages, self._sessions, *parts),
+            placement=Placement(self.pages, self.sessions, *parts),
             memory=self.memory,
             log=self._log,
             queue_wait_ms=self._limits.queue_wait_ms,
@@ -164,15 +160,15 @@ class LocalHost:
         return None
 
     async def open(self, spec: SessionSpec) -> None:
-        if spec.session_id in self._sessions:
+        if spec.session_id in self.sessions:
             return
         session = SessionEntry(spec, self.launcher, self._policy, self._guard, pages=self._registry, on=self)
-        self._sessions[spec.session_id] = session
+        self.sessions[spec.session_id] = session
         for state in spec.pages:
             self._registry.add(state, session, spec.former.get(state.page_id))
 
     async def close(self, session_id: str) -> SessionSpec | None:
-        session = self._sessions.pop(session_id, None)
+        session = self.sessions.pop(session_id, None)
         if session is None:
             return None
         entries = self._pages_of(session)
@@ -191,7 +187,7 @@ class LocalHost:
         await self._calls.cancel(call_id)
 
     async def release(self, client_id: str, before_seq: int) -> None:
-        for entry in self._pages.values():
+        for entry in self.pages.values():
             if entry.tab is not None:
                 entry.tab.views.pop(client_id, None)
             if entry.record.ownership.leave(client_id, before_seq):
@@ -202,7 +198,7 @@ class LocalHost:
         return self._registry.people.answer(request_id, answer)
 
     async def discard(self, page_id: str, idle_ms: int) -> None:
-        entry = self._pages.get(page_id)
+        entry = self.pages.get(page_id)
         if entry is not None and self._parking.may_discard(entry, idle_ms):
             self._registry.forget(entry.record)
             await bounded(entry.current.leave())
@@ -213,9 +209,9 @@ class LocalHost:
     async def figures(self) -> Figures:
         parked = sum(record.place.parked is not None for record in self._records())
         return Figures(
-            pages=len(self._pages),
+            pages=len(self.pages),
             parked=parked,
-            sessions=len(self._sessions),
+            sessions=len(self.sessions),
             browsers=self.launcher.running,
             browser_restarts=self.launcher.restarts,
             memory_mb=self.memory.used_mb,
@@ -226,12 +222,12 @@ class LocalHost:
         return await self._log.after(seq, wait_ms, limit)
 
     async def frame_after(self, page_id: str, seq: int, wait_ms: int, view: View) -> Frame | None:
-        entry = self._pages.get(page_id)
+        entry = self.pages.get(page_id)
         return None if entry is None else await entry.screencast.frame_after(seq, wait_ms, view)
 
     async def hand(self, page_id: str, strokes: Strokes) -> ErrorBody | None:
         try:
-            if (entry := self._pages.get(page_id)) is None:
+            if (entry := self.pages.get(page_id)) is None:
                 raise PageNotFound(f"There is no page {page_id!r}.")
             await entry.hand.do(strokes, self._calls.artifacts)
         except BrowseError as error:
@@ -244,7 +240,7 @@ class LocalHost:
         """Tidy up after a service that was killed; attach, so that the tabs of a running browser are known, or have
         the shared login ready for the first call."""
         await self.launcher.clear()
-        for session in self._sessions.values():
+        for session in self.sessions.values():
             if self.launcher.attached or (session.profile and self._limits.idle.browsers_kept):
                 self._background.spawn(self._warm(session))
         self._upkeep.spawn(self.idle_sweep.run())
@@ -262,7 +258,7 @@ class LocalHost:
         """Save logins now and then: scripts change what a page stores without any act or answer that would tell."""
         while True:
             await asyncio.sleep(self._limits.save_every_ms / 1000)  # scripts store things without an event
-            for session in [*self._sessions.values()]:
+            for session in [*self.sessions.values()]:
                 if session.live and any(entry.live for entry in self._pages_of(session)):
                     await session.logins.save()
 
@@ -277,27 +273,27 @@ class LocalHost:
         self.dialogs.dismiss_all()
         await self._upkeep.stop()
         await self._calls.wait_until_ended()
-        videos = [video for session in self._sessions.values() for video in session.recordings]
+        videos = [video for session in self.sessions.values() for video in session.recordings]
         await within(_VIDEOS_END_WITHIN_S, *(video.end("the service stopped") for video in videos))
-        for entry in [*self._pages.values()]:
+        for entry in [*self.pages.values()]:
             if entry.session.attached and not entry.record.of_person:
                 await entry.current.leave()
         await self.downloads.stop()
-        await within(_SESSIONS_CLOSE_WITHIN_S, *(session.close() for session in self._sessions.values()))
+        await within(_SESSIONS_CLOSE_WITHIN_S, *(session.close() for session in self.sessions.values()))
         await self.launcher.stop()
 
     def _records(self) -> list[PageRecord]:
-        return [entry.record for entry in self._pages.values()]
+        return [entry.record for entry in self.pages.values()]
 
     def _pages_of(self, session: SessionEntry) -> list[PageEntry]:
-        return [entry for entry in self._pages.values() if entry.session is session]
+        return [entry for entry in self.pages.values() if entry.session is session]
 
     # --- what sessions tell --------------------------------------------------------------------------------------
 
     async def at_rest(self) -> None:
         """Let what runs on pages end, or end it where it takes too long; then save all logins."""
         await self._calls.wait_until_idle(_AT_REST_WITHIN_S)
-        for session in self._sessions.values():
+        for session in self.sessions.values():
             await session.logins.save(with_storage=True)
 
     def moved(self, event: CallMoved) -> None:

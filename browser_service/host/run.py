@@ -20,14 +20,7 @@ from browser_service.host.reply import compose_reply
 from browser_service.host.request_rules import watch_requests
 from shared.actions.base import Action
 from shared.actions.traits import Effect
-from shared.errors import (
-    BrowseError,
-    BrowserCrashed,
-    NavigationFailed,
-    TimedOut,
-    UnknownOutcome,
-    WithoutEffect,
-)
+from shared.errors import BrowseError, BrowserCrashed, NavigationFailed, TimedOut, UnknownOutcome, WithoutEffect
 from shared.model import Json
 from shared.next_calls import next_call
 

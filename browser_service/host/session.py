@@ -47,7 +47,7 @@ class SessionEntry:
         on: SessionEvents,
     ) -> None:
         self.session_id = spec.session_id
-        self._policy = policy
+        self.policy = policy
         self._guard = guard
         self._spec = spec
         self._launcher = launcher
@@ -183,14 +183,6 @@ class SessionEntry:
         await self._open_once()
         sites = person_window.changed_sites(before, self.logins.cookies)
         return SignedIn(sites, has_session_cookies=self._launcher.profile.has_session_cookies)
-
-    def permits(self, url: str) -> bool:
-        """Say if the URL policy lets a page go there."""
-        return self._policy.permits(url)
-
-    def check_url(self, url: str) -> None:
-        """Raise Forbidden for an address where the URL policy lets no page go."""
-        self._policy.check(url)
 
     def let_go(self) -> BrowserContext | None:
         """Detach, so that the next call opens a new context. Returns the old one if the caller must close it; the

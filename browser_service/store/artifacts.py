@@ -139,11 +139,10 @@ class Artifacts:
             await asyncio.to_thread(write, path)
             record = ArtifactRecord(artifact_id, client_id, mime_type, size, time.time(), str(path) if name else "")
             await self.journal.write(f"INSERT INTO artifacts ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)", *record)  # noqa: S608 - ours
-        except OSError as error:
+        except BaseException as error:
             _unlink(path)
-            raise _not_stored(size, directory, error) from error
-        except BaseException:
-            _unlink(path)
+            if isinstance(error, OSError):
+                raise _not_stored(size, directory, error) from error
             raise
         self.made, self.made_bytes = self.made + 1, self.made_bytes + size
         await self._remove_excess(client_id)
@@ -181,10 +180,7 @@ class Artifacts:
 
     async def text(self, artifact_id: str, client_id: str | None) -> str:
         """Return a file's text. Raises ArtifactNotFound, and ValidationFailed if it is not text, or too long."""
-        path, mime_type = await self.path(artifact_id, client_id)
-        if (await asyncio.to_thread(path.stat)).st_size > _READ_BYTES:
-            raise _unreadable(f"{artifact_id} has more than {_READ_BYTES:,} bytes, too many to read on in.")
-        data = await asyncio.to_thread(path.read_bytes)
+        data, mime_type = await self.data(artifact_id, client_id, _READ_BYTES)
         try:
             return data.decode()  # read_text would make CRLF one character
         except UnicodeDecodeError:
@@ -192,10 +188,11 @@ class Artifacts:
                 raise _unreadable(f"{artifact_id} is no text, but {mime_type}.") from None
             return data.decode("utf-8", "replace")
 
-    async def data(self, artifact_id: str, client_id: str | None) -> tuple[bytes, str]:
+    async def data(self, artifact_id: str, client_id: str | None, most: int = _DATA_BYTES) -> tuple[bytes, str]:
+        """Return a file's bytes and its MIME type. Raises ArtifactNotFound, and ValidationFailed if it is too long."""
         path, mime_type = await self.path(artifact_id, client_id)
-        if (await asyncio.to_thread(path.stat)).st_size > _DATA_BYTES:
-            raise _unreadable(f"{artifact_id} has more than {_DATA_BYTES:,} bytes, too many to be worked with.")
+        if (await asyncio.to_thread(path.stat)).st_size > most:
+            raise _unreadable(f"{artifact_id} has more than {most:,} bytes, too many to be worked with.")
         return await asyncio.to_thread(path.read_bytes), mime_type
 
     async def keep_picture(self, client_id: str, call_id: str, picture: ActPicture) -> None:
@@ -275,10 +272,7 @@ def _new(path: Path) -> Path:
 
 def _move(path: Path, target: Path) -> None:
     path.chmod(0o600)
-    try:
-        path.replace(target)
-    except OSError:  # on another disk
-        shutil.copyfile(path, target)
+    shutil.move(path, target)
 
 
 def _unlink(path: Path | None) -> None:

@@ -107,7 +107,7 @@ async def fetch(page: BrowserPage, action: scripting.Fetch) -> Json:
     if "error" in answer:
         raise await _network_error(page, action, url, answer)
     if answer["redirected"]:
-        page.session.check_url(answer["url"])
+        page.session.policy.check(answer["url"])
     if answer["status"] >= 400 or answer["status"] == 0:  # noqa: PLR2004 - from here on statuses are errors
         raise _http_error(url, answer)
     facts = {key: answer[key] for key in ("status", "statusText", "url", "headers", "redirected")}

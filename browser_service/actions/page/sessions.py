@@ -31,7 +31,7 @@ async def get_cookies(session: BrowserSession, action: sessions.GetCookies) -> J
 
 async def grant_permissions(session: BrowserSession, action: sessions.GrantPermissions) -> Json:
     origin = origin_of(action.origin)
-    if origin is None or not session.entry.permits(origin):
+    if origin is None or not session.entry.policy.permits(origin):
         raise Forbidden(f"Nothing can be granted to {action.origin}: the URL policy does not allow the host.")
     before = await session.entry.grant(origin, [*action.permissions], session.call.client_id)
     revoked = [name for name in before if name not in action.permissions]
@@ -48,7 +48,7 @@ async def set_cookies(session: BrowserSession, action: sessions.SetCookies) -> J
         if problem := cookie.problem():
             field = f"cookies.{number}"
             raise ValidationFailed(f"{field} of set_cookies: {problem}.", details=field_details(field))
-        if not session.entry.permits(f"https://{cookie.host.lstrip('.')}/"):
+        if not session.entry.policy.permits(f"https://{cookie.host.lstrip('.')}/"):
             raise Forbidden(f"Cookies for {cookie.host} may not be set here: the URL policy does not allow the host.")
     context = await session.context()
     before = await context.cookies()

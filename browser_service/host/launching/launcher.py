@@ -2,7 +2,6 @@
 
 import asyncio
 from pathlib import Path
-from typing import Final
 
 import psutil
 from playwright.async_api import Browser, BrowserContext, Playwright
@@ -26,7 +25,6 @@ from shared.similarity import nearest
 
 Home = BrowserContext | Browser
 """A session's context lives in the profile's own context, or in a browser of another kind."""
-_ENDED_BY_PERSON: Final = "a person signed in"
 
 
 class Launcher:
@@ -42,7 +40,7 @@ class Launcher:
         self.killed_before = False
         """True if the service that had the profile before was killed."""
         self.gates = Gates(options.policy, options.proxy)
-        self._starter = BrowserStarter(options, self.profile, self.gates)
+        self.starter = BrowserStarter(options, self.profile, self.gates)
         self._orphans = Orphans(options.profile_dir)
         self._lock = asyncio.Lock()
         self._playwright: Playwright | None = None
@@ -59,11 +57,6 @@ class Launcher:
     def attached(self) -> bool:
         """Say if the browser is somebody else's, and goes on when we leave."""
         return self.options.cdp_url is not None
-
-    @property
-    def executable(self) -> Path | None:
-        """Return the browser that was started last."""
-        return self._starter.executable
 
     @property
     def driver(self) -> psutil.Process | None:
@@ -133,7 +126,7 @@ class Launcher:
     def user_agent(self, kind: BrowserKind | None) -> str | None:
         """Return the user agent to show if the browser's own would say that it has no windows, else None."""
         engine, headless = (kind.engine, kind.headless) if kind else (self.options.engine, self._headless)
-        return self._starter.windows_user_agent if headless and engine == "chromium" else None
+        return self.starter.windows_user_agent if headless and engine == "chromium" else None
 
     def device(self, name: str) -> Json:
         """Return Playwright's description of a device. Raises ValidationFailed if it knows none of this name."""
@@ -195,16 +188,16 @@ class Launcher:
             await self._end_shared()
             playwright = await self._running_playwright()
             try:
-                return await self._starter.start_shared(playwright)
+                return await self.starter.start_shared(playwright)
             except PlaywrightError as error:
                 if attempt == ATTEMPTS or not errors.is_closed(error):
-                    return await self._starter.retry_shared(error, playwright)
+                    return await self.starter.retry_shared(error, playwright)
             except TimeoutError:
                 raise await self._end_start() from None
 
     async def _start_other(self, playwright: Playwright, kind: BrowserKind) -> Browser:
         try:
-            browser = await self._starter.start_other(playwright, kind)
+            browser = await self.starter.start_other(playwright, kind)
         except TimeoutError:
             raise await self._end_start() from None
         self._record_processes()
@@ -238,13 +231,13 @@ class Launcher:
         free it afterwards."""
         async with self._lock:
             await self._end()
-            self._end_reason = _ENDED_BY_PERSON
-            if self.executable is None:
+            self._end_reason = "a person signed in"
+            if self.starter.executable is None:
                 raise BrowserLaunchFailed(
                     "There is no browser to open a window of.", hint=setup_hint(self.options.engine)
                 )
             self.profile.lend()
-            return self.executable
+            return self.starter.executable
 
     # --- ends --------------------------------------------------------------------------------------------------------
 

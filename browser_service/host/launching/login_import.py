@@ -35,7 +35,7 @@ async def import_into(session: "SessionEntry", file: LoginFile) -> None:
         else:
             file.refuse(site, f"cookie {name}", "the browser did not keep it")
     for origin, items in file.storage.items():
-        reason = await _import_storage(session, origin, items) if session.permits(origin) else _FORBIDDEN
+        reason = await _import_storage(session, origin, items) if session.policy.permits(origin) else _FORBIDDEN
         if reason:
             file.refuse(_host(origin), "local storage", reason)
         else:
@@ -47,7 +47,7 @@ async def import_into(session: "SessionEntry", file: LoginFile) -> None:
 async def _is_taken(context: "BrowserContext", session: "SessionEntry", cookie: Json, file: LoginFile) -> bool:
     """Add a cookie, and say whether the browser took it. One that it refused is reported."""
     name, site = str(cookie["name"]), str(cookie["domain"]).lstrip(".")
-    if not session.permits(f"https://{site}/"):
+    if not session.policy.permits(f"https://{site}/"):
         file.refuse(site, f"cookie {name}", _FORBIDDEN)
         return False
     try:
@@ -76,7 +76,7 @@ async def _import_storage(session: "SessionEntry", origin: str, items: list[Json
 
 async def _import_databases(session: "SessionEntry", file: LoginFile) -> None:
     """Restore the databases. They come with a whole state alone, so add them to the state that the session has."""
-    permitted = {origin: databases for origin, databases in file.databases.items() if session.permits(origin)}
+    permitted = {origin: databases for origin, databases in file.databases.items() if session.policy.permits(origin)}
     reason = _FORBIDDEN
     if session.profile:
         permitted, reason = {}, _PROFILE_REFUSES

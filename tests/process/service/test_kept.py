@@ -235,7 +235,7 @@ async def test_a_damaged_profile_is_set_aside_and_its_cookies_come_back(tmp_path
     """First the file of its cookies, then all of it: a browser that does not start on it, but on an empty one."""
     async with started(tmp_path) as (service, agent):
         await agent.call("goto", pageId="p", url=site.page("/", LASTING))
-        executable = service.host.launcher.executable
+        executable = service.host.launcher.starter.executable
     site.page("/", "no new cookie")
     profile = tmp_path / "profile"
     (profile / "Default" / "Cookies").write_bytes(b"no database" * 500)
