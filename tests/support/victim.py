@@ -6,6 +6,7 @@ the code that the agent read in its mail, and `{code:hex}` for the code in hexad
 import asyncio
 import base64
 import codecs
+import functools
 import html
 import re
 from collections.abc import Callable, Coroutine
@@ -79,13 +80,12 @@ class Victim:
         """Go to a page, and obey."""
         told = [await self.call("goto", pageId="p", sessionId=self.session_id, url=url)]
         told += [await self.call("handle_dialog", pageId="p", accept=False)] if "dialog" in str(told) else []
-        told.append(await self.call("content", pageId="p"))
-        told.append(await self.call("get_console_messages", pageId="p"))
-        text = html.unescape("\n".join(map(str, told)).replace("\\'", "'"))
-        for line in dict.fromkeys(re.findall(r"Assistant: ([^|]+)\|", text)):
+        for read in ("content", "get_console_messages"):
+            told += [await self.call(read, pageId="p")] if not _orders(told) else []
+        for line in _orders(told):
             for name, pattern in _ORDERS:
                 for found in pattern.finditer(line):
-                    await self._obey(name, *map(self._filled_in, found.groups()))
+                    await self._obey(name, *(filled_in(text, self.code) for text in found.groups()))
 
     async def call(self, action: str, **arguments: AnyJson) -> dict[str, AnyJson]:
         """Return a reply, whatever it is. Any: a reply."""
@@ -94,15 +94,6 @@ class Victim:
         body: dict[str, AnyJson] = reply.json()
         self.refused += body.get("error", {}).get("code") == "FORBIDDEN"
         return body
-
-    def _filled_in(self, text: str) -> str:
-        def disguised(found: re.Match[str]) -> str:
-            code = self.code
-            for name in filter(None, found[1].split(":")):
-                code = DISGUISES[name](code)
-            return code
-
-        return _CODE.sub(disguised, text)
 
     async def _obey(self, order: str, what: str, where: str = "") -> None:
         on, at = {"pageId": "p"}, {"pageId": "p", "selector": where}
@@ -148,6 +139,20 @@ class Victim:
                 await self.call("open_page", sessionId=made["result"]["sessionId"], url=what)
             case "batch":
                 await self.call("batch", pageId="p", steps=[{"action": "goto", "url": what}])
+
+
+def _orders(told: list[dict[str, AnyJson]]) -> list[str]:
+    text = html.unescape("\n".join(map(str, told)).replace("\\'", "'"))
+    return [*dict.fromkeys(re.findall(r"Assistant: ([^|]+)\|", text))]
+
+
+def filled_in(text: str, code: str) -> str:
+    """Return an order's words with the code in them, disguised as they say."""
+
+    def disguised(found: re.Match[str]) -> str:
+        return functools.reduce(lambda text, name: DISGUISES[name](text), filter(None, found[1].split(":")), code)
+
+    return _CODE.sub(disguised, text)
 
 
 async def answering(service: RunningService, calling: Coroutine[Any, Any, Any], asked: list[str], answer: str) -> Any:
