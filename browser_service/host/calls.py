@@ -129,11 +129,6 @@ class Calls:
         for run in [*self.running.values()]:
             run.cancel.request(ending=True)
 
-    @property
-    def idle(self) -> bool:
-        """Say if no call is being worked on."""
-        return not self._working
-
     async def wait_until_ended(self) -> None:
         """Wait for the end of those that were cancelled."""
         if self._working:

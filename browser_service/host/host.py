@@ -35,11 +35,10 @@ from browser_service.host.seam import HostLimits
 from browser_service.host.session import SessionEntry
 from browser_service.host.spare_windows import SpareWindows
 from browser_service.security.urls import UrlPolicy
-from shared.calls import Call, Notice, Outcome
+from shared.calls import Call, Outcome
 from shared.errors import BrowseError, ErrorBody, PageNotFound
-from shared.events import CallMoved, EventBatch, NoticeGiven, StateSaved
+from shared.events import EventBatch, HostEvent
 from shared.frames import Frame, View
-from shared.model import Json
 from shared.pages import Answer, Figures, PageState, SessionOptions, SessionSpec
 from shared.strokes import Strokes
 
@@ -67,7 +66,6 @@ class LocalHost:
         limits: HostLimits,
     ) -> None:
         # Longer than 40 lines, because the parts are made here in the order in which they need each other.
-        self.incarnation = secrets.token_hex(6)
         self.launcher = launcher
         self._policy = policy
         self._limits = limits
@@ -76,7 +74,7 @@ class LocalHost:
         self.running: dict[str, CallRun] = {}
         self._background = Background()
         self._upkeep = Background()
-        self._log = EventLog(self.incarnation)
+        self._log = EventLog(secrets.token_hex(6))
         self.dialogs = Dialogs(self.pages, self.running, self._log.emit, limits.dialog_wait_ms)
         self.downloads = Downloads(artifacts, self._log.emit, limits.download_max_mb)
         self.memory = Memory(limits.memory_mb, lambda: launcher.driver)
@@ -140,11 +138,6 @@ class LocalHost:
             spare_windows=self._spare_windows,
         )
 
-    @property
-    def idle(self) -> bool:
-        """Say if no call is being worked on."""
-        return self._calls.idle
-
     # --- the seam ------------------------------------------------------------------------------------------------
 
     async def run(self, call: Call) -> Outcome:
@@ -207,10 +200,9 @@ class LocalHost:
         return [record.state() for record in self._records()]
 
     async def figures(self) -> Figures:
-        parked = sum(record.place.parked is not None for record in self._records())
         return Figures(
             pages=len(self.pages),
-            parked=parked,
+            parked=sum(record.place.parked is not None for record in self._records()),
             sessions=len(self.sessions),
             browsers=self.launcher.running,
             browser_restarts=self.launcher.restarts,
@@ -296,15 +288,9 @@ class LocalHost:
         for session in self.sessions.values():
             await session.logins.save(with_storage=True)
 
-    def moved(self, event: CallMoved) -> None:
-        self._log.emit(event)
-
     def opened(self) -> None:
         if not self.launcher.attached:
             self._upkeep.spawn(self.memory.measure_roughly())
 
-    def say(self, text: str) -> None:
-        self._log.emit(NoticeGiven(client_id="", notice=Notice(text=text)))
-
-    def state(self, session_id: str, state: Json, name: str = "", client_id: str = "") -> None:
-        self._log.emit(StateSaved(session_id=session_id, state=state, name=name, client_id=client_id))
+    def emit(self, event: HostEvent) -> None:
+        self._log.emit(event)

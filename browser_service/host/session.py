@@ -24,7 +24,9 @@ from browser_service.host.session_events import PageEvents, SessionEvents
 from browser_service.host.windows import Windows
 from browser_service.rules.turns import PageQueue
 from browser_service.security.urls import UrlPolicy
+from shared.calls import Notice
 from shared.errors import BrowserCrashed
+from shared.events import NoticeGiven, StateSaved
 from shared.model import Json
 from shared.pages import SessionSpec
 
@@ -50,16 +52,17 @@ class SessionEntry:
         self.policy = policy
         self._guard = guard
         self._spec = spec
-        self._launcher = launcher
+        self.launcher = launcher
         self._pages = pages
         self._on = on
         self._home: Home | None = None
-        self._context: BrowserContext | None = None
+        self.opened: BrowserContext | None = None
+        """Is Playwright's context, while there is one."""
         self.browser_id = ""
         """Names the browser that it was opened in last."""
         self.windows: Windows | None = None
         self._opening: asyncio.Task[Windows] | None = None
-        self.queue = PageQueue(on.moved)
+        self.queue = PageQueue(on.emit)
         self.logins = Logins(spec.state, storage=not spec.profile, context=self._own_context, on_saved=self._on_saved)
         self.used_at = time.monotonic()
         self.recordings: set[Recording] = set()
@@ -77,35 +80,26 @@ class SessionEntry:
     @property
     def kind(self) -> BrowserKind | None:
         """Return the kind of its browser; None for the shared one."""
-        return self._launcher.kind(self._spec)
+        return self.launcher.kind(self._spec)
 
     @property
     def headless(self) -> bool:
         """True where nobody sees its windows."""
-        return self._launcher.is_headless(self._spec)
+        return self.launcher.is_headless(self._spec)
 
     @property
     def attached(self) -> bool:
         """True where its browser is somebody else's."""
-        return self._launcher.attached
+        return self.launcher.attached
 
     @property
     def live(self) -> bool:
-        browser = self._context.browser if self._context is not None else None
-        return self._launcher.runs(self._home) and (browser is None or browser.is_connected())
-
-    @property
-    def opened(self) -> BrowserContext | None:
-        """Playwright's context, while there is one; asking starts nothing."""
-        return self._context
-
-    def ended(self) -> str:
-        """Say in words how the browser of an earlier context ended."""
-        return self._launcher.end_reason()
+        browser = self.opened.browser if self.opened is not None else None
+        return self.launcher.runs(self._home) and (browser is None or browser.is_connected())
 
     def owns(self, page: Page) -> bool:
         """Say if a page is of the browser that runs now. Playwright calls pages of a dead driver open for ever."""
-        return page.context is self._context and self.live
+        return page.context is self.opened and self.live
 
     async def set_headers(self, headers: dict[str, str]) -> None:
         """Send them with every request from now on, also of a context that follows this one. A page that shows a dialog
@@ -118,10 +112,6 @@ class SessionEntry:
         """Let a site do something. Returns what it could do before."""
         windows = await self._open_once()
         return await self.permissions.grant(await self.context(), windows, origin, names, client_id)
-
-    def device(self, name: str) -> Json:
-        """Return Playwright's description of a device. Raises ValidationFailed, naming those that are spelled alike."""
-        return self._launcher.device(name)
 
     async def open_window(self) -> Page:
         """Open a blank page in a window of its own; starts the browser if it does not run."""
@@ -148,46 +138,46 @@ class SessionEntry:
 
     async def end_if_hanging(self, after_s: float) -> None:
         """End a browser of ours that answers nothing: it is as good as dead, and nobody else would end it."""
-        if self._context is None or self.attached:
+        if self.opened is None or self.attached:
             return
         try:
             async with asyncio.timeout(after_s):
-                await self._context.cookies()
+                await self.opened.cookies()
         except TimeoutError:
-            await self._launcher.end_hanging()
+            await self.launcher.end_hanging()
         except PlaywrightError:
             return
 
     async def context(self) -> BrowserContext:
         """Return Playwright's context; starts the browser if it does not run."""
         await self._open_once()
-        if self._context is None:
+        if self.opened is None:
             raise BrowserCrashed("The browser ended.")
-        return self._context
+        return self.opened
 
     async def sign_in(self, url: str | None) -> SignedIn:
         """Give the profile to a person in an ordinary window, until they close it. Raises TimedOut if they do not.
 
         Afterwards all is as before, with the logins that the person made; also when this is cancelled.
         """
-        person_window.check(self._spec, self._launcher)
+        person_window.check(self._spec, self.launcher)
         await self._open_once()  # with the cookies that were saved before: what the window has comes from the profile
-        self._launcher.profile.reserve()
+        self.launcher.profile.reserve()
         try:
             await self._on.at_rest()
             before = self.logins.cookies
-            self._home = self._context = self.windows = None
-            await person_window.wait_until_closed(self._launcher, url)
+            self._home = self.opened = self.windows = None
+            await person_window.wait_until_closed(self.launcher, url)
         finally:
-            self._launcher.profile.free()
+            self.launcher.profile.free()
         await self._open_once()
         sites = person_window.changed_sites(before, self.logins.cookies)
-        return SignedIn(sites, has_session_cookies=self._launcher.profile.has_session_cookies)
+        return SignedIn(sites, has_session_cookies=self.launcher.profile.has_session_cookies)
 
     def let_go(self) -> BrowserContext | None:
         """Detach, so that the next call opens a new context. Returns the old one if the caller must close it; the
         browser's own goes with the browser."""
-        context, self._home, self._context, self.windows = self._context, None, None, None
+        context, self._home, self.opened, self.windows = self.opened, None, None, None
         return None if self._spec.profile else context
 
     @property
@@ -204,10 +194,10 @@ class SessionEntry:
             await asyncio.wait({self._opening}, timeout=_OPENS_WITHIN_S)
         await self.logins.cancel_save()
         await (self.logins.save(with_storage=True) if whole else self.logins.save_cookies(_HANGS_AFTER_S))
-        context, self._context, self.windows = self._context, None, None
+        context, self.opened, self.windows = self.opened, None, None
         if context is not None and not self._spec.profile:
             await bounded(context.close())
-        await self._launcher.gates.close(self.session_id)
+        await self.launcher.gates.close(self.session_id)
 
     async def _open_once(self) -> Windows:
         if self.live and self.windows is not None:
@@ -223,17 +213,17 @@ class SessionEntry:
             raise BrowserCrashed("The browser ended while its session was opened.") from error
 
     async def _open_context(self) -> Windows:
-        home = await self._launcher.home(self._spec)
+        home = await self.launcher.home(self._spec)
         context = home if isinstance(home, BrowserContext) and self._spec.profile else await self._isolated(home)
         if self._spec.profile and not self.attached:
-            crashed = self._context is not None or self._launcher.killed_before
+            crashed = self.opened is not None or self.launcher.killed_before
             await self._restore_logins(context, after_crash=crashed)
         context.on("dialog", lambda dialog: self._pages.dialog(dialog.page, dialog))
         context.on("dialogclosed", self._pages.dialog_closed)
         if self.headers:
             await bounded(context.set_extra_http_headers(self.headers))
         await bounded(self.init_scripts.attach(context))
-        self._home, self._context, self.browser_id = home, context, self._launcher.browser_id(home)
+        self._home, self.opened, self.browser_id = home, context, self.launcher.browser_id(home)
         self.windows = Windows(
             context,
             self._guard,
@@ -248,7 +238,7 @@ class SessionEntry:
             await self._pages.pages_found(self, context.pages)
         elif self._spec.profile:
             await self.logins.save()
-            self._launcher.confirm_profile()
+            self.launcher.confirm_profile()
         self._on.opened()
         return self.windows
 
@@ -258,32 +248,35 @@ class SessionEntry:
         if browser is None:
             raise BrowserCrashed("This engine has no contexts beside its profile.")
         proxy = self._spec.options.proxy
-        through = await self._launcher.gates.for_session(self.session_id, proxy) if proxy else None
-        options = context_options(self._spec.options, self._launcher.user_agent(self.kind), through)
+        through = await self.launcher.gates.for_session(self.session_id, proxy) if proxy else None
+        options = context_options(self._spec.options, self.launcher.user_agent(self.kind), through)
         states = [state for state in (self.logins.saved, *self._spec.earlier) if state]
         context, taken, refused = await restore_context(browser, options, states, f"Session {self.session_id!r}")
         if refused:
-            self._on.say(refused)
+            self._say(refused)
             self.logins.saved = taken
         return context
 
     async def _restore_logins(self, context: BrowserContext, *, after_crash: bool) -> None:
         """Bring back the logins that the profile on disk lacks."""
-        profile = self._launcher.profile
+        profile = self.launcher.profile
         repairs, profile.repairs = profile.repairs, []
         if profile.has_session_cookies and not after_crash and not repairs:
             return  # what the profile lacks now, a person has logged out of
         reports = await restore_cookies(context, self.logins.cookies, after_crash=after_crash or bool(repairs))
         for text in [*repairs, *reports]:
-            self._on.say(text)
+            self._say(text)
 
     def _own_context(self) -> BrowserContext | None:
         """Return its context while it lives. A browser that is somebody else's keeps its logins itself."""
-        return self._context if self.live and not self.attached else None
+        return self.opened if self.live and not self.attached else None
+
+    def _say(self, text: str) -> None:
+        self._on.emit(NoticeGiven(client_id="", notice=Notice(text=text)))
 
     def _on_saved(self, state: Json) -> None:
         if self._spec.profile or self._spec.persistent:
-            self._on.state(self.session_id, state)
+            self._on.emit(StateSaved(session_id=self.session_id, state=state))
 
     async def storage(self) -> Json:
         """Read all that its context has of logins."""
@@ -292,7 +285,7 @@ class SessionEntry:
     async def keep(self, name: str, client_id: str) -> Json:
         """Save the whole for a client, under a name."""
         state = await self.storage()
-        self._on.state(self.session_id, state, name, client_id)
+        self._on.emit(StateSaved(session_id=self.session_id, state=state, name=name, client_id=client_id))
         return state
 
     async def restore(self, state: Json) -> None:

@@ -4,8 +4,7 @@ from typing import Protocol, TypeVar
 
 from playwright.async_api import Dialog, Page
 
-from shared.events import CallMoved
-from shared.model import Json
+from shared.events import HostEvent
 
 Session_contra = TypeVar("Session_contra", contravariant=True)
 
@@ -38,14 +37,8 @@ class SessionEvents(Protocol):
     async def at_rest(self) -> None:
         """Let what runs on pages come to its end, and save all logins: the browser is going to be closed."""
 
-    def say(self, text: str) -> None:
-        """Notify all clients."""
-
-    def state(self, session_id: str, state: Json, name: str = "", client_id: str = "") -> None:
-        """Note the session's logins, which changed, or were saved under a name by a client."""
-
     def opened(self) -> None:
         """Note that its context was opened, in a browser that may be new."""
 
-    def moved(self, event: CallMoved) -> None:
-        """Report that a call that waits for its turn has another place in the line."""
+    def emit(self, event: HostEvent) -> None:
+        """Tell the front: another place of a call in the line, a notice, logins that changed or were saved."""

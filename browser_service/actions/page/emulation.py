@@ -10,7 +10,7 @@ from shared.model import Json
 async def emulate(page: BrowserPage, action: emulation.Emulate) -> Json:
     settings, changes = page.settings, action.changes()
     if action.device is not None:
-        changes["device"] = page.session.device(action.device)
+        changes["device"] = page.session.launcher.device(action.device)
     if action.reset:
         changes = {**dict.fromkeys(settings.emulation.settings), **changes}
     previous = {**settings.emulation.settings}

@@ -146,7 +146,7 @@ class CurrentTab:
             return self._record.stopped
         if life.died:
             return "the page's renderer crashed"
-        return self._session.ended() if life.live or life is Life.LOST else ""
+        return self._session.launcher.end_reason() if life.live or life is Life.LOST else ""
 
     async def died(self, error: PlaywrightError) -> bool:
         """Say whether an error is of a tab that died, which Playwright may report as a navigation that was aborted."""
