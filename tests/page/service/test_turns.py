@@ -4,6 +4,7 @@ import asyncio
 import re
 import threading
 import time
+from itertools import groupby
 
 import pytest
 
@@ -73,7 +74,8 @@ async def test_the_queue_is_shown_with_position_and_who_is_ahead(
             assert re.fullmatch(rf"{agent.label}: goto", progress.of(name)[0].behind)
         hold.set()
         await asyncio.gather(*calls)
-    assert [m.position for m in progress.of("four") if m.state is CallState.QUEUED] == [3, 2, 1]
+    positions = [m.position for m in progress.of("four") if m.state is CallState.QUEUED]
+    assert [each for each, _ in groupby(positions)] == [3, 2, 1]  # once more where who is ahead has changed
     assert [m.state for m in progress.of("four")][-1] is CallState.RUNNING
     assert "evaluate_script" in progress.of("four")[-2].behind
 
