@@ -150,10 +150,11 @@ class ServiceClient:
             return self._read(await self.http.post(path, json=dict(resolution), headers=headers)).error
         return None
 
-    async def card(self, page_id: str, after: int) -> Reply:
-        """Return what a chat's card shows of a page. Raises what UNREACHED lists."""
-        path = f"{wire.WALL_CARD}/{page_id}?after={after}"
-        return self._read(await self._authorized(lambda token: self.http.get(path, headers=token)))
+    async def card(self, page_id: str, after: int | None) -> Reply:
+        """Return what a chat's card shows of a page; None stops the client there. Raises what UNREACHED lists."""
+        method, path = ("POST" if after is None else "GET"), f"{wire.WALL_CARD}/{page_id}?after={after or 0}"
+        body: Json | None = {} if after is None else None
+        return self._read(await self._authorized(lambda key: self.http.request(method, path, headers=key, json=body)))
 
     async def file(self, artifact_id: str) -> tuple[str, bytes] | None:
         """Return MIME type and bytes of a file that this client's calls made; None if there is none. Raises

@@ -17,6 +17,7 @@ PAGE_META: Final = "browse-together/pageId"
 """Names the page of a result in its `_meta`, which no model is shown."""
 PAGE_CARD: Final = "page_card"
 STOP: Final = "stop_page"
+OF_CARD: Final = frozenset({PAGE_CARD, STOP})
 SHOWN_BY: Final = frozenset({"goto", "open_page", "screenshot", "claim_page", "request_human"})
 """Names the tools whose results come with a card: those by which a page is opened, shown, taken, or left to a person. A
 card with each click would bury the chat."""
@@ -54,8 +55,7 @@ def shows_cards(capabilities: object) -> bool:
 
 def with_cards(tools: Iterable[Mapping[str, object]]) -> tuple[dict[str, object], ...]:
     """Return a list of tools for a client that shows cards."""
-    shown = [{**tool, "_meta": _UI} if tool["name"] in SHOWN_BY else {**tool} for tool in tools]
-    return (*(tool for tool in shown if tool["name"] != STOP), *_TOOLS)
+    return (*({**tool, "_meta": _UI} if tool["name"] in SHOWN_BY else {**tool} for tool in tools), *_TOOLS)
 
 
 def contents() -> dict[str, object]:

@@ -119,8 +119,8 @@ class Connection:
     async def call_tool(
         self, ctx: Context, params: protocol.CallToolRequestParams
     ) -> protocol.CallToolResult | protocol.InputRequiredResult:
-        if params.name == cards.PAGE_CARD:
-            return await self._card(ctx, params.arguments or {})
+        if params.name in cards.OF_CARD:
+            return await self._card(ctx, params.name, params.arguments or {})
         if params.name not in catalogue.NAMES:
             allowed = filter(self._chat(ctx).limits.lists, catalogue.ACTIONS.values())
             data = {"availableTools": [action.name() for action in allowed]}
@@ -176,13 +176,14 @@ class Connection:
             values = await complete(params.argument, functools.partial(chat.call, Asker.of(ctx)), chat.limits)
         return protocol.CompleteResult(completion=protocol.Completion(values=values))
 
-    async def _card(self, ctx: Context, arguments: Mapping[str, object]) -> protocol.CallToolResult:
-        """Return what a card shows of a page. It is no call, and is not for a model: its data is all structured."""
-        service, page_id, after = self._chat(ctx).service, str(arguments.get("pageId")), arguments.get("after")
+    async def _card(self, ctx: Context, tool: str, arguments: Mapping[str, object]) -> protocol.CallToolResult:
+        """Do what a card asks for. It is no call, and is not for a model: its data is all structured."""
+        service, page_id, given = self._chat(ctx).service, str(arguments.get("pageId")), arguments.get("after")
         if not is_page_id(page_id):
             raise MCPError(protocol.INVALID_PARAMS, f"pageId: {page_id[:80]!r} is no pageId")
         try:
-            reply = await service.card(page_id, after if isinstance(after, int) and after > 0 else 0)
+            after = given if isinstance(given, int) and given > 0 else 0
+            reply = await service.card(page_id, None if tool == cards.STOP else after)
         except (*UNREACHED, BrowseError) as error:
             failure = error if isinstance(error, BrowseError) else unavailable.not_running(service.url, str(error))
             reply = Reply(success=False, error=Failure.from_error(failure))

@@ -44,7 +44,6 @@ CATEGORIES: Final = (
     "ownership",
     "people",
     "hands",
-    "cards",
     "sessions",
     "storage",
     "signing_in",

@@ -38,8 +38,8 @@ CORE: Final = (
 """Lists what nearly every task needs, `help` to learn of the rest, and `call_tool` to call it."""
 APART: Final = "seven"
 """Names the category whose tools repeat others in other words; `all` is without it."""
-_UNLISTED: Final = frozenset({APART, "hands", "cards"})
-"""Names the categories that `all` is without: also what is for people alone, and what cards use."""
+_FOR_PEOPLE: Final = "hands"
+"""Names the category of what only the account's own person may do; `all` is without it too."""
 
 
 class Tool(NamedTuple):
@@ -68,7 +68,7 @@ def actions_in(toolsets: Collection[str]) -> dict[str, type[Action]]:
     """Return the actions of some toolsets, in the order of the catalogue."""
 
     def is_listed(name: str, action: type[Action]) -> bool:
-        in_all = "all" in toolsets and category(action) not in _UNLISTED
+        in_all = "all" in toolsets and category(action) not in {APART, _FOR_PEOPLE}
         return in_all or category(action) in toolsets or ("core" in toolsets and name in CORE)
 
     return {name: action for name, action in ACTIONS.items() if is_listed(name, action)}

@@ -7,7 +7,7 @@ from typing import Final
 from browser_service.security.urls import abridged
 from shared.model import Json
 from shared.next_calls import next_call
-from shared.pages import Owner, PageBlock, PageState
+from shared.pages import HumanRequestState, Owner, PageBlock, PageState
 from shared.quoting import address, quoted
 from shared.wire import DEFAULT_SESSION
 from shared.words import own_words
@@ -89,8 +89,13 @@ def _listed(page: PageState, client_id: str) -> Json:
     if page.parked is not None:
         unusual["parked"] = True
     if page.person is not None:
-        unusual["person"] = f'{page.person.what}, asked for by "{page.person.asked_by}"'
+        why = "" if page.person.is_hold else f"{page.person.what}, asked for by "
+        unusual["person"] = f'{why or "in the hands of "}"{page.person.asked_by}"'
     return {**page_block(page, client_id).model_dump(mode="json"), "actedMsAgo": page.acted_ago_ms, **unusual}
+
+
+def _of_person(question: HumanRequestState) -> str:
+    return "in a person's hands" if question.is_hold else f"a person is asked for {question.what}"
 
 
 def _lines(name: str, pages: list[PageState], client_id: str) -> list[str]:
@@ -112,7 +117,7 @@ def _line(page: PageState, client_id: str) -> str:
         f"held for {round(page.hold_left_ms / 60_000)} min more, {own_words(page.hold_reason)}"
         if page.hold_left_ms
         else "",
-        f"a person is asked for {page.person.what}" if page.person is not None else "",
+        _of_person(page.person) if page.person is not None else "",
         "a dialog is open" if page.dialog else "",
         "parked" if page.parked is not None else "",
     ]

@@ -46,13 +46,13 @@ def shut_out_calls(page: PageRecord, by: CallRun, runs: Iterable[CallRun]) -> li
 
 
 def stopped_calls(page: PageRecord, by: CallRun, runs: Iterable[CallRun]) -> list[str]:
-    """Return the ids of the calls that are stopped: all that do something on the page, and do not wait for a person.
-    Their replies will name the person who did it, if one did."""
+    """Return the ids of the calls that a person stops: all that do something on the page, and do not wait for them.
+    Their replies will name the person."""
     if not by.action.stops_others:
         return []
-    on_page = (run for run in runs if run is not by and run.call.page_id == page.page_id and not run.call.by_person)
+    on_page = (run for run in runs if run.call.page_id == page.page_id and not run.call.by_person)
     acting = [run for run in on_page if run.action.effect is not Effect.READS and not run.action.waits_for_person]
-    for run in acting if by.call.by_person else ():
+    for run in acting:
         run.stopped_by = by.call.client_label or "a person"
     return [run.call.call_id for run in acting]
 

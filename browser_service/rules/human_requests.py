@@ -117,17 +117,15 @@ class HumanRequests:
                 return
 
     def hold(self, page: HeldPage, call: Call, kind: HoldKind) -> HumanRequest:
-        """Give the person who calls the page, unasked; or a person, if a chat stops itself. One that they have already
-        stays theirs; with their hands on it nobody else reads it."""
+        """Give the person who calls the page, unasked. One that they have already stays theirs; with their hands on it
+        nobody else reads it."""
         request, by = page.person, call.client_label or "A person"
-        by = by if call.by_person else f'the chat of "{by}"'
         if request is None:
             state = hold_state(page, by, kind)
             request = self._requests[state.request_id] = HumanRequest(state, None, origin_at(page), self.clock)
             self.cover(request, page)
             self._check_presence(request)
-            who = f'A person, "{by}",' if call.by_person else f"{by.capitalize()}"
-            self._tell_of_hold(page, f"{who} {_HELD[kind]} {page.page_id}: acts there are refused for now.")
+            self._tell_of_hold(page, f'A person, "{by}", {_HELD[kind]} {page.page_id}: acts there are refused for now.')
         elif request.question.is_hold and kind == "taken":
             request.question = request.question.model_copy(update={"kind": kind})
             self.on_change(page)

@@ -1,4 +1,6 @@
-"""Shows a chat's card what its client may see of a page: whose it is, what is done there, and its picture."""
+"""Shows a chat's card what its client may see of a page, and stops that client there.
+
+A card is untrusted, as its chat's model is, which could ask for the same: so it stops nobody but its own client."""
 
 from typing import Annotated, Final
 
@@ -6,10 +8,13 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
 from browser_service.http.routes import Caller, done, services
+from browser_service.security.auth import Identity
 from browser_service.security.origins import within
 from browser_service.spine.addressing import Addressing
+from browser_service.spine.front_call import CallRequest
 from browser_service.spine.wall import hue_of
 from shared import catalogue, wire
+from shared.errors import Forbidden
 from shared.frames import View
 from shared.model import Json
 
@@ -34,6 +39,19 @@ async def card(page_id: str, request: Request, caller: Caller, after: Annotated[
     if "locked" not in shown and not elsewhere:
         shown["frame"] = await _frame(request, page_id, after)
     return done(request, shown)
+
+
+@router.post(wire.WALL_CARD + "/{page_id}")
+async def stop(page_id: str, request: Request, caller: Caller) -> Response:
+    """Cancel what the client does on a page of its own, and leave the page to a person, who alone gives it back."""
+    parts = services(request)
+    state = parts.directory.get(page_id)
+    if state is None or state.holder_id != caller.client_id:
+        raise Forbidden(f"{page_id} is not this chat's, so that its card does not stop what is done there.")
+    person = Identity(client_id="card", label=f"{caller.label} (its card)"[:80], operator=True)
+    call = CallRequest({"action": "take_over", "pageId": page_id, "stop": True}, request_id=request.state.request_id)
+    reply = await parts.dispatcher.run(person, call)
+    return done(request, reply.result())
 
 
 async def _frame(request: Request, page_id: str, after: int) -> Json | None:
