@@ -6,14 +6,13 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Final, Protocol
 
 from benchmarks.errands import Step
 from benchmarks.processes import Failed
 from tests.support.json import AnyJson
 
-_REF: Final = re.compile(r"\bref=((?:f\d+)?e\d+)\]")
+REF: Final = re.compile(r"\bref=((?:f\d+)?e\d+)\]")
 _KINDS: Final = {"goto": "goto"} | dict.fromkeys(("click", "fill", "fill_form", "select_option"), "act")
 _FILLING: Final = frozenset({"fill", "choose", "check"})
 _LOOKS: Final = 3
@@ -246,7 +245,7 @@ class Ours(ToolChat):
         self.known = f"{said}\n{self.known}"
         for number, step in enumerate(wanted, 1):
             found = re.search(rf"^{number}\. .*" if len(wanted) > 1 else r"^- .*", said, re.MULTILINE)
-            if step.near and found and (ref := _REF.search(found[0])):
+            if step.near and found and (ref := REF.search(found[0])):
                 self.places[step.near] = ref[1]
 
     async def _read_until(self, step: Step) -> str:
@@ -263,66 +262,6 @@ class Ours(ToolChat):
         self.known = f"{said}\n{self.known}" if since else said
 
 
-@dataclass
-class Theirs(ToolChat):
-    """Runs chats through @playwright/mcp, which writes what it sees after an act to a file that is then read or
-    searched. `folder` is where it may take files from."""
-
-    folder: str = ""
-
-    async def open(self, url: str) -> None:
-        await self.call("browser_navigate", url=url)
-        self.known = ""
-
-    async def fill(self, fields: Sequence[Step]) -> None:
-        filled = []
-        for step in fields:
-            target = await self.target(step)
-            filled.append({"target": target, "name": step.name, "type": step.role, "value": step.value or "true"})
-        await self.call("browser_fill_form", fields=filled)
-
-    async def act(self, step: Step, target: str) -> None:
-        if not target:
-            raise Failed(f"{step.role} {step.name!r} is not in what it was told: {self.last[:600]}")
-        before = _url(self.last)
-        match step.do:
-            case "fill":
-                said = await self.call("browser_type", target=target, text=step.value)
-            case "choose":
-                said = await self.call("browser_select_option", target=target, values=[step.value])
-            case "upload":
-                notes = Path(self.folder) / step.value
-                notes.write_bytes(NOTES)
-                await self.call("browser_click", target=target)
-                said = await self.call("browser_file_upload", paths=[str(notes)])
-            case _:
-                said = await self.call("browser_click", target=target)
-        if _url(said) != before:
-            self.known = ""
-
-    async def ask(self, step: Step) -> None:
-        if self.searches:
-            await self.call("browser_find", text=step.near)
-        elif step.value not in self.known:
-            self.known = await self.call("browser_snapshot")
-
-    async def look_for(self, words: str) -> None:
-        if self.searches:
-            await self.call("browser_find", text=words)
-        else:
-            self.known = await self.call("browser_snapshot")
-
-    async def locate(self, step: Step) -> str:
-        if not self.searches:
-            self.known = await self.call("browser_snapshot")
-            return ref_in(self.known, step)
-        said = await self.call("browser_find", text=(step.near or step.name).strip())
-        if ref := ref_in(said, step):
-            return ref
-        outer = _outer(said, step)
-        return ref_in(await self.call("browser_snapshot", **({"target": outer} if outer else {})), step)
-
-
 def ref_in(known: str, step: Step) -> str:
     """Find an element's ref in what was told: on the line with the words it is near to, or the first after them; an
     element of that very name first."""
@@ -336,24 +275,7 @@ def _first_ref(lines: Sequence[str], wanted: re.Pattern[str], near: str) -> str:
     for line in lines:
         passed = passed or near in line
         named = wanted.search(line) if passed else None
-        found = _REF.search(line, named.end()) if named else None
+        found = REF.search(line, named.end()) if named else None
         if found and not line.endswith("is gone"):
             return found.group(1)
     return ""
-
-
-def _outer(said: str, step: Step) -> str:
-    """Return the row or card around the words that were found."""
-    outer = ""
-    for line in said.splitlines():
-        found = _REF.search(line)
-        if found and f"- {step.item}" in line:
-            outer = found.group(1)
-        if step.near.strip() in line and outer:
-            return outer
-    return ""
-
-
-def _url(said: str) -> str:
-    found = re.search(r"Page URL: (\S+)", said)
-    return found.group(1) if found else ""

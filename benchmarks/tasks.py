@@ -22,11 +22,12 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from benchmarks import apps, articles, peer, sites, skill
-from benchmarks.chats import Chat, Ours, Theirs, ToolChat
+from benchmarks.chats import Chat, Ours, ToolChat
 from benchmarks.errands import TASKS, Step
 from benchmarks.figures import Figure, Report, Skipped, Target
 from benchmarks.processes import ROOT, Failed, browser_of, environment, gateway, mcp_server, service
 from benchmarks.skill import BySkill
+from benchmarks.theirs import Theirs
 from tests.support.site import Site
 
 FIFTH, THIRD, NO_MORE = Target(20), Target(100 / 3), Target(1.0)

@@ -44,11 +44,13 @@ def outline(nodes: Tree, budget: int) -> tuple[str, Tree]:
     ranks = {i: _LIST_RANK if many and i in repeated else _rank(nodes[i], around[i]) for i in candidates}
     for index in [index for index, rank in ranks.items() if rank == _HEADING_RANK][_FIRST_HEADINGS:]:
         ranks[index] = _LATER_HEADING_RANK
+    names = Counter(node.role_and_name for node in nodes if node.url)
+    twins = {name for name, count in names.items() if count > 1}
     listed: set[int] = set()
     room = budget - _COUNT_CHARACTERS
     for index in sorted(candidates, key=lambda index: (ranks[index], index))[:_MOST_TRIED]:
         added = {index, *_landmarks(nodes, index)} - listed
-        size = sum(len(_line(nodes, i).encode()) + 1 for i in added)
+        size = sum(len(_line(nodes, i, twins).encode()) + 1 for i in added)
         if size <= room:
             listed |= added
             room -= size
@@ -57,7 +59,7 @@ def outline(nodes: Tree, budget: int) -> tuple[str, Tree]:
     rest = Counter(
         n.role for i, n in enumerate(nodes) if i not in listed and (n.role in CONTROLS or _is_informative(n))
     )
-    lines = [*(_line(nodes, index) for index in sorted(listed)), *([_count(rest)] if rest else [])]
+    lines = [*(_line(nodes, index, twins) for index in sorted(listed)), *([_count(rest)] if rest else [])]
     return "\n".join(lines), [nodes[index] for index in listed]
 
 
@@ -136,10 +138,11 @@ def _landmarks(nodes: Tree, index: int) -> list[int]:
     return [outer for outer in ancestors(nodes, index) if nodes[outer].role in _LANDMARK_ROLES]
 
 
-def _line(nodes: Tree, index: int) -> str:
-    """Write a node in one line, indented by the landmarks around it."""
+def _line(nodes: Tree, index: int, twins: set[str]) -> str:
+    """Write a node in one line, indented by the landmarks around it; a link that has `twins` with its address."""
     node, indent = nodes[index], "  " * len(_landmarks(nodes, index))
-    line = f"- {node.brief()}: {node.text}" if node.text else f"- {node.brief()}"
+    head = node.brief(has_twins=node.role_and_name in twins)
+    line = f"- {head}: {node.text}" if node.text else f"- {head}"
     if node.role in _SPOKEN_ROLES and not node.text:
         line = f"{line}: {shortened(' | '.join(_leaves(nodes, index)), _LINE_CHARACTERS - len(line))}"
     if len(line) > _LINE_CHARACTERS:

@@ -90,11 +90,13 @@ class Node:
         marks += [f"url={shortened(url, _URL_CHARACTERS)}"] if url else []
         return " ".join([self.role_and_name, *(f"[{mark}]" for mark in marks)])
 
-    def brief(self) -> str:
+    def brief(self, *, has_twins: bool = False) -> str:
         """Write its line without its text, and without what no next act needs: the ref of mere words, a heading's
-        level, and where a link with a name leads."""
+        level, and where a link leads, if its name tells it from others."""
         marks = [mark for mark in self.marks if not mark.startswith("level=")]
-        return self._written(marks, "" if self.name else self.url, ref=self.is_control or self.role not in WORDS)
+        return self._written(
+            marks, self.url if has_twins or not self.name else "", ref=self.is_control or self.role not in WORDS
+        )
 
     @property
     def line(self) -> str:

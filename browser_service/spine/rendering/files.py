@@ -68,9 +68,10 @@ def files_of(result: Json) -> list[File]:
     return [*{file.artifact_id: file for file in files}.values()]
 
 
-def lines_of(file: File, spell: Callable[[str], str]) -> list[Line]:
-    """Return lines that say what a file is, where it is, and which call reads it."""
-    before = f"{file.artifact_id}: {file.mime_type}, {file.size} bytes, "
+def lines_of(file: File, spell: Callable[[str], str], *, is_named: bool) -> list[Line]:
+    """Return lines that say what a file is, where it is, and which call reads it; of one that was named before, which
+    tells its size, no more than that."""
+    before = f"{file.mime_type}, " if is_named else f"{file.artifact_id}: {file.mime_type}, {file.size} bytes, "
     if file.is_embedded:
         return [FileLine(before, file)]
     if file.is_text and not file.secret:

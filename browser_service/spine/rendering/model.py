@@ -170,7 +170,14 @@ def _bare(reading: _Reading, advice: str) -> list[Json]:
 
 
 def _file_lines(files: list[File], reading: _Reading) -> list[Line]:
-    return [line for file in files for line in lines_of(file, reading.spell)]
+    """Return the lines of each file; that of a single download stands below what was observed of it."""
+    observed = str(reading.result.get("observed", ""))
+    named = [len(files) == 1 and f" bytes): file {file.artifact_id}" in observed for file in files]
+    return [
+        line
+        for file, is_named in zip(files, named, strict=True)
+        for line in lines_of(file, reading.spell, is_named=is_named)
+    ]
 
 
 def _with_files(lines: list[Line], files: list[File], reading: _Reading) -> list[Json]:
