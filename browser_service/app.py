@@ -76,6 +76,8 @@ def create_app(
     app.state.start_failed = None
     app.state.open_streams = Counter[str]()
     app.state.looked_at = {}
+    for path in (wire.BROWSER, wire.BROWSER + "/{page_id}"):
+        app.add_route(path, routes.act, methods=["POST"], include_in_schema=False)
     for part in (routes, pictures, tokens, watching, card, entry, static, socket):
         app.include_router(part.router)
     faults.install(app)

@@ -26,6 +26,8 @@ _DONE: Final[Json] = {
     "required": ["success", "result", "page", "notices"],
 }
 
+_PAGE_ID: Final[Json] = {"name": "page_id", "in": "path", "required": True, "schema": {"type": "string"}}
+
 
 def describe(app: FastAPI) -> None:
     """Add the actions and the form of replies to /openapi.json. Validation itself is `catalogue.parse`."""
@@ -34,9 +36,10 @@ def describe(app: FastAPI) -> None:
     def openapi() -> dict[str, Any]:  # Any: FastAPI's own annotation
         document = plain()
         body = {"required": True, "content": _json(_any_action())}
-        for path in (wire.BROWSER, wire.BROWSER + "/{page_id}"):
-            post = document["paths"][path]["post"]
-            post["requestBody"], post["responses"]["200"]["content"] = body, _json(_DONE)
+        done = {"200": {"description": "Done", "content": _json(_DONE)}}
+        for path, parameters in ((wire.BROWSER, []), (wire.BROWSER + "/{page_id}", [_PAGE_ID])):
+            post = {"summary": "Act", "parameters": parameters, "requestBody": body, "responses": {**done}}
+            document["paths"][path] = {"post": post}
         for operation in (each for path in document["paths"].values() for each in path.values()):
             operation["responses"].pop("422", None)  # FastAPI's own form, which no reply has
             operation["responses"]["default"] = {"description": "An error", "content": _json(_ERROR)}

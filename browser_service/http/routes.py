@@ -52,14 +52,11 @@ async def identity(request: Request) -> Identity:
 Caller = Annotated[Identity, Depends(identity)]
 
 
-@router.post(wire.BROWSER + "/{page_id}")
-async def act_on_page(page_id: str, request: Request, caller: Caller) -> Response:
-    return await _run(request, caller, await body_of(request), page_id)
-
-
-@router.post(wire.BROWSER)
-async def act(request: Request, caller: Caller) -> Response:
-    return await _run(request, caller, await body_of(request))
+async def act(request: Request) -> Response:
+    """Do a call, on the page that the path names or without one. It is Starlette's kind of route: FastAPI's way to one
+    takes longer than what decides on the call."""
+    caller = await identity(request)
+    return await _run(request, caller, await body_of(request), request.path_params.get("page_id"))
 
 
 @router.get(wire.PAGES)
