@@ -16,6 +16,7 @@ from browser_service.host.guard_check import check_guard, is_of_guard
 from browser_service.host.observation import Observation
 from browser_service.host.page.crash_errors import interrupted, unfinished
 from browser_service.host.page.handle import BrowserPage
+from browser_service.host.page.observer import Observer
 from browser_service.host.reply import compose_reply
 from browser_service.host.request_rules import watch_requests
 from shared.actions.base import Action
@@ -73,7 +74,7 @@ async def perform(page: BrowserPage, run: CallRun, handler: Handler) -> Json:
     run.url_before = page.record.url
     changed, saving, began_at = True, None, time.monotonic()
     acts = run.action.effect is Effect.ACTS and run.action.needs_open_page and not run.action.parts()
-    await _report_reverted_fields(page, run, acts=acts)
+    looking = await _begin_look_at_fields(page, run, acts=acts)
     before = await delta.page_before(page, run.action) if acts else delta.PageBefore()
     observation = page.observer.begin(navigates=run.action.navigates) if acts and page.observer else None
     if acts:
@@ -97,6 +98,7 @@ async def perform(page: BrowserPage, run: CallRun, handler: Handler) -> Json:
         raise
     finally:
         page.record.has_leave = False
+        await asyncio.gather(*looking)
         if observation is not None and page.observer is not None:
             page.observer.end(observation)
             run.requests = observation.requests()
@@ -108,11 +110,20 @@ async def perform(page: BrowserPage, run: CallRun, handler: Handler) -> Json:
             await _refresh(page, observation, began_at)
 
 
-async def _report_reverted_fields(page: BrowserPage, run: CallRun, *, acts: bool) -> None:
+async def _begin_look_at_fields(page: BrowserPage, run: CallRun, *, acts: bool) -> list[asyncio.Task[None]]:
+    """Look at fields that earlier acts left, or begin to, where an act that is sent behind the question comes after
+    its answer."""
+    if page.observer is None or page.record.dialog or page.tab.field_watch.is_empty:
+        return []
+    follows = run.action.acts_on_element and page.tab.field_watch.by_selectors
+    looking = asyncio.create_task(_report_reverted_fields(page, page.observer, run, acts=acts))
+    await (asyncio.sleep(0) if follows else looking)
+    return [looking]
+
+
+async def _report_reverted_fields(page: BrowserPage, observer: Observer, run: CallRun, *, acts: bool) -> None:
     """Tell the client what its earlier acts left in fields and the page has taken back since."""
-    if page.observer is None or page.record.dialog:
-        return
-    for report in await page.tab.field_watch.check(run.call.client_id, page.observer.moves, acts=acts):
+    for report in await page.tab.field_watch.check(run.call.client_id, observer.moves, acts=acts):
         page.tell(run.call.client_id, report)
 
 

@@ -8,7 +8,7 @@ from typing import Final
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Locator
 
-from browser_service.host.elements.locators import evaluate_all
+from browser_service.host.elements.locators import evaluate_all, leading_ref
 from browser_service.host.scripts import script
 from browser_service.rules.bounded import Bounded
 
@@ -42,20 +42,28 @@ class FieldWatch:
 
     async def check(self, client_id: str, moves: int, *, acts: bool) -> list[str]:
         """Report, once, which fields no longer show what an act left. The next act ends that: it may change them."""
-        if not self._fields:
-            return []
         now = time.monotonic()
         own = {key: field for key, field in self._fields.items() if key[0] == client_id and field.moves == moves}
+        if acts:
+            self._fields.clear()
         texts = await asyncio.gather(*(_text(field.element) for field in own.values()))
         reports: list[str] = []
         for (key, field), text in zip(own.items(), texts, strict=True):
             if text not in {field.text, None}:
                 reports.append(f"{key[1]} was left as {field.text}, and is {text} by now.")
-            if text != field.text or now - field.filled_at > _WATCH_S:
-                self._fields.pop(key, None)
-        if acts:
-            self._fields.clear()
+            if (text != field.text or now - field.filled_at > _WATCH_S) and self._fields.get(key) is field:
+                self._fields.pop(key)
         return reports
+
+    @property
+    def is_empty(self) -> bool:
+        return not self._fields
+
+    @property
+    def by_selectors(self) -> bool:
+        """True if each of them is found by a selector, in two messages: an act on an element that is sent behind these
+        does nothing before its third, and what is asked of the same page is answered in turn."""
+        return not any(leading_ref(selector) for _, selector in self._fields)
 
 
 async def _text(element: Locator) -> str | None:
