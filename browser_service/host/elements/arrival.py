@@ -1,6 +1,7 @@
 """Reports where a navigation arrived, or, if loading does not end, that the page can be used and what is pending."""
 
 import asyncio
+import contextlib
 from collections.abc import Coroutine
 from typing import Final
 
@@ -10,6 +11,7 @@ from playwright.async_api import Response
 from browser_service.host import errors
 from browser_service.host.observation import NO_CONTENT, Observation
 from browser_service.host.page.handle import BrowserPage
+from browser_service.waits import wait_until
 from shared.actions.base import NavigationAction
 from shared.cuts import cut
 from shared.errors import NavigationFailed
@@ -29,7 +31,7 @@ async def arrive(
     if page.observer is None:
         return _arrived(page, await navigation)
     observation, began = page.observer.begin(navigates=True), asyncio.get_running_loop().time()
-    task = asyncio.ensure_future(navigation)
+    task, readying = asyncio.ensure_future(navigation), asyncio.ensure_future(_make_readable(page, observation))
     try:
         await _wait_until_usable(task, observation)
         if task.done():
@@ -42,7 +44,15 @@ async def arrive(
     finally:
         page.observer.end(observation)
         task.cancel()
+        readying.cancel()
     return _still_loading(page, action, observation, asyncio.get_running_loop().time() - began)
+
+
+async def _make_readable(page: BrowserPage, observation: Observation) -> None:
+    """Have Playwright put its script into the new document while that loads: the look at it would else wait for it."""
+    with contextlib.suppress(PlaywrightError):
+        await wait_until(lambda: bool(observation.visited_urls), observation.changed)
+        await page.playwright.locator("html").count()
 
 
 async def _wait_until_usable(task: asyncio.Future[Response | None], observation: Observation) -> None:
