@@ -9,7 +9,6 @@ from fastapi.responses import Response
 
 from browser_service.http.routes import Caller, done, services
 from browser_service.security.auth import Identity
-from browser_service.security.origins import within
 from browser_service.spine.addressing import Addressing
 from browser_service.spine.front_call import CallRequest
 from browser_service.spine.wall import hue_of
@@ -35,8 +34,8 @@ async def card(page_id: str, request: Request, caller: Caller, after: Annotated[
     shown: Json = parts.wall.page(page_id, caller)
     state = parts.directory.get(page_id)
     shown["yours"] = state is not None and state.holder_id == caller.client_id
-    elsewhere = bool(caller.limits.origins) and not within(caller.limits.origins, str(shown.get("url", "")))
-    if "locked" not in shown and not elsewhere:
+    may_have_frames = bool(caller.limits.origins) and not shown["yours"]  # from elsewhere, which its own have not
+    if "locked" not in shown and not may_have_frames:
         shown["frame"] = await _frame(request, page_id, after)
     return done(request, shown)
 

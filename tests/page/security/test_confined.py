@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from shared import wire
 from tests.support.json import AnyJson
 from tests.support.service import Agent, RunningService
 from tests.support.site import Answer, Site
@@ -82,7 +83,10 @@ async def test_a_frame_from_elsewhere_stays_empty_in_its_own_pages_and_keeps_it_
     }.items():
         error = await shopper.error(name, pageId="anas", **arguments)
         assert (error["code"], "--origin" in error["message"], leaked(error)) == ("FORBIDDEN", True, []), name
+    card = (await shopper.http.get(f"{wire.WALL_CARD}/anas")).json()["result"]
+    assert (card["url"], "frame" in card) == (url, False)
     await shopper.call("goto", pageId="own", url=url)
+    assert (await shopper.http.get(f"{wire.WALL_CARD}/own")).json()["result"]["frame"]["state"] == "live"
     own = await shopper.call("snapshot", pageId="own")
     assert "Shop" in str(own)
     adding = f"document.body.append(Object.assign(document.createElement('iframe'), {{src: '{bank}'}})); 1"
@@ -120,6 +124,8 @@ async def test_a_page_that_is_elsewhere_is_neither_read_nor_acted_on_nor_is_its_
         assert (reply["success"], reply["error"]["code"]) == (False, "FORBIDDEN"), (name, reply)
         assert leaked(reply) == [], name
         assert "/bank" not in str(reply), name
+    card = (await shopper.http.get(f"{wire.WALL_CARD}/bank")).json()["result"]
+    assert (card["locked"], "/bank" in str(card), leaked(card)) == (True, False, [])
     listed = await shopper.call("list_pages", all=True)
     (seen,) = [page for page in listed["others"] if page["pageId"] == "bank"]
     assert (seen["url"], seen["title"]) == ("", "")
