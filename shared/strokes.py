@@ -15,9 +15,9 @@ class ChosenFile(Model):
 
 
 class Stroke(Model):
-    """Is one move of a person's hand, at a point in CSS pixels of the page's viewport."""
+    """Is one move of a person's hand, at a point in CSS pixels of the page's viewport; or how large that is to be."""
 
-    do: Literal["move", "down", "up", "wheel", "key", "text", "files"]
+    do: Literal["move", "down", "up", "wheel", "key", "text", "files", "fit"]
     x: float = Field(default=0, ge=0, le=20_000)
     y: float = Field(default=0, ge=0, le=20_000)
     button: Literal["left", "middle", "right"] = "left"
@@ -26,6 +26,7 @@ class Stroke(Model):
     dy: float = Field(default=0, ge=-5_000, le=5_000)
     key: str = Field(default="", max_length=40, repr=False, description="Such as Enter or Control+a.")
     text: str = Field(default="", max_length=5_000, repr=False, description="Typed or pasted where the focus is.")
+    of_phone: bool = Field(default=False, description="By its keyboard, whose Enter leads to the next field.")
     files: list[ChosenFile] = Field(default=[], max_length=20, description="For what asks for files; none closes that.")
 
 

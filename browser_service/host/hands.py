@@ -11,10 +11,12 @@ from typing import Final
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import FileChooser, Page
 
+from browser_service.host.background import Background
 from browser_service.host.files import ArtifactPort
 from browser_service.host.page.current_tab import CurrentTab
 from browser_service.host.page.record import PageRecord
 from browser_service.host.page.tab import Tab
+from browser_service.host.phone import Fit, lead_on
 from browser_service.rules.bounded import Bounded
 from shared.errors import BrowseError, DialogOpen, HumanInControl, TimedOut, ValidationFailed
 from shared.filenames import safe_name
@@ -31,8 +33,9 @@ _EVENTS: Final = {"move": "mouseMoved", "down": "mousePressed", "up": "mouseRele
 class Hand:
     """Is a person's hand on one page."""
 
-    def __init__(self, record: PageRecord, current: CurrentTab, is_headless: Callable[[], bool]) -> None:
-        self._record, self._current, self._is_headless = record, current, is_headless
+    def __init__(self, record: PageRecord, current: CurrentTab, fit: Fit, is_headless: Callable[[], bool]) -> None:
+        self._record, self._current, self._fit, self._is_headless = record, current, fit, is_headless
+        self._background = Background()
         self._done = Bounded[str, None](_BATCHES)
         self._pressed = 0
         self._chooser: FileChooser | None = None
@@ -70,6 +73,7 @@ class Hand:
         """Note that the page was taken, or given back: its own window opens choosers by itself again."""
         if self._record.person is None:
             self._chooser = None
+            self._background.spawn(self._fit.end())
             if self._current.tab is not None and not self._is_headless():
                 self._current.tab.file_choosers.rest()
 
@@ -112,9 +116,14 @@ class Hand:
 
     async def _do(self, tab: Tab, stroke: Stroke) -> None:
         tab.acted_on = True
-        if stroke.do == "key":
-            await tab.page.keyboard.press(stroke.key)
+        if stroke.do == "fit":
+            await self._fit.begin(tab, round(stroke.x), round(stroke.y))
+        elif stroke.do == "key":
+            if not (stroke.of_phone and stroke.key == "Enter" and await lead_on(tab.page, only_idle=False)):
+                await tab.page.keyboard.press(stroke.key)
         elif stroke.do == "text":
+            if stroke.of_phone:
+                await lead_on(tab.page, only_idle=True)
             await self._type(tab, stroke.text)
         elif tab.cdp is not None:
             await self._point(tab, stroke)

@@ -22,6 +22,7 @@ from browser_service.host.page.recovery import Recovery, ways_on
 from browser_service.host.page.settings import PageSettings
 from browser_service.host.page.tab import Tab
 from browser_service.host.page.titles import Titles
+from browser_service.host.phone import Fit
 from browser_service.host.reading.unseen import InvisibleText
 from browser_service.host.recording.console import Console
 from browser_service.host.recording.recording import Recorder
@@ -83,7 +84,7 @@ class PageEntry:
         self.filled_fields = FilledFields()
         self.current = CurrentTab(record, session, self.filled_fields, on_lost)
         self.screencast = Screencast(record, self.current, self.queue)
-        self.hand = Hand(record, self.current, lambda: session.headless)
+        self.hand = Hand(record, self.current, Fit(self.settings.emulation), lambda: session.headless)
         self.thumbnails = Thumbnails(record, self.current, self.screencast, lambda: self.recorded, timeline)
         self.titles = Titles(record, self.current, emit)
         self.recovery = Recovery(record, self.current, session, self.settings, self.filled_fields, self.adopt, emit)

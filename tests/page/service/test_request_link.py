@@ -7,8 +7,10 @@ import pytest
 from playwright.async_api import Browser, Page, expect
 
 from tests.page.service.test_wall import browser, claude, running
+from tests.support.account import recorded
 from tests.support.json import AnyJson
 from tests.support.service import Agent, RunningService
+from tests.support.site import Site
 
 __all__ = ["browser", "claude", "running"]
 
@@ -54,3 +56,31 @@ async def test_what_is_asked_is_answered_beside_its_page(phone: Page, running: R
         assert re.search(told, answered["observed"])
     await phone.goto(running.base_url + running.parts.requests.link(asked["requestId"]))
     await expect(phone.get_by_role("alert")).to_contain_text("it may be answered already")
+
+
+async def test_on_a_phone_a_person_signs_in_with_password_and_code_by_two_taps_and_what_they_type(
+    phone: Page, running: RunningService, claude: Agent, site: Site
+) -> None:
+    site.page("/totp", "<form action=/in><input name=code inputmode=numeric></form>")
+    site.page("/in", "<h1>Welcome</h1><button>Go</button>")
+    fields = "<style>input{display:block;width:200px;height:40px}</style><input name=user><input name=pw type=password>"
+    await claude.call("goto", pageId="shop", url=site.page("/login", f"<form action=/totp>{fields}<button>In</button>"))
+    page = running.window("shop")
+    width = await page.evaluate("innerWidth")
+    asked = await claude.call("request_human", pageId="shop", kind="login", message="Please.", timeout=1)
+    await follow(phone, running, asked["requestId"])
+    await page.wait_for_function("innerWidth === 390")
+    await phone.get_by_role("textbox", name="The page itself").tap(position={"x": 60, "y": 25})
+    for text, field in (("ana", "user"), ("s3cret", "pw"), ("724115", "code")):
+        await expect(page.locator(f"[name={field}]")).to_be_visible()
+        await phone.keyboard.type(text)
+        await expect(page.locator(f"[name={field}]")).to_have_value(text)
+        await phone.keyboard.press("Enter")
+    await expect(page.get_by_role("heading")).to_have_text("Welcome")
+    await phone.get_by_role("button", name="Done").tap()
+    await expect(phone.get_by_role("heading")).to_contain_text("agents go on")
+    answered = await claude.call("request_human", pageId="shop", requestId=asked["requestId"])
+    assert answered["observed"].startswith("A person signed in at ")
+    await page.wait_for_function("width => innerWidth === width", arg=width)
+    await claude.call("click", pageId="shop", selector="button")
+    assert "s3cret" not in str(await recorded(claude, pageId="shop"))

@@ -7,6 +7,8 @@ const TAP_PX = 9;
 const TWICE_MS = 450;
 const NAMED = /^(Enter|Tab|Backspace|Delete|Escape|Insert|Home|End|Page(Up|Down)|Arrow(Up|Down|Left|Right)|F([1-9]|1[0-2]))$/;
 const BUTTONS = ["left", "middle", "right"];
+const IS_PHONE = matchMedia("(pointer: coarse) and (max-width: 700px)");
+const PART = 0.6; // of the screen, above a phone's keyboard
 const KEPT = " "; // so that a phone's keyboard has something to delete, and tells so
 
 export class Hand {
@@ -19,7 +21,7 @@ export class Hand {
   constructor(picture, send, leave) {
     Object.assign(this, { picture, send, leave });
     this.element = el("textarea", {
-      className: "hand", hidden: true, spellcheck: false, autocapitalize: "off", autocomplete: "off",
+      className: "hand", hidden: true, spellcheck: false, autocapitalize: "off", autocomplete: "off", enterKeyHint: "next",
       "aria-label": "The page itself: what you press and type goes there. Shift and Escape lead back to the buttons.",
       onpointerdown: (event) => this.#down(event), onpointermove: (event) => this.#move(event),
       onpointerup: (event) => this.#up(event), onpointercancel: () => { this.#touch = null; },
@@ -35,6 +37,7 @@ export class Hand {
     this.element.hidden = !may;
     this.element.value = KEPT;
     this.#made = [];
+    if (may && IS_PHONE.matches) this.#make({ do: "fit", x: innerWidth, y: Math.round(innerHeight * PART) });
   }
 
   #at({ clientX, clientY }) {
@@ -53,6 +56,7 @@ export class Hand {
       stroke.dx += last.dx;
       stroke.dy += last.dy;
     }
+    if (IS_PHONE.matches) stroke.ofPhone = true;
     this.#made.push(stroke);
     this.#due ||= setTimeout(() => {
       this.#due = 0;

@@ -1,0 +1,62 @@
+"""Suits a page to the phone of the person who has it in hand: as wide as that, and led from field to field."""
+
+import contextlib
+from typing import Final
+
+from playwright.async_api import Error as PlaywrightError
+from playwright.async_api import Page
+
+from browser_service.host.network.emulation import Emulation
+from browser_service.host.page.tab import Tab
+from browser_service.host.scripts import script
+from shared.model import Json
+
+_MOST_FRAMES: Final = 20
+_SHARPER: Final = 2
+"""A phone has more pixels than a page counts."""
+_METRICS: Final = "Emulation.setDeviceMetricsOverride"
+_NEXT_FIELD: Final = script("next_field")
+
+
+class Fit:
+    """Makes a page as wide as a phone for a while, where its agent has not said how wide it is to be."""
+
+    def __init__(self, emulation: Emulation) -> None:
+        self._emulation = emulation
+        self._before: tuple[Tab, Json | None] | None = None
+
+    async def begin(self, tab: Tab, width: int, height: int) -> None:
+        is_asked_for = not self._emulation.settings.keys().isdisjoint({"device", "viewport"})
+        if tab.cdp is None or is_asked_for or (self._before is not None and self._before[0] is tab):
+            return
+        size, ratio = tab.page.viewport_size, float(await tab.page.evaluate("devicePixelRatio"))
+        if size is not None and size["width"] <= width:
+            return
+        shape: Json | None = None
+        if size is not None:
+            shape = {"width": size["width"], "height": size["height"], "deviceScaleFactor": ratio, "mobile": False}
+        self._before = tab, shape
+        ours: Json = {"width": width, "height": height, "deviceScaleFactor": _SHARPER, "mobile": False}
+        await tab.cdp.send(_METRICS, ours)
+
+    async def end(self) -> None:
+        """Make the page as large again as it was."""
+        if self._before is None:
+            return
+        (tab, before), self._before = self._before, None
+        if tab.cdp is None or not tab.usable:
+            return
+        with contextlib.suppress(PlaywrightError):  # it goes at this very moment
+            if before is None:
+                await tab.cdp.send("Emulation.clearDeviceMetricsOverride")
+            else:
+                await tab.cdp.send(_METRICS, before)
+
+
+async def lead_on(page: Page, *, only_idle: bool) -> bool:
+    """Move the focus to the next field, as a phone's keyboard does in its own pages; with `only_idle`, only where
+    nothing has it. Returns whether there is one."""
+    for frame in page.frames[:_MOST_FRAMES]:
+        if await frame.evaluate(_NEXT_FIELD, only_idle):
+            return True
+    return False
