@@ -19,7 +19,6 @@ from pydantic import ValidationError
 from client import unavailable
 from client.credentials import Credentials
 from client.instance import START_WITHIN_S, Autostart
-from client.posts import Posts
 from client.proven import ProvenTransport, Prover
 from client.reply import Failure, Reply
 from shared import wire
@@ -77,8 +76,6 @@ class ServiceClient:
         self._background: set[asyncio.Task[None]] = set()
         prover = Prover(url, credentials.data_dir, given_token=credentials.are_given)
         self._transport = ProvenTransport(prover)
-        self.posts = Posts(prover) if url.startswith("http:") else None
-        """Is what calls are posted by, unless the service speaks TLS."""
         self.http = httpx.AsyncClient(base_url=url, transport=self._transport, timeout=_TIMEOUT, trust_env=False)
 
     def as_client(self, credentials: Credentials, autostart: Autostart | None = None) -> "ServiceClient":
@@ -206,8 +203,6 @@ class ServiceClient:
             async with asyncio.timeout(within_s):
                 await asyncio.gather(*self._background)
                 await self.http.aclose()
-                if self.posts is not None:
-                    self.posts.close()
 
     def _may_be_back(self, delivery: _Delivery) -> bool:
         """Return whether a service that cannot be reached is probably just restarting, because it replied recently."""
@@ -239,10 +234,7 @@ class ServiceClient:
         return response
 
     async def _send(self, path: str, content: bytes, headers: dict[str, str]) -> httpx.Response:
-        """Send over a kept connection; encrypted, by httpx's transport alone, without its merging of URLs, cookies and
-        redirects."""
-        if self.posts is not None:
-            return await self.posts.send(path, headers, content)
+        """Send by the transport alone, because httpx's merging of URLs, cookies and redirects would double the time."""
         request = httpx.Request(
             "POST",
             _url(self.http.base_url, path),

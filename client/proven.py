@@ -26,10 +26,10 @@ _READ_BYTES: Final = 65_536
 _MAX_BODY_BYTES: Final = 65_536
 _OK: Final = 200
 _BUSY: Final = 503
-IDLE_S: Final = 50.0
+_IDLE_S: Final = 50.0
 """An idle connection is kept so long, less than a service keeps it: one that the service closes under a request would
 make an unknown outcome of a call that never happened."""
-MOST_IDLE: Final = 64
+_MOST_IDLE: Final = 64
 
 SocketOption = tuple[int, int, int] | tuple[int, int, bytes | bytearray] | tuple[int, int, None, int]
 Address = tuple[str, int]
@@ -185,8 +185,8 @@ class ProvenTransport(httpx.AsyncHTTPTransport):
         self._pool = httpcore.AsyncConnectionPool(
             ssl_context=encryption,
             max_connections=None,
-            max_keepalive_connections=MOST_IDLE,
-            keepalive_expiry=IDLE_S,
+            max_keepalive_connections=_MOST_IDLE,
+            keepalive_expiry=_IDLE_S,
             network_backend=_Backend(prover),
         )
 

@@ -8,36 +8,6 @@ from shared.patience import MAX_HEAD_BYTES, Patience
 from shared.requests import TARGET, ambiguity
 
 
-class _HeadWithBody(asyncio.Transport):
-    """Writes the head of one answer together with the beginning of its body, because each write wakes who waits for
-    it. It has what an answer needs of a transport."""
-
-    def __init__(self, transport: asyncio.Transport) -> None:
-        super().__init__()
-        self._transport = transport
-        self._head: bytes | None = None
-        self._begun = False
-
-    def write(self, data: bytes | bytearray | memoryview) -> None:
-        if not self._begun:
-            self._begun, self._head = True, bytes(data)
-            asyncio.get_running_loop().call_soon(self._flush)
-            return
-        head, self._head = self._head, None
-        self._transport.write(head + data if head else data)
-
-    def _flush(self) -> None:
-        if self._head:
-            self.write(b"")
-
-    def close(self) -> None:
-        self._flush()
-        self._transport.close()
-
-    def is_closing(self) -> bool:
-        return self._transport.is_closing()
-
-
 class BoundedHttp(HttpToolsProtocol):
     """Closes a connection whose request is not whole in time, whose headers do not end, or whose reply is not read."""
 
@@ -87,9 +57,6 @@ class BoundedHttp(HttpToolsProtocol):
         if not self.url.startswith(b"/"):  # uvicorn keeps its path alone
             vars(self)["scope"][TARGET] = self.url.decode("latin-1")
         super().on_headers_complete()
-        cycle: RequestResponseCycle | None = self.cycle
-        if cycle is not None and not isinstance(cycle.transport, _HeadWithBody):
-            cycle.transport = _HeadWithBody(cycle.transport)
 
     def on_message_complete(self) -> None:
         self._is_whole = True

@@ -14,8 +14,6 @@ from starlette.responses import PlainTextResponse, Response
 from structlog.contextvars import merge_contextvars
 from structlog.testing import capture_logs
 
-from client.posts import Posts
-from client.proven import Prover
 from mcp_gateway.chats import credentials
 from mcp_gateway.connection import Connection
 from shared import catalogue, wire, written
@@ -138,10 +136,9 @@ async def test_a_connection_that_breaks_under_way_is_tried_again_as_the_same_cal
 
 
 async def test_a_socket_that_is_closed_in_the_moment_it_opens_is_a_connection_that_breaks(
-    client: Client, connection: Connection, standin: StandIn, monkeypatch: pytest.MonkeyPatch
+    client: Client, standin: StandIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """anyio, by which TLS is spoken, has no peer to name then, and says so by an AttributeError."""
-    connection.chats.own.service.posts = None
+    """anyio has no peer to name then, and says so by an AttributeError."""
     real, met = httpx.AsyncHTTPTransport.handle_async_request, list[str]()
 
     async def closed_once(transport: httpx.AsyncHTTPTransport, request: httpx.Request) -> httpx.Response:
@@ -173,17 +170,12 @@ async def test_a_connection_that_stays_broken_is_given_up_and_nothing_is_claimed
     assert result.structured_content is None
 
 
-def posts_to(connection: Connection, url: str) -> Posts:
-    credentials = connection.chats.own.service.credentials
-    return Posts(Prover(url, credentials.data_dir, given_token=credentials.are_given))
-
-
 async def test_a_service_that_restarts_under_a_call_answers_it_when_it_is_back(
     client: Client, connection: Connection, standin: StandIn
 ) -> None:
     async with listening(StandIn()) as other:
         port = int(other.url.rsplit(":", 1)[1])
-        connection.chats.own.service.posts = posts_to(connection, other.url)
+        connection.chats.own.service.http.base_url = other.url
 
         async def break_off(_: Seen) -> Response:
             return BrokenOff()
@@ -202,7 +194,7 @@ async def test_a_service_that_is_not_there_is_said_at_once_with_what_starts_it_a
 ) -> None:
     service = connection.chats.own.service
     service.url, connection.settings.structured = "http://127.0.0.1:9", True
-    service.posts = posts_to(connection, service.url)
+    service.http.base_url = httpx.URL("http://127.0.0.1:9")
     since = time.monotonic()
     result = await call(client, "list_pages")
     assert result.is_error
