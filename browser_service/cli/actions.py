@@ -9,7 +9,7 @@ import httpx
 import typer
 
 from browser_service.cli import flags, output, secrets
-from browser_service.cli.client import Client, error_of
+from browser_service.cli.client import Client, error_of, given
 from browser_service.cli.options import (
     action_body,
     action_options,
@@ -55,7 +55,8 @@ def save(
     data_dir: flags.DataDir = None,
 ) -> None:
     """Save a file that any call on this account made, an agent's too: a download, a video, a picture."""
-    with Client(flags.settings(data_dir).data_dir, operator=True) as client:
+    folder = flags.settings(data_dir).data_dir
+    with Client(folder, operator=not given(folder).are_given) as client:
         size = client.save(artifact, file)
     output.say(f"{file}: {size} bytes", to_stderr=True)
 

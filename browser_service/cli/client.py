@@ -17,7 +17,7 @@ from pydantic import JsonValue
 
 from browser_service.cli import progress
 from client import instance
-from client.credentials import DAY_S, mint
+from client.credentials import DAY_S, Credentials, mint
 from client.proven import ProvenSyncTransport, Prover
 from shared import wire
 from shared.errors import ErrorBody, Relayed, ServiceUnavailable
@@ -59,13 +59,25 @@ def token(data_dir: Path, label: str = "", *, operator: bool = False, lifetime_s
     return mint(secret, client_id(label), label or "CLI", operator=operator, lifetime_s=lifetime_s)
 
 
+def given(data_dir: Path) -> Credentials:
+    """Return what a token proves that the environment gives, as it does to a gateway."""
+    file = os.environ.get("BROWSE_TOKEN_FILE")
+    token_file = Path(file) if file else None
+    return Credentials(client_id(), data_dir, token=os.environ.get("BROWSE_TOKEN") or None, token_file=token_file)
+
+
 class Client:
-    """Calls the service of a data directory as this account. Raises ServiceUnavailable if none runs."""
+    """Calls the service of a data directory as this account, or with the token that was given, if it is not for the
+    account's person. Raises ServiceUnavailable if none runs."""
 
     def __init__(self, data_dir: Path, *, operator: bool = False) -> None:
         self.url = instance.require(data_dir).url
         transport = ProvenSyncTransport(Prover(self.url, data_dir, given_token=False))
-        headers = {"Authorization": f"Bearer {token(data_dir, operator=operator)}"}
+        limited = None if operator else given(data_dir)
+        if limited is not None and limited.are_given:
+            headers = limited.headers()
+        else:
+            headers = {"Authorization": f"Bearer {token(data_dir, operator=operator)}"}
         self._http = httpx.Client(
             base_url=self.url, headers=headers, transport=transport, timeout=_TIMEOUT_S, trust_env=False
         )

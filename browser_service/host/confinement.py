@@ -97,8 +97,9 @@ def _way_back(page: BrowserPage, call: Call) -> str:
 
 
 def _refused(page: BrowserPage, call: Call, action: Action, url: str) -> Forbidden:
+    place = _place(url) if page.record.state().belongs_to(call.client_id) else "another origin"
     return Forbidden(
-        f'{action.name()}: "{page.page_id}" is at {_place(url)}, or has a frame from there, and the token is for '
+        f'{action.name()}: "{page.page_id}" is at {place}, or has a frame from there, and the token is for '
         f"{', '.join(call.origins)} (--origin). Nothing was told.",
         hint=f"A page of your own: {next_call('open_page', url=f'{call.origins[0]}/')}. The account's owner gives more "
         "by another token: browse-together token create --name NAME, with another --origin.",

@@ -130,7 +130,8 @@ class Policy:
         page = page if caller.operator else self.directory.seen_by(page, caller.client_id)
         if not caller.limits.origins or within(caller.limits.origins, page.url):
             return page
-        return page.model_copy(update={"url": "", "title": "", "dialog": None})
+        person = page.person and page.person.model_copy(update={"origin": "", "message": ""})
+        return page.model_copy(update={"url": "", "title": "", "dialog": None, "hold_reason": "", "person": person})
 
     def may_hear(self, caller: Identity, moved: PageMoved) -> bool:
         """Return whether the caller may know that a page moved."""

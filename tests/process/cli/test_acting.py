@@ -51,6 +51,12 @@ def test_a_shell_completes_the_ids_of_the_pages(running: Terminal, page: str) ->
     assert completions("run", "click", "--page", page[:2], BROWSE_DATA_DIR=str(running.data_dir)) == [page]
 
 
+def test_a_token_that_is_given_limits_the_command_line_too(running: Terminal, page: str) -> None:
+    token = running.succeed("token", "create", "--name", "reads", "--read-only").out.split()[-1]
+    refused = running.run("run", "reload_page", "--page", page, BROWSE_TOKEN=token)
+    assert (refused.code, "--read-only" in refused.err) == (1, True)
+
+
 def test_this_account_is_one_lasting_client_unless_the_environment_says_another(running: Terminal, page: str) -> None:
     others = running.succeed("pages", "--json", BROWSE_CLIENT_ID="somebody-else").json["others"]
     assert {"label": "CLI", "you": False} in [one["owner"] for one in others if one["pageId"] == page]
