@@ -5,12 +5,12 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from playwright.async_api import Browser, Page, expect
+from playwright.async_api import Browser, Page, WebSocketRoute, expect
 
 from browser_service.host import screencast
 from tests.support.account import recorded
 from tests.support.json import AnyJson
-from tests.support.listening import connected, listening
+from tests.support.listening import become, connected, listening
 from tests.support.service import Agent, RunningService
 from tests.support.site import Site
 from tests.support.wall import link
@@ -80,10 +80,11 @@ async def test_a_page_is_seen_live_and_gone_to_by_keyboard_with_all_that_was_don
     await expect(window.get_by_role("main").locator(".picture")).not_to_have_class(re.compile("empty"))
     await expect(window.get_by_role("tabpanel")).to_contain_text("clicks")
     pictures = window.get_by_role("button", name="Pictures of what Claude did")
-    await expect(pictures.get_by_role("img", name="After: the page")).to_be_visible()
+    await expect(pictures).to_contain_text("After")
     await expect(pictures.locator(".mark")).to_be_visible()
     await pictures.press("Enter")
     await expect(window.get_by_role("dialog", name="Before and after")).to_contain_text("Claude clicks")
+    await expect(window.get_by_role("img", name="After: the page")).to_be_visible()
     await window.keyboard.press("Escape")
     await window.get_by_role("tab", name="Timeline").focus()
     await window.keyboard.press("ArrowRight")
@@ -158,6 +159,46 @@ async def test_a_person_signs_in_with_their_own_hands_and_nobody_sees_what_they_
     assert "s3cret" not in records
 
 
+async def test_a_finger_taps_and_swipes_an_input_method_composes_and_lines_are_pasted(
+    browser: Browser, running: RunningService, claude: Agent, site: Site
+) -> None:
+    body = """<body style="margin: 0; height: 4000px"><textarea style="display: block; width: 100%; height: 200px">
+    </textarea><button style="width: 100%; height: 200px" onclick="document.title = 'tapped'">b</button>"""
+    await claude.call("goto", pageId="shop", url=site.page("/touch", body))
+    page = running.window("shop")
+    options: dict[str, AnyJson] = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+    phone = await visit(browser, running, permissions=["clipboard-read", "clipboard-write"], **options)
+    cdp = await phone.context.new_cdp_session(phone)
+    await phone.get_by_role("link", name="/touch").tap()
+    await phone.get_by_role("button", name="Take over").tap()
+    hand = phone.get_by_role("textbox", name="The page itself")
+    await expect(phone.get_by_role("main").locator(".picture")).not_to_have_class(re.compile("empty"))
+    box = await hand.bounding_box()
+    assert box is not None
+    x, scale = box["x"] + 100, box["width"] / await page.evaluate("innerWidth")
+    await phone.touchscreen.tap(x, box["y"] + 300 * scale)
+    await expect(page).to_have_title("tapped")
+    await phone.touchscreen.tap(x, box["y"] + 100 * scale)
+    await expect(page.locator("textarea")).to_be_focused()
+    for typed in ("に", "にほ", "日本"):  # what an input method shows meanwhile is its own
+        await cdp.send("Input.imeSetComposition", {"text": typed, "selectionStart": 0, "selectionEnd": len(typed)})
+    await cdp.send("Input.insertText", {"text": "日本"})
+    await expect(page.locator("textarea")).to_have_value(re.compile("日本$"))
+    await phone.evaluate("navigator.clipboard.writeText('one\\ntwo 👩‍👩‍👧\\n\\nfour')")
+    await phone.keyboard.press("ControlOrMeta+v")
+    await expect(page.locator("textarea")).to_have_value(re.compile("日本one\ntwo 👩‍👩‍👧\n\nfour$"))
+    await phone.evaluate("navigator.clipboard.writeText('漢'.repeat(25000))")
+    await phone.keyboard.press("ControlOrMeta+v")
+    await page.wait_for_function("document.querySelector('textarea').value.endsWith('漢'.repeat(25000))")
+    for kind, y in (("touchStart", 150), ("touchMove", 100), ("touchMove", 20), ("touchEnd", None)):
+        points = [] if y is None else [{"x": x, "y": box["y"] + y}]
+        await cdp.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+    await page.wait_for_function("scrollY > 200")
+    await phone.get_by_role("button", name="Give back").tap()
+    await expect(hand).to_be_hidden()
+    await phone.context.close()
+
+
 async def test_what_a_page_asks_is_answered_at_the_wall_for_an_agent_and_by_the_hand_that_has_it(
     window: Page, running: RunningService, claude: Agent, site: Site, tmp_path: Path
 ) -> None:
@@ -214,6 +255,31 @@ async def test_what_an_agent_asks_for_is_answered_beside_its_page(
         answered = await claude.call("request_human", pageId="shop", requestId=asked["requestId"])
         assert told in answered["observed"]
         await expect(window.locator(".holds")).to_be_hidden()
+
+
+async def test_a_lost_connection_is_told_and_comes_back_by_itself_with_what_changed_meanwhile(
+    window: Page, running: RunningService, claude: Agent, site: Site
+) -> None:
+    sockets: list[WebSocketRoute] = []
+
+    def pass_on(route: WebSocketRoute) -> None:
+        if len(sockets) != 1:  # the service cannot be reached the second time
+            route.connect_to_server()
+        sockets.append(route)
+
+    await window.route_web_socket("**/wall/socket", pass_on)
+    await window.goto(f"{running.base_url}/#/page/shop")
+    await window.reload()
+    status = window.get_by_role("banner").get_by_role("status")
+    await expect(status).to_have_text("Live")
+    await sockets[0].close()
+    await expect(status).to_contain_text("Connection lost")
+    await claude.call("goto", pageId="shop", url=site.page("/later", "<title>Later</title>"))
+    await become(lambda: len(sockets) > 1)
+    await sockets[1].close()
+    await expect(status).to_have_text("Live")
+    await expect(window.get_by_role("heading", name="Later")).to_be_visible()
+    await expect(window.get_by_role("tabpanel")).to_contain_text("/later")
 
 
 async def test_who_may_only_look_is_told_why_the_buttons_do_nothing_and_a_used_link_why_it_is_refused(

@@ -6,6 +6,7 @@ import { KINDS, owner, present, since } from "./words.js";
 
 const GROUPS = { agents: "Agents", people: "People’s", parked: "Parked" };
 const FEW = 6;
+const MANY = 12;
 const drawnFps = (count) => (count > FEW ? 2 : 4); // of many, nobody follows each
 
 export class Grid {
@@ -57,6 +58,7 @@ export class Grid {
       section.hidden = !tiles.length;
       write(count, String(tiles.length));
     }
+    this.element.classList.toggle("many", Object.values(groups).flat().length > MANY);
     this.#ask(requests);
     this.#sayNothing(present(this.model.agents), pages.size, Object.values(groups).flat().length);
   }
@@ -123,5 +125,5 @@ function matches(page, { text, session, who }) {
   return words.includes(text.toLowerCase());
 }
 
-const inOrder = (a, b) => owner(a.page).localeCompare(owner(b.page)) || a.page.id.localeCompare(b.page.id);
+const inOrder = (a, b) => owner(a.page).localeCompare(owner(b.page)) || a.page.id.localeCompare(b.page.id, "en", { numeric: true });
 const rounded = (width) => Math.min(1280, Math.max(160, Math.ceil((width * Math.min(devicePixelRatio, 2)) / 80) * 80));

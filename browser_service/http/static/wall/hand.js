@@ -4,6 +4,7 @@ import { el } from "./dom.js";
 
 const FLUSH_MS = 30;
 const TAP_PX = 9;
+const MOST_SIGNS = 100_000;
 const TWICE_MS = 450;
 const NAMED = /^(Enter|Tab|Backspace|Delete|Escape|Insert|Home|End|Page(Up|Down)|Arrow(Up|Down|Left|Right)|F([1-9]|1[0-2]))$/;
 const BUTTONS = ["left", "middle", "right"];
@@ -18,8 +19,8 @@ export class Hand {
   #last = { at: 0, x: 0, y: 0, count: 0 };
 
   /** `picture` is drawn under it, `send` takes what was made, `leave` is where the focus goes by Shift+Esc. */
-  constructor(picture, send, leave) {
-    Object.assign(this, { picture, send, leave });
+  constructor(picture, send, leave, tell) {
+    Object.assign(this, { picture, send, leave, tell });
     this.element = el("textarea", {
       className: "hand", hidden: true, spellcheck: false, autocapitalize: "off", autocomplete: "off", enterKeyHint: "next",
       "aria-label": "The page itself: what you press and type goes there. Shift and Escape lead back to the buttons.",
@@ -60,7 +61,7 @@ export class Hand {
     this.#made.push(stroke);
     this.#due ||= setTimeout(() => {
       this.#due = 0;
-      while (this.#made.length) this.send(this.#made.splice(0, 100));
+      while (this.#made.length) this.send(this.#made.splice(0, this.#made.some(({ text }) => text?.length > 1) ? 3 : 100)); // 64 KB at most
     }, FLUSH_MS);
   }
 
@@ -148,6 +149,8 @@ export class Hand {
   }
 
   #write(text) {
-    for (let at = 0; at < text.length; at += 5000) this.#make({ do: "text", text: text.slice(at, at + 5000) });
+    const signs = [...text]; // none of which may be cut in two
+    if (signs.length > MOST_SIGNS) return this.tell(`At most ${MOST_SIGNS.toLocaleString("en")} characters are pasted at once.`, true);
+    for (let at = 0; at < signs.length; at += 2500) this.#make({ do: "text", text: signs.slice(at, at + 2500).join("") });
   }
 }

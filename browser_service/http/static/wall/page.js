@@ -12,7 +12,7 @@ const LISTED_EVERY_MS = 1500;
 const MOST_ROWS = 300;
 
 export class PageView {
-  #title = el("h1", { className: "cut" });
+  #title = el("h1", { className: "cut", dir: "auto" });
   #url = el("p", { className: "url mono quiet cut" });
   #owner = el("span", { className: "owner cut" });
   #facts = el("span", { className: "quiet small cut" });
@@ -26,7 +26,7 @@ export class PageView {
   constructor(id, model, socket, tell) {
     Object.assign(this, { id, model, socket, tell });
     this.picture = new Picture(id);
-    this.hand = new Hand(this.picture, (made) => socket.input(id, made), () => Object.values(this.#buttons).find((each) => !each.hidden)?.focus());
+    this.hand = new Hand(this.picture, (made) => socket.input(id, made), () => Object.values(this.#buttons).find((each) => !each.hidden)?.focus(), tell);
     this.picture.paper.append(this.hand.element);
     this.asks = new Asks(id, socket, tell, () => this.hand.element.focus());
     this.timeline = new Timeline((ids) => socket.list("pictures", id, ids), (name) => model.agents.find(({ label }) => label === name)?.hue);

@@ -9,7 +9,8 @@ export class Picture {
   #canvas = el("canvas", { width: 16, height: 10, role: "img" });
   #target = el("div", { className: "target", hidden: true });
   #label = el("span", { className: "doing", hidden: true });
-  #note = el("p", { className: "note", hidden: true });
+  #why = el("span");
+  #note = el("p", { className: "note", hidden: true }, this.#why);
   paper = el("div", { className: "paper" }, this.#canvas, this.#target);
   #newest = null;
   #drawing = false;
@@ -38,7 +39,7 @@ export class Picture {
   state(name) {
     this.element.dataset.state = name;
     const text = STATES[name] ?? "";
-    write(this.#note, text);
+    write(this.#why, text);
     this.#note.hidden = !text;
     if (name === "hidden" || name === "locked") this.#clear();
   }

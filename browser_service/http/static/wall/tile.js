@@ -5,8 +5,8 @@ import { Picture } from "./picture.js";
 import { HOLDS, clock, host, owner } from "./words.js";
 
 export class Tile {
-  #owner = el("span", { className: "owner cut" });
-  #title = el("a", { className: "title cut" });
+  #owner = el("span", { className: "owner cut", dir: "auto" });
+  #title = el("a", { className: "title cut", dir: "auto" });
   #place = el("span", { className: "place quiet cut" });
   #badges = el("p", { className: "badges" });
 

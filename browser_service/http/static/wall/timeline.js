@@ -100,18 +100,18 @@ export class Timeline {
     if (hidden) return el("p", { className: "quiet small" }, "Not pictured: a password might have been seen.");
     const marked = before ?? after;
     const shots = [["Before", before], ["After", after]].filter(([, shot]) => shot);
-    const views = () => shots.map(([name, shot]) => el("figure", { className: "shot" },
+    const views = (isLarge) => shots.map(([name, shot]) => el("figure", { className: "shot" },
       el("span", { className: "frame", style: { "--ratio": (shot.width / shot.height).toFixed(4) } },
-        el("img", { src: `data:image/webp;base64,${shot.data}`, alt: `${name}: the page` }),
+        el("img", { src: `data:image/webp;base64,${shot.data}`, alt: isLarge ? `${name}: the page` : "" }),
         shot === marked && target && mark(target, shot)),
       el("figcaption", {}, name)));
     const open = () => {
       this.large.replaceChildren(
         el("header", {}, el("h2", { className: "cut" }, `${row.client} ${act(row.action)}`), el("button", { type: "button", className: "plain", onclick: () => this.large.close() }, "Close")),
-        el("div", { className: "shots" }, views()));
+        el("div", { className: "shots" }, views(true)));
       this.large.showModal();
     };
-    return el("button", { type: "button", className: "shots plain", "aria-label": `Pictures of what ${row.client} did`, onclick: open }, views());
+    return el("button", { type: "button", className: "shots plain", onclick: open }, el("span", { className: "unseen" }, `Pictures of what ${row.client} did: `), views(false));
   }
 }
 
