@@ -7,7 +7,7 @@ from typing import Final, cast
 from browser_service.host import results
 from browser_service.host.elements import locators
 from browser_service.host.page.handle import BrowserPage
-from browser_service.host.reading import articles, changes, compact, passages, search
+from browser_service.host.reading import articles, changes, compact, loading, passages, search
 from browser_service.host.reading import tree as trees
 from browser_service.host.reading.articles import Article, Section
 from browser_service.host.reading.snapshot import Refs
@@ -152,23 +152,35 @@ async def find(page: BrowserPage, action: reading.Find) -> Json:
 
 
 async def _find_in_tree(page: BrowserPage, action: reading.Find, within: frozenset[str] | None) -> Json:
-    """Search the page for each thing that is asked for, or only the elements of the refs `within`."""
+    """Search the page for each thing that is asked for, or only the elements of the refs `within`. A page that has just
+    come, and lacks one of them, may yet get what it asked its server for."""
     view = await page.refresh_view(action.timeout)
+    found = _found(view.tree, action, within)
+    if within is None and not all(found) and await loading.wait_for_answers(view, page.pending):
+        view = await page.refresh_view(action.timeout)
+        found = _found(view.tree, action, within)
     lines: list[str] = []
     rows: list[Json] = []
     totals = 0
     most = max(_LEAST_OF_EACH, FOUND_ELEMENTS // len(action.asked))
-    for number, query in enumerate(action.asked, 1):
-        matches = search.search(view.tree, text=query.text or "", role=query.role or "", name=query.named or "")
-        matches = [match for match in matches if within is None or match.node.ref in within]
+    for number, (query, matches) in enumerate(zip(action.asked, found, strict=True), 1):
         listed = search.called_so(matches, query.named)[:most]
         view.add_refs(match.node for match in listed)
         of_several: Json = {"query": number} if action.queries else {}
         rows += [{**search.to_json(view.tree, match), **of_several} for match in listed]
-        found = search.to_lines(view.tree, listed, len(matches)) or [_nothing(view.tree, query, action)]
-        lines += search.numbered(number, found, len(matches)) if action.queries else found
+        said = search.to_lines(view.tree, listed, len(matches)) or [_nothing(view.tree, query, action)]
+        lines += search.numbered(number, said, len(matches)) if action.queries else said
         totals += len(matches)
     return _reply(page, lines, rows, totals, narrow=not action.queries)
+
+
+def _found(nodes: Tree, action: reading.Find, within: frozenset[str] | None) -> list[list[search.Match]]:
+    """Return what matches each question."""
+    matches = [
+        search.search(nodes, text=query.text or "", role=query.role or "", name=query.named or "")
+        for query in action.asked
+    ]
+    return [[each for each in found if within is None or each.node.ref in within] for found in matches]
 
 
 def _nothing(nodes: Tree, query: reading.FindQuery, action: reading.Find) -> str:

@@ -1,6 +1,9 @@
 """Recognises a page that says of itself that it is still loading."""
 
+import asyncio
 import re
+import time
+from collections.abc import Callable
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -9,10 +12,24 @@ from browser_service.host.reading.tree import Node
 from shared.cuts import cut
 from shared.next_calls import next_call
 
+_YOUNG_S: Final = 5.0
+"""A document that is older asks for things by itself, and shows what it has."""
+_MOST_LOOKS: Final = 50
+_LOOK_S: Final = 0.02
 _LOADING: Final = re.compile(r"(loading|please wait)([.…!]*$|\b.*(\.\.\.|…)$)", re.IGNORECASE)
 _MESSAGE_CHARACTERS: Final = 40
 """A text that says only that has this many characters at most."""
 _MOST_LISTED: Final = 2
+
+
+async def wait_for_answers(view: ClientView, pending: Callable[[], list[str]]) -> bool:
+    """Wait shortly for what a document asked for that has just come. Returns whether any of it was awaited."""
+    awaited = time.time() - view.document / 1000 < _YOUNG_S and bool(pending())
+    for _ in range(_MOST_LOOKS if awaited else 0):
+        await asyncio.sleep(_LOOK_S)  # nobody tells of the ends of requests that no act caused
+        if not pending():
+            break
+    return awaited
 
 
 def describe(view: ClientView, pending: list[str]) -> str:

@@ -236,10 +236,12 @@ def report(found: News, new: Tree, limit: int, acted_on: str | None) -> NewsRepo
     acted_in, near = surroundings(new, acted_on), _near(new, acted_on)
     ranked = sorted(found.told, key=lambda change: (not change.announced, -common_depth(new, change.index, acted_in)))
     headings = {n.name for change in found.told for n in change.nodes if n.role == "heading"}
+    names = Counter(node.role_and_name for node in new if node.name and node.role in CONTROLS)
     kept: list[tuple[str, Change]] = []
     room, omitted = limit, found.alike + len(ranked[_MOST_PLACED:])
     for change in ranked[:_MOST_PLACED]:
-        where = _where(change, near, headings)
+        head = change.nodes[0].role_and_name if change.nodes else ""
+        where = "" if names[head] == 1 else _where(change, near, headings)
         size = sum(len(line.encode()) + 1 for line in change.lines) + len(where.encode()) + 2
         if size <= room:
             room -= size

@@ -28,6 +28,8 @@ def on_one_line(sign: str, nodes: list[Node]) -> str:
 
 def _phrase(node: Node) -> str:
     """Write a part of a line: words by themselves, what can be acted on with its ref."""
+    if node.role == "option" and not node.ref:  # of a list of choices, whose line says so
+        return node.brief().removeprefix("option ")
     if node.is_control or node.role == "img":
         return f"{node.brief()}: {node.text}" if node.text else node.brief()
     return node.text or node.name

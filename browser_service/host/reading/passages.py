@@ -137,19 +137,32 @@ def _forms(word: str, vocabulary: list[str]) -> list[str]:
 def _passages(article: Article) -> Iterator[Passage]:
     """Yield pieces of about equal length: short blocks of one section together, long ones by their sentences."""
     begins = {section.start: section for section in article.sections}
+    title = _title(article.sections)
     open_: list[Section] = []
     piece = ""
     for block, text in enumerate(article.blocks):
         parts = [*_parts(text)] if block not in begins else []
         for part in parts or [""]:
             if piece and (not part or len(piece) + len(part) > _PASSAGE_CHARACTERS):
-                yield Passage(piece, (*open_[-_PATH_HEADINGS:],))
+                yield Passage(piece, _path(open_, title))
                 piece = ""
             piece = f"{piece}\n{part}" if piece else part
         if section := begins.get(block):
             open_ = [*(outer for outer in open_ if outer.end > block), section]
     if piece:
-        yield Passage(piece, (*open_[-_PATH_HEADINGS:],))
+        yield Passage(piece, _path(open_, title))
+
+
+def _title(sections: Sequence[Section]) -> Section | None:
+    """Return the heading that stands above all others: it tells no passage from another."""
+    inner = sections[1:]
+    return sections[0] if inner and all(section.end <= sections[0].end for section in inner) else None
+
+
+def _path(around: Sequence[Section], title: Section | None) -> tuple[Section, ...]:
+    """Return the innermost headings around a passage, without the page's title where there is another."""
+    inner = around[1:] if around[0:1] == [title] and len(around) > 1 else around
+    return (*inner[-_PATH_HEADINGS:],)
 
 
 def _parts(text: str) -> Iterator[str]:

@@ -1,9 +1,12 @@
 """Tests searching a page: a dozen handles instead of the whole, each with its state and with where it is."""
 
+import asyncio
 import re
+import threading
 
 import pytest
 
+from tests.support.site import Answer
 from tests.support.tab import Tab
 
 pytestmark = [pytest.mark.anyio, pytest.mark.one_window]
@@ -156,3 +159,14 @@ async def test_several_matches_are_told_apart_by_their_rows_and_have_refs(tab: T
     assert re.search(rf'{candidates[2]["selector"]} \(button \'Add\', row "Teapot"\)', error["message"])
     await tab.call("click", selector=candidates[2]["selector"])
     assert await tab.sees("window.hit") == "Teapot"
+
+
+async def test_what_a_page_that_has_just_come_still_asks_for_is_awaited_before_nothing_is_found(tab: Tab) -> None:
+    held = threading.Event()
+    tab.site.page("/chores", Answer('["Tea"]', content_type="application/json", hold=held))
+    script = "fetch('/chores').then(r => r.json()).then(all => { u.innerHTML = `<li>${all[0]}</li>` })"
+    await tab.call(
+        "goto", pageId="tab", url=tab.site.page("/late", f"<ul id=u></ul><script>{script}</script>"), reply="none"
+    )
+    asyncio.get_running_loop().call_later(0.3, held.set)
+    assert (await tab.call("find", pageId="tab", text="Tea"))["total"] == 1
