@@ -8,6 +8,9 @@ AT_ONCE: Final = {
     "errors": "setInterval(() => { for (let i = 0; i < 200; i++) setTimeout(() => { throw Error('x'.repeat(500)) }) })",
     "rejections": "setInterval(() => { for (let i = 0; i < 200; i++) Promise.reject(Error('no')) })",
     "history": "setInterval(() => { for (let i = 0; i < 200; i++) history.pushState(0, '', '#' + Math.random()) })",
+    "histories of frames": """for (let i = 0; i < 40; i++) document.body.insertAdjacentHTML('beforeend',
+        '<iframe src=/empty></iframe>'); setInterval(() => { for (const frame of document.querySelectorAll('iframe'))
+        for (let i = 0; i < 50; i++) frame.contentWindow.history.pushState(0, '', '#' + Math.random()) }, 20)""",
     "hashes": "setInterval(() => { for (let i = 0; i < 200; i++) location.hash = Math.random() })",
     "long addresses": "let n = 0; setInterval(() => history.replaceState(0, '', '#' + n++ + 'x'.repeat(1e6)), 5)",
     "titles": "let n = 0; setInterval(() => { for (let i = 0; i < 200; i++) document.title = 'title ' + n++ })",

@@ -1,9 +1,11 @@
-"""Watches whether the browser answers at once, and stops the renderer that keeps it from that.
+"""Watches whether the browser answers, and stops the renderer that keeps it from that.
 
 All pages share one main thread of the browser, one driver and one event loop. A page can give them so much to do that
-nothing of it reaches us that could be counted, and no command the browser. Whatever it does for that costs its renderer
-processor time, which the system tells. The system stops it until the browser has worked off what came, which a page
-that is meant well does not notice; one that has to be stopped again and again is ended.
+nothing of it reaches us that could be counted, and no command the browser. How much is waiting there is told by the
+processor time that they use until they answer a question that costs them nothing: a machine that is busy with other
+things makes the answer late, but not dear. The renderer behind it is stopped until the browser has worked off what came
+and others have had their turn, and then goes on in short turns as long as it floods again, which a page that is meant
+well hardly notices. One that has cost too much is ended.
 """
 
 import asyncio
@@ -11,72 +13,62 @@ import contextlib
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Final, NamedTuple
+from math import inf
+from typing import Final
 
 import psutil
 import structlog
 from playwright.async_api import CDPSession
 from playwright.async_api import Error as PlaywrightError
 
+from browser_service.host.launching.load import Load, Usage, flooding
+
 _log = structlog.get_logger(__name__)
 
-_EVERY_S: Final = 0.1
+_EVERY_S: Final = 0.05
 _EVERY_WHEN_IDLE_S: Final = 0.5
 """While no call runs it is asked less often."""
-_LATE_S: Final = 0.08
-"""A browser that takes so long to answer is late: else it takes 2 ms."""
-_SAMPLE_S: Final = 0.06
-"""It is watched for so long who uses the processors meanwhile."""
-_DRAINS_WITHIN_S: Final = 2.0
-"""What a renderer sent before its stop is still worked on for a while; no longer than this it is stopped."""
-_WORKING: Final = 0.3
-"""The processes that all share are congested, and not just starved by other programs, when they use this share of a
-processor."""
-_FLOODING: Final = 0.1
-"""No renderer that uses less of a processor is stopped."""
-_MOST_OF: Final = 0.5
-"""Nor one that uses less of what all renderers use: where many chats are at work, none of them is the reason."""
-_STOPS: Final = 3
-_STOPS_WITHIN_S: Final = 10.0
-"""A renderer that has been the reason so many times within this time is ended."""
-_HEAVY_S: Final = 0.6
-"""It is ended the first time if what it had sent before it was stopped took so much of the processors to work off."""
-_RESTS_S: Final = 0.7
-"""Else it goes on after this, so that calls that were kept waiting get done: each asks the browser several times."""
-
-
-class Usage(NamedTuple):
-    """Holds what the processes had used of processors at one time, s."""
-
-    at: float
-    shared: float
-    """What browser, driver and service used together."""
-    renderers: dict[psutil.Process, float]
-
-
-def flooding(before: Usage, after: Usage) -> psutil.Process | None:
-    """Return the renderer that keeps the browser busy, if it is clear which one it is."""
-    passed = after.at - before.at
-    used = {each: cpu - before.renderers.get(each, cpu) for each, cpu in after.renderers.items()}
-    if not used or after.shared - before.shared < passed * _WORKING:
-        return None
-    most = max(used, key=lambda each: used[each])
-    enough = used[most] >= passed * _FLOODING and used[most] >= sum(used.values()) * _MOST_OF
-    return most if enough else None
+_READS_EVERY_S: Final = 0.4
+"""So often it is noted what all have used, to know later what they used just before."""
+_LOOKS_EVERY_S: Final = 0.01
+_SUSPICIOUS_S: Final = 0.03
+"""An answer costs less than 5 ms of the processors. From so much on it is looked who uses the others."""
+_LATE_S: Final = 0.06
+_LATE_AGAIN_S: Final = 0.03
+"""Is what is taken for a flood of a renderer that was stopped for one before."""
+_ANSWERS_WITHIN_S: Final = 2.0
+_DRAINS_WITHIN_S: Final = 10.0
+"""What a renderer sent before its stop is waited for no longer."""
+_OTHERS_TURN_S: Final = 0.25
+"""So long it stays stopped when the browser answers again: calls that were kept waiting ask it several times."""
+_TURN_S: Final = 0.05
+_SHORT_TURN_S: Final = 0.01
+"""Is the turn of one that had given the browser much to do: it may have sent that within a moment."""
+_BUSY: Final = 0.8
+"""Then it goes on for so long at least, and longer unless all that is shared uses so much of a processor."""
+_CALM_S: Final = 1.0
+"""One that floods no more for so long is free again."""
+_HEAVY_S: Final = 0.2
+_DEAR_S: Final = 3.0
+_WITHIN_S: Final = 15.0
+"""A renderer is ended of which turns that cost more than the first come to the second within this time."""
+_MOST_TURNS: Final = 100
+"""So is one that floods in each of so many turns: half a minute."""
 
 
 class Offences:
-    """Counts how often each renderer was stopped of late."""
+    """Adds up what the heavy floods of each renderer have cost of late."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._latest = deque[tuple[float, psutil.Process]](maxlen=100)
+        self._latest = deque[tuple[float, psutil.Process, float]](maxlen=100)
 
-    def add(self, renderer: psutil.Process) -> bool:
-        """Note one more, and return whether that is one too many."""
+    def add(self, renderer: psutil.Process, cost: float) -> bool:
+        """Note one more, which cost so many seconds of a processor, and return whether that is too much."""
         now = self._clock()
-        self._latest.append((now, renderer))
-        return sum(each == renderer and now - at < _STOPS_WITHIN_S for at, each in self._latest) >= _STOPS
+        if cost >= _HEAVY_S:
+            self._latest.append((now, renderer, cost))
+        return sum(each for at, whose, each in self._latest if whose == renderer and now - at < _WITHIN_S) >= _DEAR_S
 
 
 class Congestion:
@@ -89,125 +81,153 @@ class Congestion:
         busy: Callable[[], bool],
     ) -> None:
         """`browsers`: a session of Chromium's for each browser that is watched; `busy`: says whether calls run."""
-        self._browsers, self._driver, self._busy = browsers, driver, busy
+        self._browsers, self._load, self._busy = browsers, Load(driver), busy
         self._offences = Offences()
-        self._ended_at = -_DRAINS_WITHIN_S
-        self._stopped = set[psutil.Process]()
-        self._late_since = dict[CDPSession, Usage]()
-        """Has what was used when the browser that was late last began to be."""
+        self._ended_at = -_ANSWERS_WITHIN_S
+        self._latest = Usage(-inf, 0.0, {})
+        self._held = dict[psutil.Process, asyncio.Task[None]]()
+        self._turn = asyncio.Lock()
 
     @property
     def ended_one(self) -> bool:
         """True where a renderer whose end is told now was ended by us."""
-        return time.monotonic() - self._ended_at < _DRAINS_WITHIN_S
+        return time.monotonic() - self._ended_at < _ANSWERS_WITHIN_S
 
     async def run(self) -> None:
         try:
             while True:
                 await asyncio.sleep(_EVERY_S if self._busy() else _EVERY_WHEN_IDLE_S)  # nothing tells that it is late
-                await asyncio.gather(*(self._look(each) for each in self._browsers()), return_exceptions=True)
+                browsers = self._browsers()
+                if browsers and time.monotonic() >= self._latest.at + _READS_EVERY_S:
+                    self._latest = await asyncio.to_thread(self._load.all_usage)
+                await asyncio.gather(*(self._look(each) for each in browsers), return_exceptions=True)
         finally:
-            self._let_go_on([*self._stopped])
+            for each in self._held.values():
+                each.cancel()
 
     async def _look(self, browser: CDPSession) -> None:
         """Ask a browser something, and stop what keeps it from answering."""
-        answer = asyncio.ensure_future(_answer(browser))
+        question = Question(browser, self._load)
         try:
-            if await _comes(answer, _LATE_S):
-                self._late_since.pop(browser, None)
+            before = self._latest
+            if not await question.costs(_SUSPICIOUS_S):
                 return
-            now = await asyncio.to_thread(self._usage)
-            since = self._late_since.get(browser, now)
-            if now.at - since.at > _DRAINS_WITHIN_S:
-                since = now
-            self._late_since = {browser: since}
-            if guilty := await self._guilty(answer, since, now):
-                self._late_since.clear()
-                await self._relieve(answer, guilty)
+            await asyncio.to_thread(self._load.look_up)
+            if not await question.costs(_LATE_S) or self.ended_one:
+                return
+            if (guilty := await self._guilty(question, before)) is not None:
+                self._held[guilty] = asyncio.ensure_future(self._hold(browser, guilty))
         finally:
-            answer.cancel()
+            question.drop()
 
-    async def _guilty(self, answer: "asyncio.Future[None]", since: Usage, now: Usage) -> psutil.Process | None:
-        """Find the renderer that keeps a browser from answering. One that was late the last time too, `since` then, is
-        not given time to answer first."""
-        gives_up_at = now.at + _DRAINS_WITHIN_S
-        while now.at < gives_up_at:
-            if now.at - since.at >= _SAMPLE_S:
-                if (guilty := flooding(since, now)) is not None:
-                    return guilty
-                since = now
-            if await _comes(answer, _SAMPLE_S):
-                break
-            now = await asyncio.to_thread(self._usage)
-        return None
+    async def _guilty(self, question: "Question", before: Usage) -> psutil.Process | None:
+        """Find the renderer that keeps a browser from answering, if it is clear which one that is. While one is held
+        already that may be the reason still."""
+        while True:
+            after = self._load.usage()
+            if (most := flooding(before, after, alone=not self._held)) is not None:
+                return most if most not in self._held else None
+            before = after
+            if not await question.costs(question.cost + _LATE_S):
+                return None
 
-    async def _relieve(self, answer: "asyncio.Future[None]", guilty: psutil.Process) -> None:
-        """Stop a renderer until the browser has answered and others have had their turn. End it if that was not the
-        first time, or if what it had sent takes long to work off."""
-        before = await asyncio.to_thread(self._stop, guilty)
-        await _comes(answer, _DRAINS_WITHIN_S)
-        after = await asyncio.to_thread(self._usage)
-        if self._offences.add(guilty) or after.shared - before.shared >= _HEAVY_S:
-            self._end(guilty)
-        asyncio.get_running_loop().call_later(_RESTS_S, self._let_go_on, [guilty])
-
-    def _stop(self, renderer: psutil.Process) -> Usage:
+    async def _hold(self, browser: CDPSession, renderer: psutil.Process) -> None:
+        """Stop a renderer, and let it go on in short turns until it keeps nobody waiting any more."""
         _log.info("a page keeps the browser from answering; its renderer is stopped for a while", pid=renderer.pid)
-        with contextlib.suppress(psutil.Error):
-            self._stopped.add(renderer)
+        try:
+            before = self._load.shared()
             renderer.suspend()
-        return self._usage()
-
-    def _let_go_on(self, renderers: Sequence[psutil.Process]) -> None:
-        for each in renderers:
-            self._stopped.discard(each)
+            await self._answered(browser)
+            turn_s = _TURN_S if self._load.shared() - before < _HEAVY_S else _SHORT_TURN_S
+            for _ in range(_MOST_TURNS):
+                await asyncio.sleep(_OTHERS_TURN_S)  # nothing tells when others have had theirs
+                if not (cost := await self._floods_again(browser, renderer, turn_s)):
+                    return
+                if self._offences.add(renderer, cost):
+                    break
+            self._end(renderer)
+        except psutil.Error:
+            return  # it has ended
+        finally:
+            self._held.pop(renderer, None)
             with contextlib.suppress(psutil.Error):
-                each.resume()
+                renderer.resume()
+
+    async def _floods_again(self, browser: CDPSession, renderer: psutil.Process, turn_s: float) -> float:
+        """Give a renderer that is stopped a turn, as the only one. If it floods again it is stopped again; returns what
+        that cost."""
+        async with self._turn:
+            if await self._late(browser, _LATE_S):
+                return 0.0  # something else is the reason: it is stopped, and what it had sent is done
+            before = self._load.shared()
+            renderer.resume()
+            if not await self._floods(browser, renderer, turn_s):
+                return 0.0
+            renderer.suspend()
+            await self._answered(browser)
+            return self._load.shared() - before
+
+    async def _floods(self, browser: CDPSession, renderer: psutil.Process, turn_s: float) -> bool:
+        """Watch a renderer that goes on. Returns True as soon as it is a flood, or False if it is none."""
+        now = began = self._load.usage()
+        while now.at < began.at + _CALM_S:
+            before = now
+            await asyncio.sleep(turn_s)  # nothing tells that it floods
+            late = await self._late(browser, _LATE_AGAIN_S)
+            now = self._load.usage()
+            busy = now.shared - before.shared >= _BUSY * (now.at - before.at)
+            if late and now.renderers.get(renderer, 0.0) > began.renderers.get(renderer, 0.0):
+                return True
+            if busy and flooding(before, now) == renderer:
+                return True
+        return False
+
+    async def _answered(self, browser: CDPSession) -> None:
+        """Wait until a browser answers."""
+        await self._late(browser, inf, _DRAINS_WITHIN_S)
+
+    async def _late(self, browser: CDPSession, dear_s: float, within_s: float = _ANSWERS_WITHIN_S) -> bool:
+        """Ask a browser something, and say if the answer costs so much."""
+        question = Question(browser, self._load, within_s)
+        try:
+            return await question.costs(dear_s)
+        finally:
+            question.drop()
 
     def _end(self, renderer: psutil.Process) -> None:
         _log.warning("a page kept the browser from answering; its renderer was ended", pid=renderer.pid)
         self._ended_at = time.monotonic()
-        with contextlib.suppress(psutil.Error):
-            renderer.kill()
+        renderer.kill()
 
-    def _usage(self) -> Usage:
-        """Look at all processes."""
-        driver, own = self._driver(), psutil.Process()
-        if driver is None:
-            return Usage(time.monotonic(), 0.0, {})
-        browsers = _children(driver)
-        renderers = [each for browser in browsers for each in _children(browser, recursive=True) if _renders(each)]
-        shared = sum(_used(each) for each in (own, driver, *browsers))
-        return Usage(time.monotonic(), shared, {each: _used(each) for each in renderers})
+
+class Question:
+    """Asks a browser something that costs it nothing, and says what it does before it answers."""
+
+    def __init__(self, browser: CDPSession, load: Load, within_s: float = _ANSWERS_WITHIN_S) -> None:
+        self._load = load
+        self._gives_up_at = time.monotonic() + within_s
+        self._before = load.shared()
+        self._answer = asyncio.ensure_future(_answer(browser))
+
+    @property
+    def cost(self) -> float:
+        """Return what the processes that all share have used of the processors since it was asked, s."""
+        return self._load.shared() - self._before
+
+    async def costs(self, dear_s: float) -> bool:
+        """Wait for the answer. Returns True as soon as it costs so much, or False if it comes before, or never."""
+        while time.monotonic() < self._gives_up_at:
+            done, _ = await asyncio.wait({self._answer}, timeout=_LOOKS_EVERY_S)
+            if done:
+                return False
+            if self.cost >= dear_s:
+                return True
+        return False
+
+    def drop(self) -> None:
+        self._answer.cancel()
 
 
 async def _answer(browser: CDPSession) -> None:
     with contextlib.suppress(PlaywrightError):  # it has just ended
         await browser.send("Browser.getVersion")
-
-
-async def _comes(answer: "asyncio.Future[None]", within_s: float) -> bool:
-    done, _ = await asyncio.wait({answer}, timeout=within_s)
-    return bool(done)
-
-
-def _children(process: psutil.Process, *, recursive: bool = False) -> list[psutil.Process]:
-    try:
-        return process.children(recursive=recursive)
-    except psutil.Error:
-        return []
-
-
-def _renders(process: psutil.Process) -> bool:
-    try:
-        return "--type=renderer" in process.cmdline()
-    except psutil.Error:
-        return False
-
-
-def _used(process: psutil.Process) -> float:
-    try:
-        times = process.cpu_times()
-    except psutil.Error:
-        return 0.0
-    return float(times.user + times.system)

@@ -28,6 +28,7 @@ _NOTHING_TYPED: Final[dict[str, Json]] = {
     "profile": {"password_manager_enabled": False},
     "search": {"suggest_enabled": False},
     "net": {"network_prediction_options": _NEVER_PREDICT},
+    "history": {"saving_disabled": True},
     "signin": {"allowed": False, "allowed_on_next_startup": False},
 }
 """Are Chromium's preferences by their sections."""

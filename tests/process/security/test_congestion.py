@@ -2,7 +2,9 @@
 
 import asyncio
 import sys
+import time
 from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from typing import cast
 
 import psutil
@@ -13,20 +15,32 @@ from browser_service.host.launching.congestion import Congestion
 
 pytestmark = pytest.mark.anyio
 
-START = "import subprocess, sys; process = subprocess.Popen([sys.executable, '-c', {child!r}, {kind!r}])"
+WORKS_OFF_S = 1.6
+START = "import subprocess, sys, time; process = subprocess.Popen([sys.executable, '-c', {child!r}, {kind!r}])"
 SPIN = "print(flush=True)\nwhile True: pass"
-BROWSER = f"{START.format(child=SPIN, kind='--type=renderer')}\n{SPIN}"
-DRIVER = f"{START.format(child=BROWSER, kind='--type=browser')}; process.wait()"
+IDLE = "import time\nprint(flush=True)\nwhile True: time.sleep(1)"
+BROWSER = f"{START.format(child=SPIN, kind='--type=renderer')}\n{{}}"
+DRIVER = f"{START}; process.wait()"
 
 
 class Browser:
-    """Answers only while a renderer is stopped or gone, as one does that a page keeps busy."""
+    """Answers only while a renderer is stopped or gone, and not at once, as one does that a page keeps busy."""
 
-    def __init__(self, relieved: Callable[[], bool]) -> None:
-        self._relieved = relieved
+    def __init__(self, relieved: Callable[[], bool], work: Callable[[], float] = float) -> None:
+        """`work` says how much it has worked so far, s."""
+        self._relieved, self._work = relieved, work
+        self.asked = 0
+        self._flooded = False
+        self._until = 0.0
 
     async def send(self, _: str) -> None:
-        await until(self._relieved)
+        self.asked += 1
+        if not self._relieved():
+            self._flooded = True
+            await until(self._relieved)
+        if self._flooded:
+            self._flooded, self._until = False, self._work() + WORKS_OFF_S
+        await until(lambda: self._work() >= self._until)  # what the renderer had sent before it was stopped
 
 
 async def until(holds: Callable[[], bool]) -> None:
@@ -38,55 +52,65 @@ async def until(holds: Callable[[], bool]) -> None:
     raise TimeoutError
 
 
-@pytest.fixture
-async def driver() -> AsyncIterator[psutil.Process]:
-    """Has a browser that works, and that has a renderer."""
-    started = await asyncio.create_subprocess_exec(sys.executable, "-c", DRIVER, stdout=asyncio.subprocess.PIPE)
+@asynccontextmanager
+async def driver_of(browser: str) -> AsyncIterator[tuple[psutil.Process, psutil.Process]]:
+    """Run a driver whose browser does so much, and has a renderer that never rests. Yields it and the renderer."""
+    program = DRIVER.format(child=BROWSER.format(browser), kind="")
+    started = await asyncio.create_subprocess_exec(sys.executable, "-c", program, stdout=asyncio.subprocess.PIPE)
     assert started.stdout is not None
     process = psutil.Process(started.pid)
     try:
         for _ in range(2):  # both say that they work
             await asyncio.wait_for(started.stdout.readline(), 20)
-        yield process
+        (renderer,) = [each for each in process.children(recursive=True) if "--type=renderer" in each.cmdline()]
+        yield process, renderer
     finally:
         for each in [*process.children(recursive=True), process]:
             each.kill()
         await started.wait()
 
 
-async def test_a_renderer_is_stopped_until_the_browser_answers_and_goes_on_until_that_was_too_often(
-    driver: psutil.Process,
-) -> None:
-    (renderer,) = [each for each in driver.children(recursive=True) if "--type=renderer" in each.cmdline()]
-
-    def stopped() -> bool:
-        return ended() or renderer.status() == psutil.STATUS_STOPPED
-
-    def ended() -> bool:
-        return not renderer.is_running() or renderer.status() == psutil.STATUS_ZOMBIE
-
-    congestion = Congestion(lambda: [cast("CDPSession", Browser(stopped))], lambda: driver, lambda: True)
-    watching = asyncio.ensure_future(congestion.run())
+@asynccontextmanager
+async def watching(browser: Browser, driver: psutil.Process) -> AsyncIterator[Congestion]:
+    congestion = Congestion(lambda: [cast("CDPSession", browser)], lambda: driver, lambda: True)
+    task = asyncio.ensure_future(congestion.run())
     try:
         async with asyncio.timeout(20):
-            await until(stopped)
-            assert (ended(), congestion.ended_one) == (False, False), "the first time it goes on"
-            await until(lambda: not stopped())
-            await until(ended)
-        assert congestion.ended_one
+            yield congestion
     finally:
-        watching.cancel()
+        task.cancel()
 
 
-async def test_what_is_stopped_goes_on_when_nobody_watches_any_more(driver: psutil.Process) -> None:
-    (renderer,) = [each for each in driver.children(recursive=True) if "--type=renderer" in each.cmdline()]
+def ended(renderer: psutil.Process) -> bool:
+    return not renderer.is_running() or renderer.status() == psutil.STATUS_ZOMBIE
 
-    def stopped() -> bool:
-        return renderer.status() == psutil.STATUS_STOPPED
 
-    congestion = Congestion(lambda: [cast("CDPSession", Browser(stopped))], lambda: driver, lambda: True)
-    watching = asyncio.ensure_future(congestion.run())
-    async with asyncio.timeout(20):
-        await until(stopped)
-        watching.cancel()
-        await until(lambda: not stopped())
+def stopped(renderer: psutil.Process) -> bool:
+    return ended(renderer) or renderer.status() == psutil.STATUS_STOPPED
+
+
+async def test_a_renderer_is_stopped_until_the_browser_answers_and_goes_on_until_that_cost_too_much() -> None:
+    async with driver_of(SPIN) as (driver, renderer):
+        (browser,) = driver.children()
+        flooded = Browser(lambda: stopped(renderer), lambda: browser.cpu_times().user)
+        async with watching(flooded, driver) as congestion:
+            await until(lambda: stopped(renderer))
+            assert (ended(renderer), congestion.ended_one) == (False, False), "the first time it goes on"
+            await until(lambda: not stopped(renderer))
+            await until(lambda: ended(renderer))
+            assert congestion.ended_one
+
+
+async def test_what_is_stopped_goes_on_when_nobody_watches_any_more() -> None:
+    async with driver_of(SPIN) as (driver, renderer):
+        async with watching(Browser(lambda: stopped(renderer), time.monotonic), driver):
+            await until(lambda: stopped(renderer))
+        await until(lambda: not stopped(renderer))
+
+
+async def test_a_renderer_is_not_stopped_where_the_browser_is_late_without_working() -> None:
+    async with driver_of(IDLE) as (driver, renderer):
+        browser = Browser(lambda: False)
+        async with watching(browser, driver) as congestion:
+            await until(lambda: browser.asked > 1)
+            assert (stopped(renderer), congestion.ended_one) == (False, False)

@@ -185,16 +185,13 @@ async def test_a_page_that_loads_much_and_goes_on_changing_is_never_ended(
         assert "clicked" in (await agent.call("evaluate_script", pageId="app", expression="document.title"))["value"]
 
 
-async def test_a_page_whose_flood_lets_nothing_through_that_could_be_counted_is_ended_from_outside(
+async def test_a_page_whose_flood_lets_nothing_through_that_could_be_counted_keeps_nobody_from_acting(
     unmetered: RunningService, site: Site
 ) -> None:
     calm = site.page("/calm", "<button onclick='document.title = 1'>Go</button>")
     async with unmetered.agent("a") as agent, unmetered.agent("b") as other:
-        await agent.call("goto", pageId="own", url=calm)
         await other.call("goto", pageId="neighbour", url=calm)
-        flood = site.page("/moves", MOVES)
-        said = await stopped(agent, "loud", await agent.reply("goto", pageId="loud", url=flood, waitUntil="commit"))
-        assert "it kept the browser from answering anybody else" in said
-        await other.call("click", pageId="neighbour", selector="button")
-        error = await agent.error("snapshot", pageId="loud")
-        assert error["code"] == "BROWSER_CRASHED", "nobody starts it again unasked"
+        await agent.reply("goto", pageId="loud", url=site.page("/moves", MOVES), waitUntil="commit")
+        for _ in range(5):
+            await other.call("click", pageId="neighbour", selector="button")
+        await agent.call("close_page", pageId="loud")

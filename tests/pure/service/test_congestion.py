@@ -3,7 +3,8 @@
 import psutil
 import pytest
 
-from browser_service.host.launching.congestion import Offences, Usage, flooding
+from browser_service.host.launching.congestion import Offences
+from browser_service.host.launching.load import Usage, flooding
 from tests.support.clock import Clock
 
 LOUD = psutil.Process()
@@ -35,8 +36,15 @@ def test_no_renderer_is_stopped_that_need_not_be_the_cause(shared: float, loud: 
     assert flooding(BEFORE, usage(after_s=0.2, shared=shared, loud=loud)) is None
 
 
+def test_while_one_is_held_that_may_be_the_reason_none_is_stopped_that_does_only_what_pages_do() -> None:
+    some, much = (usage(after_s=0.2, shared=0.2, loud=each) for each in (0.05, 0.15))
+    assert flooding(BEFORE, some) == LOUD
+    assert flooding(BEFORE, some, alone=False) is None
+    assert flooding(BEFORE, much, alone=False) == LOUD
+
+
 def test_of_many_that_work_alike_none_is_stopped_nor_one_that_has_just_begun() -> None:
-    many = {psutil.Process(): 0.1, CALM: 0.1, psutil.Process(1): 0.1}
+    many = {psutil.Process(each): 0.1 for each in psutil.pids()[:5]}
     before = Usage(0.0, 0.0, dict.fromkeys(many, 0.0))
     assert flooding(before, Usage(0.2, 0.2, many)) is None
     assert flooding(Usage(0.0, 0.0, {}), Usage(0.2, 0.2, many)) is None
@@ -47,6 +55,7 @@ def test_a_renderer_that_is_stopped_now_and_then_is_never_ended_but_one_that_goe
     clock = Clock()
     offences = Offences(clock)
     for _ in range(20):
-        assert not offences.add(CALM)
+        assert not offences.add(CALM, 0.9)
         clock.pass_s(5)
-    assert [offences.add(each) for each in (LOUD, CALM, LOUD, LOUD)] == [False, False, False, True]
+    assert [offences.add(each, 1.1) for each in (LOUD, CALM, LOUD, LOUD)] == [False, False, False, True]
+    assert not any(offences.add(CALM, 0.1) for _ in range(100)), "what costs little is not counted"
