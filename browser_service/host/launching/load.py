@@ -30,7 +30,7 @@ class Usage(NamedTuple):
 
     at: float
     shared: float
-    """What browser, its network, driver and service used together."""
+    """What browser, its network and driver used together: the service works for its callers too."""
     renderers: dict[psutil.Process, float]
 
 
@@ -51,7 +51,6 @@ class Load:
 
     def __init__(self, driver: Callable[[], psutil.Process | None]) -> None:
         self._driver = driver
-        self._own = psutil.Process()
         self._of: psutil.Process | None = None
         self._kinds = dict[psutil.Process, str]()
 
@@ -76,9 +75,9 @@ class Load:
         return Usage(time.monotonic(), self.shared(), {each: self.of(each) for each in self._all(_RENDERER)})
 
     def shared(self) -> float:
-        """Return what service, driver and browsers have used so far, s. This reads a few files: 0.2 ms."""
+        """Return what driver and browsers have used so far, s. This reads a few files: 0.1 ms."""
         driver = [self._of] if self._of is not None else []
-        return sum(map(self.of, (self._own, *driver, *self._all(_BROWSER, _NETWORK))))
+        return sum(map(self.of, (*driver, *self._all(_BROWSER, _NETWORK))))
 
     @staticmethod
     def of(process: psutil.Process) -> float:
