@@ -18,13 +18,14 @@ setup: ## Make .venv with everything in it, and see to a browser
 demo: setup ## Two agents share one login in a smart home
 	@$(PYTHON_IN_VENV) -m examples.demo
 
-# Most tests wait for a browser most of the time: two cores have work for four.
+# Tests that start processes wait for them much of the time: two cores have work for four at a time. The others keep a
+# core busy each with their browser, and a fourth that collects all tests and starts one more costs more than it does.
 test: setup ## Run all tests, four at a time
 	@$(PYTHON_IN_VENV) -m pytest -n 4 --dist worksteal
 
 # All layers but the slowest: their folders are tests/pure, tests/front and tests/page.
 quick: setup ## Run the tests that start nothing of their own, in some three minutes
-	@$(PYTHON_IN_VENV) -m pytest -n 4 --dist worksteal -m "not process"
+	@$(PYTHON_IN_VENV) -m pytest -n 3 --dist worksteal -m "not process"
 
 # Its seed is printed: BROWSE_CHAOS_SEED=<seed> repeats a run, BROWSE_CHAOS_KILLS=<n> makes it shorter or longer.
 chaos: export BROWSE_CHAOS_SEED ?= random

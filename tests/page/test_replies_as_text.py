@@ -20,7 +20,7 @@ from tests.support.json import AnyJson
 from tests.support.service import Agent
 from tests.support.site import Answer, Site
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.long]
 
 Json = dict[str, AnyJson]
 

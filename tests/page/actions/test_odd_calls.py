@@ -10,7 +10,7 @@ from tests.support import odd
 from tests.support.json import AnyJson
 from tests.support.tab import Tab
 
-pytestmark = [pytest.mark.anyio, pytest.mark.one_window]
+pytestmark = [pytest.mark.anyio, pytest.mark.one_window, pytest.mark.long]
 
 PAGE = "<p id=p>x</p><input id=i><button>b</button><select><option>a</select><a href=#x>l</a><table><tr><td>1</table>"
 CALLED = [name for name in ACTIONS if name not in odd.NOT_CALLED | {"close_page", "wait_for_navigation"}]

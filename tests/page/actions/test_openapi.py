@@ -22,7 +22,7 @@ from tests.support.json import AnyJson
 from tests.support.service import RunningService
 from tests.support.tab import Tab
 
-pytestmark = [pytest.mark.anyio, pytest.mark.one_window]
+pytestmark = [pytest.mark.anyio, pytest.mark.one_window, pytest.mark.long]
 
 PAGE: Final = "<h1 id=p>x</h1><input id=i><button>b</button><a href=#x>l</a>"
 EXAMPLES: Final = 6

@@ -14,7 +14,7 @@ from tests.support.service import Agent, RunningService
 from tests.support.site import Received, Site
 from tests.support.victim import Victim, answering, filled_in
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.long]
 
 CODE: Final = "K7Q2-9XVB-44TD"
 _LATE: Final = 3

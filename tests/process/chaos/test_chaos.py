@@ -34,7 +34,7 @@ from tests.process.chaos.world import (
     world,
 )
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.long]
 
 KINDS: Final = ("renderer", "browser", "driver", "service", "gateway")
 FIRST_S: Final = (0.0, 0.05, 0.2, 0.5)

@@ -18,7 +18,7 @@ from tests.support.site import Site
 
 __all__ = ["free_port", "place"]  # fixtures
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.long]
 
 
 async def begin(chat: Chat, tool: str, **arguments: JsonValue) -> int:
@@ -57,24 +57,6 @@ async def test_an_ordered_restart_costs_a_chat_nothing_but_what_was_under_way(pl
         assert not (await chat.call("click", pageId="acts", selector="h1"))["isError"]
 
 
-async def test_calls_that_come_while_it_is_down_wait_for_it(place: Place, site: Site) -> None:
-    """Started by somebody else: this gateway may not."""
-    url = site.page("/", "<h1>Here</h1>")
-    async with place.chat() as chat, place.chat(autostart=False) as other:
-        await chat.initialize()
-        await other.initialize()
-        assert not (await chat.call("goto", pageId="p", url=url))["isError"]
-        assert not (await other.call("list_pages"))["isError"]
-        first = place.process()
-        first.kill()
-        await gone(first)
-        await place.refuses()
-        waits = await begin(other, "list_pages")
-        assert not (await chat.call("click", pageId="p", selector="h1"))["isError"]
-        (listed,) = await results(other, waits)
-        assert not listed["isError"], text(listed)
-
-
 async def updates_until(chat: Chat, request_id: int) -> set[str]:
     """Return the resources that were reported as changed before a request was answered."""
     told = set()
@@ -84,17 +66,24 @@ async def updates_until(chat: Chat, request_id: int) -> set[str]:
     return told
 
 
-async def test_who_subscribed_is_told_of_changes_by_the_service_that_follows(place: Place, site: Site) -> None:
+async def test_calls_that_come_while_it_is_down_wait_for_it(place: Place, site: Site) -> None:
+    """Started by somebody else: the other's gateway may not. Who subscribed is told of changes by the one that
+    follows."""
     url = site.page("/", "<h1>Here</h1>")
-    async with place.chat() as chat:
+    async with place.chat() as chat, place.chat(autostart=False) as other:
         await chat.initialize()
+        await other.initialize()
         assert not (await chat.call("goto", pageId="p", url=url))["isError"]
+        assert not (await other.call("list_pages"))["isError"]
         await chat.ask("resources/subscribe", {"uri": "page://p"})
         first = place.process()
         first.kill()
         await gone(first)
         await place.refuses()
-        assert not (await chat.call("list_pages"))["isError"]
+        waits = await begin(other, "list_pages")
+        assert not (await chat.call("click", pageId="p", selector="h1"))["isError"]
+        (listed,) = await results(other, waits)
+        assert not listed["isError"], text(listed)
         assert not (await chat.call("reload_page", pageId="p"))["isError"]
         async with asyncio.timeout(30):
             told: set[str] = set()

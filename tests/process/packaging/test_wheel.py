@@ -21,7 +21,7 @@ from tests.support.gateways import environment, text_of
 from tests.support.site import Site
 from tests.support.tab import closed_port
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.long]
 
 WITHIN_S = 60
 

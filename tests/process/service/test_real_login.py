@@ -18,7 +18,7 @@ from tests.support.sharing import StartService
 from tests.support.site import Answer, Received, Site
 from tests.support.terminal import Terminal
 
-pytestmark = [pytest.mark.anyio, pytest.mark.whole_browser]
+pytestmark = [pytest.mark.anyio, pytest.mark.whole_browser, pytest.mark.long]
 
 SIGN_IN = """<!doctype html><title>sign in</title><p>please</p><script>
 // A window that has just been made has its size only after some frames.
