@@ -99,7 +99,7 @@ class Watcher:
         self._looked_at = 0.0
         self._page: str | None = None
         self._timeline: asyncio.Task[None] | None = None
-        self._outbox: asyncio.Queue[Json] = asyncio.Queue(100)
+        self._outbox: asyncio.Queue[Json] = asyncio.Queue(30)  # of which some have pictures
         self._changed = asyncio.Event()
         self._inputs: asyncio.Queue[Input] = asyncio.Queue()
         self._acting: set[asyncio.Task[None]] = set()

@@ -40,7 +40,7 @@ function out(reason) {
 
 function status(name) {
   document.documentElement.dataset.link = name;
-  if (bar) write(bar.status, name === "live" ? "Live" : "Connection lost, trying again …");
+  if (bar) write(bar.status, name === "live" ? "Live" : "Connection lost, retrying …");
   if (bar && name !== "live") say("The connection to the service is lost. It is tried again.");
 }
 

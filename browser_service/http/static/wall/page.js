@@ -50,8 +50,9 @@ export class PageView {
     if (!page) {
       write(this.#title, `${this.id} is closed`);
       write(this.#url, "");
-      this.picture.state("resting");
-      for (const button of Object.values(this.#buttons)) button.disabled = true;
+      this.picture.state("closed");
+      this.hand.enable(false);
+      this.asks.update({}, {}, false, false);
       return;
     }
     this.element.style.setProperty("--hue", page.owner?.hue ?? 0);

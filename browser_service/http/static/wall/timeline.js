@@ -116,11 +116,9 @@ export class Timeline {
 }
 
 function mark({ x, y, width, height }, shot) {
-  const made = el("span", { className: "mark" });
-  const part = (value, whole) => `${Math.min(100, Math.max(0, (100 * value) / whole)).toFixed(2)}%`;
-  made.style.setProperty("left", part(x + width / 2, shot.width));
-  made.style.setProperty("top", part(y + height / 2, shot.height));
-  return made;
+  const [left, top] = [(x + width / 2) / shot.width, (y + height / 2) / shot.height];
+  const isSeen = [left, top].every((part) => part >= 0 && part <= 1);
+  return isSeen && el("span", { className: "mark", style: { left: `${(100 * left).toFixed(2)}%`, top: `${(100 * top).toFixed(2)}%` } });
 }
 
 export function path(url) {

@@ -38,6 +38,7 @@ export const STATES = {
   crashed: "This page crashed",
   parked: "Parked: it comes back when it is used",
   resting: "No window now: it comes back when it is used",
+  closed: "This page is closed",
   hidden: "Hidden: a password may be seen here",
   locked: "Private",
 };
