@@ -20,6 +20,7 @@ from rich.markup import escape
 from benchmarks import (
     calls,
     crowd,
+    first_page,
     forms,
     installing,
     neighbours,
@@ -53,6 +54,7 @@ BENCHMARKS: Final[dict[str, Callable[..., Awaitable[Report]]]] = {
 }
 ONLY_WHEN_NAMED: Final[dict[str, Callable[..., Awaitable[Report]]]] = {
     "crowd": crowd.run,
+    "first_page": first_page.run,
     "installing": installing.run,
     "neighbours": neighbours.run,
     "soak": soak.run,

@@ -63,10 +63,10 @@ async def run(*, quick: bool) -> Report:
         gates += await _chats(stack, served, range(1, chats))
         await _open(gates[1:], url)
         pids = [served.pid, served.gateway_pid, *(gate.pid for gate in gates)]
-        spent = _processor(pids)
+        spent = processor(pids)
         more = (_servers(served, gates) - one) / (chats - 1)
         plain = await _plain(stack, browser_of(served.pid), url, chats)
-        theirs = _processor([plain])
+        theirs = processor([plain])
         await asyncio.sleep(_SETTLES_S)  # browsers tidy up after a start
         figures = [
             single,
@@ -133,7 +133,7 @@ def _pss(processes: Sequence[psutil.Process]) -> float:
     return sum(float(getattr(info, "pss", info.uss)) for info in infos) / _MB
 
 
-def _processor(pids: Sequence[int]) -> float:
+def processor(pids: Sequence[int]) -> float:
     """Return the seconds that the processes have taken so far, with what they started."""
     return sum(sum(process.cpu_times()[:2]) for process in _family(pids))
 
