@@ -1,7 +1,9 @@
 """Reads a page: its content, and its accessibility tree with refs."""
 
 import asyncio
+import contextlib
 from collections.abc import Awaitable
+from functools import partial
 from typing import Final, cast
 
 from browser_service.host import results
@@ -52,14 +54,21 @@ async def _is_long(page: BrowserPage, action: reading.Content) -> bool:
     """Say if a model that asks for the content alone would get more HTML than it can want."""
     if not page.files.is_for_model or action.format or action.budget or action.include_shadow:
         return False
+    return results.made(int, await _evaluate(page, action, _HTML_LENGTH, None)) > articles.LONG
+
+
+async def _evaluate(page: BrowserPage, action: reading.Content, source: str, arg: object) -> object:
+    """Evaluate a function of what is to be read; of the page itself by one message, if it has anything yet."""
+    if not (action.selector or action.frame):
+        with contextlib.suppress(locators.NoElement):
+            return await locators.evaluate_one(page.playwright, ":root", source, arg)
     element = await page.element(action.selector or ":root", action.frame)
-    return results.made(int, await element.evaluate(_HTML_LENGTH, timeout=action.timeout)) > articles.LONG
+    return await element.evaluate(source, arg, timeout=action.timeout)
 
 
 async def _article(page: BrowserPage, action: reading.Content) -> Json:
     """Return the beginning of a page, a section of it, or the passages about a question."""
-    root = await page.element(action.selector or ":root", action.frame)
-    answer = await root.evaluate(_BLOCKS, [page.invisible_text], timeout=action.timeout)
+    answer = await _evaluate(page, action, _BLOCKS, [page.invisible_text])
     found = results.made(articles.Found.of, answer)
     article = found.article(await page.files.conceal(found.text))
     told: Json
@@ -154,9 +163,11 @@ async def find(page: BrowserPage, action: reading.Find) -> Json:
 async def _find_in_tree(page: BrowserPage, action: reading.Find, within: frozenset[str] | None) -> Json:
     """Search the page for each thing that is asked for, or only the elements of the refs `within`. A page that has just
     come, and lacks one of them, may yet get what it asked its server for."""
+    pending = partial(page.pending, whole=True)
+    asked = bool(pending())
     view = await page.refresh_view(action.timeout)
     found = _found(view.tree, action, within)
-    if within is None and not all(found) and await loading.wait_for_answers(view, page.pending):
+    if within is None and not all(found) and await loading.wait_for_answers(view, pending, asked=asked):
         view = await page.refresh_view(action.timeout)
         found = _found(view.tree, action, within)
     lines: list[str] = []

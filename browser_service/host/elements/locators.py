@@ -129,8 +129,8 @@ async def _evaluate_all(locator: Locator, source: str, arg: object) -> object:
     if "aria-ref=" not in str(locator):
         return await locator.evaluate_all(source, arg)
     if one := _ONE_REF.search(str(locator)):
-        with contextlib.suppress(_NoElement):
-            return await _evaluate_one(locator.page, one[1], call_of(_ON_ONE, source), arg)
+        with contextlib.suppress(NoElement):
+            return await evaluate_one(locator.page, one[1], call_of(_ON_ONE, source), arg)
     count = await locator.count()
     elements = [await locator.nth(number).element_handle(timeout=_HANDLE_MS) for number in range(count)]
     if not elements:
@@ -138,17 +138,17 @@ async def _evaluate_all(locator: Locator, source: str, arg: object) -> object:
     return await elements[0].evaluate(call_of(_ON_LISTED, source), [elements, arg])
 
 
-class _NoElement(Exception):
-    """Raised where a ref has no element any more."""
+class NoElement(Exception):
+    """Raised where there is no such element, or no more."""
 
 
-async def _evaluate_one(page: Page, selector: str, source: str, arg: object) -> object:
-    """Evaluate a function of the element of a ref by one message. Raises _NoElement."""
+async def evaluate_one(page: Page, selector: str, source: str, arg: object) -> object:
+    """Evaluate a function of the only element of a selector, or of a ref, by one message. Raises NoElement."""
     try:
         return await page.eval_on_selector(selector, source, arg)
     except PlaywrightError as error:
         if any(words in str(error) for words in GONE):
-            raise _NoElement from None
+            raise NoElement from None
         raise
 
 

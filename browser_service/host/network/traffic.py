@@ -205,13 +205,16 @@ class Traffic:
         documents = [record for record in self._records.values() if record.is_document and record.response is not None]
         return not documents or documents[-1].request.method == "GET"
 
-    def pending(self) -> list[RequestRecord]:
-        """Return the document's requests whose answers may show more on the page."""
+    def pending(self, *, whole: bool = False) -> list[RequestRecord]:
+        """Return the document's requests whose answers may show more on the page; `whole`: those too of which the rest
+        is still to come."""
         pending = list[RequestRecord]()
         for record in reversed([*self._records.values()]):
             if time.time() - record.at > _LONG_S or (record.is_document and record.response is not None):
                 break
-            if record.is_open and record.request.resource_type in _SHOWING_TYPES:
+            if (
+                record.ended_at is None if whole else record.is_open
+            ) and record.request.resource_type in _SHOWING_TYPES:
                 pending.append(record)
         return pending[::-1]
 

@@ -209,10 +209,15 @@ class BrowserPage:
         any requests."""
         return self.observer is not None and await self.observer.wait_for_responses(seconds)
 
-    def pending(self) -> list[str]:
-        """Return the URLs of requests that the page waits for, without those that it sends again and again."""
+    def pending(self, *, whole: bool = False) -> list[str]:
+        """Return the URLs of requests that the page waits for, without those that it sends again and again; `whole`:
+        also for the rest of their answers."""
         observer, traffic = self.observer, self.settings.network.traffic
-        waits = [sent for sent in traffic.pending() if observer is None or not observer.polling.includes(sent.request)]
+        waits = [
+            sent
+            for sent in traffic.pending(whole=whole)
+            if observer is None or not observer.polling.includes(sent.request)
+        ]
         return [sent.url(self.call.client_id) for sent in waits]
 
     @property

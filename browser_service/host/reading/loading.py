@@ -22,14 +22,15 @@ _MESSAGE_CHARACTERS: Final = 40
 _MOST_LISTED: Final = 2
 
 
-async def wait_for_answers(view: ClientView, pending: Callable[[], list[str]]) -> bool:
-    """Wait shortly for what a document asked for that has just come. Returns whether any of it was awaited."""
-    awaited = time.time() - view.document / 1000 < _YOUNG_S and bool(pending())
-    for _ in range(_MOST_LOOKS if awaited else 0):
+async def wait_for_answers(view: ClientView, pending: Callable[[], list[str]], *, asked: bool) -> bool:
+    """Wait shortly for what a document asked for that has just come. Returns whether there was any of it, now or when
+    the look began, as `asked` says."""
+    is_young, waits = time.time() - view.document / 1000 < _YOUNG_S, bool(pending())
+    for _ in range(_MOST_LOOKS if is_young and waits else 0):
         await asyncio.sleep(_LOOK_S)  # nobody tells of the ends of requests that no act caused
         if not pending():
             break
-    return awaited
+    return is_young and (asked or waits)
 
 
 def describe(view: ClientView, pending: list[str]) -> str:
