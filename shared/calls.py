@@ -58,6 +58,15 @@ ASKING: Final = "~ask"
 client can give such an id."""
 
 
+class PageLimit(Model):
+    """Says how many pages all that share a token may have at once."""
+
+    model_config = ConfigDict(frozen=True)
+
+    most: int
+    token: str
+
+
 class Call(Model):
     """Describes one run of an action, which the front addresses and a host performs."""
 
@@ -74,6 +83,9 @@ class Call(Model):
         default=None, repr=False, description="The act is to be taken back: what it left for that."
     )
     origins: list[str] = Field(default=[], description="Where the caller may read and act; everywhere without.")
+    page_limit: PageLimit | None = Field(
+        default=None, description="How many pages the caller may have; no limit without."
+    )
     hides_cookies: bool = Field(default=False, description="The caller gets the names of cookies, and not the values.")
     secrets: dict[str, NamedSecret] = Field(
         default={}, repr=False, description="Those that the action names, by their names."

@@ -29,10 +29,10 @@ def check_origins(page: BrowserPage, call: Call, action: Action) -> None:
 
 
 def note_holder(page: PageRecord, call: Call, action: Action) -> None:
-    """Bind a page to the origins of the client that acts on it and holds it; one without them frees it."""
+    """Bind a page to the limits of the client that acts on it and holds it; one without them frees it."""
     holder = page.ownership.holder()
     if action.effect is not Effect.READS and holder is not None and holder.client_id == call.client_id:
-        page.origins = tuple(call.origins)
+        page.origins, page.page_limit = tuple(call.origins), call.page_limit
 
 
 async def confine(page: BrowserPage, call: Call) -> None:

@@ -163,6 +163,10 @@ class PageRegistry:
         held = sum(each.record.holder_id == holder_id for each in self._pages.values()) if holder_id else 0
         if limits.client_pages and held >= limits.client_pages:
             return f"you have {held} pages open, which is the limit (BROWSE_CLIENT_PAGES)"
+        if (limit := opener.record.page_limit) is not None:
+            limited = [each.record for each in self._pages.values() if each.record.page_limit == limit]
+            if sum(record.holder_id is not None for record in limited) >= limit.most:
+                return f"your token allows {limit.most} pages (--pages)"
         open_ones = sum(each.record.family == family and each is not opener for each in self._pages.values())
         if not opener.popups.permits(open_ones):
             return f"a page may have {opener.popups.most} (BROWSE_PAGE_POPUPS)"
@@ -195,7 +199,7 @@ class PageRegistry:
         entry = self.add(state, session)
         if opener is not None:
             entry.inherit(opener)
-            entry.record.origins = opener.record.origins
+            entry.record.origins, entry.record.page_limit = opener.record.origins, opener.record.page_limit
         try:
             await entry.adopt(page)
         except BrowserCrashed:  # it closed as soon as it opened

@@ -21,7 +21,7 @@ from browser_service.spine.politeness import Origins
 from browser_service.spine.register import CallRegister, Record
 from browser_service.waits import Cancel
 from shared.actions.base import Action
-from shared.calls import Call, ClientRef, Guard, Notice, Outcome
+from shared.calls import Call, ClientRef, Guard, Notice, Outcome, PageLimit
 from shared.model import Json
 from shared.pages import PageState
 
@@ -137,6 +137,7 @@ class HostCalls:
             secrets=self.secrets.reveal(action.secret_names()),
             by_person=caller.operator,
             origins=[*caller.limits.origins],
+            page_limit=PageLimit(most=most, token=caller.token_name) if (most := caller.limits.pages) else None,
             hides_cookies=self.policy.hides_cookies(caller, address.session_id),
             remaining_ms=action.allowed_ms(),
             inline_text=task.inline_text,

@@ -12,7 +12,7 @@ from browser_service.rules.human import HumanRequest
 from browser_service.rules.leases import Lease, Ownership
 from browser_service.security.origins import within
 from browser_service.security.urls import abridged_in
-from shared.calls import Notice
+from shared.calls import Notice, PageLimit
 from shared.errors import BrowseError, PageNotFound, SessionNotFound
 from shared.events import NoticeGiven, PageChanged
 from shared.frames import Chooser, ShownDialog
@@ -88,6 +88,8 @@ class PageRecord:
     """The browser that it was last live in."""
     origins: tuple[str, ...] = ()
     """Where it may go, if the token of its holder is for some origins."""
+    page_limit: PageLimit | None = None
+    """How many pages its holder may have, with all that share the token."""
     has_leave: bool = False
     """A person acts, or has allowed what is done now: the owner's rules let its requests pass."""
     navigations: int = 0

@@ -133,6 +133,17 @@ async def test_a_page_that_is_elsewhere_is_neither_read_nor_acted_on_nor_is_its_
     assert (await agent.call("get_current_url", pageId="bank"))["url"] == bank
 
 
+async def test_popups_count_as_pages_of_the_token(service: RunningService, site: Site) -> None:
+    async with limited(service, "few", pages=2) as few:
+        url = site.page("/opens", "<button onclick=\"window.open('/shop')\">Open</button>")
+        await few.call("open_page", pageId="few", url=url)
+        replies = [await few.reply("click", pageId="few", selector="button") for _ in range(3)]
+        assert sorted(page["pageId"] for page in (await few.call("list_pages"))["yours"]) == ["few", "few~1"]
+        assert "your token allows 2 pages (--pages)" in "".join(reply.text for reply in replies)
+        for page_id in ("few~1", "few"):
+            await few.call("close_page", pageId=page_id)
+
+
 async def test_requests_of_a_page_are_followed_nowhere_else(shopper: Agent, site: Site, bank: str) -> None:
     site.page("/hop", Answer("", 302, headers={"location": bank, "access-control-allow-origin": "*"}))
     site.page("/bank", Answer(BANK, headers={"access-control-allow-origin": "*"}))
