@@ -77,6 +77,7 @@ _NET_HINTS: Final = {
 _BAD_ARGUMENTS: Final = (
     ("Cannot navigate to invalid URL", "url", "url is not valid", None),
     ("Unknown key", "key", "key is unknown", "Examples: Enter, Tab, Escape, ArrowDown, Control+a."),
+    ("Invalid URL", "urls", "a URL in it is none", "Give each in full: https://shop.example/."),
     ("Clipped area", "clip", "clip lies outside of the page", None),
     ("Page range", "pageRanges", "pageRanges names sheets that are not there", None),
     (

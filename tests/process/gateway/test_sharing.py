@@ -19,6 +19,7 @@ import pytest
 from pydantic import JsonValue
 from starlette.responses import Response
 
+from client.credentials import mint
 from mcp_gateway.sharing.place import Place
 from shared import toolsets, wire
 from shared.wire import MAX_MESSAGE_BYTES
@@ -102,15 +103,24 @@ async def test_chats_share_a_process_and_nothing_else(account: Account, chats: S
     listed = (await two.ask("tools/list"))["result"]
     assert listed == {"tools": [tool.message() for tool in toolsets.tools(["help"])]}
     assert (await one.ask("tools/list"))["result"] == {"tools": [tool.message() for tool in toolsets.tools()]}
+    reads = mint(
+        SECRET, "token:reads", "reads", claims={wire.TOKEN_NAME: "reads", wire.TOKEN_LIMITS: {"readOnly": True}}
+    )
+    limited = await chats(BROWSE_TOKEN=reads)
+    assert json.loads(text(await limited.call("list_pages")))["client"] == "token:reads"
+    names = {tool["name"] for tool in (await limited.ask("tools/list"))["result"]["tools"]}
+    assert ("snapshot" in names, "click" in names) == (True, False)
+    assert json.loads(text(await one.call("list_pages")))["client"].startswith("gw-")
     assert b"list_pages" in await asyncio.wait_for(two.stderr.readline(), PATIENCE_S)
     shared = account.process()
-    for chat in (one, two):
+    for chat in (one, two, limited):
         assert psutil.Process(chat.process.pid).children() == []
     one.process.send_signal(signal.SIGTERM)
     assert await one.ended() == -signal.SIGTERM
     assert json.loads(text(await two.call("list_pages")))["client"] == "claude-code:abc"
+    limited.stdin.close()
     two.stdin.close()
-    assert await two.ended() == 0
+    assert await two.ended() == await limited.ended() == 0
     assert await two.stdout.read() == await one.stdout.read() == b""
     await asyncio.to_thread(shared.wait, PATIENCE_S)  # a second after the last chat
     assert account.place.socket_id() == 0
