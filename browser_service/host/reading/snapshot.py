@@ -199,17 +199,19 @@ async def take(
             break
         known = None
     nodes, typed = tree.parse(text), state.typed
-    words, hidden = _unseen(nodes, state.unseen)
+    own, *inner_frames = _frames(nodes).items() or [("", 0)]
+    words, hidden = _unseen(nodes, own[0], state.unseen)
     frames: dict[str, float] = {}
-    for prefix, index in _frames(nodes).items():
+    for prefix, index in inner_frames:
         try:
             inner = page.locator(f"aria-ref={nodes[index].ref}")
             answer = await inner.evaluate(_FRAME, mode, timeout=_FRAME_MS)
             frames[prefix], in_frame, judged = made(_frame, answer)
-            words += judged["words"] if judged else []
+            words_within, hidden_within = _unseen(nodes, prefix, judged)
+            words, hidden = words + words_within, hidden + hidden_within
             hidden += [index] if judged and judged["all"] else []
         except PlaywrightError:  # it went, or does not respond: nothing that is typed in it is shown
-            in_frame = [node.words for node in nodes if node.ref and tree.prefix_of(node.ref) == prefix]
+            in_frame = [node.words for node in nodes if _is_of(node, prefix)]
         typed = [*typed, *in_frame]
     unseen = Unseen([*dict.fromkeys(words)], frozenset(nodes[index].ref or "" for index in hidden), mode)
     seen, count = unseen.out_of(nodes)
@@ -222,26 +224,27 @@ def _frame(found: Any) -> tuple[float, list[str], Judgement | None]:  # Any: JSO
     return float(began), [*map(str, typed)], judgement(unseen)
 
 
-def _unseen(nodes: Tree, judged: Judgement | None) -> tuple[list[str], list[int]]:
-    """Return the words that nobody sees, and the indexes of the frames likewise."""
+def _unseen(nodes: Tree, prefix: str, judged: Judgement | None) -> tuple[list[str], list[int]]:
+    """Return the words of a document that nobody sees, and the indexes of its frames likewise. The refs of its elements
+    begin with the prefix."""
     if judged is None:
         return [], []
-    frames = [index for index, node in enumerate(nodes) if node.role == "iframe" and not _is_in_frame(node)]
+    frames = [i for i, node in enumerate(nodes) if node.role == "iframe" and _is_of(node, prefix)]
     paired = zip(frames, judged["frames"], strict=True) if len(frames) == len(judged["frames"]) else ()
     return [*judged["words"]], [index for index, is_hidden in paired if is_hidden]
 
 
-def _is_in_frame(node: Node) -> bool:
-    return bool(node.ref) and tree.prefix_of(str(node.ref)) != ""
+def _is_of(node: Node, prefix: str) -> bool:
+    return node.ref is not None and tree.prefix_of(node.ref) == prefix
 
 
 def _frames(nodes: Tree) -> dict[str, int]:
-    """Return the first node of each frame, by the prefix of its refs; the page's own come first, and are left out."""
+    """Return the first node of each document by the prefix of its refs: first the page's own, then its frames."""
     found: dict[str, int] = {}
     for index, node in enumerate(nodes):
         if node.ref:
             found.setdefault(tree.prefix_of(node.ref), index)
-    return dict([*found.items()][1:])
+    return found
 
 
 async def refs_of(page: Page, locator: Locator, most: int, timeout_ms: int) -> list[Refs]:

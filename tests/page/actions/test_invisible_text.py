@@ -110,6 +110,20 @@ async def test_what_nobody_sees_is_in_no_reading_and_what_people_see_is(agent: A
     assert "Shop" in texts["outline"]
 
 
+async def test_frames_that_nobody_sees_are_left_out_wherever_they_are_from_in_each_document(
+    agent: Agent, site: Site
+) -> None:
+    for word in ("SECRET", "shown"):
+        site.page(f"/{word}", f"<p>{word}")
+    hidden, shown = (site.url(f"/{word}", host="localhost") for word in ("SECRET", "shown"))
+    frames = f"<iframe src='{hidden}' style='opacity:0'></iframe><iframe src='{shown}'></iframe>"
+    url = site.page("/", f"<p>seen{frames}<iframe src='{site.page('/inner', f'<p>inner{frames}')}'></iframe>")
+    for _ in range(3):  # each document has refs that begin otherwise
+        await agent.call("goto", pageId="p", url=url)
+        read = (await agent.call("snapshot", pageId="p"))["snapshot"]
+        assert (read.count("shown"), "inner" in read, "SECRET" in read) == (2, True, False), read
+
+
 async def test_a_reading_says_how_many_texts_it_left_out(agent: Agent, site: Site) -> None:
     await agent.call("goto", pageId="p", url=site.page("/", "<p>seen<p style='opacity:0'>one<p style='opacity:0'>two"))
     for action, options in (("content", {"format": "text"}), ("content", {"format": "markdown"}), ("snapshot", {})):
