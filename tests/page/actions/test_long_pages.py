@@ -150,16 +150,14 @@ async def test_a_model_gets_tables_and_data_in_short_lines(tab: Tab) -> None:
 
 
 async def test_an_act_on_a_page_too_large_to_be_compared_tells_what_the_page_announces(tab: Tab) -> None:
-    words = "".join(f"<p>Word {n}</p>" for n in range(1_600))
+    words = "".join(f"<p>{n}</p>" for n in range(1_500))
     await tab.show(
-        f"<p role=status>Ready</p><input id=p type=password value=sesame-1><p role=alert id=said></p>{words}"
+        "<p role=status>Ready</p><input id=p type=password value=sesame-1><p role=alert id=said></p>"
         "<button onclick=\"said.textContent = 'Sent'\">Send</button>"
-        "<button onclick=\"said.textContent = 'It is ' + p.value\">Show</button>"
-        "<button onclick=\"document.querySelector('p:last-of-type').textContent = 'Other'\">Change</button>"
+        f"<button onclick=\"said.textContent = 'It is ' + p.value\">Show</button>{words}"
     )
     await tab.call("find", role="button")
     assert (await tab.call("click", selector="text=Send"))["changes"] == "+ alert: Sent"
-    for button in ("Show", "Change"):
-        told = await tab.call("click", selector=f"role=button[name={button}]")
-        assert "changes" not in told
-        assert told["advice"].startswith("too large a page to compare it unasked")
+    told = await tab.call("click", selector="text=Show")
+    assert "changes" not in told
+    assert told["advice"].startswith("too large a page to compare it unasked")
