@@ -348,4 +348,5 @@ def _first_line(message: str) -> str:
 
 def _reason(first: str) -> str:
     """Return Playwright's first line without the names of its call and of its error, and without the selector."""
+    first = first.removesuffix(" and does not have a role allowing [aria-readonly]")  # what it is not, says enough
     return re.sub(rf"{_CALL}(?:\w*Error: )?(?:Error while parsing selector `.*?` - )?", "", first)

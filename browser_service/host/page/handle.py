@@ -434,9 +434,12 @@ class BrowserPage:
             raise await self._gone_error(ref, old_name + of_row, f"is not that any more: {now} now", row)
 
     async def _gone_error(self, ref: str, old_name: str, what: str, row: str = "") -> ElementGone:
+        row = row or (self.view.rows.get(ref, "") if self.view and '"' not in old_name else "")
         view = await self.refresh_view(timeout_ms=5_000)
         role_and_name = self.view.elements.get(ref, old_name) if self.view else old_name
+        is_like_others = not row and '"' not in role_and_name  # without a name, all rows are the same
         similar = [node for node in view.tree if node.ref not in {None, ref} and node.role_and_name == role_and_name]
+        similar = [] if is_like_others else similar
         in_rows = identity.rows(view.tree, {str(node.ref) for node in similar}) if row else {}
         same = [node for node in similar if not row or in_rows.get(str(node.ref)) == row][:_SAME]
         view.add_refs(same)

@@ -2,6 +2,7 @@
 
 import pytest
 
+from browser_service.host import delta
 from shared import wire
 from shared.replies import ForModel
 from tests.support.json import AnyJson
@@ -149,8 +150,11 @@ async def test_a_model_gets_tables_and_data_in_short_lines(tab: Tab) -> None:
     assert told[2].startswith('{"tables":[{')
 
 
-async def test_an_act_on_a_page_too_large_to_be_compared_tells_what_the_page_announces(tab: Tab) -> None:
-    words = "".join(f"<p>{n}</p>" for n in range(1_500))
+async def test_an_act_on_a_page_too_large_to_be_compared_tells_what_the_page_announces(
+    tab: Tab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(delta, "_LARGE_TREE", 20)
+    words = "".join(f"<p>{n}</p>" for n in range(30))
     await tab.show(
         "<p role=status>Ready</p><input id=p type=password value=sesame-1><p role=alert id=said></p>"
         "<button onclick=\"said.textContent = 'Sent'\">Send</button>"

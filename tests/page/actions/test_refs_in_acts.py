@@ -79,3 +79,14 @@ async def test_a_click_within_a_row_is_done_only_while_the_row_is_what_its_ref_w
     await tab.call("evaluate_script", expression="r.cells[0].textContent = 'Minutes'")
     assert (await tab.error("click", selector=f"{row} >> role=button[name=Archive]"))["code"] == "ELEMENT_GONE"
     assert await tab.sees("window.got") == ["Keys"]
+
+
+async def test_of_a_row_that_went_only_one_that_says_the_same_is_named_as_the_one_that_is_there_now(tab: Tab) -> None:
+    rows = "".join(f"<tr><td>{name}<td><button>Archive</button>" for name in ("Keys", "Lunch", "Minutes"))
+    await tab.show(f"<table id=t>{rows}</table>")
+    row = str((await tab.call("find", role="row", text="Lunch"))["matches"][0]["ref"])
+    await tab.call("evaluate_script", expression="t.innerHTML += ''")
+    now = str((await tab.call("find", role="row", text="Lunch"))["matches"][0]["ref"])
+    assert (await tab.error("click", selector=f"{row} >> role=button"))["hint"].startswith(f"{now} has the same")
+    await tab.call("evaluate_script", expression="t.rows[1].remove()")
+    assert "has the same" not in str((await tab.error("click", selector=f"{now} >> role=button")).get("hint"))

@@ -100,6 +100,7 @@ async def test_a_batch_tells_of_its_steps_only_what_could_not_be_foreseen(tab: T
         ("click", {"selector": "#none", "timeout": 100}),
         ("click", {"selector": "#locked", "timeout": 100}),
         ("click", {"selector": "role=[["}),
+        ("fill", {"selector": "h1", "value": "Ana"}),
         ("click", {"selector": "e999"}),
         ("click", {"selectr": "#n"}),
         ("click", {"selector": "#n", "colour": "red"}),
@@ -107,6 +108,10 @@ async def test_a_batch_tells_of_its_steps_only_what_could_not_be_foreseen(tab: T
         (
             "batch",
             {"steps": [{"action": "fill", "selector": "#n", "value": "1"}, {"action": "click", "selector": "e9"}]},
+        ),
+        (
+            "batch",
+            {"steps": [{"action": "fill", "selector": "h1", "value": "1"}]},
         ),
     ],
 )
