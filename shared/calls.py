@@ -93,7 +93,6 @@ class Call(Model):
     confirmed: list[str] = Field(default=[], description="Keys of what a person has confirmed of it.")
     guard: Guard | None = Field(default=None, description="What its chat read, where that is guarded.")
     by_person: bool = Field(default=False, description="The account's own person acts, whom no hold keeps out.")
-    remaining_ms: int = Field(description="Time crosses as what is left, so that clocks need not agree.")
     inline_text: int | None = Field(default=None, description="Characters of text the caller wants in the reply.")
 
     @property

@@ -139,7 +139,6 @@ class HostCalls:
             origins=[*caller.limits.origins],
             page_limit=PageLimit(most=most, token=caller.token_name) if (most := caller.limits.pages) else None,
             hides_cookies=self.policy.hides_cookies(caller, address.session_id),
-            remaining_ms=action.allowed_ms(),
             inline_text=task.inline_text,
         )
         if action.restored_name is not None and task.undo is None:

@@ -2,15 +2,12 @@
 
 import asyncio
 import contextlib
-import socket
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
 
 import httpx
-import uvicorn
-from fastapi import FastAPI
 from httpx_sse import EventSource
 
 from browser_service.app import create_app
@@ -21,23 +18,13 @@ from shared.events import CallMoved
 from tests.support import browsers
 from tests.support.json import AnyJson
 from tests.support.service import Agent, RunningService, settings_for
+from tests.support.standin import InThisProcess
 
 PATIENCE_S = 20
 
 
-class _Server(Server):
-    def __init__(self, config: uvicorn.Config, app: FastAPI) -> None:
-        super().__init__(config, app)
-        self.listens = asyncio.Event()
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
-        self.listens.set()
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        """Do nothing, because the test run handles signals itself."""
-        yield
+class _Server(InThisProcess, Server):
+    """Is the service's own."""
 
 
 @contextlib.asynccontextmanager

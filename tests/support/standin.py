@@ -5,6 +5,7 @@ import contextlib
 import json
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from functools import cached_property
 from typing import NamedTuple
 
 import uvicorn
@@ -152,10 +153,12 @@ class StandIn:
             self._events.discard(events)
 
 
-class _Server(uvicorn.Server):
-    def __init__(self, config: uvicorn.Config) -> None:
-        super().__init__(config)
-        self.listens = asyncio.Event()
+class InThisProcess(uvicorn.Server):
+    """Tells when it listens."""
+
+    @cached_property
+    def listens(self) -> asyncio.Event:
+        return asyncio.Event()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
@@ -169,7 +172,7 @@ class _Server(uvicorn.Server):
 
 @contextlib.asynccontextmanager
 async def listening(standin: StandIn, port: int = 0) -> AsyncIterator[StandIn]:
-    server = _Server(uvicorn.Config(standin.app, port=port, log_level="critical", timeout_graceful_shutdown=1))
+    server = InThisProcess(uvicorn.Config(standin.app, port=port, log_level="critical", timeout_graceful_shutdown=1))
     serving = asyncio.create_task(server.serve())
     await asyncio.wait_for(server.listens.wait(), PATIENCE_S)
     standin.url = f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"

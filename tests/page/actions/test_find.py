@@ -24,10 +24,6 @@ SHOP = f"""<h1>Kitchen</h1><nav aria-label=Main><a href=/cart>Cart (2)</a></nav>
 <div style="cursor: pointer" onclick="window.hit = 'tile'">Open the tile</div>"""
 
 
-def _line(found: str, what: str) -> str:
-    return next(line for line in found.splitlines() if what in line)
-
-
 async def test_find_by_role_and_name_gives_handles_that_act_and_says_where_each_is(tab: Tab) -> None:
     await tab.show(SHOP)
     found = await tab.call("find", role="button", name="ADD")

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.anyio
 
 Colour = tuple[int, int, int]
 PAINTED = "<body style='margin: 0; background: rgb({colour})'>"
-RED, BLUE, GREEN = "255, 0, 0", "0, 0, 255", "0, 160, 0"
+RED, BLUE = "255, 0, 0", "0, 0, 255"
 
 
 async def _bytes(agent: Agent, url: str) -> bytes:

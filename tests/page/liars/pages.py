@@ -46,7 +46,6 @@ MENU: Final = "<style>#m {display: none} #nav:hover #m {display: block}</style><
 ROWS: Final = """<table>
 <tr><td>Kettle<td class=n>1<td><button id=kettle onclick=hit(event)>Delete</button>
 <tr><td>Teapot<td class=n>1<td><button id=teapot onclick=hit(event)>Delete</button></table>"""
-TICK: Final = {"action": "check"}
 
 IN_THE_WAY: Final = [
     Liar("an overlay that stays", BUTTON + VEIL, "click", truth=NOT_HIT, error=CANNOT,

@@ -7,7 +7,6 @@ from playwright.async_api import Error, Page
 
 from browser_service.host.spare_window import SpareWindow
 from browser_service.host.spare_windows import SpareWindows
-from browser_service.host.windows import Windows
 from shared.wire import DEFAULT_SESSION
 from tests.support.listening import become
 from tests.support.service import Agent, RunningService
@@ -16,12 +15,6 @@ from tests.support.site import Site
 pytestmark = pytest.mark.anyio
 
 MINUTE_S = 60.0
-
-
-def windows_of(service: RunningService) -> Windows:
-    windows = service.host.sessions[DEFAULT_SESSION].windows
-    assert windows is not None
-    return windows
 
 
 async def prepared(service: RunningService) -> int:

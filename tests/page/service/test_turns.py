@@ -260,4 +260,4 @@ async def test_a_click_that_made_the_page_spin_ends_with_its_timeout_and_the_nex
 
 
 def _call(seq: int) -> Call:
-    return Call(call_id=f"call-{seq}", seq=seq, client_id="c", body={"action": "wait"}, remaining_ms=1_000)
+    return Call(call_id=f"call-{seq}", seq=seq, client_id="c", body={"action": "wait"})

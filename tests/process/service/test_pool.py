@@ -271,7 +271,7 @@ def test_a_holder_is_told_of_each_sibling_and_visitor_once_and_what_is_remembere
         lambda _, text: told.append(text),
         lambda *_: None,
     )
-    visits = [Call(call_id="c", seq=n, client_id=f"client-{n}", body={}, remaining_ms=1_000) for n in range(300)]
+    visits = [Call(call_id="c", seq=n, client_id=f"client-{n}", body={}) for n in range(300)]
     page.take(visits[0], "agent")
     lease = page.holder()
     assert lease

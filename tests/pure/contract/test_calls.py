@@ -84,7 +84,7 @@ EXAMPLES: list[Model] = [
     PAGE,
     NOTICE,
     DOWNLOAD,
-    Call(call_id="k1", seq=1, client_id="c1", body={"action": "goto", "url": "x"}, page_id="cart", remaining_ms=900),
+    Call(call_id="k1", seq=1, client_id="c1", body={"action": "goto", "url": "x"}, page_id="cart"),
     Outcome(call_id="k1", result={"url": "x", "deep": [{"n": None}]}, page=PAGE, notices=[NOTICE]),
     ReadElsewhere(what="4711", origins=["https://mail.example"]),
     Carried(read=[ReadElsewhere(what="4711", origins=[])], shown=True),
@@ -194,7 +194,7 @@ def test_an_outcome_with_an_error_has_failed() -> None:
 )
 def test_whatever_a_body_holds_crosses_unchanged(text: str, number: float, flag: bool | None) -> None:  # noqa: FBT001 - drawn
     body = {"action": "evaluate_script", "arg": {text: [text, number, {"flag": flag}]}}
-    call = Call.model_validate({"callId": "k1", "seq": 1, "clientId": "c1", "remainingMs": 1, "body": body})
+    call = Call.model_validate({"callId": "k1", "seq": 1, "clientId": "c1", "body": body})
     again = Call.model_validate_json(call.model_dump_json())
     assert again == call
     assert again.body == body

@@ -39,7 +39,7 @@ class Sharing(RuleBasedStateMachine):
 
     def call(self, client_id: str) -> Call:
         self.seq += 1
-        return Call(call_id=f"k{self.seq}", seq=self.seq, client_id=client_id, body={}, remaining_ms=1_000)
+        return Call(call_id=f"k{self.seq}", seq=self.seq, client_id=client_id, body={})
 
     def protected(self, lease: Lease) -> bool:
         """Return whether its holder has a right that time does not end now."""

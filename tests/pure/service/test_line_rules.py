@@ -98,4 +98,4 @@ def test_a_page_has_one_turn_at_a_time_in_the_fronts_order_whoever_is_cancelled(
 
 
 def _call(number: int, seq: int) -> Call:
-    return Call(call_id=f"call-{number}", seq=seq, client_id="c", body={"action": "goto"}, remaining_ms=1_000)
+    return Call(call_id=f"call-{number}", seq=seq, client_id="c", body={"action": "goto"})

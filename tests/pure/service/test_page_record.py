@@ -21,9 +21,7 @@ def record(**known: object) -> PageRecord:
 
 
 def call(client_id: str) -> Call:
-    return Call(
-        call_id=f"{client_id}/1", client_id=client_id, client_label=client_id, seq=1, body={}, remaining_ms=1_000
-    )
+    return Call(call_id=f"{client_id}/1", client_id=client_id, client_label=client_id, seq=1, body={})
 
 
 @given(st.lists(st.sampled_from([*ENDS]), max_size=20))
