@@ -79,6 +79,7 @@ _BAD_ARGUMENTS: Final = (
     ("Unknown key", "key", "key is unknown", "Examples: Enter, Tab, Escape, ArrowDown, Control+a."),
     ("Invalid URL", "urls", "a URL in it is none", "Give each in full: https://shop.example/."),
     ("Clipped area", "clip", "clip lies outside of the page", None),
+    ("Cannot take screenshot with 0", "clip", "clip is less than a pixel wide or high", None),
     ("Page range", "pageRanges", "pageRanges names sheets that are not there", None),
     (
         "Invalid cookie fields",

@@ -81,6 +81,14 @@ WRONG: list[tuple[str, Error, str]] = [
 ]
 
 
+async def test_an_argument_that_only_the_browser_refuses_is_named_too(tab: Tab) -> None:
+    await tab.show("<button>b</button>")
+    thin = await tab.agent.error("screenshot", pageId="tab", clip={"x": 0, "y": 0, "width": 1, "height": 0.5})
+    no_url = await tab.agent.error("get_cookies", urls=["shop"])
+    for error, field in ((thin, "clip"), (no_url, "urls")):
+        assert (error["code"], error["details"]["context"]["field"]) == ("VALIDATION_ERROR", field)
+
+
 async def test_an_argument_of_a_wrong_type_or_value_is_named(tab: Tab) -> None:
     await tab.show("<button>b</button>")
     for action, arguments, field in WRONG:
