@@ -18,6 +18,7 @@ from shared.frames import View
 Show = Callable[[str, int, int], None]
 """Takes a JPEG in base64, and the size of the viewport that it shows."""
 _FRAME: Final = "Page.screencastFrame"
+_ANEW_WITHIN_S: Final = 0.5
 _SCREENSHOT_S: Final = 1.0
 _SCREENSHOT_WITHIN_MS: Final = 2_000
 
@@ -35,6 +36,14 @@ class Picture(NamedTuple):
     """Counts those of the page before it."""
 
 
+class Sent(NamedTuple):
+    """Is a picture as the browser sent it."""
+
+    data: str
+    width: int
+    height: int
+
+
 class Cast(Protocol):
     """Makes pictures from `begin` to `end`."""
 
@@ -43,6 +52,9 @@ class Cast(Protocol):
     async def begin(self) -> None: ...
 
     async def end(self) -> None: ...
+
+    async def anew(self) -> Sent | None:
+        """Return a picture that is made from now on, and none that was under way; None from a browser that cannot."""
 
 
 class ChromiumCast:
@@ -58,6 +70,11 @@ class ChromiumCast:
         self._interval_s = 1 / view.fps
         self._unacknowledged = 0
         self._frame_id = 0
+        self._starts = 0
+        self._before_first: int | None = None
+        """Is the number that Chromium gave the last start before ours: it counts them, and each picture has its own."""
+        self._wanted_anew: dict[asyncio.Future[Sent], int] = {}
+        """Holds after which of our starts a picture is to be made that somebody waits for."""
         self._shown_at = 0.0
         self._timer: asyncio.TimerHandle | None = None
         self._over = False
@@ -76,7 +93,25 @@ class ChromiumCast:
         with contextlib.suppress(PlaywrightError):
             await self._cdp.send("Page.stopScreencast")
 
+    async def anew(self) -> Sent | None:
+        sent: asyncio.Future[Sent] = asyncio.get_running_loop().create_future()
+        self._wanted_anew[sent] = self._starts + 1
+        try:
+            async with asyncio.timeout(_ANEW_WITHIN_S):
+                await self._restart()
+                return await sent
+        except (PlaywrightError, TimeoutError):  # the page has just gone, or draws nothing
+            return None
+        finally:
+            del self._wanted_anew[sent]
+
+    async def _restart(self) -> None:
+        """Have Chromium send the page as it is now."""
+        self._unacknowledged = 0
+        await asyncio.gather(self._cdp.send("Page.stopScreencast"), self._start())
+
     async def _start(self) -> None:
+        self._starts += 1
         size = {"maxWidth": self.view.width, "maxHeight": 2 * self.view.width}
         await self._cdp.send("Page.startScreencast", {"format": "jpeg", "quality": self.view.quality, **size})
 
@@ -85,11 +120,17 @@ class ChromiumCast:
             return
         self._unacknowledged += 1
         self._frame_id = event["sessionId"]
-        now = time.monotonic()
-        if now - self._shown_at >= self._interval_s:
+        if self._before_first is None:
+            self._before_first = self._frame_id - 1
+        now, facts = time.monotonic(), event["metadata"]
+        sent = Sent(event["data"], round(facts["deviceWidth"]), round(facts["deviceHeight"]))
+        awaited = [each for each, start in self._wanted_anew.items() if self._frame_id - self._before_first >= start]
+        for waiting in awaited:
+            if not waiting.done():
+                waiting.set_result(sent)
+        if awaited or now - self._shown_at >= self._interval_s:  # after an awaited one no other may come
             self._shown_at = now
-            facts = event["metadata"]
-            self._show(event["data"], round(facts["deviceWidth"]), round(facts["deviceHeight"]))
+            self._show(*sent)
         if self._timer is None:
             later = max(0.0, self._shown_at + self._interval_s - now)
             self._timer = asyncio.get_running_loop().call_later(later, self._go_on)
@@ -104,7 +145,7 @@ class ChromiumCast:
             return
         with contextlib.suppress(PlaywrightError):
             if missed:
-                await asyncio.gather(self._cdp.send("Page.stopScreencast"), self._start())
+                await self._restart()
             else:
                 await self._cdp.send("Page.screencastFrameAck", {"sessionId": self._frame_id})
 
@@ -124,6 +165,9 @@ class ScreenshotCast:
     async def end(self) -> None:
         if self._task is not None:
             self._task.cancel()
+
+    async def anew(self) -> Sent | None:
+        return None
 
     async def _run(self) -> None:
         quality, wait_ms = self.view.quality, _SCREENSHOT_WITHIN_MS

@@ -13,7 +13,7 @@ from playwright.async_api import Locator
 
 from browser_service.host.background import Background
 from browser_service.host.call_run import CallRun
-from browser_service.host.cast import Cast, ChromiumCast, Picture, ScreenshotCast
+from browser_service.host.cast import Cast, ChromiumCast, Picture, ScreenshotCast, Sent
 from browser_service.host.masked import MaskedPictures
 from browser_service.host.page.current_tab import CurrentTab
 from browser_service.host.page.life import Life
@@ -27,7 +27,7 @@ LASTS_S: Final = 5.0
 """Pictures are made for so long after the last one who asked for them."""
 _LOOK_S: Final = 0.5
 """What tells nobody, such as that a page was parked, is looked at this often."""
-_SILENT_S: Final = 2.0
+_SILENT_S: Final = 4.0
 """A page that has shown nothing new for so long is asked whether it answers."""
 _ANSWERS_WITHIN_S: Final = 1.0
 _ACT_SHOWN_S: Final = 2.0
@@ -93,6 +93,10 @@ class Screencast:
     def watched(self) -> bool:
         """Say if somebody watches now."""
         return self._cast is not None
+
+    async def anew(self) -> Sent | None:
+        """Return a picture that is made from now on; None where nobody watches, or the browser sends none by itself."""
+        return None if self._cast is None else await self._cast.anew()
 
     # --- for what is done --------------------------------------------------------------------------------------------
 

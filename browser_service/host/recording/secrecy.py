@@ -3,6 +3,7 @@
 import asyncio
 import base64
 import io
+from collections.abc import Awaitable, Callable
 from typing import Final, NamedTuple
 
 from PIL import Image, ImageDraw
@@ -10,11 +11,14 @@ from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Frame, Page
 from pydantic import Field, ValidationError
 
+from browser_service.host.cast import Sent
 from browser_service.host.page.tab import Tab
 from browser_service.host.scripts import script
 from browser_service.pictures import flatten, work_on
 from shared.frames import Box
 from shared.model import Model
+
+Anew = Callable[[], Awaitable[Sent | None]]
 
 _WITHIN_S: Final = 0.5
 _MOST_FIELDS: Final = 500
@@ -74,13 +78,15 @@ async def _box_of(frame: Frame, main: Frame) -> Box | None:
     return Box(**found) if found is not None else None
 
 
-async def shot_without_secrets(tab: Tab, most_width: int) -> Shot | None:
+async def shot_without_secrets(tab: Tab, most_width: int, anew: Anew | None = None) -> Shot | None:
     """Picture what the window shows, at most so wide, with black boxes over its secrets. None where they were not in
-    the same place before and after, so that nobody knows where they are in the picture."""
+    the same place before and after, so that nobody knows where they are in the picture. `anew` makes a picture too,
+    if it can: a third as dear, where a screencast runs."""
     before = await secrets_on(tab.page)
     if before is None:
         return None
-    shot = await _capture(tab)
+    sent = None if anew is None else await anew()
+    shot = await _capture(tab) if sent is None else Shot(base64.b64decode(sent.data), sent.width, sent.height)
     if await secrets_on(tab.page) != before:
         return None
     data = await work_on(shot.width * shot.height, _blackened, shot.data, before, most_width)

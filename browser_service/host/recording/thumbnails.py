@@ -60,7 +60,7 @@ class Thumbnails:
     all of them made.
 
     A picture is taken between two questions where the page shows secrets, while no act runs there. One that the
-    screencast sent by itself may be of a moment before both, so none of those is kept."""
+    screencast sent by itself may be of a moment before both, so none of those is kept: it is told to begin anew."""
 
     def __init__(
         self,
@@ -120,7 +120,7 @@ class Thumbnails:
             return
         try:
             async with asyncio.timeout(_WITHIN_S):
-                seen = await _pictured(tab)
+                seen = await _pictured(tab, self._screencast)
         except (PlaywrightError, TimeoutError, OSError, ValueError):  # it ended, or does not answer
             return
         if begun != self._begun:
@@ -136,9 +136,9 @@ class Thumbnails:
         self._last = kept if seen is not None else None
 
 
-async def _pictured(tab: Tab) -> ActPicture | None:
+async def _pictured(tab: Tab, screencast: Screencast) -> ActPicture | None:
     """Return a small picture of the page; None where a secret may be seen on it."""
-    shot = await shot_without_secrets(tab, _MOST_WIDTH)
+    shot = await shot_without_secrets(tab, _MOST_WIDTH, screencast.anew)
     if shot is None:
         return None
     small = await work_on(shot.width * shot.height, _reduced, shot.data)
@@ -147,7 +147,8 @@ async def _pictured(tab: Tab) -> ActPicture | None:
 
 def _reduced(data: bytes) -> bytes:
     opened = Image.open(io.BytesIO(data))
-    opened.draft("RGB", _SIZE)
+    scale = min(1.0, *(most / own for most, own in zip(_SIZE, opened.size, strict=True)))
+    opened.draft("RGB", (round(opened.width * scale), round(opened.height * scale)))  # else it is decoded whole
     picture = flatten(opened)
     picture.thumbnail(_SIZE)
     for quality in _QUALITIES:

@@ -193,7 +193,7 @@ async def test_a_finger_taps_and_swipes_an_input_method_composes_and_lines_are_p
     for kind, y in (("touchStart", 150), ("touchMove", 100), ("touchMove", 20), ("touchEnd", None)):
         points = [] if y is None else [{"x": x, "y": box["y"] + y}]
         await cdp.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
-    await page.wait_for_function("scrollY > 200")
+    await page.wait_for_function("scrollY > 100")
     await phone.get_by_role("button", name="Give back").tap()
     await expect(hand).to_be_hidden()
     await phone.context.close()
