@@ -152,6 +152,11 @@ class SelectOption(ElementAction):
             raise ValueError("needs 'value', 'label' or 'index'")
         return self
 
+    @property
+    def given_texts(self) -> tuple[str, ...]:
+        chosen = [[each] if isinstance(each, str) else [*(each or ())] for each in (self.value, self.label)]
+        return tuple(text for texts in chosen for text in texts if text)
+
 
 class Check(ElementAction):
     """Tick a checkbox or radio button; one that is ticked already stays so."""

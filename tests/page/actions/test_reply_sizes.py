@@ -61,6 +61,7 @@ async def test_an_act_tells_what_changed_near_it_in_few_tokens(tab: Tab) -> None
 async def test_an_act_that_did_what_it_was_asked_for_says_so_in_a_line(tab: Tab) -> None:
     await said(tab, "goto", url=tab.site.page("/form", FORM))
     assert await said(tab, "fill", selector="#n", value="Ana") == "as given"
+    assert await said(tab, "select_option", selector="#l", label="Spain") == "selected 'Spain'"
     assert await said(tab, "check", selector="#t") == "it is checked now"
     assert tokens(await said(tab, "click", selector="h1")) <= MOST_EFFECT
     fields = [
