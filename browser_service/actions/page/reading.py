@@ -12,7 +12,7 @@ from browser_service.host.page.handle import BrowserPage
 from browser_service.host.reading import articles, changes, compact, loading, passages, search
 from browser_service.host.reading import tree as trees
 from browser_service.host.reading.articles import Article, Section
-from browser_service.host.reading.snapshot import Refs
+from browser_service.host.reading.snapshot import Refs, parsed
 from browser_service.host.reading.text import markdown
 from browser_service.host.reading.tree import Tree
 from browser_service.host.scripts import script
@@ -124,7 +124,7 @@ async def snapshot(page: BrowserPage, action: reading.Snapshot) -> Json:
     if action.selector:
         element = await page.element(action.selector, action.frame)
         await element.wait_for(state="attached", timeout=action.timeout)  # aria_snapshot itself does not wait
-        part = trees.parse(await element.aria_snapshot(mode="ai", boxes=action.boxes, timeout=action.timeout))
+        part = await parsed(await element.aria_snapshot(mode="ai", boxes=action.boxes, timeout=action.timeout))
         root = trees.first_ref(part)
     last = page.view
     last_snapshot = last.snapshot if last else None

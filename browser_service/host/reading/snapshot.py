@@ -16,9 +16,10 @@ from browser_service.host.reading import identity, tree
 from browser_service.host.reading.changes import ANNOUNCED_ROLES
 from browser_service.host.reading.tree import Node, Tree
 from browser_service.host.reading.unseen import NOTHING_UNSEEN, InvisibleText, Judgement, Unseen, judgement
-from browser_service.host.results import bounded, made
+from browser_service.host.results import BadResult, bounded, made
 from browser_service.host.scripts import script
 from shared.cuts import shortened
+from shared.next_calls import next_call
 
 _WORDS: Final = 160
 _MOST_GIVEN: Final = 100
@@ -28,6 +29,11 @@ _FRAME_MS: Final = 1_000
 TITLE_CHARACTERS: Final = 200
 _STATE: Final = bounded(script("document_state"))
 _FRAME: Final = bounded(script("typed_secrets"))
+_MOST_ELEMENTS: Final = 50_000
+_MOST_CHARACTERS: Final = 1_500_000
+_LONG: Final = 100_000
+"""Of a page with more elements no tree is made, and none that is longer is read. All others wait while one is read,
+except for a long one."""
 TIME_ORIGIN: Final = bounded("() => performance.timeOrigin")
 
 Moves = Callable[[], int]
@@ -46,6 +52,9 @@ class State:
     """Is None if the caller knew the mark, or does not ask for it."""
     announced: list[tuple[str, str]] | None = None
     """Has the roles and words by which the page tells people of changes; None if the caller knew the mark."""
+    elements: int = 0
+    characters: int = 0
+    """Counts those of its texts; 0 for few."""
 
     def is_like(self, other: "State") -> bool:
         """Say if the document is the same, wherever its focus is."""
@@ -184,6 +193,21 @@ def _announced(state: State) -> list[tuple[str, str]] | None:
     return [each for each in known if not any(secret in each[1] for secret in hidden)]
 
 
+async def parsed(text: str) -> Tree:
+    """Read a tree, in a thread if it is long. Raises BadResult for one that is too long."""
+    if len(text) > _MOST_CHARACTERS:
+        raise _too_large(f"a tree of {len(text):,} characters, and {_MOST_CHARACTERS:,}")
+    return await asyncio.to_thread(tree.parse, text) if len(text) > _LONG else tree.parse(text)
+
+
+def _too_large(excess: str) -> BadResult:
+    return BadResult(
+        f"The page is too large for a snapshot: it has {excess} are allowed.",
+        "Act by selectors, and read a part of it: "
+        f"{next_call('extract_text', selector='...')}, {next_call('evaluate_script', expression='...')}.",
+    )
+
+
 async def take(
     page: Page, moves: Moves, timeout_ms: int, mode: InvisibleText, *, boxes: bool = False, known: State | None = None
 ) -> PageView:
@@ -193,12 +217,16 @@ async def take(
     """
     while True:
         before = moves()
-        snapshot = page.aria_snapshot(mode="ai", boxes=boxes, timeout=timeout_ms)
-        state, text = (known, await snapshot) if known else await asyncio.gather(state_of(page, mode), snapshot)
+        state = known or await state_of(page, mode)
+        if state.elements > _MOST_ELEMENTS:
+            raise _too_large(f"{state.elements:,} elements, and {_MOST_ELEMENTS:,}")
+        if state.characters > _MOST_CHARACTERS:
+            raise _too_large(f"{state.characters:,} characters, and {_MOST_CHARACTERS:,}")
+        text = await page.aria_snapshot(mode="ai", boxes=boxes, timeout=timeout_ms)
         if moves() == before:
             break
         known = None
-    nodes, typed = tree.parse(text), state.typed
+    nodes, typed = await parsed(text), state.typed
     own, *inner_frames = _frames(nodes).items() or [("", 0)]
     words, hidden = _unseen(nodes, own[0], state.unseen)
     frames: dict[str, float] = {}
@@ -255,7 +283,7 @@ async def refs_of(page: Page, locator: Locator, most: int, timeout_ms: int) -> l
             await page.aria_snapshot(mode="ai", timeout=timeout_ms)
         element = locator.nth(number)
         handle = await element.element_handle(timeout=timeout_ms)
-        nodes = tree.parse(await element.aria_snapshot(mode="ai", timeout=timeout_ms))
+        nodes = await parsed(await element.aria_snapshot(mode="ai", timeout=timeout_ms))
         refs = [node.ref for node in nodes if node.ref]
         own = refs[0] if refs and await _is_same(page, refs[0], handle) else None
         found.append(Refs(own, frozenset(refs)))

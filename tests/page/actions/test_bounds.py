@@ -116,3 +116,21 @@ async def test_a_title_of_any_length_is_told_by_its_beginning(tab: Tab) -> None:
     reply = await tab.agent.reply("click", selector="button")
     assert len(reply.content) < 10_000
     assert (await tab.call("get_page_title"))["title"] == "x" * 2_000
+
+
+LIES = "document.getElementsByTagName = () => []; document.createTreeWalker = () => ({nextNode: () => null});"
+HUGE = {
+    "document.body.insertAdjacentHTML('beforeend', '<i></i>'.repeat(60_000))": "60,0",
+    "document.body.append('x'.repeat(2_000_000))": "2,000,0",
+    f"document.body.append('x'.repeat(2_000_000)); {LIES}": "a tree of 2,000,",
+}
+
+
+@pytest.mark.parametrize("grows", HUGE)
+async def test_of_a_huge_page_no_snapshot_is_taken_and_acts_on_it_work(tab: Tab, grows: str) -> None:
+    await tab.show(f"<button onclick='document.title = `clicked`'>b</button><script>{grows}</script>")
+    error = await tab.error("snapshot")
+    assert f"too large for a snapshot: it has {HUGE[grows]}" in error["message"]
+    assert "extract_text {" in error["hint"]
+    await tab.call("click", selector="button")
+    assert (await tab.call("get_page_title"))["title"] == "clicked"
