@@ -41,7 +41,8 @@ _DRAINS_WITHIN_S: Final = 10.0
 """What a renderer sent before its stop is waited for no longer."""
 _OTHERS_TURN_S: Final = 0.25
 """So long it stays stopped when the browser answers again: calls that were kept waiting ask it several times."""
-_TURN_S: Final = 0.05
+_RESTS: Final = 4
+_TURN_S: Final = 0.03
 _SHORT_TURN_S: Final = 0.01
 """Is the turn of one that had given the browser much to do: it may have sent that within a moment."""
 _BUSY: Final = 0.8
@@ -59,8 +60,8 @@ _MOST_TURNS: Final = 100
 class Offences:
     """Adds up what the heavy floods of each renderer have cost of late."""
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
+    def __init__(self, dear_s: float = _DEAR_S, clock: Callable[[], float] = time.monotonic) -> None:
+        self._dear_s, self._clock = dear_s, clock
         self._latest = deque[tuple[float, psutil.Process, float]](maxlen=100)
 
     def add(self, renderer: psutil.Process, cost: float) -> bool:
@@ -68,7 +69,9 @@ class Offences:
         now = self._clock()
         if cost >= _HEAVY_S:
             self._latest.append((now, renderer, cost))
-        return sum(each for at, whose, each in self._latest if whose == renderer and now - at < _WITHIN_S) >= _DEAR_S
+        return (
+            sum(each for at, whose, each in self._latest if whose == renderer and now - at < _WITHIN_S) >= self._dear_s
+        )
 
 
 class Congestion:
@@ -79,10 +82,12 @@ class Congestion:
         browsers: Callable[[], Sequence[CDPSession]],
         driver: Callable[[], psutil.Process | None],
         busy: Callable[[], bool],
+        dear_s: float = _DEAR_S,
     ) -> None:
-        """`browsers`: a session of Chromium's for each browser that is watched; `busy`: says whether calls run."""
+        """`browsers`: a session of Chromium's for each browser that is watched; `busy`: says whether calls run; a
+        renderer is ended whose turns cost `dear_s`."""
         self._browsers, self._load, self._busy = browsers, Load(driver), busy
-        self._offences = Offences()
+        self._offences = Offences(dear_s)
         self._ended_at = -_ANSWERS_WITHIN_S
         self._latest = Usage(-inf, 0.0, {})
         self._held = dict[psutil.Process, asyncio.Task[None]]()
@@ -99,7 +104,7 @@ class Congestion:
                 await asyncio.sleep(_EVERY_S if self._busy() else _EVERY_WHEN_IDLE_S)  # nothing tells that it is late
                 browsers = self._browsers()
                 if browsers and time.monotonic() >= self._latest.at + _READS_EVERY_S:
-                    self._latest = await asyncio.to_thread(self._load.all_usage)
+                    self._latest = self._load.all_usage()
                 await asyncio.gather(*(self._look(each) for each in browsers), return_exceptions=True)
         finally:
             for each in self._held.values():
@@ -112,7 +117,7 @@ class Congestion:
             before = self._latest
             if not await question.costs(_SUSPICIOUS_S):
                 return
-            await asyncio.to_thread(self._load.look_up)
+            self._load.look_up()
             if not await question.costs(_LATE_S) or self.ended_one:
                 return
             if (guilty := await self._guilty(question, before)) is not None:
@@ -140,7 +145,8 @@ class Congestion:
             await self._answered(browser)
             turn_s = _TURN_S if self._load.shared() - before < _HEAVY_S else _SHORT_TURN_S
             for _ in range(_MOST_TURNS):
-                await asyncio.sleep(_OTHERS_TURN_S)  # nothing tells when others have had theirs
+                if not await self._others_are_served(browser):
+                    return
                 if not (cost := await self._floods_again(browser, renderer, turn_s)):
                     return
                 if self._offences.add(renderer, cost):
@@ -153,12 +159,19 @@ class Congestion:
             with contextlib.suppress(psutil.Error):
                 renderer.resume()
 
+    async def _others_are_served(self, browser: CDPSession) -> bool:
+        """Leave a renderer stopped until the browser answers soon. Returns False if it does not, so that something else
+        is the reason."""
+        for _ in range(_RESTS):
+            await asyncio.sleep(_OTHERS_TURN_S)  # nothing tells when others have had theirs
+            if not await self._late(browser, _LATE_S):
+                return True
+        return False
+
     async def _floods_again(self, browser: CDPSession, renderer: psutil.Process, turn_s: float) -> float:
         """Give a renderer that is stopped a turn, as the only one. If it floods again it is stopped again; returns what
         that cost."""
         async with self._turn:
-            if await self._late(browser, _LATE_S):
-                return 0.0  # something else is the reason: it is stopped, and what it had sent is done
             before = self._load.shared()
             renderer.resume()
             if not await self._floods(browser, renderer, turn_s):

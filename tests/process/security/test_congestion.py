@@ -15,7 +15,7 @@ from browser_service.host.launching.congestion import Congestion
 
 pytestmark = pytest.mark.anyio
 
-WORKS_OFF_S = 1.6
+WORKS_OFF_S = 0.3
 START = "import subprocess, sys, time; process = subprocess.Popen([sys.executable, '-c', {child!r}, {kind!r}])"
 SPIN = "print(flush=True)\nwhile True: pass"
 IDLE = "import time\nprint(flush=True)\nwhile True: time.sleep(1)"
@@ -72,7 +72,7 @@ async def driver_of(browser: str) -> AsyncIterator[tuple[psutil.Process, psutil.
 
 @asynccontextmanager
 async def watching(browser: Browser, driver: psutil.Process) -> AsyncIterator[Congestion]:
-    congestion = Congestion(lambda: [cast("CDPSession", browser)], lambda: driver, lambda: True)
+    congestion = Congestion(lambda: [cast("CDPSession", browser)], lambda: driver, lambda: True, dear_s=0.4)
     task = asyncio.ensure_future(congestion.run())
     try:
         async with asyncio.timeout(20):

@@ -53,7 +53,7 @@ def test_of_many_that_work_alike_none_is_stopped_nor_one_that_has_just_begun() -
 
 def test_a_renderer_that_is_stopped_now_and_then_is_never_ended_but_one_that_goes_on_is() -> None:
     clock = Clock()
-    offences = Offences(clock)
+    offences = Offences(clock=clock)
     for _ in range(20):
         assert not offences.add(CALM, 0.9)
         clock.pass_s(5)
