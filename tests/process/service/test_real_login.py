@@ -113,25 +113,41 @@ async def agent(service: RunningService) -> AsyncIterator[Agent]:
 
 
 async def test_a_site_that_refuses_automation_is_signed_in_to_by_a_person_and_known_to_agents_afterwards(
-    agent: Agent, bank: Site
+    service: RunningService, agent: Agent, bank: Site
 ) -> None:
+    """Session cookies go into the window, and a logout there is one here."""
+    await agent.call("goto", pageId="home", url=bank.url("/before"))
+    assert await home(agent, bank) == "before=1"
     await agent.call("goto", pageId="robot", url=bank.url("/sign-in"))
     text = "document.querySelector('p').innerText"
     shown = f"new Promise(r => setInterval(() => {text} != 'please' && r({text})))"
     assert (await agent.call("evaluate_script", pageId="robot", expression=shown))["value"] == "refused"
+    await agent.call("close_page", pageId="robot")
+    bank.received.clear()
     result = await agent.call("login", url=bank.url("/sign-in#close"))
     assert result["sites"] == ["127.0.0.1"]
     assert result["observed"] == "the window was closed; cookies are new or changed of: 127.0.0.1"
+    asked = next(received for received in bank.received if received.path == "/sign-in")
+    assert "before=1" in asked.headers["Cookie"]
+    assert await home(agent, bank) == "remembered=yes sid=for-this-session before=1"
+    call = sent(agent, "leaving", "login", url=bank.url("/leave"))
+    (await opened(service, bank, "/leave")).send_signal(signal.SIGINT)
+    assert (await call).json()["success"] is True
     assert await home(agent, bank) == "remembered=yes sid=for-this-session"
 
 
 async def test_the_window_is_the_same_browser_on_the_same_profile_without_any_switch_of_automation(
     service: RunningService, agent: Agent, bank: Site
 ) -> None:
-    await agent.call("goto", pageId="home", url=bank.url("/"))
+    """What runs comes to its end before, and the person goes on when the chat that asked has gone."""
+    await agent.call("goto", pageId="slow", url=bank.url("/"))
+    slow = "new Promise(r => setTimeout(() => r('done'), 1500))"
+    running = sent(agent, "slow", "evaluate_script", pageId="slow", expression=slow)
+    await become(lambda: any(r.call.call_id.endswith("/slow") for r in service.host.running.values()))
     ours = processes.browser(service.settings.data_dir)
     executable, profile = ours.exe(), next(word for word in ours.cmdline() if word.startswith("--user-data-dir="))
     call = sent(agent, "signing-in", "login", url=bank.url("/open"))
+    assert (await running).json()["result"]["value"] == "done"
     process = await opened(service, bank)
     words = process.cmdline()
     assert (process.exe(), profile in words) == (executable, True)
@@ -147,6 +163,8 @@ async def test_the_window_is_the_same_browser_on_the_same_profile_without_any_sw
     } | system_switches(process)
     agents = {received.headers["User-Agent"] for received in bank.received}
     assert len(agents) == 1, "to a site both are one browser"
+    await service.parts.administration.client_gone(agent.client_id)
+    assert process.is_running()
     process.send_signal(signal.SIGINT)
     assert (await call).json()["success"] is True
 
@@ -209,36 +227,6 @@ async def test_pages_rest_meanwhile_and_come_back_under_their_ids_at_their_urls_
     assert "shop was reopened at" in reply["notices"][0]["text"]
 
 
-async def test_session_cookies_go_into_the_window_and_a_logout_there_is_one_here(
-    service: RunningService, agent: Agent, bank: Site
-) -> None:
-    await agent.call("goto", pageId="home", url=bank.url("/before"))
-    assert await home(agent, bank) == "before=1"
-    bank.received.clear()
-    await agent.call("login", url=bank.url("/sign-in#close"))
-    asked = next(received for received in bank.received if received.path == "/sign-in")
-    assert "before=1" in asked.headers["Cookie"]
-    assert await home(agent, bank) == "remembered=yes sid=for-this-session before=1"
-    call = sent(agent, "leaving", "login", url=bank.url("/leave"))
-    (await opened(service, bank, "/leave")).send_signal(signal.SIGINT)
-    assert (await call).json()["success"] is True
-    assert await home(agent, bank) == "remembered=yes sid=for-this-session"
-
-
-async def test_what_runs_comes_to_its_end_before_the_window_opens(
-    service: RunningService, agent: Agent, bank: Site
-) -> None:
-    await agent.call("goto", pageId="slow", url=bank.url("/open"))
-    bank.counts.clear()
-    slow = "new Promise(r => setTimeout(() => r('done'), 1500))"
-    running = sent(agent, "slow", "evaluate_script", pageId="slow", expression=slow)
-    await become(lambda: any(r.call.call_id.endswith("/slow") for r in service.host.running.values()))
-    call = sent(agent, "signing-in", "login", url=bank.url("/open"))
-    assert (await running).json()["result"]["value"] == "done"
-    (await opened(service, bank)).send_signal(signal.SIGINT)
-    assert (await call).json()["success"] is True
-
-
 async def test_a_cancel_closes_the_window_and_keeps_what_was_signed_in(
     service: RunningService, agent: Agent, bank: Site
 ) -> None:
@@ -258,17 +246,6 @@ async def test_a_window_that_nobody_closes_is_closed_at_the_limit(seen_start: St
         assert "BROWSE_LOGIN_WITHIN_S" in error["hint"]
         assert window(service) is None
         assert await home(agent, bank) == "remembered=yes sid=for-this-session"
-
-
-async def test_a_person_goes_on_signing_in_when_the_chat_that_asked_has_gone(
-    service: RunningService, agent: Agent, bank: Site
-) -> None:
-    call = sent(agent, "signing-in", "login", url=bank.url("/open"))
-    process = await opened(service, bank)
-    await service.parts.administration.client_gone(agent.client_id)
-    assert process.is_running()
-    process.send_signal(signal.SIGINT)
-    assert (await call).json()["success"] is True
 
 
 async def test_the_pages_of_others_are_not_taken_from_them_without_being_asked_for(
