@@ -37,6 +37,7 @@ async def check_act(page: BrowserPage, action: Action) -> None:
         return
     done = action.canonical()
     act = _act(page, action, done)
+    page.record.loading = act if act.loads else None
     if not done.activates or not page.act_rules.asks_element(act):
         _judge(page, action, [act])
     elif done.requested_selector is None:

@@ -33,15 +33,21 @@ class RequestRules:
     def refuses(self, sent: Sent, ours: bool) -> bool:  # noqa: FBT001 - says it of the browser
         """Return whether a request is not sent, and tell the holder of its page. In a browser that is not ours, what
         nobody knows of is its person's."""
-        rule = self._rules.against_request(sent.method, sent.url)
+        senders = self._senders(sent) if sent.leads_on else []
+        rule = self._rules.against_request(sent.method, sent.url) or self._against_redirect(sent, senders)
         if rule is None:
             return False
-        senders = self._senders(sent)
+        senders = senders or self._senders(sent)
         if any(map(_has_leave, senders)) or not (senders or ours):
             return False
         if len(senders) == 1:  # else nobody knows whose it is
             _tell(senders[0], self._emit, rule, sent)
         return True
+
+    def _against_redirect(self, sent: Sent, senders: list[Page]) -> ActRule | None:
+        """Return the rule against what leads a page on, from an address that an agent gave."""
+        acts = [record.loading for record, _ in senders if record.loading is not None]
+        return self._rules.deciding(acts[0].model_copy(update={"url": sent.url})) if len(acts) == 1 else None
 
     def _senders(self, sent: Sent) -> list[Page]:
         """Return the page that sends a request; of a frame or service worker all pages that show its origin."""

@@ -97,7 +97,7 @@ async def perform(page: BrowserPage, run: CallRun, handler: Handler) -> Json:
         changed = changed and not error.nothing_happened
         raise
     finally:
-        page.record.has_leave = False
+        page.record.has_leave, page.record.loading = False, None
         await asyncio.gather(*looking)
         if observation is not None and page.observer is not None:
             page.observer.end(observation)

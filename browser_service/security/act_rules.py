@@ -82,6 +82,11 @@ class ActRule(BaseModel):
         """Say if the rule holds for requests that pages send by themselves too: no tool and no element decides."""
         return bool(self.methods) and not self.actions and not self.asks_element
 
+    @property
+    def is_of_redirects(self) -> bool:
+        """Say if the rule holds for the addresses to which goto, or what is like it, is redirected."""
+        return bool(self.origins) and not (self.methods or self.asks_element)
+
     def may_concern(self, act: Act) -> bool:
         """Say if the rule holds for the act, as far as its element does not decide."""
         return (
@@ -116,12 +121,12 @@ class ActRules:
 
     @property
     def request_patterns(self) -> list[Json]:
-        """Return Chromium's patterns for all requests that a rule may keep pages from sending, and some others."""
-        rules = [rule for rule in self.rules if rule.is_of_requests and rule.decision != "allow"]
-        if not all(rule.origins for rule in rules):
-            return [{"urlPattern": "*"}]
-        denied = UrlRules(denied=tuple(url_rule(each) for rule in rules for each in rule.origins))
-        return [{"urlPattern": pattern} for pattern in denied.denied_patterns]
+        """Return Chromium's patterns for all requests that a rule may keep pages from sending, and some others: of a
+        rule on what leads a page to an address, the documents, because a redirect leads on."""
+        rules = [rule for rule in self.rules if rule.decision != "allow"]
+        sends = _patterns(rule for rule in rules if rule.is_of_requests)
+        loads: Json = {"resourceType": "Document"}
+        return [*sends, *({**each, **loads} for each in _patterns(rule for rule in rules if rule.is_of_redirects))]
 
     def against_request(self, method: str, url: str) -> ActRule | None:
         """Return the rule that keeps a request of a page from being sent; None if none does."""
@@ -137,6 +142,15 @@ class ActRules:
         """Return the rule that keeps the act from being done; None if none does."""
         rule = next((rule for rule in self.rules if rule.concerns(act)), None)
         return rule if rule is not None and rule.decision != "allow" else None
+
+
+def _patterns(rules: Iterable[ActRule]) -> list[Json]:
+    """Return Chromium's patterns for the origins of rules."""
+    found = list(rules)
+    if not all(rule.origins for rule in found):
+        return [{"urlPattern": "*"}]
+    denied = UrlRules(denied=tuple(url_rule(each) for rule in found for each in rule.origins))
+    return [{"urlPattern": pattern} for pattern in denied.denied_patterns]
 
 
 def read_rules(path: Path) -> ActRules:

@@ -25,6 +25,8 @@ class Sent(NamedTuple):
     """Is Chromium's name of the page, frame or worker that sends it."""
     sender: str = ""
     """Is the origin, or the address, of the document or worker that sends it."""
+    leads_on: bool = False
+    """Says that it is for a document, and follows a redirect."""
 
 
 class BrowserGuard:
@@ -63,4 +65,5 @@ def _sent(event: Json) -> Sent:
     headers = {name.lower(): str(value) for name, value in given.items()} if isinstance(given, dict) else {}
     origin = headers.get("origin", _NULL)
     sender = headers.get("referer", "") if origin == _NULL else origin
-    return Sent(str(request["method"]), str(request["url"]), str(event.get("frameId", "")), sender)
+    leads_on = event.get("resourceType") == "Document" and "redirectedRequestId" in event
+    return Sent(str(request["method"]), str(request["url"]), str(event.get("frameId", "")), sender, leads_on)

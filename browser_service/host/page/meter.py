@@ -68,7 +68,7 @@ _COSTS: Final = {
     Kind.BODIES: 0.0,
     Kind.TITLES: 1.0,
     Kind.REQUESTS: 0.0,
-    Kind.REFUSED: 1.0,
+    Kind.REFUSED: 4.0,
 }
 """What one event costs everybody, beside a request; long texts cost more."""
 

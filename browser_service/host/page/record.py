@@ -10,6 +10,7 @@ from browser_service.host.events import well_formed
 from browser_service.host.page.life import Life, LifeEvent, after
 from browser_service.rules.human import HumanRequest
 from browser_service.rules.leases import Lease, Ownership
+from browser_service.security.act_rules import Act
 from browser_service.security.origins import within
 from browser_service.security.urls import abridged_in
 from shared.calls import Notice, PageLimit
@@ -90,6 +91,8 @@ class PageRecord:
     """Where it may go, if the token of its holder is for some origins."""
     page_limit: PageLimit | None = None
     """How many pages its holder may have, with all that share the token."""
+    loading: Act | None = None
+    """Is the act that is leading it to an address of an agent's, which the owner's rules let pass."""
     has_leave: bool = False
     """A person acts, or has allowed what is done now: the owner's rules let its requests pass."""
     navigations: int = 0

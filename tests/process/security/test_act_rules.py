@@ -11,7 +11,7 @@ from shared import wire
 from tests.support.json import AnyJson
 from tests.support.listening import become
 from tests.support.service import Agent, RunningService, running_service, settings_for
-from tests.support.site import Site
+from tests.support.site import Answer, Site
 
 pytestmark = pytest.mark.anyio
 
@@ -214,6 +214,12 @@ async def test_a_rule_on_goto_is_one_on_whatever_leads_a_page_to_an_address(agen
     await agent.call("browser_launch")
     for name in ("goto", "navigate_to", "open_page", "browser_navigate"):
         assert "not there" in (await agent.error(name, url=url))["message"], name
+    site.page("/on", Answer("", 302, headers={"Location": url}))
+    before = site.counts["/shop"]
+    for name in ("goto", "open_page"):
+        reply = (await agent.reply(name, url=site.url("/on"))).json()
+        assert (reply["error"]["code"], 'the rule "not there"' in str(reply["notices"])) == ("NAVIGATION_FAILED", True)
+    assert (site.counts["/on"], site.counts["/shop"]) == (2, before)
     steps = [{"action": "open_page", "url": url}]
     assert (await agent.error("batch", steps=steps))["code"] == "FORBIDDEN"
 
