@@ -77,7 +77,7 @@ export class Hand {
     event.preventDefault();
     this.element.focus({ preventScroll: true });
     if (event.pointerType === "touch") {
-      this.#touch = { id: event.pointerId, x: event.clientX, y: event.clientY, moved: false };
+      this.#touch = { id: event.pointerId, x: event.clientX, y: event.clientY, began: this.#at(event), moved: false };
       return;
     }
     this.element.setPointerCapture(event.pointerId);
@@ -92,7 +92,7 @@ export class Hand {
     touch.moved ||= Math.hypot(event.clientX - touch.x, event.clientY - touch.y) > TAP_PX;
     if (!touch.moved) return;
     const scale = this.picture.head.width / this.element.clientWidth;
-    this.#make({ do: "wheel", ...this.#at(event), dx: (touch.x - event.clientX) * scale, dy: (touch.y - event.clientY) * scale });
+    this.#make({ do: "wheel", ...touch.began, dx: (touch.x - event.clientX) * scale, dy: (touch.y - event.clientY) * scale });
     Object.assign(touch, { x: event.clientX, y: event.clientY });
   }
 
