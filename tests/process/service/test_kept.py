@@ -95,14 +95,17 @@ async def test_without_its_key_a_session_is_kept_and_comes_back_with_it(tmp_path
         assert pages["in"] == site.url("/")
 
 
-async def test_holds_and_privacy_go_on_with_what_is_left_of_them(tmp_path: Path, site: Site) -> None:
+async def test_holds_privacy_and_guards_go_on_with_what_is_left_of_them(tmp_path: Path, site: Site) -> None:
     url = site.page("/", "<h1>Here</h1>")
+    mail, form = site.page("/mail", "<p>Your code: K7Q2-9XVB-44TD</p>"), site.page("/other", "<input id=code>")
     async with started(tmp_path) as (_, agent):
         for page_id in ("held", "over", "mine"):
             await agent.call("goto", pageId=page_id, url=url)
         await agent.call("hold_page", pageId="held", reason="waiting for a code", minutes=30)
         await agent.call("hold_page", pageId="over", reason="a moment", minutes=1)
         await agent.call("share_page", pageId="mine", access="private")
+        await agent.call("create_session", sessionId="safe", guarded=True, persistent=True)
+        await agent.call("goto", pageId="mail", sessionId="safe", url=mail)
     ten_minutes_ago = "UPDATE pages SET kept_at = kept_at - 600"
     async with journal_of(tmp_path) as (journal, _):
         await journal.transact(lambda db: db.execute(ten_minutes_ago))
@@ -113,17 +116,9 @@ async def test_holds_and_privacy_go_on_with_what_is_left_of_them(tmp_path: Path,
         assert "heldFor" not in listed["over"]
         assert listed["mine"]["access"] == "private"
         assert (await other.error("content", pageId="mine"))["code"] == "PAGE_OWNED"
-
-
-async def test_a_guarded_session_is_guarded_after_a_restart(tmp_path: Path, site: Site) -> None:
-    mail, other = site.page("/mail", "<p>Your code: K7Q2-9XVB-44TD</p>"), site.page("/other", "<input id=code>")
-    async with started(tmp_path) as (_, agent):
-        await agent.call("create_session", sessionId="safe", guarded=True, persistent=True)
-        await agent.call("goto", pageId="mail", sessionId="safe", url=mail)
-    async with started(tmp_path) as (_, agent):
-        listed = (await agent.call("list_sessions"))["sessions"]
-        assert [each["guarded"] for each in listed if each["sessionId"] == "safe"] == [True]
-        await agent.call("goto", pageId="form", sessionId="safe", url=other.replace("127.0.0.1", "localhost"))
+        sessions = (await agent.call("list_sessions"))["sessions"]
+        assert [each["guarded"] for each in sessions if each["sessionId"] == "safe"] == [True]
+        await agent.call("goto", pageId="form", sessionId="safe", url=form.replace("127.0.0.1", "localhost"))
         await agent.call("snapshot", pageId="mail")
         steps = [{"action": "fill", "pageId": "form", "selector": "#code", "value": "K7Q2-9XVB-44TD"}]
         assert (await agent.error("batch", steps=steps))["code"] == "FORBIDDEN"
