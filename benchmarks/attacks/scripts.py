@@ -48,6 +48,34 @@ AT_ONCE: Final = {
     "spinning": "setTimeout(() => { for (;;); }, 300)",
     "spinning blob": """setTimeout(() => { location = URL.createObjectURL(
         new Blob(['<script>for (;;);</' + 'script>'], {type: 'text/html'})) }, 100)""",
+    "states": "let n = 0; setInterval(() => history.replaceState({n: n++, text: 'x'.repeat(2e6)}, ''), 5)",
+    "icons": """const icon = document.createElement('link'); icon.rel = 'icon'; document.head.append(icon); let n = 0;
+        setInterval(() => { for (let i = 0; i < 50; i++) icon.href = '/empty?' + n++ }, 5)""",
+    "blobs": "setInterval(() => { for (let i = 0; i < 500; i++) URL.createObjectURL(new Blob(['x'.repeat(9)])) })",
+    "locks": "setInterval(() => { for (let i = 0; i < 200; i++) navigator.locks?.request('a' + i, () => 0) })",
+    "queries": """setInterval(() => { for (let i = 0; i < 200; i++)
+        navigator.permissions.query({name: 'geolocation'}) })""",
+    "cookies": """let n = 0; setInterval(() => { for (let i = 0; i < 150; i++)
+        document.cookie = 'c' + i + '=' + n++ + 'x'.repeat(3900) })""",
+    "channels": """const all = Array.from({length: 20}, () => new BroadcastChannel('a'));
+        setInterval(() => { for (const one of all) one.postMessage('x'.repeat(1e4)) })""",
+    "storage writes": """let n = 0; setInterval(() => { for (let i = 0; i < 20; i++)
+        localStorage.a = n++ + 'x'.repeat(1e6) })""",
+    "databases": """indexedDB.open('a', 1).onupgradeneeded = event => { const base = event.target.result;
+        base.createObjectStore('s'); setTimeout(() => setInterval(() => { for (let i = 0; i < 50; i++)
+        base.transaction('s', 'readwrite').objectStore('s').put('x'.repeat(1e5), i) }), 100) }""",
+    "media sessions": """let n = 0; setInterval(() => { for (let i = 0; i < 200; i++)
+        navigator.mediaSession.metadata = new MediaMetadata({title: 'title ' + n++}) })""",
+    "beacons": "setInterval(() => { for (let i = 0; i < 200; i++) navigator.sendBeacon('/empty', 'x') })",
+    "focus": """document.body.insertAdjacentHTML('beforeend', '<input id=a><select id=b><option>1');
+        setInterval(() => { for (let i = 0; i < 500; i++) { a.focus(); b.focus(); focus() } })""",
+    "canvas": """const one = document.createElement('canvas'); one.width = one.height = 4000; document.body.append(one);
+        const pen = one.getContext('2d'); setInterval(() => { pen.fillStyle = `hsl(${Math.random()}turn 50% 50%)`;
+        pen.fillRect(0, 0, 4000, 4000); pen.getImageData(0, 0, 4000, 4000) })""",
+    "deep": """let text = ''; for (let i = 0; i < 100000; i++) text += '<div>'; document.body.innerHTML = text;
+        setInterval(() => { document.body.style.padding = Math.random() * 9 + 'px' }, 20)""",
+    "frames of a server": """for (let i = 0; i < 1000; i++) { const frame = document.createElement('iframe');
+        frame.src = '/stream?' + i; document.body.append(frame) }""",
     "drawing": """for (let i = 0; i < 3000; i++) document.body.insertAdjacentHTML('beforeend',
         '<p style="filter: blur(9px); box-shadow: 0 0 50px red">x</p>');
         (function draw() { document.body.style.padding = Math.random() * 9 + 'px'; requestAnimationFrame(draw) })()""",
