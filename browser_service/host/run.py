@@ -14,7 +14,7 @@ from browser_service.host.confinement import confine
 from browser_service.host.elements import explanation
 from browser_service.host.guard_check import check_guard, is_of_guard
 from browser_service.host.observation import Observation
-from browser_service.host.page.crash_errors import interrupted, unfinished
+from browser_service.host.page.crash_errors import interrupted, under_way, unfinished
 from browser_service.host.page.handle import BrowserPage
 from browser_service.host.page.observer import Observer
 from browser_service.host.reply import compose_reply
@@ -148,7 +148,7 @@ async def _translate_errors(
         if page.navigating_to and errors.is_timeout(error) and not run.action.navigates:
             if page.outlasted_by_navigation(error):
                 return {}
-            raise _pending_navigation_error(run.action, page.record.url, page.navigating_to) from error
+            raise under_way(run.action, page.record.url, page.navigating_to) from error
         if errors.is_timeout(error):
             page.current.doubt()
         if run.was_suspended and errors.is_timeout(error):
@@ -202,15 +202,6 @@ def _add_delay(explained: NavigationFailed, observation: Observation) -> None:
         context["networkError"] = delay
 
 
-def _pending_navigation_error(action: Action, url: str, pending_url: str) -> TimedOut:
-    return TimedOut(
-        f"{action.name()} did not end within {action.allowed_ms()} ms: the page goes to {pending_url}, whose server "
-        "has not answered yet. Until then it can neither be read nor acted on.",
-        hint=f"Wait longer for it: {next_call('snapshot', timeout=30000)}. Or leave: {next_call('goto', url='...')}.",
-        details={"url": url, "context": {"timeout": action.allowed_ms(), "navigatingTo": pending_url}},
-    )
-
-
 async def _explain(error: PlaywrightError, action: Action, page: BrowserPage) -> BrowseError:
     canonical = action.canonical()
     try:
@@ -260,7 +251,7 @@ async def _run_in_time(page: BrowserPage, run: CallRun, work: Awaitable[Json], o
                 hint=f"See where it arrives: {next_call('snapshot', timeout=30000)}. Then decide whether to repeat it.",
             ) from None
         if pending_url and not run.action.navigates:
-            raise _pending_navigation_error(run.action, page.record.url, pending_url) from None
+            raise under_way(run.action, page.record.url, pending_url) from None
         await page.current.interrupt()
         raise TimedOut(
             f"{run.action.name()} did not end within {run.action.allowed_ms()} ms.",

@@ -111,7 +111,8 @@ class Artifacts:
         """Keep a file by moving it. Raises ResourceExhausted for one that never fits."""
         size = (await asyncio.to_thread(path.stat)).st_size
         self._check_fits(size)
-        return await self._keep(lambda target: _move(path, target), size, mime_type, client_id, name)
+        await asyncio.to_thread(path.chmod, 0o600)
+        return await self._keep(lambda target: shutil.move(path, target), size, mime_type, client_id, name)
 
     async def receive(self, chunks: AsyncIterator[bytes], mime_type: str, client_id: str) -> Artifact:
         """Keep a file while it arrives, without ever holding all of it in memory. Raises what `chunks` raises, and
@@ -268,11 +269,6 @@ class Artifacts:
 def _new(path: Path) -> Path:
     path.touch(mode=0o600, exist_ok=False)
     return path
-
-
-def _move(path: Path, target: Path) -> None:
-    path.chmod(0o600)
-    shutil.move(path, target)
 
 
 def _unlink(path: Path | None) -> None:

@@ -1,4 +1,4 @@
-"""Makes the errors of calls on which a page died, and adds what is known of its browser."""
+"""Makes the errors of calls on which a page died or went elsewhere, and adds what is known of its browser."""
 
 from playwright.async_api import Error as PlaywrightError
 
@@ -7,7 +7,7 @@ from browser_service.host.launching.memory import Memory
 from browser_service.host.page.record import PageRecord
 from shared.actions.base import Action
 from shared.actions.traits import Effect
-from shared.errors import BrowseError, BrowserCrashed, UnknownOutcome
+from shared.errors import BrowseError, BrowserCrashed, TimedOut, UnknownOutcome
 from shared.model import Json
 from shared.next_calls import next_call
 
@@ -34,6 +34,16 @@ def interrupted(page: PageRecord, cause: str, action: Action, error: PlaywrightE
         hint=f"It may or may not have happened: look first ({next_call('snapshot', page_id=page.page_id)} reopens the "
         f"page at {url}), then decide whether to repeat it.",
         details=details,
+    )
+
+
+def under_way(action: Action, url: str, pending_url: str) -> TimedOut:
+    """Make the error of a call whose time ended while the page went elsewhere."""
+    return TimedOut(
+        f"{action.name()} did not end within {action.allowed_ms()} ms: the page goes to {pending_url}, whose server "
+        "has not answered yet. Until then it can neither be read nor acted on.",
+        hint=f"Wait longer for it: {next_call('snapshot', timeout=30000)}. Or leave: {next_call('goto', url='...')}.",
+        details={"url": url, "context": {"timeout": action.allowed_ms(), "navigatingTo": pending_url}},
     )
 
 
