@@ -70,6 +70,7 @@ class ChromiumCast:
         self._interval_s = 1 / view.fps
         self._unacknowledged = 0
         self._frame_id = 0
+        self._has_unshown = False
         self._starts = 0
         self._before_first: int | None = None
         """Is the number that Chromium gave the last start before ours: it counts them, and each picture has its own."""
@@ -129,8 +130,10 @@ class ChromiumCast:
             if not waiting.done():
                 waiting.set_result(sent)
         if awaited or now - self._shown_at >= self._interval_s:  # after an awaited one no other may come
-            self._shown_at = now
+            self._shown_at, self._has_unshown = now, False
             self._show(*sent)
+        else:
+            self._has_unshown = True
         if self._timer is None:
             later = max(0.0, self._shown_at + self._interval_s - now)
             self._timer = asyncio.get_running_loop().call_later(later, self._go_on)
@@ -140,7 +143,7 @@ class ChromiumCast:
         self._background.spawn(self._ask_for_next())
 
     async def _ask_for_next(self) -> None:
-        missed, self._unacknowledged = self._unacknowledged > 1, 0
+        missed, self._unacknowledged = self._has_unshown or self._unacknowledged > 1, 0
         if self._over:
             return
         with contextlib.suppress(PlaywrightError):
