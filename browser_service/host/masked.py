@@ -27,6 +27,7 @@ class MaskedPictures:
         self._own: Picture | None = None
         self._of = 0
         """Is the screencast's picture after which the own one was made."""
+        self._navigations = 0
         self._harmless_since: float | None = None
         self._unknown_since: float | None = None
 
@@ -37,6 +38,8 @@ class MaskedPictures:
 
     async def instead_of(self, newest: Picture, tab: Tab, width: int, *, is_current: bool) -> Picture | None:
         """Return what may be shown now; None where nothing new may be."""
+        if newest.navigations != self._navigations:  # of another document nothing was known
+            self._navigations, self._harmless_since = newest.navigations, None
         secrets, now = await secrets_on(tab.page), time.monotonic()
         if secrets is None:
             self._harmless_since, self._unknown_since = None, self._unknown_since or now
