@@ -22,6 +22,8 @@ from tests.support.site import Site
 from tests.support.wall import Door, Seat, seat, unpacked
 
 PAGES: Final = 16
+VIEWERS: Final = 100
+"""Look at the clicked page at once; one of them reads nothing of what it is sent."""
 SLOWER: Final = Target(3.0)
 SHARE: Final = Target(15.0)
 LAG: Final = Target(500.0)
@@ -55,6 +57,7 @@ async def run(*, quick: bool) -> Report:
             Figure("click on a watched page", median(watched), median(free), "ms", "difference", SLOWER),
             Figure(f"processor, {PAGES} pages on the wall", together, alone, "% of a core", "difference", SHARE),
             Figure("a click is begun, and its change seen, 19 of 20", _late(lags), 0, "ms", "difference", LAG),
+            Figure(f"click while {VIEWERS} look on", await _crowded(gate, door), median(free), "ms", "difference"),
             Figure("a stopped agent is refused", await _stop(gate, door), 0, "ms", "difference", STOPPED),
         ]
     return Report("wall", "the same work when nobody watches", figures)
@@ -122,6 +125,17 @@ def _processor(served: Service) -> float:
     process = psutil.Process(served.pid)
     family = [process, *process.children(recursive=True)]
     return sum(sum(each.cpu_times()[:2]) for each in family)
+
+
+async def _crowded(gate: Gateway, door: Door) -> float:
+    """Return how long a click takes while the most viewers look on, whose own time on this machine is in it."""
+    async with AsyncExitStack() as stack:
+        for number in range(VIEWERS):
+            viewer = await stack.enter_async_context(seat(door))
+            await viewer.send("watch", tiles={"p0": {"width": 480, "fps": 2}}, page=None)
+            if number:
+                stack.callback(asyncio.create_task(_follow(viewer, {})).cancel)
+        return median([await _click(gate, 0, each) for each in range(20)])
 
 
 async def _stop(gate: Gateway, door: Door) -> float:
