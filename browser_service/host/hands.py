@@ -1,17 +1,14 @@
 """Does what a person's hand does, on a page that they have taken: nobody observes it, and no reply tells of it."""
 
 import asyncio
-import shutil
-import tempfile
-import weakref
 from collections.abc import Callable
-from pathlib import Path
 from typing import Final
 
 from playwright.async_api import Error as PlaywrightError
-from playwright.async_api import FileChooser, Page
+from playwright.async_api import FileChooser
 
 from browser_service.host.background import Background
+from browser_service.host.elements.uploads import written
 from browser_service.host.files import ArtifactPort
 from browser_service.host.page.current_tab import CurrentTab
 from browser_service.host.page.record import PageRecord
@@ -19,7 +16,6 @@ from browser_service.host.page.tab import Tab
 from browser_service.host.phone import Fit, lead_on
 from browser_service.rules.bounded import Bounded
 from shared.errors import BrowseError, DialogOpen, HumanInControl, TimedOut, ValidationFailed
-from shared.filenames import safe_name
 from shared.strokes import ChosenFile, Stroke, Strokes
 from shared.wire import FILE_BYTES
 
@@ -108,11 +104,11 @@ class Hand:
         given, size = list[tuple[str, bytes]](), 0
         for file in files if chooser.is_multiple() else files[:1]:
             data, _ = await artifacts.data(file.artifact_id, None)
-            given.append((safe_name(file.name.replace("\\", "/").rpartition("/")[2]) or "file", data))
+            given.append((file.name.replace("\\", "/").rpartition("/")[2], data))
             size += len(data)
         if size > FILE_BYTES:
             raise ValidationFailed(f"The files have more than {FILE_BYTES:,} bytes together.", hint="Choose fewer.")
-        await chooser.set_files(await asyncio.to_thread(_written, chooser.page, given))
+        await chooser.set_files(await asyncio.to_thread(written, chooser.page, given))
 
     async def _do(self, tab: Tab, stroke: Stroke) -> None:
         tab.acted_on = True
@@ -150,19 +146,6 @@ class Hand:
             event |= {"deltaX": stroke.dx, "deltaY": stroke.dy}
         assert tab.cdp is not None  # noqa: S101 - asked before
         await tab.cdp.send("Input.dispatchMouseEvent", event)
-
-
-def _written(page: Page, files: list[tuple[str, bytes]]) -> list[Path]:
-    """Write files for the browser to read, as long as their page is there. To hand it their bytes takes Playwright
-    half a minute for 20 MB, in which nobody else is served."""
-    folder = Path(tempfile.mkdtemp(prefix="given-"))
-    remove = weakref.finalize(page, shutil.rmtree, folder, ignore_errors=True)
-    page.once("close", lambda _: remove())
-    paths = [folder / str(number) / name for number, (name, _) in enumerate(files)]
-    for path, (_, data) in zip(paths, files, strict=True):
-        path.parent.mkdir()
-        path.write_bytes(data)
-    return paths
 
 
 async def _point_by_playwright(tab: Tab, stroke: Stroke) -> None:

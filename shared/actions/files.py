@@ -66,7 +66,7 @@ class Drop(ElementAction):
 
     everyday = ("files", "data")
 
-    files: Files = Field(default=[], description="As upload_file takes them.")
+    files: Files = Field(default=[], description="As upload_file takes them, 2 MB at most.")
     data: dict[str, str] | None = Field(
         default=None, max_length=_MOST, description='By MIME type: {"text/plain": "..."}.'
     )

@@ -8,7 +8,7 @@ from typing_extensions import TypedDict
 
 from browser_service.host import results
 from browser_service.host.elements.locators import none_if_gone, read_back
-from browser_service.host.elements.uploads import payloads
+from browser_service.host.elements.uploads import handed, payloads
 from browser_service.host.page.handle import BrowserPage
 from browser_service.host.scripts import call_of, script
 from shared.actions import files
@@ -18,6 +18,8 @@ from shared.next_calls import next_call
 from shared.quoting import one_line
 
 _TAKES_FILES: Final = results.bounded(call_of("control => e => control(e).type === 'file'", script("control")))
+_DROPPED_BYTES: Final = 2_000_000
+"""A script in the page makes the files of their bytes, which are sent to it in one message."""
 _HELD: Final = "e => [...e.files ?? []].map(({name, size, type}) => ({name, size, type}))"
 
 
@@ -31,13 +33,17 @@ async def upload_file(page: BrowserPage, action: files.UploadFile) -> Json:
     element = await page.element(action.selector, action.frame, strict=action.strict)
     uploads = await payloads(page, action.files)
     if results.value_of(await element.evaluate(_TAKES_FILES, timeout=action.timeout)):
-        await element.set_input_files(uploads, no_wait_after=action.no_wait_after, timeout=action.allowed_ms())
+        await element.set_input_files(
+            await handed(page, uploads), no_wait_after=action.no_wait_after, timeout=action.allowed_ms()
+        )
         held = await read_back(list[HeldFile], element, _HELD)
     else:
         async with page.playwright.expect_file_chooser(timeout=action.timeout) as opening:
             await element.click(timeout=action.timeout)
         chooser = await opening.value
-        await chooser.set_files(uploads, no_wait_after=action.no_wait_after, timeout=action.allowed_ms())
+        await chooser.set_files(
+            await handed(page, uploads), no_wait_after=action.no_wait_after, timeout=action.allowed_ms()
+        )
         held = await none_if_gone(_held_by(chooser.element))
     return {"files": cast("JsonValue", held or []), "observed": _held(uploads, held)}
 
@@ -50,7 +56,7 @@ async def drop(page: BrowserPage, action: files.Drop) -> Json:
             details=field_details("files"),
         )
     element = await page.element(action.selector, action.frame, strict=action.strict)
-    uploads = await payloads(page, action.files)
+    uploads = await payloads(page, action.files, _DROPPED_BYTES)
     position = action.position.model_dump() if action.position else None
     await element.drop(
         {"files": uploads, "data": action.data or {}},

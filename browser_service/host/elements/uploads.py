@@ -1,32 +1,61 @@
 """Converts a caller's files to Playwright's form."""
 
+import asyncio
 import base64
 import binascii
 import mimetypes
-from pathlib import PurePosixPath
+import shutil
+import tempfile
+import weakref
+from collections.abc import Sequence
+from pathlib import Path, PurePosixPath
+from typing import Final
 
-from playwright.async_api import FilePayload
+from playwright.async_api import FilePayload, Page
 
 from browser_service.host.page.handle import BrowserPage
 from shared.actions.files import GivenFile
 from shared.errors import ValidationFailed, field_details
+from shared.filenames import safe_name
 from shared.wire import FILE_BYTES
 
+_MESSAGE_BYTES: Final = 200_000
+"""What is larger goes to the browser as files: its bytes take Playwright half a minute for 20 MB, in which nobody else
+is served."""
 
-async def payloads(page: BrowserPage, files: list[GivenFile]) -> list[FilePayload]:
-    """Read the files. Raises ValidationFailed for a file with no content, or two, or if they are too large together."""
+
+async def payloads(page: BrowserPage, files: list[GivenFile], most: int = FILE_BYTES) -> list[FilePayload]:
+    """Read the files, of `most` bytes together. Raises ValidationFailed for a file with no content, or two, or if they
+    are too large together."""
     uploads: list[FilePayload] = []
     for number, file in enumerate(files):
-        left = FILE_BYTES - sum(len(each["buffer"]) for each in uploads)
+        left = most - sum(len(each["buffer"]) for each in uploads)
         data, mime_type = await _content(page, file, f"files.{number}", left)
         if len(data) > left:
-            raise _unfit(
-                f"files.{number}", f"The files have more than {FILE_BYTES:,} bytes together", "Give fewer at once."
-            )
+            raise _unfit(f"files.{number}", f"The files have more than {most:,} bytes together", "Give fewer at once.")
         name = PurePosixPath(file.called.replace("\\", "/")).name
         kind = file.mime_type or mime_type or mimetypes.guess_type(name)[0] or "application/octet-stream"
         uploads.append(FilePayload(name=name, mimeType=kind, buffer=data))
     return uploads
+
+
+async def handed(page: BrowserPage, uploads: list[FilePayload]) -> Sequence[FilePayload] | Sequence[Path]:
+    """Return the files in the form in which the browser takes them soonest. One on another machine reads no files."""
+    if page.session.attached or sum(len(each["buffer"]) for each in uploads) <= _MESSAGE_BYTES:
+        return uploads
+    return await asyncio.to_thread(written, page.playwright, [(each["name"], each["buffer"]) for each in uploads])
+
+
+def written(page: Page, files: list[tuple[str, bytes]]) -> list[Path]:
+    """Write files for the browser to read, as long as their page is there."""
+    folder = Path(tempfile.mkdtemp(prefix="given-"))
+    remove = weakref.finalize(page, shutil.rmtree, folder, ignore_errors=True)
+    page.once("close", lambda _: remove())
+    paths = [folder / str(number) / (safe_name(name) or "file") for number, (name, _) in enumerate(files)]
+    for path, (_, data) in zip(paths, files, strict=True):
+        path.parent.mkdir()
+        path.write_bytes(data)
+    return paths
 
 
 async def _content(page: BrowserPage, file: GivenFile, field: str, most: int) -> tuple[bytes, str | None]:

@@ -55,6 +55,17 @@ async def test_upload_file_gives_the_server_the_very_bytes(tab: Tab) -> None:
     ]
 
 
+async def test_a_large_file_reaches_the_server_whole_under_its_name(tab: Tab) -> None:
+    tab.site.page("/upload", "thanks")
+    await tab.show(FORM)
+    large = BYTES * 1_000  # too much for a message to the browser, which would delay everybody
+    result = await tab.call("upload_file", selector="#one", files=[file("photo.png", large)])
+    assert result["files"] == [{"name": "photo.png", "size": len(large), "type": "image/png"}]
+    await tab.call("click", selector="#send")
+    (form,) = [each for each in tab.site.received if each.path == "/upload"]
+    assert _parts(form)[0] == ("photo.png", "image/png", large)
+
+
 async def test_upload_file_answers_the_file_chooser_that_a_click_opens(tab: Tab) -> None:
     await tab.show(FORM)
     clicked = (await tab.call("click", selector="#pick"))["observed"]
@@ -143,5 +154,7 @@ async def test_drop_on_what_takes_none_is_an_error(tab: Tab) -> None:
     await tab.show(ZONE)
     error = await tab.error("drop", selector="#wall", files=[file("a.bin")], timeout=500)
     assert error["code"] == "ELEMENT_NOT_INTERACTABLE"
+    large = await tab.error("drop", selector="#zone", files=[file("a.bin", BYTES * 2_000)])
+    assert (large["code"], "2,000,000 bytes" in large["message"]) == ("VALIDATION_ERROR", True)
     empty = await tab.error("drop", selector="#zone")
     assert (empty["code"], empty["details"]["context"]["field"]) == ("VALIDATION_ERROR", "files")
