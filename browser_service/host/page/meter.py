@@ -28,6 +28,7 @@ _DEAF_TO_CONSOLE_S: Final = 0.15
 _FLOOD: Final = 4.0
 """A console is a flood where scripts write so many times more messages than are followed, and go on when they are heard
 again."""
+_FLOOD_TIMES: Final = 3
 _FEW: Final = 20
 """Fewer messages show nothing."""
 _LATE_S: Final = 0.25
@@ -102,7 +103,7 @@ class EventMeter:
         self._flood_rate = per_second * _FLOOD
         self._heard = 0
         self._heard_from = self._deaf_from = 0.0
-        self._loud = False
+        self._loud_times = 0
         self._over = self._hears_requests = self._hears_console = False
         self._hear_requests()
         page.on("pageerror", self._on_error)
@@ -225,10 +226,11 @@ class EventMeter:
             self._overheard(late_s, loud=loud)
 
     def _overheard(self, late_s: float, *, loud: bool) -> None:
-        """Listen to the console no more for a while, or never where it was as loud the last time."""
+        """Listen to the console no more for a while, or never where it was as loud each time: a script that writes a
+        few thousand messages once may take a second for it, where the machine is busy."""
         self._ignore_console()
-        was_loud, self._loud, self._deaf_from = self._loud, loud, time.time()
-        if loud and was_loud:
+        self._loud_times, self._deaf_from = self._loud_times + 1 if loud else 0, time.time()
+        if self._loud_times == _FLOOD_TIMES:
             self._flooded(Kind.CONSOLE)
             return
         for tell in self.messages_missed:

@@ -164,5 +164,5 @@ async def test_what_a_page_that_has_just_come_still_asks_for_is_awaited_before_n
     await tab.call(
         "goto", pageId="tab", url=tab.site.page("/late", f"<ul id=u></ul><script>{script}</script>"), reply="none"
     )
-    asyncio.get_running_loop().call_later(0.3, held.set)
+    asyncio.get_running_loop().call_later(0.1, held.set)
     assert (await tab.call("find", pageId="tab", text="Tea"))["total"] == 1

@@ -222,6 +222,7 @@ async def test_what_a_page_asks_is_answered_at_the_wall_for_an_agent_and_by_the_
     await expect(asks).to_be_hidden()
     await window.get_by_role("button", name="Take over").click()
     hand = window.get_by_role("textbox", name="The page itself")
+    await expect(window.get_by_role("main").locator(".picture")).to_have_attribute("style", re.compile("--ratio: 1"))
     box = await hand.bounding_box()
     assert box is not None
     scale = box["width"] / await page.evaluate("innerWidth")

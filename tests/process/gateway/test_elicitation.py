@@ -161,7 +161,7 @@ async def test_an_act_that_a_rule_leaves_to_a_person_is_allowed_in_the_chat(
     service: ServiceProcess, site: Site, mode: str
 ) -> None:
     url = site.page("/all", "<button onclick=\"document.title = 'gone'\">Delete all</button>")
-    for answer, said in (("Refuse", "A person refused it. Nothing was done."), ("Allow once", "'gone'")):
+    for answer, said in (("Refuse", "A person refused it. Nothing was done."), ("Allow once", '~ title "gone"')):
         person = Person(answer=answer)
         async with chat_beside(service, person, mode) as client:
             await client.call_tool("goto", {"url": url})
