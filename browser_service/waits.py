@@ -106,8 +106,9 @@ async def turn_on(queue: PageQueue, call: Call, action: str, wait_ms: int) -> As
     waits = not turn.granted
     try:
         try:
-            async with asyncio.timeout(wait_ms / 1000):
-                await until_granted(turn)
+            if waits:
+                async with asyncio.timeout(wait_ms / 1000):
+                    await until_granted(turn)
         except TimeoutError:
             if not turn.granted:  # else its turn came in the very instant of the deadline
                 raise queue.timeout_error(turn, wait_ms) from None

@@ -14,9 +14,11 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from playwright.async_api import expect
 
 from tests.support import browsers, sharing
 from tests.support.goldens.recorder import record_if_asked
+from tests.support.listening import PATIENCE_S
 from tests.support.service import Agent, RunningService, running_service, settings_for, visiting
 from tests.support.sharing import hold
 from tests.support.site import Site
@@ -24,12 +26,15 @@ from tests.support.site import Site
 # Without a deadline, because a busy machine is no defect. CI repeats its examples, and judges what changed by them.
 settings.register_profile("ours", deadline=None, derandomize=bool(os.environ.get("CI")))
 settings.load_profile("ours")
+expect.set_options(timeout=PATIENCE_S * 1_000)  # for the same reason: five seconds are few there
 
 
 # No test reads the developer's own file of settings, nor does a process that inherits this.
 os.environ["BROWSE_CONFIG"] = os.devnull
 # Several hundred times Playwright's driver is started, and compiles the same 4 MB each time: a fifth of its start.
 os.environ.setdefault("NODE_COMPILE_CACHE", str(Path(sys.prefix) / "node-cache"))
+# A service's driver sends pages one script, and so does the one of those that run in this process.
+os.environ["NODE_OPTIONS"] = f'--require "{Path(__file__).parents[1] / "browser_service/host/launching/driver.cjs"}"'
 
 
 __all__ = ["hold"]

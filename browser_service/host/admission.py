@@ -188,8 +188,7 @@ def _check_person(page: PageRecord, action: Action) -> None:
 def check_origin(page: PageRecord, call: Call, action: Action, pages: Iterable[PageRecord]) -> None:
     """Raise AffectsOthers for a change of local storage or permissions, which those feel who hold other pages of the
     origin in the same session."""
-    origin = origin_of(page.url)
-    if not action.affects_other_pages or not action.affects_origin or origin is None:
+    if not action.affects_other_pages or not action.affects_origin or (origin := origin_of(page.url)) is None:
         return
     affected = (each for each in pages if each is not page and each.session_id == page.session_id)
     same_origin = [each for each in affected if each.hidden_from(call.client_id) or origin_of(each.url) == origin]

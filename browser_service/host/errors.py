@@ -4,6 +4,7 @@ It is longer than 300 lines because it is one table with the words for each of i
 """
 
 import re
+from collections.abc import Sequence
 from typing import Final
 
 from playwright.async_api import Error as PlaywrightError
@@ -31,6 +32,7 @@ from shared.model import Json
 from shared.next_calls import next_call
 from shared.quoting import address, flat, quoted
 
+_SEVERAL: Final = re.compile(r"strict mode violation: .* resolved to (\d+) elements")
 _NET_ERROR: Final = re.compile(r"net::ERR_\w+|NS_ERROR_\w+")
 _MOST_END, _MOST_LINE = 20_000, 2_000
 """Bound what is told of an error: a page can throw texts of any length."""
@@ -221,22 +223,26 @@ def _translate(error: PlaywrightError, action: Action, *, url: str, shown: str) 
     return _other(action, first, message, selector, details)
 
 
-def not_found(selector: str, timeout: int, *, url: str, hint: str | None = None) -> BrowseError:
+def not_found(
+    selector: str, timeout: int, *, url: str, hint: str | None = None, frames: Sequence[Json] = ()
+) -> BrowseError:
     """Make the error for an element that one more look did not find either. Playwright does not count its own looks."""
+    found: Json = {"frames": [*frames]} if frames else {}
     return ElementNotFound(
         f"Element matching selector '{selector}' not found after {timeout}ms",
         hint=hint,
         details={
             "selector": selector,
             "url": url,
-            "context": {"timeout": timeout, "retries": 1, "lastError": f"nothing matches {selector}"},
+            "context": {"timeout": timeout, "retries": 1, "lastError": f"nothing matches {selector}", **found},
         },
     )
 
 
 def ambiguous(selector: str, candidates: list[Json], count: int, *, url: str) -> BrowseError:
+    named = f": {'; '.join(map(_candidate, candidates))}" if candidates else "."
     return AmbiguousSelector(
-        f"Selector '{selector}' matches {count} elements: " + "; ".join(map(_candidate, candidates)),
+        f"Selector '{selector}' matches {count} elements{named}",
         details={"selector": selector, "url": url, "context": {"count": count, "candidates": [*candidates]}},
     )
 
@@ -331,6 +337,9 @@ def _other(action: Action, first: str, message: str, selector: str | None, detai
         if words in message:
             context: Json = {"field": field, "lastError": first}
             return ValidationFailed(f"{problem}: {said}", hint=hint, details={**details, "context": context})
+    several = _SEVERAL.search(message)
+    if selector and several and not action.requested_target and not action.requested_frame:
+        return ambiguous(selector, [], int(several[1]), url=str(details["url"]))  # its page was too busy to name them
     if selector:
         return ElementNotInteractable(
             f"{action.name()} cannot be done on the element matching '{selector}': {said}",

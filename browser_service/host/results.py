@@ -4,9 +4,9 @@ Everybody in the service waits while a result is received and parsed, and a page
 
 import json
 import re
-from collections.abc import Callable, Hashable
+from collections.abc import Awaitable, Callable, Hashable
 from functools import cache
-from typing import Any, Final, NamedTuple, TypeVar, cast
+from typing import Any, Final, NamedTuple, Protocol, TypeVar, cast
 
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import JSHandle
@@ -25,6 +25,12 @@ _MOST_WHOLE: Final = 3_000_000
 """Is how much of a longer text comes, and `BEYOND` it what shows whether a secret goes on there."""
 _PIECE: Final = 1_200_000
 """Is a multiple of 4, so that each piece of base64 stands for itself."""
+
+
+class Evaluates(Protocol):
+    """Evaluates functions in a page's document, as pages and their tabs do."""
+
+    def evaluate(self, source: str, argument: object = None, /) -> Awaitable[object]: ...
 
 
 class BadResult(PlaywrightError):

@@ -94,12 +94,11 @@ class SessionEntry:
 
     @property
     def live(self) -> bool:
-        browser = self.opened.browser if self.opened is not None else None
-        return self.launcher.runs(self._home) and (browser is None or browser.is_connected())
+        return self.launcher.runs(self._home)
 
-    def owns(self, page: Page) -> bool:
-        """Say if a page is of the browser that runs now. Playwright calls pages of a dead driver open for ever."""
-        return page.context is self.opened and self.live
+    def owns(self, context: BrowserContext) -> bool:
+        """Say if its pages are of the browser that runs now: Playwright calls those of a dead driver open for ever."""
+        return context is self.opened and self.live
 
     async def set_headers(self, headers: dict[str, str]) -> None:
         """Send them with every request from now on, also of a context that follows this one. A page that shows a dialog

@@ -39,8 +39,12 @@ class Bounded(MutableMapping[K, V]):
     def __getitem__(self, key: K) -> V:
         return self._kept[key][0]
 
+    def __contains__(self, key: object) -> bool:
+        return key in self._kept
+
     def __setitem__(self, key: K, value: V) -> None:
-        self.pop(key, None)
+        if key in self._kept:
+            del self[key]
         weight = self._weigh(value)
         self._kept[key] = (value, weight, self._clock())
         self._weight += weight

@@ -60,7 +60,7 @@ async def drop(page: BrowserPage, action: files.Drop) -> Json:
     position = action.position.model_dump() if action.position else None
     await element.drop(
         {"files": uploads, "data": action.data or {}},
-        position=position,  # type: ignore[arg-type] # x and y
+        position=position,  # type: ignore[arg-type] # a dict of x and y, as Playwright wants it
         timeout=action.timeout,
     )
     dropped = [_named(each["name"], len(each["buffer"])) for each in uploads] + [*(action.data or {})]

@@ -59,7 +59,7 @@ async def click(page: BrowserPage, action: interaction.Click) -> Json:
     if action.trial or action.no_wait_after:
         await page.act(element, action.selector, press_mouse, strict=action.strict)
         return {}
-    frame = page.frame_of(action.selector, action.frame)
+    frame = page.document_of(action.selector, action.frame)
     with page.tab.file_choosers.during_act() as opened_chooser:
         asked = page.state_question(TURNS) if shows_changes(page, action) else None
         kind = _FINAL_EVENTS[action.button]

@@ -12,9 +12,10 @@ from browser_service.host.page.handle import BrowserPage
 from browser_service.host.reading import articles, changes, compact, loading, passages, search
 from browser_service.host.reading import tree as trees
 from browser_service.host.reading.articles import Article, Section
-from browser_service.host.reading.snapshot import Refs, parsed
+from browser_service.host.reading.snapshot import Refs
 from browser_service.host.reading.text import markdown
 from browser_service.host.reading.tree import Tree
+from browser_service.host.reading.tree_text import frames_not_shown, parsed, tree_text
 from browser_service.host.scripts import script
 from shared.actions import reading
 from shared.model import Json
@@ -26,6 +27,7 @@ _SEEN_HTML: Final = results.bounded(script("seen_html"))
 _BLOCKS: Final = results.bounded(script("blocks"))
 _UNSEEN_COUNT: Final = results.bounded(script("unseen_count"))
 _HTML: Final = results.bounded("e => e.outerHTML")
+_DOCUMENT_HTML: Final = results.bounded(script("document_html"))
 _HTML_LENGTH: Final = results.bounded("e => e.outerHTML.length")
 _NOT_EMPTY: Final = "body:not(:empty)"
 _LEAST_OF_EACH: Final = 2
@@ -124,7 +126,7 @@ async def snapshot(page: BrowserPage, action: reading.Snapshot) -> Json:
     if action.selector:
         element = await page.element(action.selector, action.frame)
         await element.wait_for(state="attached", timeout=action.timeout)  # aria_snapshot itself does not wait
-        part = await parsed(await element.aria_snapshot(mode="ai", boxes=action.boxes, timeout=action.timeout))
+        part = await parsed(await tree_text(element, action.timeout, boxes=action.boxes))
         root = trees.first_ref(part)
     last = page.view
     last_snapshot = last.snapshot if last else None
@@ -182,6 +184,8 @@ async def _find_in_tree(page: BrowserPage, action: reading.Find, within: frozens
         said = search.to_lines(view.tree, listed, len(matches)) or [_nothing(view.tree, query, action)]
         lines += search.numbered(number, said, len(matches)) if action.queries else said
         totals += len(matches)
+    if within is None and not all(found):
+        lines += frames_not_shown(view.tree)
     return _reply(page, lines, rows, totals, narrow=not action.queries)
 
 
@@ -256,9 +260,8 @@ def _is_in_part(change: changes.Change, action: reading.Snapshot, root: str | No
 async def _html(page: BrowserPage, action: reading.Content) -> tuple[str, Json]:
     """Return the HTML as it is, and how many texts in it nobody sees."""
     element = await page.element(action.selector or ":root", action.frame)
-    html, beside = await _received(element.evaluate(_HTML, timeout=action.timeout))
-    if not (action.selector or action.frame or beside):
-        html = await page.playwright.content(include_shadow=action.include_shadow)
+    asked = _HTML if action.selector or action.frame else _DOCUMENT_HTML
+    html, beside = await _received(element.evaluate(asked, action.include_shadow, timeout=action.timeout))
     if page.invisible_text == "keep":
         return html, beside
     unseen = results.made(int, await element.evaluate(_UNSEEN_COUNT, timeout=action.timeout))

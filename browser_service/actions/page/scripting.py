@@ -162,7 +162,7 @@ def _parse_body(url: str, answer: Json) -> JsonValue:
     return value
 
 
-def _http_error(url: str, answer: dict[str, Any]) -> NetworkError:
+def _http_error(url: str, answer: dict[str, Any]) -> NetworkError:  # Any: JSON, of a page
     unreadable = {"opaque": "an opaque response (no-cors)", "opaqueredirect": 'a redirect ("redirect": "manual")'}
     said = str(answer["statusText"])
     phrase = said if said in _PHRASES else quoted(said) if said else ""

@@ -129,7 +129,7 @@ async def _ambiguous(page: BrowserPage, locator: Locator, selector: str) -> Brow
 
 
 async def _not_found(page: Page, action: Action, selector: str) -> BrowseError:
-    hint = None
+    hint, matches = None, list[frames.FrameMatch]()
     if is_xpath(selector) and results.value_of(await page.evaluate(_HAS_SHADOW)):
         hint = "XPath does not look into shadow DOM, which this page has: use CSS, text=, role= or a ref."
     elif len(page.frames) > 1 and not action.requested_frame:
@@ -139,4 +139,5 @@ async def _not_found(page: Page, action: Action, selector: str) -> BrowseError:
         )
         if matches := await frames.matching(page, selector):
             hint = f"It is in {frames.describe(matches)}: repeat it with {frames.argument(matches)}."
-    return errors.not_found(selector, action.requested_timeout or action.allowed_ms(), url=page.url, hint=hint)
+    allowed = action.requested_timeout or action.allowed_ms()
+    return errors.not_found(selector, allowed, url=page.url, hint=hint, frames=frames.to_json(matches))

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final, Generic, TypeVar
 
-from playwright.async_api import ElementHandle, Frame, Locator
+from playwright.async_api import ElementHandle, Locator
 from typing_extensions import TypedDict
 
 from browser_service.host.elements.field_watch import FIELD_CHARACTERS
 from browser_service.host.elements.locators import evaluate_all, handle_of_ref, is_ref, none_if_gone
 from browser_service.host.page.handle import BrowserPage
-from browser_service.host.results import of_kind
+from browser_service.host.results import Evaluates, of_kind
 from browser_service.host.scripts import call_of, script
 from shared.cuts import cut
 from shared.errors import WithoutEffect
@@ -63,7 +63,7 @@ class Question(Generic[T]):
         """
         if self.event is None or page.playwright.workers:  # whose messages nobody but the page hears
             return await act, await _read(page, selector, element, self)
-        over, frame = secrets.token_hex(8), page.frame_of(selector, None) if is_ref(selector) else None
+        over, frame = secrets.token_hex(8), page.document_of(selector, None) if is_ref(selector) else None
         target = frame or await handle_of_ref(element)
         watch_ms = 0 if page.quiet else self.watch_ms
         awaited = {"event": self.event, "over": over, "meant": page.meant_event if frame else None}
@@ -101,7 +101,7 @@ async def _read(
 
 
 async def _look(
-    target: Locator | ElementHandle | Frame, question: Question[T], asked: list[object]
+    target: Locator | ElementHandle | Evaluates, question: Question[T], asked: list[object]
 ) -> list[_Shown] | None:
     """Return what the script tells; None if there was no field, which is not of the kind, or its document went."""
     return await none_if_gone(evaluate_all(list[_Shown], target, question.source, asked))

@@ -46,7 +46,7 @@ class FieldWatch:
         own = {key: field for key, field in self._fields.items() if key[0] == client_id and field.moves == moves}
         if acts:
             self._fields.clear()
-        texts = await asyncio.gather(*(_text(field.element) for field in own.values()))
+        texts = await asyncio.gather(*(_text(field) for field in own.values()))
         reports: list[str] = []
         for (key, field), text in zip(own.items(), texts, strict=True):
             if text not in {field.text, None}:
@@ -66,10 +66,13 @@ class FieldWatch:
         return not any(leading_ref(selector) for _, selector in self._fields)
 
 
-async def _text(element: Locator) -> str | None:
-    """Return what a field shows; None if it went, or its page is busy."""
+async def _text(field: _Field) -> str | None:
+    """Return what a field shows; None if it went. While its page is busy that is what it showed before, so that the
+    next look can tell of it."""
     try:
         async with asyncio.timeout(_LOOK_S):
-            return next(iter(await evaluate_all(list[str], element, _SHOWN_FIELD, FIELD_CHARACTERS)), None)
-    except (TimeoutError, PlaywrightError):
+            return next(iter(await evaluate_all(list[str], field.element, _SHOWN_FIELD, FIELD_CHARACTERS)), None)
+    except TimeoutError:
+        return field.text
+    except PlaywrightError:
         return None

@@ -7,13 +7,13 @@ from collections.abc import Awaitable
 from typing import Final, TypeVar
 from urllib.parse import quote
 
-from playwright.async_api import ElementHandle, Frame, FrameLocator, Locator, Page, Playwright
+from playwright.async_api import ElementHandle, FrameLocator, Locator, Page, Playwright
 from playwright.async_api import Error as PlaywrightError
 from typing_extensions import TypedDict
 
 from browser_service.host import errors
 from browser_service.host.elements import frames
-from browser_service.host.results import bounded, of_kind, read
+from browser_service.host.results import Evaluates, bounded, of_kind, read
 from browser_service.host.scripts import call_of, script
 from shared.errors import InvalidSelector
 from shared.wire import REF_PATTERN
@@ -21,6 +21,7 @@ from shared.wire import REF_PATTERN
 T = TypeVar("T")
 _HANDLE_MS: Final = 1_500
 _ENGINE: Final = "as-given"
+TREE_BOUNDS: Final = "within-bounds"
 _NOT_AS_GIVEN: Final = ("Error: not as given", "Invalid frame in aria-ref selector", f'Unknown engine "{_ENGINE}"')
 """Begins these errors. Playwright tells no engine to the context that a browser has when it is attached."""
 _LOOKED_UP: Final = re.compile(rf'\.locator\("{_ENGINE}=[^"]*"\)\.or_\(locator\("{_ENGINE}=there"\)\)')
@@ -78,9 +79,11 @@ def find(page: Page, selector: str, frame: str | None) -> Locator:
     return frames.locate(root, selector)
 
 
-async def register_ref_engine(playwright: Playwright) -> None:
-    """Have Playwright know the engine that `as_given` names. It runs where no script of a page reaches it."""
-    await playwright.selectors.register(_ENGINE, script=call_of(script("ref_engine")), content_script=True)
+async def register_engines(playwright: Playwright) -> None:
+    """Have Playwright know the engine that `as_given` names, and take along what bounds its trees. They run where no
+    script of a page reaches them."""
+    for name, source in ((_ENGINE, script("ref_engine")), (TREE_BOUNDS, script("tree_bounds"))):
+        await playwright.selectors.register(name, script=call_of(source), content_script=True)
 
 
 def as_given(page: Page, selector: str, expected: dict[str, object], *, strict: bool) -> Locator:
@@ -112,17 +115,18 @@ async def handle_of_ref(locator: Locator) -> Locator | ElementHandle:
     return await none_if_gone(locator.element_handle(timeout=_HANDLE_MS)) or locator
 
 
-async def evaluate_all(kind: type[T], locator: Locator | ElementHandle | Frame, source: str, arg: object = None) -> T:
-    """Evaluate a function of the elements found, of a frame none, without waiting for any. Raises BadResult for one
+async def evaluate_all(
+    kind: type[T], locator: Locator | ElementHandle | Evaluates, source: str, arg: object = None
+) -> T:
+    """Evaluate a function of the elements found, of a document none, without waiting for any. Raises BadResult for one
     that is too large, or not of the kind.
 
     Those within a ref are taken one by one: Playwright knows no refs when it looks up several.
     """
-    if isinstance(locator, Frame):
-        return read(kind, await locator.evaluate(bounded(call_of(ON_NONE, source)), arg))
-    if isinstance(locator, ElementHandle):
-        return read(kind, await locator.evaluate(bounded(call_of(_ON_ONE, source)), arg))
-    return read(kind, await _evaluate_all(locator, bounded(source), arg))
+    if isinstance(locator, Locator):
+        return read(kind, await _evaluate_all(locator, bounded(source), arg))
+    on = _ON_ONE if isinstance(locator, ElementHandle) else ON_NONE
+    return read(kind, await locator.evaluate(bounded(call_of(on, source)), arg))
 
 
 async def _evaluate_all(locator: Locator, source: str, arg: object) -> object:

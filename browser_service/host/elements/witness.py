@@ -5,12 +5,12 @@ import contextlib
 import secrets
 from typing import Any, Final, Self
 
-from playwright.async_api import ElementHandle, Frame, Locator
+from playwright.async_api import ElementHandle, Locator
 from playwright.async_api import Error as PlaywrightError
 from pydantic import BaseModel, JsonValue
 
 from browser_service.host.elements.locators import ON_NONE, evaluate_all
-from browser_service.host.results import bounded, value_of
+from browser_service.host.results import Evaluates, bounded, value_of
 from browser_service.host.scripts import call_of, script
 from shared.errors import WithoutEffect
 from shared.next_calls import next_call
@@ -92,7 +92,7 @@ class Witness:
     def __init__(
         self,
         element: Locator | ElementHandle,
-        frame: Frame | None,
+        frame: Evaluates | None,
         *,
         kind: str = "click",
         force: bool = False,

@@ -2,41 +2,51 @@
 
 import asyncio
 import contextlib
+import json
 import os
+import sys
 from pathlib import Path
 from typing import Final
 
+import playwright
 import psutil
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Playwright, async_playwright
 from playwright.async_api._context_manager import PlaywrightContextManager
 
-from browser_service.host.elements.locators import register_ref_engine
+from browser_service.host.elements.locators import register_engines
 from browser_service.host.launching.errors import REPEAT_HINT
 from shared.errors import BrowserLaunchFailed
 
 _STARTS_WITHIN_S: Final = 20
+SAME_SCRIPT: Final = Path(__file__).with_name("driver.cjs")
 _LEAN: Final = "--max-semi-space-size=1 --v8-pool-size=1"
 """Has Node give back what it no longer needs soon, with one thread for it: 25 of 150 MB, in no more time (measured on
 Playwright 1.65)."""
+_PLAYWRIGHT: Final = str(Path(playwright.__file__).parent)
+_NAMES_CALLS: Final = "playwright._impl.channel_owner"
+
+Started = tuple[Playwright, psutil.Process | None]
 
 
 def economize(cache: Path) -> None:
-    """Have the drivers that this process starts need less memory, and keep there what they compile. What the user says
-    in the environment comes after ours, and holds."""
+    """Have the drivers that this process starts need less memory, keep there what they compile, and have the browser
+    compile their script for pages once. What the user says in the environment comes after ours, and holds."""
     os.environ.setdefault("NODE_COMPILE_CACHE", str(cache))
     if "PLAYWRIGHT_NODEJS_PATH" not in os.environ:  # an older Node takes no such options from the environment
-        os.environ["NODE_OPTIONS"] = f"{_LEAN} {os.environ.get('NODE_OPTIONS', '')}".rstrip()
+        ours = f"{_LEAN} --require {json.dumps(str(SAME_SCRIPT), ensure_ascii=False)}"
+        os.environ["NODE_OPTIONS"] = f"{ours} {os.environ.get('NODE_OPTIONS', '')}".rstrip()
 
 
-async def start_driver() -> tuple[Playwright, psutil.Process | None]:
+async def start_driver() -> Started:
     """Start the driver, and return it with its process. Raises BrowserLaunchFailed if it ends, or does not answer."""
+    _name_calls()
     before = set(psutil.Process().children())
     manager = async_playwright()
     try:
         async with asyncio.timeout(_STARTS_WITHIN_S):
-            playwright = await manager.start()
-            await register_ref_engine(playwright)
+            started = await manager.start()
+            await register_engines(started)
     except TimeoutError:
         for hanging in _drivers(before):
             hanging.kill()
@@ -49,7 +59,23 @@ async def start_driver() -> tuple[Playwright, psutil.Process | None]:
             raise
         raise BrowserLaunchFailed(f"Playwright's driver ended as it started: {error}.", hint=REPEAT_HINT) from error
     _tolerate_end(manager)
-    return playwright, next(iter(_drivers(before)), None)
+    return started, next(iter(_drivers(before)), None)
+
+
+def _name_calls() -> None:
+    """Have Playwright's calls named by us, as its errors begin. Its own way lists all frames that led to a call, one's
+    own among them: so each call would keep all that these refer to until garbage is collected, and make most of it."""
+    if module := sys.modules.get(_NAMES_CALLS):
+        vars(module)["capture_library_stack_trace"] = _name_of_call
+
+
+def _name_of_call() -> dict[str, object]:
+    """Return the outermost function of Playwright's that led here, and no frames, which only its own tools show."""
+    frame = sys._getframe(1)  # noqa: SLF001 - as Playwright does
+    while (outer := frame.f_back) is not None and outer.f_code.co_filename.startswith(_PLAYWRIGHT):
+        frame = outer
+    of, name = frame.f_locals.get("self"), frame.f_code.co_name
+    return {"frames": [], "apiName": f"{type(of).__name__}.{name}" if of is not None else name}
 
 
 def _drivers(before: set[psutil.Process]) -> list[psutil.Process]:

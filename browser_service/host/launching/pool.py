@@ -47,6 +47,10 @@ class Pool:
     def running(self) -> list[BrowserKind]:
         return [kind for kind, instance in self._instances.items() if instance.browser.is_connected()]
 
+    def runs(self, browser: object) -> bool:
+        """Say if it is one of these, and runs."""
+        return any(each.browser is browser and each.browser.is_connected() for each in self._instances.values())
+
     def id_of(self, browser: object) -> str:
         """Return the id of a browser's start; "" if it is none of these."""
         return next((each.browser_id for each in self._instances.values() if each.browser is browser), "")

@@ -1,5 +1,6 @@
 """Enforces the URL policy where nothing gets round it: on every document, redirects and frames included."""
 
+import asyncio
 import contextlib
 from collections.abc import Callable
 from typing import Final
@@ -26,9 +27,9 @@ async def guard(page: Page, permits: Permits | None, on_refused: OnRefused) -> t
             await _route(page, permits, on_refused)
         return None, ""
     session = await page.context.new_cdp_session(page)
-    if permits is not None:
-        await pause(session, permits, [{"urlPattern": "*", "resourceType": "Document"}], on_refused)
-    info = await session.send("Target.getTargetInfo")
+    patterns: list[Json] = [{"urlPattern": "*", "resourceType": "Document"}]
+    guarding = pause(session, permits, patterns, on_refused) if permits is not None else asyncio.sleep(0)
+    info, _ = await asyncio.gather(session.send("Target.getTargetInfo"), guarding)
     return session, str(info["targetInfo"]["targetId"])
 
 

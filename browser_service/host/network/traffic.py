@@ -4,6 +4,8 @@ Reading a page is free, and its traffic has what no reader may have: cookies, to
 request belongs to the client that held the page when it was sent, and to nobody while a person had it or nobody held
 it. That client alone sees headers and bodies; others see method, status and the address without the values of its
 query. Headers that are keys to something are shown to it only if it asks for secrets.
+
+It is a little longer than 300 lines because who sees what of a request can be read here in one go.
 """
 
 import asyncio

@@ -53,7 +53,7 @@ class CurrentTab:
     @property
     def gone(self) -> bool:
         """True where the page was closed, by a call or in the browser: it was not lost with the browser."""
-        return self.life.over or self.life is Life.VANISHED
+        return (life := self.life).over or life is Life.VANISHED
 
     # --- how it comes and goes -----------------------------------------------------------------------------------
 

@@ -32,6 +32,7 @@ from browser_service.host.reading.unseen import InvisibleText
 from browser_service.host.recording.console import Console
 from browser_service.host.recording.recording import Recorder
 from browser_service.host.recovery.filled_fields import Field, FilledFields
+from browser_service.host.results import Evaluates
 from browser_service.host.screencast import Screencast
 from browser_service.host.session import SessionEntry
 from browser_service.rules.human_requests import HumanRequests
@@ -254,11 +255,11 @@ class BrowserPage:
         if found is not None:
             self.filled_fields.note(self.call.client_id, selector, frame, strict, found)
 
-    def frame_of(self, selector: str, frame: str | None) -> Frame | None:
-        """Return the main frame if an element is surely in it, else None."""
+    def document_of(self, selector: str, frame: str | None) -> Evaluates | None:
+        """Return what evaluates in the page's own document if an element is surely in it, else None."""
         ref = locators.leading_ref(selector)
         inside = self.view is not None and ref is not None and tree.prefix_of(ref) in self.view.frames
-        return None if frame or inside or "enter-frame" in selector else self.playwright.main_frame
+        return None if frame or inside or "enter-frame" in selector else self.tab
 
     async def frame(self, selector: str, timeout_ms: int) -> Frame:
         """Find the frame of an iframe element."""
@@ -280,8 +281,8 @@ class BrowserPage:
 
     async def refresh_view(self, timeout_ms: int, *, boxes: bool = False, known: State | None = None) -> ClientView:
         """Take a snapshot of the whole page, and return it with what this client was shown of the page before."""
-        mode = self.invisible_text
-        taken = await snapshot.take(self.playwright, lambda: self.moves, timeout_ms, mode, boxes=boxes, known=known)
+        mode, tab = self.invisible_text, self.tab
+        taken = await snapshot.take(tab.page, tab, lambda: self.moves, timeout_ms, mode, boxes=boxes, known=known)
         view = self.view
         if view is None or view.document != taken.state.document:
             former = view.elements if view else {}
@@ -314,7 +315,7 @@ class BrowserPage:
     async def state(self, turns: int = 0) -> State:
         """Read a state that differs whenever the page does, in a tenth of the time of a snapshot."""
         known = self.view.state if self.view else None
-        state = await snapshot.state_of(self.playwright, self.invisible_text, turns, known)
+        state = await snapshot.state_of(self.tab, self.invisible_text, turns, known)
         self._note_title(state)
         return state
 
@@ -412,7 +413,7 @@ class BrowserPage:
     async def _shows(self, view: ClientView) -> bool:
         """Say whether the page still shows the document that a client was shown."""
         moves = self.moves
-        if view.moves != moves and await snapshot.document_of(self.playwright) == view.document:
+        if view.moves != moves and await snapshot.document_of(self.tab) == view.document:
             view.moves = moves
         return view.moves == moves
 

@@ -127,7 +127,7 @@ class PageRecord:
 
     def state(self) -> PageState:
         """Describe the page as it is known now."""
-        known = PageState(
+        return PageState(
             page_id=self.page_id,
             session_id=self.session_id,
             url=self.url,
@@ -145,8 +145,8 @@ class PageRecord:
             dialog=self.dialog.named if self.dialog and (self.life.live or self.life is Life.LOST) else None,
             person=self.person.to_state() if self.person else None,
             asker_id=self.person.asker_id if self.person else None,
+            **({} if self.lease is None else _lease_state(self.lease)),
         )
-        return known if self.lease is None else known.model_copy(update=_lease_state(self.lease))
 
     def may_go(self, url: str) -> bool:
         """Say if the token of its holder lets it load a document from there."""

@@ -95,6 +95,8 @@ class Recovery:
 
     async def _until_end_is_known(self) -> None:
         """Wait, for a tab that has just gone, until it is known whether it closed, or went with its browser."""
+        if self.current.life is not Life.VANISHED:
+            return
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_KNOWN_WITHIN_S):
                 while self.current.life is Life.VANISHED:  # noqa: ASYNC110 - several events end it

@@ -2,10 +2,11 @@
 
 import asyncio
 import contextlib
-from collections.abc import Callable
+import json
+from collections.abc import Awaitable, Callable
 from typing import Final
 
-from playwright.async_api import CDPSession, Page
+from playwright.async_api import BrowserContext, CDPSession, Page
 from playwright.async_api import Error as PlaywrightError
 
 from browser_service.host import results
@@ -19,14 +20,22 @@ from browser_service.host.page.meter import EventMeter, Kind
 from browser_service.host.page.observer import Observer
 from browser_service.host.reading.cache import ReadCache
 from browser_service.host.reading.snapshot import ClientView
+from browser_service.host.recording.closed_fields import ClosedFields
 from browser_service.host.scripts import call_of, script
 from browser_service.rules.bounded import Bounded
 from shared.cuts import cut
 
 _PROBE_S: Final = 1.0
 _TITLE_WITHIN_S: Final = 0.2
+_ANSWERS_WITHIN_S: Final = 0.2
 _MOST_VIEWS: Final = 50
 _TITLE_CHARACTERS: Final = 2_000
+_ONE: Final = {"expression": "1"}
+_WITH_ROOT: Final = "document.documentElement && "
+_NO_DOCUMENT: Final = "Cannot find default execution context"
+_OTHER_DOCUMENT: Final = ("Inspected target navigated or closed", "Promise was collected")
+_LEFT: Final = "Execution context was destroyed, most likely because of a navigation"
+"""Is what Playwright says where Chromium says one of those."""
 _TITLE: Final = call_of(results.bounded(script("document_title")))
 
 
@@ -34,9 +43,9 @@ class Tab:
     """Holds one Playwright page from its opening to its end. The page's record outlasts it."""
 
     def __init__(
-        self, page: Page, owns: Callable[[Page], bool], events: int, on_flood: Callable[["Tab", Kind], None]
+        self, page: Page, owns: Callable[[BrowserContext], bool], events: int, on_flood: Callable[["Tab", Kind], None]
     ) -> None:
-        """`owns` says whether a page is of the browser that runs now; `events` is how many a second are followed."""
+        """`owns` says whether a context is of the browser that runs now; `events` is how many a second are followed."""
         self.page = page
         self.meter = EventMeter(page, events, lambda kind: on_flood(self, kind))
         self.observer = Observer(page, self.meter)
@@ -52,11 +61,12 @@ class Tab:
         self.field_watch = FieldWatch()
         self.file_choosers = FileChoosers(page)
         self.read_cache = ReadCache()
+        self.closed_fields = ClosedFields()
         self.confined = False
         """True once its frames load nothing from where its holder's token is not for."""
         self.watched = False
         """True once the owner's rules are asked about its requests."""
-        self._owns = owns
+        self._owns, self._context = owns, page.context
         self._leave_answer: asyncio.Future[bool] | None = None
         page.on("domcontentloaded", self._on_document)
 
@@ -69,7 +79,7 @@ class Tab:
     @property
     def owned(self) -> bool:
         """True while it is of the browser that runs now."""
-        return self._owns(self.page)
+        return self._owns(self._context)
 
     @property
     def usable(self) -> bool:
@@ -108,11 +118,17 @@ class Tab:
             return False
         try:
             async with asyncio.timeout(_PROBE_S):
-                await self.cdp.send("Runtime.terminateExecution")
-                await self.cdp.send("Page.stopLoading")
+                await asyncio.gather(self.cdp.send("Page.stopLoading"), self._end_what_spins(self.cdp))
         except (TimeoutError, PlaywrightError):
             return False
         return True
+
+    async def _end_what_spins(self, cdp: CDPSession) -> None:
+        """End the script that keeps the page from answering, if there is one: in a page that answers this would end
+        Playwright's own scripts while they are loaded, and no script would work until the next document."""
+        behind_what_was_sent = self.page.evaluate("1")
+        if not await _answered(behind_what_was_sent) and not await _answered(cdp.send("Runtime.evaluate", _ONE)):
+            await cdp.send("Runtime.terminateExecution")
 
     async def title(self) -> str | None:
         """Ask for its title, for 200 ms at most; None where it does not say."""
@@ -129,6 +145,32 @@ class Tab:
             return well_formed(cut(await self.page.title(), _TITLE_CHARACTERS))
         answer = await self.cdp.send("Runtime.evaluate", {"expression": _TITLE, "returnByValue": True})
         return well_formed(str(results.value_of(answer["result"].get("value"))))
+
+    async def evaluate(self, source: str, argument: object = None, /) -> object:
+        """Evaluate a function of ours, which gives a text, in the page's document: where possible over Chromium's
+        session, because Playwright would send each new document a script of its own first. It is sent at once, before
+        what is asked for next."""
+        call = call_of(source, json.dumps(argument))
+        if self.cdp is not None and (answer := await self._evaluate(self.cdp, call)):
+            return answer
+        return await self.page.evaluate(source, argument)
+
+    @staticmethod
+    async def _evaluate(cdp: CDPSession, call: str) -> str:
+        """Return what a script gives; "" where it was not run, because the next document only begins."""
+        given = {"expression": _WITH_ROOT + call, "returnByValue": True, "awaitPromise": True}
+        try:
+            answer = await cdp.send("Runtime.evaluate", given)
+        except PlaywrightError as error:
+            if _NO_DOCUMENT in str(error):
+                return ""
+            if any(words in str(error) for words in _OTHER_DOCUMENT):
+                raise PlaywrightError(_LEFT) from error
+            raise
+        if thrown := answer.get("exceptionDetails"):
+            told = thrown.get("exception", {})
+            raise PlaywrightError(cut(str(told.get("description") or told.get("value")), _TITLE_CHARACTERS))
+        return str(answer["result"].get("value") or "")
 
     async def try_close(self, asks: Callable[[], bool]) -> bool:
         """Close it unless its document refuses, which may ask somebody first, as `asks` says. One that spins is closed
@@ -163,6 +205,18 @@ class Tab:
 
     def _on_document(self, _: Page) -> None:
         self.acted_on = False
+
+
+async def _answered(question: Awaitable[object]) -> bool:
+    """Say whether a question to the page is answered soon, an error being an answer."""
+    try:
+        async with asyncio.timeout(_ANSWERS_WITHIN_S):
+            await question
+    except TimeoutError:
+        return False
+    except PlaywrightError:
+        pass  # of a document that is just gone, say
+    return True
 
 
 async def target_of(page: Page) -> str:

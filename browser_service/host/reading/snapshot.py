@@ -1,7 +1,6 @@
 """Takes snapshots, the whole page as a tree with refs, and remembers what each client was shown, which makes refs
 safe."""
 
-import asyncio
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
@@ -15,11 +14,11 @@ from pydantic import JsonValue
 from browser_service.host.reading import identity, tree
 from browser_service.host.reading.changes import ANNOUNCED_ROLES
 from browser_service.host.reading.tree import Node, Tree
+from browser_service.host.reading.tree_text import mark_frames, parsed, too_large, tree_text
 from browser_service.host.reading.unseen import NOTHING_UNSEEN, InvisibleText, Judgement, Unseen, judgement
-from browser_service.host.results import BadResult, bounded, made
+from browser_service.host.results import Evaluates, bounded, made
 from browser_service.host.scripts import script
 from shared.cuts import shortened
-from shared.next_calls import next_call
 
 _WORDS: Final = 160
 _MOST_GIVEN: Final = 100
@@ -30,10 +29,7 @@ TITLE_CHARACTERS: Final = 200
 _STATE: Final = bounded(script("document_state"))
 _FRAME: Final = bounded(script("typed_secrets"))
 _MOST_ELEMENTS: Final = 50_000
-_MOST_CHARACTERS: Final = 1_500_000
-_LONG: Final = 100_000
-"""Of a page with more elements no tree is made, and none that is longer is read. All others wait while one is read,
-except for a long one."""
+"""Of a page with more elements no tree is made."""
 TIME_ORIGIN: Final = bounded("() => performance.timeOrigin")
 
 Moves = Callable[[], int]
@@ -53,8 +49,6 @@ class State:
     announced: list[tuple[str, str]] | None = None
     """Has the roles and words by which the page tells people of changes; None if the caller knew the mark."""
     elements: int = 0
-    characters: int = 0
-    """Counts those of its texts; 0 for few."""
 
     def is_like(self, other: "State") -> bool:
         """Say if the document is the same, wherever its focus is."""
@@ -144,22 +138,22 @@ class ClientView:
         self.snapshot = self.tree
 
 
-async def document_of(page: Page) -> float:
+async def document_of(page: Evaluates) -> float:
     """Return the time when the current document began. It survives pushState, and changes with every load."""
     return made(float, await page.evaluate(TIME_ORIGIN))
 
 
-async def state_of(page: Page, mode: InvisibleText, turns: int = 0, known: State | None = None) -> State:
+async def state_of(page: Evaluates, mode: InvisibleText, turns: int = 0, known: State | None = None) -> State:
     """Read the state, after `turns` turns of the page's own tasks, such as reporting an error of a script. What nobody
     sees is taken from the `known` state where the document is as it was."""
     asked = state_question(mode, turns, known)
     try:
-        state = await _read_state(page, asked)
+        found = await page.evaluate(_STATE, asked)
     except PlaywrightError as error:
         if "Execution context was destroyed" not in str(error):
             raise
-        state = await _read_state(page, asked)  # the page went elsewhere meanwhile
-    return with_unseen(state, known)
+        found = await page.evaluate(_STATE, asked)  # the page went elsewhere meanwhile
+    return with_unseen(made(state_from, found), known)
 
 
 def state_question(mode: InvisibleText, turns: int, known: State | None) -> list[JsonValue]:
@@ -172,10 +166,6 @@ def with_unseen(state: State, known: State | None) -> State:
         return state
     announced = known.announced if state.announced is None else state.announced
     return replace(state, unseen=state.unseen or known.unseen, announced=announced)
-
-
-async def _read_state(page: Page, asked: list[JsonValue]) -> State:
-    return made(state_from, await page.evaluate(_STATE, asked))
 
 
 def state_from(found: Any) -> State:  # Any: JSON, of a page
@@ -193,23 +183,15 @@ def _announced(state: State) -> list[tuple[str, str]] | None:
     return [each for each in known if not any(secret in each[1] for secret in hidden)]
 
 
-async def parsed(text: str) -> Tree:
-    """Read a tree, in a thread if it is long. Raises BadResult for one that is too long."""
-    if len(text) > _MOST_CHARACTERS:
-        raise _too_large(f"a tree of {len(text):,} characters, and {_MOST_CHARACTERS:,}")
-    return await asyncio.to_thread(tree.parse, text) if len(text) > _LONG else tree.parse(text)
-
-
-def _too_large(excess: str) -> BadResult:
-    return BadResult(
-        f"The page is too large for a snapshot: it has {excess} are allowed.",
-        "Act by selectors, and read a part of it: "
-        f"{next_call('extract_text', selector='...')}, {next_call('evaluate_script', expression='...')}.",
-    )
-
-
 async def take(
-    page: Page, moves: Moves, timeout_ms: int, mode: InvisibleText, *, boxes: bool = False, known: State | None = None
+    page: Page,
+    document: Evaluates,
+    moves: Moves,
+    timeout_ms: int,
+    mode: InvisibleText,
+    *,
+    boxes: bool = False,
+    known: State | None = None,
 ) -> PageView:
     """Read the whole page's tree, without typed passwords and what nobody sees; `known` is its state of just now.
 
@@ -217,16 +199,15 @@ async def take(
     """
     while True:
         before = moves()
-        state = known or await state_of(page, mode)
+        state = known or await state_of(document, mode)
         if state.elements > _MOST_ELEMENTS:
-            raise _too_large(f"{state.elements:,} elements, and {_MOST_ELEMENTS:,}")
-        if state.characters > _MOST_CHARACTERS:
-            raise _too_large(f"{state.characters:,} characters, and {_MOST_CHARACTERS:,}")
-        text = await page.aria_snapshot(mode="ai", boxes=boxes, timeout=timeout_ms)
+            raise too_large(f"{state.elements:,} elements, and {_MOST_ELEMENTS:,}")
+        text = await tree_text(page, timeout_ms, boxes=boxes)
         if moves() == before:
             break
         known = None
     nodes, typed = await parsed(text), state.typed
+    await mark_frames(page, nodes)
     own, *inner_frames = _frames(nodes).items() or [("", 0)]
     words, hidden = _unseen(nodes, own[0], state.unseen)
     frames: dict[str, float] = {}
@@ -280,10 +261,10 @@ async def refs_of(page: Page, locator: Locator, most: int, timeout_ms: int) -> l
     found: list[Refs] = []
     for number in range(min(await locator.count(), most)):
         if number and "aria-ref=" in str(locator):  # which the look at the one before has made it forget
-            await page.aria_snapshot(mode="ai", timeout=timeout_ms)
+            await tree_text(page, timeout_ms)
         element = locator.nth(number)
         handle = await element.element_handle(timeout=timeout_ms)
-        nodes = await parsed(await element.aria_snapshot(mode="ai", timeout=timeout_ms))
+        nodes = await parsed(await tree_text(element, timeout_ms))
         refs = [node.ref for node in nodes if node.ref]
         own = refs[0] if refs and await _is_same(page, refs[0], handle) else None
         found.append(Refs(own, frozenset(refs)))

@@ -12,6 +12,7 @@ from typing import Any, Final
 from browser_service.host.launching.person_window import cookie_key
 from browser_service.host.network.routes import Rule
 from browser_service.host.page.handle import BrowserPage
+from browser_service.host.results import BadResult, bounded, read
 from browser_service.host.scripts import script
 from browser_service.host.session_handle import BrowserSession
 from browser_service.security.urls import origin_of
@@ -27,6 +28,7 @@ Reversal = Callable[..., Awaitable[Json]]
 
 _NAMED: Final = 10
 _PUT_BACK: Final = script("storage_undo")
+_SCROLLED: Final = bounded("() => [Math.round(scrollX), Math.round(scrollY)]")
 
 
 def cookie_changes(before: Iterable[Mapping[str, object]], after: Iterable[Mapping[str, object]]) -> UndoState:
@@ -38,7 +40,10 @@ def cookie_changes(before: Iterable[Mapping[str, object]], after: Iterable[Mappi
 
 
 async def _close_page(page: BrowserPage, state: UndoState) -> Json:
-    x, y = await page.playwright.evaluate("[Math.round(scrollX), Math.round(scrollY)]")
+    try:
+        x, y = read(tuple[int, int], await page.playwright.evaluate(_SCROLLED))
+    except BadResult:  # a page that replaced what tells it: nothing of its making is said in our words
+        x, y = 0, 0
     scrolled = f", scrolled to {x}, {y}" if x or y else ""
     more = f", with {len(state['history'])} entries of its history" if state["history"] else ""
     return {"url": page.url, "observed": f"page {page.page_id} is open again at {page.url}{scrolled}{more}"}

@@ -1,19 +1,11 @@
 // Returns of the document when it began, a mark that differs when anything in it does, where its focus is, its title,
 // how many parts of it say that they are loading, what was typed as a password, what nobody sees of it, and what it
-// announces, both unless the mark is the known one, and how many elements and characters it has. A mark costs a tenth of the tree.
+// announces, both unless the mark is the known one, and how many elements it has. A mark costs a tenth of the tree.
 import {cut} from "./cut.js";
 import {reading, seenText} from "./seen.js";
 import {unseenWords} from "./unseen_words.js";
 
 const ANNOUNCED = '[role=status], [role=alert], output:not([role])', MOST_ANNOUNCED = 20;
-
-const FEW = 1_000_000;
-const characters = () => {
-  const walk = document.createTreeWalker(document, NodeFilter.SHOW_TEXT);
-  let found = 0;
-  while (walk.nextNode()) if (!/^(script|style)$/i.test(walk.currentNode.parentNode?.nodeName)) found += walk.currentNode.length;
-  return found;
-};
 
 export const documentState = async ([turns, titleCharacters, mode, known]) => {
   const {port1, port2} = new MessageChannel();
@@ -41,7 +33,7 @@ export const documentState = async ([turns, titleCharacters, mode, known]) => {
     .filter(e => e.checkVisibility({visibilityProperty: true}))
     .map(e => [e.getAttribute('role') || 'status', cut(seenText(e).replace(/\s+/g, ' ').trim(), 160)]);
   return [performance.timeOrigin, mark, focus, title, busy, typed, unseen, announced,
-    document.getElementsByTagName('*').length, text.length < FEW ? 0 : characters()];
+    document.getElementsByTagName('*').length];
 };
 
 export default documentState;

@@ -1,4 +1,7 @@
-"""Tests several actions in one call: done in order, in one turn, stopped at the first that fails."""
+"""Tests several actions in one call: done in order, in one turn, stopped at the first that fails.
+
+It is longer than 300 lines because each rule of a single call has a test of how it holds for the steps of a batch.
+"""
 
 import asyncio
 import threading

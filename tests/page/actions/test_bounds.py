@@ -40,11 +40,11 @@ HOSTILE = """<script>
 
 async def test_a_result_that_is_too_large_is_an_error_that_says_why_and_how_to_ask_for_less(tab: Tab) -> None:
     await tab.show("<p>x")
-    for script, why in TOO_LARGE.items():
-        for more in ({}, {"selector": "p"}):
-            error = await tab.error("evaluate_script", expression=script, **more)
-            assert (error["code"], why in error["message"]) == ("SCRIPT_EXECUTION_FAILED", True), error
-            assert "slice" in error["hint"]
+    for number, (script, why) in enumerate(TOO_LARGE.items()):
+        of_element = {"selector": "p"} if number % 2 else {}  # each limit is among those of the page and of an element
+        error = await tab.error("evaluate_script", expression=script, **of_element)
+        assert (error["code"], why in error["message"]) == ("SCRIPT_EXECUTION_FAILED", True), error
+        assert "slice" in error["hint"]
 
 
 async def test_a_result_of_very_many_values_is_given_as_text_that_says_so(tab: Tab) -> None:
@@ -118,12 +118,48 @@ async def test_a_title_of_any_length_is_told_by_its_beginning(tab: Tab) -> None:
     assert (await tab.call("get_page_title"))["title"] == "x" * 2_000
 
 
-LIES = "document.getElementsByTagName = () => []; document.createTreeWalker = () => ({nextNode: () => null});"
+MANY = (
+    "(change => { for (let n = 0; n < 2_000; n++) {"
+    " const e = document.createElement('i'); e.role = 'button'; change(e); document.body.append(e) } })"
+)
 HUGE = {
     "document.body.insertAdjacentHTML('beforeend', '<i></i>'.repeat(60_000))": "60,0",
-    "document.body.append('x'.repeat(2_000_000))": "2,000,0",
-    f"document.body.append('x'.repeat(2_000_000)); {LIES}": "a tree of 2,000,",
+    "document.body.append('x'.repeat(2_000_000))": "a tree of 2,000,",
+    "document.body.append('x'.repeat(6_000_000))": "more in its names and texts",
+    f"{MANY} (e => e.ariaLabel = 'x'.repeat(5_000))": "more in its names and texts",
+    f"document.body.id = 'b'; {MANY} (e => e.append('x'.repeat(4)) || e.setAttribute('aria-labelledby', 'b'))": (
+        "more in its names and texts"
+    ),
+    "document.head.append(Object.assign(document.createElement('style'), {textContent: "
+    f"`i::before {{content: '${{'x'.repeat(5_000)}}'}}`}})); {MANY} (e => e.ariaLabel = '')": (
+        "more in its names and texts"
+    ),
 }
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
+async def test_a_frame_whose_tree_is_too_large_is_not_shown_and_the_reply_says_so_and_how_to_read_it(
+    tab: Tab, host: str
+) -> None:
+    large = f"<button>in</button><p>words<script>{MANY} (e => e.ariaLabel = 'x'.repeat(800))</script>"
+    tab.site.page("/inner", large)
+    tab.site.page("/empty", "")
+    frames = "".join(f"<iframe src='{tab.site.url(path, host)}'></iframe>" for path in ("/inner", "/empty"))
+    await tab.show(f"<button>b</button>{frames}")
+    shown = (await tab.call("snapshot"))["snapshot"]
+    button, frame, empty = shown.splitlines()
+    assert button.startswith('- button "b"')
+    ref = frame.removeprefix("- iframe [").split("ref=")[-1].removesuffix("]")
+    call = f'content {{"frame": "{ref}", "format": "text"}}'
+    assert frame == f"- iframe [not shown, its tree is too large: {call}] [ref={ref}]"
+    assert "not shown" not in empty
+    assert "words" in (await tab.call("content", frame=ref, format="text"))["content"]
+    assert (await tab.call("find", text="words"))["found"].splitlines()[1:] == [frame]
+    assert "not shown" not in (await tab.call("find", text="b", role="button"))["found"]
+    await tab.call("evaluate_script", expression="document.body.replaceChildren()", frame=ref)
+    assert "not shown" not in (await tab.call("snapshot"))["snapshot"]
+    kept = await tab.call("evaluate_script", expression="`${Map.prototype.set} ${Set.prototype.add}`")
+    assert kept["value"].count("[native code]") == 2
 
 
 @pytest.mark.parametrize("grows", HUGE)

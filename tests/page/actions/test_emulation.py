@@ -8,7 +8,7 @@ from tests.support.service import Agent, RunningService
 from tests.support.site import Site
 from tests.support.tab import Tab
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.one_window]
 
 HTML = "<meta name=viewport content='width=device-width'><h1>x</h1>"
 SEES = """({

@@ -1,4 +1,7 @@
-"""Tests requests sent from within a page: what the server gets, and what comes back."""
+"""Tests requests sent from within a page: what the server gets, and what comes back.
+
+It is longer than 300 lines because each part of a request and of its answer has a test.
+"""
 
 import base64
 import hashlib

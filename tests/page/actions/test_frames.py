@@ -21,30 +21,25 @@ async def _shop(tab: Tab, more: str = "") -> None:
     await tab.call("wait_for_load")
 
 
-@pytest.mark.parametrize(
-    ("action", "selector", "arguments"),
-    [
+async def test_what_misses_because_it_is_in_a_frame_says_so_at_once(tab: Tab) -> None:
+    await _shop(tab)
+    for action, selector, arguments in (
         ("click", "text=Pay", {}),
         ("fill", "#card", {"value": "4111"}),
         ("press", "#card", {"key": "Tab"}),
         ("extract_text", ".sum", {}),
         ("content", ".sum", {"format": "text"}),
         ("snapshot", ".sum", {}),
-    ],
-)
-async def test_what_misses_because_it_is_in_a_frame_says_so_at_once(
-    tab: Tab, action: str, selector: str, arguments: dict[str, str]
-) -> None:
-    await _shop(tab)
-    with anyio.fail_after(AT_ONCE_S):
-        error = await tab.error(action, selector=selector, timeout=PATIENT_MS, **arguments)
-    assert error["code"] == "ELEMENT_NOT_FOUND"
-    assert error["message"] == (
-        f"Element matching selector '{selector}' is not on the page itself, but in frame '#till' (1)."
-    )
-    assert error["hint"] == 'Repeat it with "frame": "#till".'
-    assert error["details"]["context"]["frames"] == [{"frame": "#till", "count": 1}]
-    await tab.call(action, selector=selector, frame="#till", **arguments)
+    ):
+        with anyio.fail_after(AT_ONCE_S):
+            error = await tab.error(action, selector=selector, timeout=PATIENT_MS, **arguments)
+        assert error["code"] == "ELEMENT_NOT_FOUND"
+        assert error["message"] == (
+            f"Element matching selector '{selector}' is not on the page itself, but in frame '#till' (1)."
+        )
+        assert error["hint"] == 'Repeat it with "frame": "#till".'
+        assert error["details"]["context"]["frames"] == [{"frame": "#till", "count": 1}]
+        await tab.call(action, selector=selector, frame="#till", **arguments)
 
 
 async def test_a_form_names_the_frame_of_its_field(tab: Tab) -> None:
@@ -104,3 +99,4 @@ async def test_a_hidden_frame_ends_no_wait_and_is_named_in_its_end(tab: Tab) -> 
         error = await tab.error(action, selector="text=Pay", timeout=timeout)
         assert error["message"] == f"Element matching selector 'text=Pay' not found after {timeout}ms"
         assert error["hint"] == 'It is in frame \'#till\' (1): repeat it with "frame": "#till".'
+        assert error["details"]["context"]["frames"] == [{"frame": "#till", "count": 1}]

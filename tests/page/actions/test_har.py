@@ -17,7 +17,7 @@ from tests.support.service import RunningService
 from tests.support.site import Answer, Site
 from tests.support.tab import Tab
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.one_window]
 
 
 async def exported(tab: Tab, **arguments: Any) -> dict[str, Any]:  # Any: JSON
@@ -57,6 +57,7 @@ async def visit(tab: Tab, site: Site) -> None:
     await tab.sees("fetch('/ads').catch(() => 1)")
 
 
+@pytest.mark.own_window
 async def test_an_archive_is_valid_and_has_the_traffic_from_before_the_call(tab: Tab, site: Site) -> None:
     await visit(tab, site)
     log = await exported(tab)
@@ -75,6 +76,7 @@ async def test_an_archive_is_valid_and_has_the_traffic_from_before_the_call(tab:
     assert "s3cret" not in text
 
 
+@pytest.mark.own_window
 async def test_bodies_and_secrets_are_in_an_archive_where_they_are_asked_for(tab: Tab, site: Site) -> None:
     await visit(tab, site)
     log = await exported(tab, content="embed", includeSecrets=True, urlFilter="*{/api,.png}")

@@ -11,7 +11,7 @@ from tests.support.json import AnyJson
 from tests.support.service import Agent, RunningService
 from tests.support.site import Site
 
-pytestmark = [pytest.mark.anyio, pytest.mark.own_window]
+pytestmark = [pytest.mark.anyio, pytest.mark.one_window]
 
 SR_ONLY: Final = "position:absolute;width:1px;height:1px;overflow:hidden;clip:rect(0,0,0,0);white-space:nowrap"
 HIDING: Final = {
@@ -71,27 +71,27 @@ def page() -> str:
 
 async def read_all(agent: Agent, url: str) -> dict[str, str]:
     """Return all that the reading tools say of the page."""
-    reply = (await agent.reply("goto", pageId="p", url=url)).json()
+    reply = (await agent.reply("goto", pageId="tab", url=url)).json()
     texts: dict[str, AnyJson] = {"outline": [reply["result"].get("outline"), reply["page"]["title"]]}
     for form in ("text", "markdown"):
-        texts[form] = (await agent.call("content", pageId="p", format=form))["content"]
+        texts[form] = (await agent.call("content", pageId="tab", format=form))["content"]
     trees: dict[str, dict[str, AnyJson]] = {
         "tree": {},
         "controls": {"interactiveOnly": True},
         "part": {"selector": "body"},
     }
     for name, options in trees.items():
-        texts[name] = (await agent.call("snapshot", pageId="p", **options))["snapshot"]
+        texts[name] = (await agent.call("snapshot", pageId="tab", **options))["snapshot"]
     for name, sought in {"found": {"text": "secret"}, "links": {"role": "link"}, "icons": {"role": "button"}}.items():
-        texts[name] = (await agent.call("find", pageId="p", **sought))["matches"]
-    texts["selected"] = (await agent.call("find", pageId="p", selector="p[style*=opacity]"))["found"]
-    texts["body"] = (await agent.call("extract_text", pageId="p", selector="body"))["text"]
-    texts["data"] = (await agent.call("extract_data", pageId="p", schema={"all": {"selector": "p", "all": True}}))[
+        texts[name] = (await agent.call("find", pageId="tab", **sought))["matches"]
+    texts["selected"] = (await agent.call("find", pageId="tab", selector="p[style*=opacity]"))["found"]
+    texts["body"] = (await agent.call("extract_text", pageId="tab", selector="body"))["text"]
+    texts["data"] = (await agent.call("extract_data", pageId="tab", schema={"all": {"selector": "p", "all": True}}))[
         "data"
     ]
-    texts["table"] = (await agent.call("extract_table", pageId="p"))["tables"]
-    texts["urls"] = (await agent.call("extract_links", pageId="p"))["links"]
-    texts["pictures"] = (await agent.call("extract_images", pageId="p"))["images"]
+    texts["table"] = (await agent.call("extract_table", pageId="tab"))["tables"]
+    texts["urls"] = (await agent.call("extract_links", pageId="tab"))["links"]
+    texts["pictures"] = (await agent.call("extract_images", pageId="tab"))["images"]
     return {name: str(text) for name, text in texts.items()}
 
 
@@ -119,21 +119,22 @@ async def test_frames_that_nobody_sees_are_left_out_wherever_they_are_from_in_ea
     frames = f"<iframe src='{hidden}' style='opacity:0'></iframe><iframe src='{shown}'></iframe>"
     url = site.page("/", f"<p>seen{frames}<iframe src='{site.page('/inner', f'<p>inner{frames}')}'></iframe>")
     for _ in range(3):  # each document has refs that begin otherwise
-        await agent.call("goto", pageId="p", url=url)
-        read = (await agent.call("snapshot", pageId="p"))["snapshot"]
+        await agent.call("goto", pageId="tab", url=url)
+        read = (await agent.call("snapshot", pageId="tab"))["snapshot"]
         assert (read.count("shown"), "inner" in read, "SECRET" in read) == (2, True, False), read
 
 
 async def test_a_reading_says_how_many_texts_it_left_out(agent: Agent, site: Site) -> None:
-    await agent.call("goto", pageId="p", url=site.page("/", "<p>seen<p style='opacity:0'>one<p style='opacity:0'>two"))
+    url = site.page("/", "<p>seen<p style='opacity:0'>one<p style='opacity:0'>two")
+    await agent.call("goto", pageId="tab", url=url)
     for action, options in (("content", {"format": "text"}), ("content", {"format": "markdown"}), ("snapshot", {})):
-        read = await agent.call(action, pageId="p", **options)
+        read = await agent.call(action, pageId="tab", **options)
         assert (read["invisible"], read["advice"]) == (2, "2 texts that nobody sees are left out"), action
-    html = await agent.call("content", pageId="p")
+    html = await agent.call("content", pageId="tab")
     assert "one" in html["content"]
     assert html["advice"] == "2 texts in it are not seen on the page"
-    await agent.call("goto", pageId="p", url=site.page("/plain", "<p>seen"))
-    assert "advice" not in await agent.call("content", pageId="p", format="text")
+    await agent.call("goto", pageId="tab", url=site.page("/plain", "<p>seen"))
+    assert "advice" not in await agent.call("content", pageId="tab", format="text")
 
 
 async def test_what_appears_is_read_and_what_disappears_is_not(agent: Agent, site: Site) -> None:
@@ -141,10 +142,10 @@ async def test_what_appears_is_read_and_what_disappears_is_not(agent: Agent, sit
     script = (
         "<script>function swap() { for (const e of [a, b]) e.style.opacity = e.style.opacity === '0' ? 1 : 0 }</script>"
     )
-    await agent.call("goto", pageId="p", url=site.page("/", html + script))
-    before = (await agent.call("snapshot", pageId="p"))["snapshot"]
-    changes = (await agent.call("click", pageId="p", selector="button"))["changes"]
-    after = (await agent.call("snapshot", pageId="p"))["snapshot"]
+    await agent.call("goto", pageId="tab", url=site.page("/", html + script))
+    before = (await agent.call("snapshot", pageId="tab"))["snapshot"]
+    changes = (await agent.call("click", pageId="tab", selector="button"))["changes"]
+    after = (await agent.call("snapshot", pageId="tab"))["snapshot"]
     assert ("first" in before, "second" in before, "first" in after, "second" in after) == (False, True, True, False)
     assert "first words" in changes
 
@@ -152,8 +153,8 @@ async def test_what_appears_is_read_and_what_disappears_is_not(agent: Agent, sit
 async def test_a_control_without_a_visible_name_keeps_its_ref(agent: Agent, site: Site) -> None:
     link = "<a href=/next style='position:absolute;left:-9999px'>Skip to what is hidden</a><h1>Top</h1>"
     site.page("/next", "<h1>Next</h1>")
-    await agent.call("goto", pageId="p", url=site.page("/", link))
-    tree = (await agent.call("snapshot", pageId="p"))["snapshot"]
+    await agent.call("goto", pageId="tab", url=site.page("/", link))
+    tree = (await agent.call("snapshot", pageId="tab"))["snapshot"]
     assert "hidden" not in tree
     assert "link [ref=" in tree
 
@@ -165,12 +166,12 @@ async def test_what_nobody_sees_can_be_marked_or_kept(
     agent: Agent, site: Site, service: RunningService, mode: InvisibleText, shown: str
 ) -> None:
     html = "<p id=p>price <span style='opacity:0'>secret</span> is 5</p>"
-    await agent.call("goto", pageId="p", url=site.page("/", html))
-    window = service.window("p")
+    await agent.call("goto", pageId="tab", url=site.page("/", html))
+    window = service.window("tab")
     paragraph = window.locator("#p")
     assert (await paragraph.evaluate(script("visible_text"), mode)).partition("\n")[2] == shown
     assert shown in (await paragraph.evaluate(script("seen_html"), mode)).replace(
         '<span style="opacity:0">', ""
     ).replace("</span>", "")
-    taken = await snapshot.take(window, lambda: 0, 5_000, mode)
+    taken = await snapshot.take(window, window, lambda: 0, 5_000, mode)
     assert shown in [node.words for node in taken.tree]

@@ -1,4 +1,7 @@
-"""Tests going somewhere: what the server is asked for, and where the page then is."""
+"""Tests going somewhere: what the server is asked for, and where the page then is.
+
+It is longer than 300 lines because each way to go somewhere has a test, and so has each way in which it fails.
+"""
 
 import json
 import threading
@@ -11,7 +14,7 @@ from tests.support.service import Agent
 from tests.support.site import Answer, Site
 from tests.support.tab import Tab
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.one_window]
 
 
 def _redirect(to: str) -> Answer:
@@ -21,6 +24,7 @@ def _redirect(to: str) -> Answer:
 # --- goto --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.own_window
 async def test_goto_reports_the_status_url_title_and_owner_of_where_it_arrived(agent: Agent, site: Site) -> None:
     url = site.page("/hello", "<h1>Hello</h1>")
     reply = (await agent.reply("goto", pageId="tab", url=url)).json()
@@ -44,6 +48,7 @@ async def test_goto_reports_the_status_url_title_and_owner_of_where_it_arrived(a
     assert (site.counts["/hello"], await agent.call("get_page_title")) == (1, {"title": "/hello"})
 
 
+@pytest.mark.own_window
 async def test_goto_an_error_page_of_the_server_is_an_arrival_that_says_its_status(tab: Tab) -> None:
     url = tab.site.page("/gone", Answer("<title>Gone</title>", status=410))
     result = await tab.call("goto", url=url)
@@ -75,6 +80,8 @@ async def test_the_server_sees_the_referer_that_goto_was_given(tab: Tab) -> None
     assert sent.headers["Referer"] == "http://127.0.0.1/from-here"
 
 
+@pytest.mark.own_window
+@pytest.mark.own_window
 @pytest.mark.parametrize("wait_until", ["commit", "domcontentloaded"])
 async def test_goto_does_not_wait_for_a_slow_picture_if_told_to_wait_for_less(tab: Tab, wait_until: str) -> None:
     release = threading.Event()
@@ -150,6 +157,7 @@ async def test_goto_to_a_download_says_so_and_the_page_stays_usable(tab: Tab) ->
     assert (await tab.agent.http.get(artifact["url"])).content == b"tea"
 
 
+@pytest.mark.own_window
 async def test_goto_makes_the_page_that_it_names(agent: Agent, site: Site) -> None:
     url = site.page("/a", "a")
     assert (await agent.error("get_current_url", pageId="fresh-name"))["code"] == "PAGE_NOT_FOUND"
@@ -157,6 +165,7 @@ async def test_goto_makes_the_page_that_it_names(agent: Agent, site: Site) -> No
     assert await agent.call("get_current_url", pageId="fresh-name") == {"url": url}
 
 
+@pytest.mark.own_window
 async def test_each_goto_without_an_id_mints_a_new_page_main_and_then_main_with_four_letters(
     agent: Agent, site: Site
 ) -> None:
@@ -192,6 +201,7 @@ async def test_go_back_and_go_forward_move_through_the_history(tab: Tab) -> None
     assert await tab.sees("[location.href, document.body.textContent]") == [second, "second"]
 
 
+@pytest.mark.own_window
 async def test_go_forward_at_the_newest_entry_says_that_there_is_none(tab: Tab) -> None:
     here = await tab.show("here")
     result = await tab.call("go_forward")
@@ -263,6 +273,7 @@ async def test_reload_ignoring_the_cache_waits_for_the_new_document_to_load(tab:
 # --- where it is -------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.own_window
 async def test_url_and_title_are_those_of_the_document_now(tab: Tab) -> None:
     url = await tab.show("text")
     await tab.sees("(history.pushState({}, '', '?q=1'), document.title = 'New title')")

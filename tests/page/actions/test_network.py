@@ -1,4 +1,7 @@
-"""Tests mocks, blocks and extra headers of a page, as the page and the server see them; and the log of its requests."""
+"""Tests mocks, blocks and extra headers of a page, as the page and the server see them; and the log of its requests.
+
+It is longer than 300 lines because mocks, blocks and headers show in the same log of requests.
+"""
 
 from typing import Any
 
@@ -7,7 +10,7 @@ import pytest
 from tests.support.site import Answer, Site
 from tests.support.tab import Tab
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.one_window]
 
 GET = "fetch({!r}).then(async r => [r.status, await r.text(), r.headers.get('content-type')], e => 'failed')"
 
@@ -123,6 +126,7 @@ REGISTERED = """async () => {
 }"""
 
 
+@pytest.mark.own_window
 async def test_a_block_holds_for_every_kind_of_request_though_caches_and_a_service_worker_have_it(
     tab: Tab, site: Site
 ) -> None:
@@ -189,6 +193,7 @@ async def test_a_page_has_no_more_patterns_than_a_request_can_be_compared_with_a
     assert (await tab.call("list_routes"))["routes"] == []
 
 
+@pytest.mark.own_window
 async def test_a_redirect_does_not_lead_round_a_block(tab: Tab, site: Site) -> None:
     site.page("/hop", Answer("", 302, headers={"location": site.url("/tracker", "localhost")}))
     site.page("/tracker", Answer("tracked", headers={"access-control-allow-origin": "*"}))
@@ -281,9 +286,11 @@ async def test_a_popup_starts_with_the_routes_and_headers_of_its_opener(tab: Tab
     assert "/popup" in log
 
 
+@pytest.mark.own_window
 # --- the log -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.own_window
 async def test_the_log_has_what_the_page_asked_for_since_it_was_opened(tab: Tab, site: Site) -> None:
     site.page("/missing", Answer("no", 404))
     site.page("/api", Answer('{"n": 1}', content_type="application/json", headers={"set-cookie": "sid=s3cret"}))
@@ -311,6 +318,7 @@ async def test_the_log_has_what_the_page_asked_for_since_it_was_opened(tab: Tab,
     assert "404 fetch" in (await tab.call("get_network_log", status="404"))["log"]
 
 
+@pytest.mark.own_window
 async def test_headers_and_bodies_come_on_request_and_secrets_only_where_they_are_asked_for(
     tab: Tab, site: Site
 ) -> None:

@@ -1,4 +1,8 @@
-"""Tests what a reply tells of the page unasked: an outline of a new document, and of the same what is otherwise now."""
+"""Tests what a reply tells of the page unasked: an outline of a new document, and of the same what is otherwise now.
+
+It is longer than 300 lines because what a reply tells and what `since` tells come from one memory, and are tried on
+the same pages.
+"""
 
 import re
 import threading

@@ -6,7 +6,7 @@ from tests.support.service import Agent
 from tests.support.site import Site
 from tests.support.tab import Tab
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.one_window]
 
 STATE = "navigator.permissions.query({{name: '{}'}}).then(found => found.state)"
 COPIED = """async () => {

@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.tab import Tab
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.one_window]
 
 
 async def _ref(tab: Tab, name: str) -> str:

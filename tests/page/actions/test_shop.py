@@ -6,7 +6,7 @@ from tests.support.shop import SHOP
 from tests.support.site import Answer
 from tests.support.tab import Tab
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.one_window]
 
 
 async def test_a_shop_is_read_by_each_tool_of_extraction(tab: Tab) -> None:

@@ -10,7 +10,7 @@ from tests.support.service import Agent
 from tests.support.site import Site
 from tests.support.tab import Tab
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.one_window]
 
 ALL = "({...localStorage})"
 EMPTIED = "new Promise(ok => { const look = () => localStorage.length ? setTimeout(look, 20) : ok(true); look() })"
@@ -20,6 +20,7 @@ EMPTIED = "new Promise(ok => { const look = () => localStorage.length ? setTimeo
 # --- storage ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.own_window
 async def test_storage_is_read_whole_or_by_keys(tab: Tab) -> None:
     keeps = "localStorage.a = '1'; localStorage.b = 'zwei'; sessionStorage.a = 'mine'"
     await tab.show(f"<script>localStorage.clear(); {keeps}</script>")
@@ -42,6 +43,7 @@ async def test_items_are_set_removed_and_cleared_as_the_page_sees_it(tab: Tab) -
     assert [await tab.sees(ALL), await tab.sees("({...sessionStorage})")] == [{}, {"tab": "1"}]
 
 
+@pytest.mark.own_window
 async def test_items_for_which_there_is_no_room_change_nothing(tab: Tab) -> None:
     await tab.show("<script>localStorage.clear(); localStorage.a = 'old'</script>")
     error = await tab.error("set_storage", params={"items": {"a": "new", "b": "x" * 6_000_000}})

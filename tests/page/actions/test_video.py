@@ -15,7 +15,7 @@ from browser_service.installation import install_command
 from tests.support.service import Agent
 from tests.support.tab import Tab
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.one_window]
 
 Colour = tuple[int, int, int]
 PAINTED = "<body style='margin: 0; background: rgb({colour})'>"

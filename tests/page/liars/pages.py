@@ -1,4 +1,7 @@
-"""Pages that mislead, as data: what is done on each, what is true afterwards, and what the reply must say."""
+"""Pages that mislead, as data: what is done on each, what is true afterwards, and what the reply must say.
+
+It is longer than 300 lines because it is one table of pages.
+"""
 
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -204,6 +207,10 @@ FIELDS: Final = [
          given={"value": "kettle"}, truth={"b.value": ""}, error=CANNOT, says=("shows ''", "instead")),
     Liar("a field that is emptied after 30 ms", "<input id=b oninput=\"setTimeout(() => this.value = '', 30)\">",
          "fill", given={"value": "kettle"}, truth={"b.value": ""}, error=CANNOT, says=("shows ''", "instead")),
+    Liar("a field that is emptied after 30 ms, in which the page is busy", '<input id=b oninput="setTimeout(() => '
+         "this.value = '', 30); setTimeout(() => { for (const from = performance.now(); performance.now() < from + 120;"
+         ');}, 10)">', "fill", given={"value": "kettle"}, truth={"b.value": ""}, error=CANNOT,
+         says=("shows ''", "instead")),
     Liar("a field that is emptied at the next frame", '<input id=b oninput="requestAnimationFrame(() => this.value = '
          "'')\">", "fill", given={"value": "kettle"}, truth={"b.value": ""}, error=CANNOT,
          says=("shows ''", "instead")),

@@ -1,7 +1,5 @@
 """Tests the end of a page: whoever closes it, it is gone from the browser, and no later page of its name with it."""
 
-from typing import Any
-
 import pytest
 from playwright.async_api import Page
 
@@ -21,7 +19,7 @@ def windows(service: RunningService) -> list[Page]:
     return list(context.pages)
 
 
-def live(service: RunningService, page_id: str) -> Any:
+def live(service: RunningService, page_id: str) -> Page:
     return service.window(page_id)
 
 

@@ -1,6 +1,9 @@
-"""Tests that acts send few messages to Playwright's driver before their replies: each costs a way there and back."""
+"""Tests that acts send few messages to Playwright's driver before their replies, each of which costs a way there and
+back, and leave little garbage behind."""
 
+import gc
 import re
+from types import FrameType
 
 import pytest
 
@@ -37,3 +40,19 @@ async def test_an_act_sends_few_messages_before_its_reply(
         if len(counts[-1]) <= MOST_MESSAGES[act]:
             return
     pytest.fail(f"{act} sent {counts}")
+
+
+async def test_acts_keep_no_frames_until_garbage_is_collected(agent: Agent, site: Site) -> None:
+    await agent.call("goto", pageId="m", url=site.page("/", HTML))
+    gc.collect()
+    gc.disable()
+    try:
+        for _ in range(10):
+            await agent.call("click", pageId="m", selector="#go")
+        gc.set_debug(gc.DEBUG_SAVEALL)
+        gc.collect()
+        assert sum(isinstance(each, FrameType) for each in gc.garbage) < 10
+    finally:
+        gc.set_debug(0)
+        gc.garbage.clear()
+        gc.enable()

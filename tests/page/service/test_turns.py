@@ -12,7 +12,7 @@ from browser_service.rules.turns import PageQueue
 from browser_service.waits import turn_on
 from shared.calls import Call, CallState
 from shared.errors import Cancelled, TimedOut
-from tests.support.listening import become, sent, watching
+from tests.support.listening import PATIENCE_S, become, sent, watching
 from tests.support.service import Agent, RunningService
 from tests.support.site import Answer, Received, Site
 
@@ -106,9 +106,9 @@ async def test_a_waiting_call_is_never_said_to_run(
         calls = [sent(agent, "one", "goto", pageId="p", url=site.url("/held"))]
         await progress.until(lambda p: p.of("one") != [])
         calls.append(sent(agent, "two", "evaluate_script", pageId="p", expression="1"))
-        await progress.until(lambda p: any(m.elapsed_ms for m in p.of("two")))
-        assert {m.state for m in progress.of("two")} == {CallState.QUEUED}
-        assert {m.position for m in progress.of("two")} == {1}
+        await progress.until(lambda p: any(m.elapsed_ms for m in p.all_of("two")))
+        assert {m.state for m in progress.all_of("two")} == {CallState.QUEUED}
+        assert {m.position for m in progress.all_of("two")} == {1}
         hold.set()
         await asyncio.gather(*calls)
 
@@ -183,7 +183,7 @@ async def test_waiting_beside_neither_takes_a_turn_nor_waits_for_one(
         await agent.call("click", pageId="p", selector="#b")  # not held up by either wait, and it ends the first
         assert (await waiting).status_code == 200
         assert not pausing.done()
-        assert progress.of("w") == progress.of("s") == []
+        assert CallState.QUEUED not in {m.state for m in progress.of("w") + progress.of("s")}
         await agent.call("cancel_call", callId="s")
         assert (await pausing).json()["error"]["code"] == "CANCELLED"
 
@@ -203,7 +203,7 @@ async def test_a_page_whose_server_never_answers_delays_no_other_page(
     await other.call("goto", pageId="other", url=site.page("/", "<button>b</button>"))
     stuck = sent(agent, "stuck", "goto", pageId="stuck", url=site.url("/held"))
     await running(service, "stuck")
-    async with asyncio.timeout(8):
+    async with asyncio.timeout(PATIENCE_S):
         for n in range(5):
             assert (await other.call("evaluate_script", pageId="other", expression=f"{n} + 1"))["value"] == n + 1
             await other.call("click", pageId="other", selector="button")
@@ -244,6 +244,22 @@ async def test_a_script_that_spins_ends_with_its_call_and_the_page_goes_on(agent
         code = (await spinning).json()["error"]["code"]
         assert (await agent.call("evaluate_script", pageId="p", expression="1 + 1"))["value"] == 2
     assert code == ("TIMEOUT" if ends == "timeout" else "UNKNOWN_OUTCOME")
+
+
+async def test_a_page_that_is_stopped_while_a_script_begins_runs_the_next_one(
+    service: RunningService, agent: Agent, site: Site
+) -> None:
+    values = []
+    for n in range(10):
+        await agent.call("goto", pageId="p", url=site.page("/", f"<p>{n}</p>"))
+        tab = service.host.pages["p"].tab
+        assert tab is not None
+        begun = asyncio.create_task(tab.page.evaluate("new Promise(() => {})"))
+        await asyncio.sleep(0)
+        assert await tab.interrupt()
+        values.append((await agent.call("evaluate_script", pageId="p", expression="40 + 2"))["value"])
+        begun.cancel()
+    assert values == [42] * 10
 
 
 async def test_a_click_that_made_the_page_spin_ends_with_its_timeout_and_the_next_call_names_the_way_out(

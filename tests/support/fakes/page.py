@@ -1,4 +1,7 @@
-"""Provides pages, contexts and the browser itself, with the part of Playwright's interface that the host uses."""
+"""Provides pages, contexts and the browser itself, with the part of Playwright's interface that the host uses.
+
+It is longer than 300 lines because it is one object, with all that callers ask of a page.
+"""
 
 import asyncio
 import base64

@@ -1,0 +1,10 @@
+// Returns the HTML of the document with its doctype, and with its open shadow roots as templates if that is asked for.
+const shadowRoots = root => [...root.querySelectorAll('*')]
+  .flatMap(e => e.shadowRoot ? [e.shadowRoot, ...shadowRoots(e.shadowRoot)] : []);
+
+export default (root, shadows) => {
+  const type = document.doctype ? new XMLSerializer().serializeToString(document.doctype) : '';
+  if (!shadows) return type + root.outerHTML;
+  const empty = root.cloneNode(false).outerHTML, end = empty.lastIndexOf('</');
+  return type + empty.slice(0, end) + root.getHTML({shadowRoots: shadowRoots(document)}) + empty.slice(end);
+};

@@ -1,0 +1,33 @@
+// Ends the making of a tree that gets too large: a page of a few kilobytes can give each of a thousand elements the same
+// long name. How much it comes to shows only as Playwright keeps what it finds, in a world of its own that no script of the
+// page reaches. An engine for selectors is what Playwright takes along there; this one finds a document whose last tree it ended.
+const MOST_LOOKS = 500_000, MOST_CHARACTERS = 4_500_000, MOST_IN_A_FRAME = 600_000;
+const NO_TEXT = /^(script|style)$/i;
+let isTooLarge = false;
+
+const bound = () => {
+  const {set} = Map.prototype, {add} = Set.prototype;
+  const most = parent === self ? MOST_CHARACTERS : MOST_IN_A_FRAME;
+  let looks = 0, characters = 0;
+  const count = length => {
+    if (!looks++) queueMicrotask(() => { looks = characters = 0; });  // by then the tree is made
+    characters += length;
+    isTooLarge = looks > MOST_LOOKS || characters > most;
+    if (isTooLarge) throw new Error('too large for a tree');
+  };
+  Map.prototype.set = function (key, value) {
+    const text = value?.text ?? value;
+    if (typeof text === 'string' && key instanceof Element) count(text.length);
+    return set.call(this, key, value);
+  };
+  Set.prototype.add = function (key) {
+    if (key instanceof Element) count(0);
+    else if (key instanceof Text && !NO_TEXT.test(key.parentNode?.nodeName)) count(key.length);
+    return add.call(this, key);
+  };
+};
+
+export default () => {
+  if (self.customElements === null) bound();  // so it is in Chromium's worlds beside the page's own
+  return {queryAll: root => isTooLarge ? [root] : []};
+};
