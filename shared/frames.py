@@ -77,7 +77,7 @@ class Frame(Model):
 class ActPicture(Model):
     """Is what a page looked like after an act, for the record of it."""
 
-    data: str | None = Field(default=None, repr=False, description="WebP, in base64; none where a secret may be seen.")
+    data: str | None = Field(default=None, repr=False, description="In base64; none where a secret may be seen.")
     width: int = Field(default=0, description="Of the viewport that it shows, in CSS pixels.")
     height: int = 0
     target: Box | None = Field(default=None, description="Where the element was that the act was aimed at.")
@@ -87,7 +87,7 @@ class ActPicture(Model):
 class ShownPicture(Model):
     """Is a picture of a page, as a replay has it."""
 
-    data: str = Field(repr=False, description="WebP, in base64.")
+    data: str = Field(repr=False, description="JPEG or WebP, in base64.")
     width: int
     height: int
     time: str = Field(description="When it was made, in ISO 8601 and UTC.")

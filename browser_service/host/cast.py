@@ -4,6 +4,7 @@ import asyncio
 import base64
 import contextlib
 import io
+import math
 import time
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple, Protocol
@@ -19,6 +20,9 @@ Show = Callable[[str, int, int], None]
 """Takes a JPEG in base64, and the size of the viewport that it shows."""
 _FRAME: Final = "Page.screencastFrame"
 _ANEW_WITHIN_S: Final = 0.5
+_HELD_FPS: Final = 4
+"""Who looks closer sees also what an act makes on its way."""
+_HOLDS_S: Final = 0.3
 _SCREENSHOT_S: Final = 1.0
 _SCREENSHOT_WITHIN_MS: Final = 2_000
 
@@ -53,6 +57,9 @@ class Cast(Protocol):
 
     async def end(self) -> None: ...
 
+    def hold(self) -> None:
+        """Make no picture for a moment, because one is asked for soon."""
+
     async def anew(self) -> Sent | None:
         """Return a picture that is made from now on, and none that was under way; None from a browser that cannot."""
 
@@ -60,8 +67,11 @@ class Cast(Protocol):
 class ChromiumCast:
     """Has Chromium send a picture whenever the page changes, and holds its next ones back until they are wanted.
 
-    Chromium drops what changes while two pictures are not acknowledged, the last change too. So where more came than
-    one, it is told to begin anew, which sends the page as it is then. A page that does not change costs nothing."""
+    Chromium drops what changes while a few pictures are not acknowledged, the last change too. So where more than one
+    was under way, it is told to begin anew, which sends the page as it is then. It copies each change of a page also
+    where it drops it, which costs most of a picture: so it is told to stop meanwhile. A page that does not change costs
+    nothing.
+    """
 
     def __init__(self, cdp: CDPSession, view: View, show: Show) -> None:
         self.view = view
@@ -69,15 +79,21 @@ class ChromiumCast:
         self._show = show
         self._interval_s = 1 / view.fps
         self._unacknowledged = 0
+        self._acknowledged_at = 0.0
+        """Is when Chromium was told last, since it began, to send the next; in its own clock's seconds since 1970."""
         self._frame_id = 0
-        self._has_unshown = False
         self._starts = 0
         self._before_first: int | None = None
         """Is the number that Chromium gave the last start before ours: it counts them, and each picture has its own."""
         self._wanted_anew: dict[asyncio.Future[Sent], int] = {}
         """Holds after which of our starts a picture is to be made that somebody waits for."""
         self._shown_at = 0.0
+        self._shown = ""
+        self._missed = 0
+        """Counts the intervals on end in which a picture came that was not shown."""
+        self._stopped: asyncio.Task[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
+        self._held: asyncio.TimerHandle | None = None
         self._over = False
         self._background = Background()
 
@@ -89,10 +105,18 @@ class ChromiumCast:
     async def end(self) -> None:
         self._over = True
         self._cdp.remove_listener(_FRAME, self._on_frame)
-        if self._timer is not None:
-            self._timer.cancel()
-        with contextlib.suppress(PlaywrightError):
-            await self._cdp.send("Page.stopScreencast")
+        for timer in (self._timer, self._held):
+            if timer is not None:
+                timer.cancel()
+        await self._stop()
+
+    def hold(self) -> None:
+        """Save the picture of what an act makes on its way, which costs as much as all else that a tile does for it.
+        Nothing is held within the interval after a picture, so that acts in quick succession are seen too."""
+        loop, was_seen = asyncio.get_running_loop(), time.monotonic() - self._shown_at < self._interval_s
+        if self._held is None and self.view.fps <= _HELD_FPS and not was_seen:
+            self._held = loop.call_later(_HOLDS_S, lambda: self._background.spawn(self._resume()))
+            self._pause()
 
     async def anew(self) -> Sent | None:
         sent: asyncio.Future[Sent] = asyncio.get_running_loop().create_future()
@@ -106,10 +130,31 @@ class ChromiumCast:
         finally:
             del self._wanted_anew[sent]
 
+    def _pause(self) -> None:
+        if self._stopped is None:
+            self._stopped = asyncio.create_task(self._stop())
+
     async def _restart(self) -> None:
         """Have Chromium send the page as it is now."""
-        self._unacknowledged = 0
-        await asyncio.gather(self._cdp.send("Page.stopScreencast"), self._start())
+        if self._held is not None:
+            self._held.cancel()
+        stopped, self._stopped, self._held, self._unacknowledged = self._stopped, None, None, 0
+        self._acknowledged_at = 0.0  # so that a clock that differs has no page sent for ever
+        if stopped is None:
+            await asyncio.gather(self._stop(), self._start())
+        else:
+            await stopped  # for no start may come before its stop
+            if not self._over:  # else it would be one after the next cast's
+                await self._start()
+
+    async def _resume(self) -> None:
+        if not self._over:
+            with contextlib.suppress(PlaywrightError):  # the page has just gone
+                await self._restart()
+
+    async def _stop(self) -> None:
+        with contextlib.suppress(PlaywrightError):  # the page has just gone
+            await self._cdp.send("Page.stopScreencast")
 
     async def _start(self) -> None:
         self._starts += 1
@@ -124,33 +169,45 @@ class ChromiumCast:
         if self._before_first is None:
             self._before_first = self._frame_id - 1
         now, facts = time.monotonic(), event["metadata"]
+        if facts.get("timestamp", math.inf) < self._acknowledged_at:  # it was under way beside the one before
+            self._unacknowledged += 1
         sent = Sent(event["data"], round(facts["deviceWidth"]), round(facts["deviceHeight"]))
         awaited = [each for each, start in self._wanted_anew.items() if self._frame_id - self._before_first >= start]
         for waiting in awaited:
             if not waiting.done():
                 waiting.set_result(sent)
         if awaited or now - self._shown_at >= self._interval_s:  # after an awaited one no other may come
-            self._shown_at, self._has_unshown = now, False
-            self._show(*sent)
-        else:
-            self._has_unshown = True
-        if self._timer is None:
+            self._take(sent, now)
+        elif self._stopped is None:
+            self._missed += 1
+            self._pause()
+        if self._timer is None and (self._stopped or not awaited):  # two more come by themselves after an awaited one
             later = max(0.0, self._shown_at + self._interval_s - now)
             self._timer = asyncio.get_running_loop().call_later(later, self._go_on)
+
+    def _take(self, sent: Sent, now: float) -> None:
+        """Show a picture. A page that changes again and again is not even looked at until the next one is due."""
+        if sent.data == self._shown:
+            self._missed = 0
+        self._shown, self._shown_at = sent.data, now
+        self._show(*sent)
+        if self._missed > 1:
+            self._pause()
 
     def _go_on(self) -> None:
         self._timer = None
         self._background.spawn(self._ask_for_next())
 
     async def _ask_for_next(self) -> None:
-        missed, self._unacknowledged = self._has_unshown or self._unacknowledged > 1, 0
-        if self._over:
+        if self._over or self._held is not None:
             return
+        if self._stopped is not None or self._unacknowledged > 1:
+            await self._resume()
+            return
+        self._unacknowledged = self._missed = 0
+        self._acknowledged_at = time.time()
         with contextlib.suppress(PlaywrightError):
-            if missed:
-                await self._restart()
-            else:
-                await self._cdp.send("Page.screencastFrameAck", {"sessionId": self._frame_id})
+            await self._cdp.send("Page.screencastFrameAck", {"sessionId": self._frame_id})
 
 
 class ScreenshotCast:
@@ -168,6 +225,9 @@ class ScreenshotCast:
     async def end(self) -> None:
         if self._task is not None:
             self._task.cancel()
+
+    def hold(self) -> None:
+        return None
 
     async def anew(self) -> Sent | None:
         return None

@@ -22,6 +22,9 @@ from shared.wire import FILE_BYTES
 _WITHIN_S: Final = 3.0
 _FILES_WITHIN_S: Final = 30.0
 _BATCHES: Final = 200
+_PRESSES: Final = frozenset({"down", "up", "key", "text"})
+_CHOOSER_WITHIN_S: Final = 3.0
+"""A chooser that the hand opened comes so soon after; a later one is opened by somebody at the window itself."""
 _BUTTONS: Final = {"left": 1, "right": 2, "middle": 4}
 _EVENTS: Final = {"move": "mouseMoved", "down": "mousePressed", "up": "mouseReleased", "wheel": "mouseWheel"}
 
@@ -36,6 +39,7 @@ class Hand:
         self._pressed = 0
         self._chooser: FileChooser | None = None
         self._turn = asyncio.Lock()
+        self._resting: asyncio.TimerHandle | None = None
 
     async def do(self, strokes: Strokes, artifacts: ArtifactPort) -> None:
         """Do some strokes. Raises HumanInControl unless the page is in a person's hands, and what keeps it from being
@@ -44,7 +48,8 @@ class Hand:
             return
         self._done[strokes.batch_id] = None
         tab = self._check()
-        tab.file_choosers.listen()  # whoever sees the window shall not find the system's chooser there
+        if any(stroke.do in _PRESSES for stroke in strokes.made):
+            self._hear_choosers(tab)
         within_s = _FILES_WITHIN_S if any(stroke.do == "files" for stroke in strokes.made) else _WITHIN_S
         try:
             async with asyncio.timeout(within_s), self._turn:
@@ -66,12 +71,19 @@ class Hand:
             self._record.chooser = "several" if chooser.is_multiple() else "one"
 
     def check_held(self) -> None:
-        """Note that the page was taken, or given back: its own window opens choosers by itself again."""
+        """Note that the page was taken, or given back."""
         if self._record.person is None:
             self._chooser = None
             self._background.spawn(self._fit.end())
-            if self._current.tab is not None and not self._is_headless():
-                self._current.tab.file_choosers.rest()
+
+    def _hear_choosers(self, tab: Tab) -> None:
+        """Hear of choosers for a moment, so that whoever sees the window does not find the system's chooser there. For
+        what is pressed in the window itself it opens one."""
+        tab.file_choosers.listen()
+        if self._resting is not None:
+            self._resting.cancel()
+        if not self._is_headless():
+            self._resting = asyncio.get_running_loop().call_later(_CHOOSER_WITHIN_S, tab.file_choosers.rest)
 
     def _has_it(self) -> bool:
         person = self._record.person

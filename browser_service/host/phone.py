@@ -8,6 +8,7 @@ from playwright.async_api import Page
 
 from browser_service.host.network.emulation import Emulation
 from browser_service.host.page.tab import Tab
+from browser_service.host.results import bounded, read
 from browser_service.host.scripts import script
 from shared.model import Json
 
@@ -15,6 +16,7 @@ _MOST_FRAMES: Final = 20
 _SHARPER: Final = 2
 """A phone has more pixels than a page counts."""
 _METRICS: Final = "Emulation.setDeviceMetricsOverride"
+_RATIO: Final = bounded("() => devicePixelRatio")
 _NEXT_FIELD: Final = script("next_field")
 
 
@@ -29,7 +31,7 @@ class Fit:
         is_asked_for = not self._emulation.settings.keys().isdisjoint({"device", "viewport"})
         if tab.cdp is None or is_asked_for or (self._before is not None and self._before[0] is tab):
             return
-        size, ratio = tab.page.viewport_size, float(await tab.page.evaluate("devicePixelRatio"))
+        size, ratio = tab.page.viewport_size, read(float, await tab.page.evaluate(_RATIO))
         if size is not None and size["width"] <= width:
             return
         shape: Json | None = None

@@ -10,6 +10,7 @@ from typing import Final
 
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Locator
+from pydantic import ValidationError
 
 from browser_service.host.background import Background
 from browser_service.host.call_run import CallRun
@@ -19,13 +20,14 @@ from browser_service.host.page.current_tab import CurrentTab
 from browser_service.host.page.life import Life
 from browser_service.host.page.record import PageRecord
 from browser_service.host.page.tab import Tab
+from browser_service.host.scripts import script
 from browser_service.rules.turns import PageQueue
 from browser_service.waits import wait_until
 from shared.frames import Box, Frame, FrameState, ShownAct, View
 
 LASTS_S: Final = 5.0
 """Pictures are made for so long after the last one who asked for them."""
-_LOOK_S: Final = 0.5
+_LOOK_S: Final = 1.0
 """What tells nobody, such as that a page was parked, is looked at this often."""
 _SILENT_S: Final = 4.0
 """A page that has shown nothing new for so long is asked whether it answers."""
@@ -33,6 +35,7 @@ _ANSWERS_WITHIN_S: Final = 1.0
 _ACT_SHOWN_S: Final = 2.0
 """An act is shown for so long after its end, because most take no longer than a glance."""
 _AIMS_WITHIN_MS: Final = 300
+_ELEMENT_BOX: Final = script("element_box")
 _MOST_WAITING: Final = 5
 
 
@@ -57,7 +60,7 @@ class Screencast:
         self._seq = round(time.time() * 1000)  # higher than that of an earlier page of the name
         self._changed = asyncio.Event()
         self._picture: Picture | None = None
-        self._masked = MaskedPictures(self._next_seq)
+        self._masked = MaskedPictures(self._next_seq, self.anew)
         self._seen: tuple[object, ...] = ()
         self._views: dict[bool, tuple[View, float]] = {}
         self._asking = 0
@@ -94,6 +97,11 @@ class Screencast:
         """Say if somebody watches now."""
         return self._cast is not None
 
+    def hold(self) -> None:
+        """Make no picture for a moment, because one is made anew soon; who looks closely still sees all."""
+        if self._cast is not None:
+            self._cast.hold()
+
     async def anew(self) -> Sent | None:
         """Return a picture that is made from now on; None where nobody watches, or the browser sends none by itself."""
         return None if self._cast is None else await self._cast.anew()
@@ -125,9 +133,12 @@ class Screencast:
             self._background.spawn(self._mark(self._act, element))
 
     async def _mark(self, act: Act, element: Locator) -> None:
-        with contextlib.suppress(PlaywrightError):
-            if found := await element.bounding_box(timeout=_AIMS_WITHIN_MS):
-                act.target = Box(**found)
+        with contextlib.suppress(PlaywrightError, TimeoutError, ValidationError):  # or the page made numbers of its own
+            async with asyncio.timeout(_AIMS_WITHIN_MS / 1000):
+                # A third of the messages that `bounding_box` takes, which waits for an element, and knows frames.
+                found = await element.evaluate_all(_ELEMENT_BOX)
+            if found := found or await element.bounding_box(timeout=_AIMS_WITHIN_MS):
+                act.target = Box.model_validate(found)
                 self._changed.set()
 
     # --- what there is to see ----------------------------------------------------------------------------------------

@@ -102,7 +102,7 @@ async def put_file(request: Request, caller: Caller) -> Response:
     """A file that a call of the same client names: its `artifactId` is in the reply."""
     if not (caller.limits.lists(UploadFile) or caller.limits.lists(Drop)):
         raise Forbidden("This token sends no files to pages, so that it may leave none here.")
-    services(request).quotas.count_upload(caller.client_id, UploadFile.name())
+    services(request).quotas.count_beside(caller.client_id, UploadFile.name())
     artifacts, mime_type = services(request).artifacts, "application/octet-stream"
     try:
         artifact = await artifacts.receive(request.stream(), mime_type, caller.client_id)

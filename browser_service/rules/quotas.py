@@ -73,8 +73,8 @@ class Quotas:
         if client := self._clients.get(client_id):
             client.running.pop(call_id, None)
 
-    def count_upload(self, client_id: str, name: str) -> None:
-        """Count a file that is sent ahead of a call of that name, as a call. Raises RateLimited."""
+    def count_beside(self, client_id: str, name: str) -> None:
+        """Count what is sent beside calls, such as a file ahead of an `upload_file`, as a call. Raises RateLimited."""
         client = self._client(client_id)
         self._check_rate(client, name, 1)
         client.recent.add(client_id)

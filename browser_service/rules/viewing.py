@@ -15,6 +15,12 @@ from shared.errors import Forbidden, RateLimited, Unauthorized
 LINK_LIVES_S: Final = 60.0
 VIEWER_LIVES_S: Final = 8 * 3_600.0
 MOST_SOCKETS: Final = 100
+MOST_SOCKETS_EACH: Final = 10
+MOST_A_SECOND: Final = 200
+"""So many messages, of 1,000 characters each, may come from one viewer, by all of their sockets."""
+_COMING_IS: Final = 20
+"""A connection is as much work as so many messages."""
+_MOST_ANSWERED_AT_ONCE: Final = 8
 SHOW: Final = "Get in with a new link: browse-together show"
 _MOST_LINKS: Final = 200
 _MOST_VIEWERS: Final = 1_000
@@ -34,6 +40,12 @@ class Viewer:
     proof: str = field(default="", repr=False)
     """Is the digest of what the wall's own page sends besides the cookie."""
     left: bool = False
+    sockets: int = 0
+    answered: int = 0
+    """Counts what they asked for that is under way."""
+    second: int = 0
+    came: int = 0
+    """Counts what came within this second."""
 
 
 @dataclass(eq=False)
@@ -60,6 +72,7 @@ class Viewing:
         self._clock = clock
         self._links = Bounded[str, _Link](_MOST_LINKS, ttl_s=_LINKS_TOLD_FOR_S, clock=clock)
         self._viewers = Bounded[str, Viewer](_MOST_VIEWERS, ttl_s=VIEWER_LIVES_S, clock=clock)
+        self._guests = Bounded[str, Viewer](_MOST_VIEWERS, ttl_s=VIEWER_LIVES_S, clock=clock)
         self._sockets = 0
 
     def make_link(self, name: str, *, read_only: bool) -> str:
@@ -84,9 +97,12 @@ class Viewing:
         self._viewers[_digest(cookie)] = link.viewer
         return Entry(link.viewer, cookie, proof)
 
-    def guest(self, name: str) -> Viewer:
-        """Return somebody who came by the link of a request, with its key in place of a cookie."""
-        return Viewer(name, read_only=False, expires_at=self._clock() + VIEWER_LIVES_S)
+    def guest(self, request_id: str, name: str) -> Viewer:
+        """Return who came by the link of a request, with its key in place of a cookie."""
+        if (viewer := self._guests.get(request_id)) is None or self.left_s(viewer) <= 0:
+            viewer = Viewer(name, read_only=False, expires_at=self._clock() + VIEWER_LIVES_S)
+            self._guests[request_id] = viewer
+        return viewer
 
     def viewer(self, cookie: str) -> Viewer:
         """Return the viewer whose cookie it is. Raises Unauthorized, which says why it is nobody's."""
@@ -115,15 +131,41 @@ class Viewing:
             viewer.left = True
 
     @contextmanager
-    def watching(self) -> Iterator[None]:
+    def watching(self, viewer: Viewer) -> Iterator[None]:
         """Count one who looks at the wall meanwhile. Raises RateLimited for one too many."""
+        self.receive(viewer, _COMING_IS * 1_000)
+        if viewer.sockets >= MOST_SOCKETS_EACH:
+            raise RateLimited(f"You look at the wall {MOST_SOCKETS_EACH} times already.", hint="Close one of its tabs.")
         if self._sockets >= MOST_SOCKETS:
             raise RateLimited(f"{MOST_SOCKETS} viewers look at the wall already.", hint="Close one of them.")
         self._sockets += 1
+        viewer.sockets += 1
         try:
             yield
         finally:
             self._sockets -= 1
+            viewer.sockets -= 1
+
+    def receive(self, viewer: Viewer, length: int) -> None:
+        """Count a message of so many characters. Raises RateLimited for what comes too fast."""
+        second = int(self._clock())
+        viewer.second, viewer.came = second, viewer.came if viewer.second == second else 0
+        viewer.came += 1 + length // 1_000
+        if viewer.came > MOST_A_SECOND:
+            raise RateLimited(f"More than {MOST_A_SECOND} messages came within a second.", hint="Load it anew.")
+
+    @contextmanager
+    def answering(self, viewer: Viewer) -> Iterator[None]:
+        """Count what a viewer asked for, until it is answered. Raises RateLimited for too much at once."""
+        if viewer.answered >= _MOST_ANSWERED_AT_ONCE:
+            raise RateLimited(
+                f"{_MOST_ANSWERED_AT_ONCE} things that you asked for are under way.", hint="Wait a moment."
+            )
+        viewer.answered += 1
+        try:
+            yield
+        finally:
+            viewer.answered -= 1
 
 
 def _digest(text: str) -> str:

@@ -25,7 +25,7 @@ class CallRequest:
     inline_text: int | None = None
     request_id: str = ""
     counted: bool = True
-    """Is false for a step, which was counted with its batch."""
+    """Is false for what was counted already: a step with its batch, a card beside calls."""
 
     def merged(self) -> Json:
         """Return the body with the pageId of its path. Raises ValidationFailed if the two disagree."""

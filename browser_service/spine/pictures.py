@@ -9,8 +9,12 @@ from typing import Final
 from browser_service.host.seam import SessionHost
 from shared.frames import Frame, View
 
-_POLL_MS: Final = 1_000
-"""A viewer who draws a page larger waits so long for larger pictures, where the page does not change."""
+_POLL_MS: Final = 5_000
+_MASKED_POLL_MS: Final = 1_000
+"""What hides a secret may be gone without any change of the page."""
+_NO_PAGE_S: Final = 1.0
+_ROUND_S: Final = 0.1
+"""What changes at once, such as an act and its target, is taken at once, unless somebody looks closer."""
 
 OnFrame = Callable[[str], None]
 """Is called with the pageId of which there is a newer frame."""
@@ -63,8 +67,11 @@ class Pictures:
         """Have a viewer watch a page, from now on as large and as often as `view` says."""
         key = page_id, view.masked
         channel = self._channels.get(key) or self._channels.setdefault(key, Channel(*key))
+        former = channel.wanted() if channel.views else None
         channel.views[viewer] = view, on_frame
-        if channel.task is None:
+        if channel.wanted() != former:
+            if channel.task is not None:
+                channel.task.cancel()
             channel.task = asyncio.create_task(self._follow(channel))
         return channel
 
@@ -77,12 +84,14 @@ class Pictures:
                 channel.task.cancel()
 
     async def _follow(self, channel: Channel) -> None:
-        seq = 0
+        seq, wait_ms = channel.frame.seq if channel.frame else 0, _MASKED_POLL_MS if channel.masked else _POLL_MS
         while True:
-            frame = await self._host.frame_after(channel.page_id, seq, _POLL_MS, channel.wanted())
+            view = channel.wanted()
+            frame = await self._host.frame_after(channel.page_id, seq, wait_ms, view)
             if frame is None:
                 seq = 0
-                await asyncio.sleep(_POLL_MS / 1000)  # the page is closed, and one of its name may be opened
+                await asyncio.sleep(_NO_PAGE_S)  # the page is closed, and one of its name may be opened
             elif frame.seq != seq:
                 seq = frame.seq
                 channel.take(frame)
+                await asyncio.sleep(min(_ROUND_S, 0.3 / view.fps))

@@ -1,7 +1,10 @@
 """Models what those see who look at the wall: the open pages, whose they are, and what agents ask people for."""
 
 import hashlib
+import json
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -17,6 +20,8 @@ from shared.model import Json
 from shared.pages import PageState
 
 _TITLE: Final = 200
+_SAME_S: Final = 0.5
+"""What tells nobody, such as that a hold ran out, is looked at anew after so long."""
 _SHUT: Final = frozenset({"login", "code", "taken"})
 """A person may type a password meanwhile, which only the account's own person sees."""
 
@@ -26,7 +31,7 @@ def hue_of(client_id: str) -> int:
     return int.from_bytes(hashlib.sha256(client_id.encode()).digest()[:4], "big") % 360
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class WallState:
     """Is what one kind of viewer sees, each page by its id."""
 
@@ -36,6 +41,8 @@ class WallState:
 
     def since(self, former: "WallState | None") -> Json:
         """Return what of it differs from what a viewer was sent before; empty if nothing does."""
+        if former is self:
+            return {}
         if former is None:
             return {"pages": {**self.pages}, "requests": [*self.requests], "agents": [*self.agents]}
         changed: Json = {name: page for name, page in self.pages.items() if former.pages.get(name) != page}
@@ -57,10 +64,25 @@ class Wall:
     version: int = 0
     """Grows with each change of a page."""
     _noted_at: dict[str, float] = field(default_factory=dict)
+    _on_change: list[Callable[[], None]] = field(default_factory=list)
+    _known_at: float = 0.0
+    _states: dict[tuple[str, str], WallState] = field(default_factory=dict)
+    """Has what was seen last, by who may see it: many who look on are told the same, which is worked out once."""
+    _texts: dict[tuple[int, int], tuple[WallState | None, str]] = field(default_factory=dict)
+    """Has what was told of a state to those who knew another, which is kept with it because of its id."""
+
+    @contextmanager
+    def telling(self, on_change: Callable[[], None]) -> Iterator[None]:
+        """Call `on_change` at each change of the version while the block lasts."""
+        self._on_change.append(on_change)
+        try:
+            yield
+        finally:
+            self._on_change.remove(on_change)
 
     def note(self, page_id: str) -> None:
         """Note that a page was opened, changed or closed."""
-        self.version += 1
+        self._note_change()
         if self.directory.get(page_id) is None:
             self._noted_at.pop(page_id, None)
         else:
@@ -68,12 +90,33 @@ class Wall:
 
     def note_presence(self) -> None:
         """Note that a client came or left."""
+        self._note_change()
+
+    def _note_change(self) -> None:
         self.version += 1
+        self._known_at = 0.0
+        for on_change in self._on_change:
+            on_change()
 
     def is_locked(self, page_id: str, viewer: Identity) -> bool:
         """Return whether a viewer may know no more of a page than that it is there."""
         page = self.directory.get(page_id)
         return page is None or self._locks(page, viewer)
+
+    def news(self, viewer: Identity, former: WallState | None) -> tuple[WallState, str]:
+        """Return what a viewer sees, and what of it is told to one who knew `former`: a message, or nothing."""
+        if (now := time.monotonic()) - self._known_at > _SAME_S:
+            self._known_at = now
+            self._states.clear()
+            self._texts.clear()
+        who = viewer.request_id, "" if viewer.operator and not viewer.request_id else viewer.client_id
+        state = self._states.get(who) or self._states.setdefault(who, self.state(viewer))
+        key = id(former), id(state)
+        if key not in self._texts:
+            patch = state.since(former)
+            message: Json = {"type": "state" if former is None else "patch", **patch}
+            self._texts[key] = former, json.dumps(message, separators=(",", ":"), ensure_ascii=False) if patch else ""
+        return state, self._texts[key][1]
 
     def state(self, viewer: Identity) -> WallState:
         pages = self.directory.pages()

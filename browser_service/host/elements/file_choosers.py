@@ -16,34 +16,35 @@ class FileChoosers:
 
     def __init__(self, page: Page) -> None:
         self._page = page
-        self._lasting = False
+        self.lasting = False
+        """True while it listens outside of acts too."""
         self._opened: asyncio.Future[FileChooser] | None = None
         self.on_open: Callable[[FileChooser], None] = lambda _: None
         """Is called with one that no act opened."""
 
     def listen(self) -> None:
         """Listen from now on, which spares each act two messages."""
-        if not self._lasting:
-            self._lasting = True
+        if not self.lasting:
+            self.lasting = True
             self._page.on(_EVENT, self._note)
 
     def rest(self) -> None:
         """Listen during acts alone from now on."""
-        if self._lasting:
-            self._lasting = False
+        if self.lasting:
+            self.lasting = False
             self._page.remove_listener(_EVENT, self._note)
 
     @contextmanager
     def during_act(self) -> "Iterator[asyncio.Future[FileChooser]]":
         """Have the first chooser of an act, if one opens."""
         self._opened = opened = asyncio.get_running_loop().create_future()
-        if not self._lasting:
+        if not self.lasting:
             self._page.on(_EVENT, self._note)
         try:
             yield opened
         finally:
             self._opened = None
-            if not self._lasting:
+            if not self.lasting:
                 self._page.remove_listener(_EVENT, self._note)
 
     def _note(self, chooser: FileChooser) -> None:

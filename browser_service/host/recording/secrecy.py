@@ -3,16 +3,17 @@
 import asyncio
 import base64
 import io
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Final, NamedTuple
 
 from PIL import Image, ImageDraw
 from playwright.async_api import Error as PlaywrightError
-from playwright.async_api import Frame, Page
+from playwright.async_api import Frame
 from pydantic import Field, ValidationError
 
 from browser_service.host.cast import Sent
 from browser_service.host.page.tab import Tab
+from browser_service.host.recording.closed_fields import Found, UnknownPlaceError
 from browser_service.host.scripts import script
 from browser_service.pictures import flatten, work_on
 from shared.frames import Box
@@ -28,6 +29,7 @@ _UNDRAWN_MS: Final = 1_000
 _QUALITY: Final = 70
 _MARGIN: Final = 4
 _LARGEST: Final = 20_000
+_ASKED: Final[Mapping[str, int]] = {"most": _MOST_FIELDS, "undrawnMs": _UNDRAWN_MS}
 _SECRET_BOXES: Final = script("secret_boxes")
 
 
@@ -38,6 +40,14 @@ class Secrets(Model):
     boxes: list[Box]
 
 
+class _Answer(Secrets):
+    """Is what a frame answers."""
+
+    fields: int
+    began: float
+    zoomed: bool
+
+
 class Shot(NamedTuple):
     """Is a picture of a page as JPEG, with the size of the viewport that it shows."""
 
@@ -46,28 +56,42 @@ class Shot(NamedTuple):
     height: int
 
 
-async def secrets_on(page: Page) -> Secrets | None:
+async def secrets_on(tab: Tab) -> Secrets | None:
     """Return where secrets may be seen. A frame with a field for one is a secret as a whole. Of a page that does not
     answer nothing is known."""
-    if len(page.frames) > _MOST_FRAMES:
+    main, *inner = frames = tab.page.frames
+    if len(frames) > _MOST_FRAMES:
         return None
-    main, *inner = page.frames
     try:
         async with asyncio.timeout(_WITHIN_S):
-            found, *others = await asyncio.gather(*(_asked(frame) for frame in (main, *inner)))
-            if found is None or None in others:
+            asked = [_asked(frame, guess=tab.cdp is None) for frame in frames]
+            answers, total = await asyncio.gather(asyncio.gather(*asked), tab.closed_fields.count(tab.cdp))
+            found = {frame: answer for frame, answer in zip(frames, answers, strict=True) if answer is not None}
+            if len(found) < len(frames):
                 return None
-            hiding = [frame for frame, other in zip(inner, others, strict=True) if other is not None and other.boxes]
+            closed = await _closed(tab, found, total)
+            hiding = [frame for frame in inner if found[frame].boxes or closed.get(frame)]
             boxes = [await _box_of(frame, main) for frame in hiding]
-    except (PlaywrightError, TimeoutError, ValidationError):  # it may have replaced what scripts are made of
+    except (PlaywrightError, TimeoutError, ValidationError, UnknownPlaceError):  # it may have replaced what scripts use
         return None
-    known = [box for box in boxes if box is not None]
-    return found.model_copy(update={"boxes": [*found.boxes, *known]}) if len(known) == len(boxes) else None
+    known = [*found[main].boxes, *closed.get(main, []), *(box for box in boxes if box is not None)]
+    return Secrets(width=found[main].width, boxes=known) if None not in boxes else None
 
 
-async def _asked(frame: Frame) -> Secrets | None:
-    answer = await frame.evaluate(_SECRET_BOXES, {"most": _MOST_FIELDS, "undrawnMs": _UNDRAWN_MS})
-    return None if answer is None else Secrets.model_validate(answer)
+async def _asked(frame: Frame, *, guess: bool) -> _Answer | None:
+    answer = await frame.evaluate(_SECRET_BOXES, {**_ASKED, "guess": guess})
+    return None if answer is None else _Answer.model_validate(answer)
+
+
+async def _closed(tab: Tab, found: Mapping[Frame, _Answer], total: int) -> dict[Frame, list[Box]]:
+    """Return where secrets are in closed roots. Raises UnknownPlaceError."""
+    if tab.cdp is None:
+        return {}
+    known = {frame: Found(answer.fields, answer.began) for frame, answer in found.items()}
+    boxes = await tab.closed_fields.boxes(tab.cdp, known, total)
+    if any(boxes.values()) and any(answer.zoomed for answer in found.values()):
+        raise UnknownPlaceError
+    return boxes
 
 
 async def _box_of(frame: Frame, main: Frame) -> Box | None:
@@ -82,13 +106,15 @@ async def shot_without_secrets(tab: Tab, most_width: int, anew: Anew | None = No
     """Picture what the window shows, at most so wide, with black boxes over its secrets. None where they were not in
     the same place before and after, so that nobody knows where they are in the picture. `anew` makes a picture too,
     if it can: a third as dear, where a screencast runs."""
-    before = await secrets_on(tab.page)
+    before = await secrets_on(tab)
     if before is None:
         return None
     sent = None if anew is None else await anew()
     shot = await _capture(tab) if sent is None else Shot(base64.b64decode(sent.data), sent.width, sent.height)
-    if await secrets_on(tab.page) != before:
+    if await secrets_on(tab) != before:
         return None
+    if not before.boxes and Image.open(io.BytesIO(shot.data)).width <= most_width:
+        return shot
     data = await work_on(shot.width * shot.height, _blackened, shot.data, before, most_width)
     return shot._replace(data=data)
 
@@ -106,10 +132,7 @@ async def _capture(tab: Tab) -> Shot:
 
 
 def _blackened(data: bytes, secrets: Secrets, most_width: int) -> bytes:
-    opened = Image.open(io.BytesIO(data))
-    if opened.width <= most_width and not secrets.boxes:
-        return data
-    picture = flatten(opened)
+    picture = flatten(Image.open(io.BytesIO(data)))
     picture.thumbnail((most_width, 2 * most_width))
     scale, draw = picture.width / secrets.width, ImageDraw.Draw(picture)
     for box in secrets.boxes:

@@ -36,6 +36,7 @@ _SIZE: Final = (640, 960)
 _MOST_WIDTH: Final = 10_000
 _QUALITIES: Final = (55, 35, 15)
 _MOST_BYTES: Final = 40_000
+_SMALL_BYTES: Final = 24_000
 
 
 class _Ended(NamedTuple):
@@ -91,6 +92,7 @@ class Thumbnails:
             yield
             return
         act.pictured = True
+        self._screencast.hold()
         last, here = self._last, (run.call.client_id, self._record.url)
         before = last.call_id if last is not None and last.by_whom_where == here else None
         self._begun += 1
@@ -147,6 +149,8 @@ async def _pictured(tab: Tab, screencast: Screencast) -> ActPicture | None:
 
 def _reduced(data: bytes) -> bytes:
     opened = Image.open(io.BytesIO(data))
+    if len(data) <= _SMALL_BYTES and opened.width <= _SIZE[0] and opened.height <= _SIZE[1]:
+        return data  # as tiles have it: to encode it anew would take as long as all else that is done for an act
     scale = min(1.0, *(most / own for most, own in zip(_SIZE, opened.size, strict=True)))
     opened.draft("RGB", (round(opened.width * scale), round(opened.height * scale)))  # else it is decoded whole
     picture = flatten(opened)

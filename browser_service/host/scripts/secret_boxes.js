@@ -1,16 +1,27 @@
-// Returns how wide the window is, and where fields for a secret are in it that have the focus or a value. Null where a
-// picture cannot be told from that: the document is not drawn yet, too large, or zoomed.
-import {field} from "./field.js";
+// Returns how wide the window is, and where fields for a secret are in it that have the focus or a value; also how many
+// fields there are, when the document began, and if it is zoomed. Null where a picture cannot be told from that: the
+// document is not drawn yet, too large, or zoomed. `guess` is for browsers that show no closed roots: there what has the
+// focus and is no field that anybody can see is a secret as a whole.
+import {shownSecret} from "./shown_secret.js";
 
-export default ({most, undrawnMs}) => {
+export default ({most, undrawnMs, guess}) => {
   const within = root => [...root.querySelectorAll('*')].flatMap(e => e.shadowRoot ? own(e.shadowRoot) : []);
   const own = root => [...root.querySelectorAll('input, textarea'), ...within(root)];
   const drawn = performance.getEntriesByType('paint').length > 0 || performance.now() > undrawnMs;
   const fields = own(document);
   if (!drawn || fields.length > most) return null;
-  const shown = fields.filter(e => (e.value || e.matches(':focus')) && field(e).secret);
-  const view = visualViewport, zoomed = view.scale !== 1 || view.offsetLeft || view.offsetTop;
+  const shown = fields.filter(shownSecret);
+  if (guess) {
+    let e = document.activeElement;
+    while (e?.shadowRoot) e = e.shadowRoot.activeElement;
+    const plain = 'input, textarea, select, button, a, summary, iframe, object, embed, video, audio, [contenteditable]';
+    if (e && !e.matches(plain) && e.matches(':focus-within')) shown.push(e);
+  }
+  const view = visualViewport, zoomed = !!(view.scale !== 1 || view.offsetLeft || view.offsetTop);
   if (shown.length && (zoomed || shown.some(e => (e.currentCSSZoom ?? 1) !== 1))) return null;
   const boxes = shown.map(e => e.getBoundingClientRect()).filter(box => box.width > 0 && box.height > 0);
-  return {width: innerWidth, boxes: boxes.map(({x, y, width, height}) => ({x, y, width, height}))};
+  return {
+    width: innerWidth, boxes: boxes.map(({x, y, width, height}) => ({x, y, width, height})),
+    fields: fields.length, began: performance.timeOrigin, zoomed,
+  };
 };

@@ -9,6 +9,7 @@ from fastapi.responses import Response
 
 from browser_service.http.routes import Caller, done, services
 from browser_service.security.auth import Identity
+from browser_service.services import Services
 from browser_service.spine.addressing import Addressing
 from browser_service.spine.front_call import CallRequest
 from browser_service.spine.wall import hue_of
@@ -27,12 +28,13 @@ _VIEW: Final = View(width=720, fps=2, masked=True)
 async def card(page_id: str, request: Request, caller: Caller, after: Annotated[int, Query(ge=0)] = 0) -> Response:
     """It is no call: a card asks each second or so, and would fill what is kept of calls for those who repeat them."""
     parts = services(request)
+    _count(parts, caller)
     looks = catalogue.parse({"action": "screenshot", "pageId": page_id})
     parts.policy.check(caller, looks)
     address = Addressing(parts.directory).address(looks, caller)
     parts.policy.check_place(caller, looks, address)
     shown: Json = parts.wall.page(page_id, caller)
-    state = parts.directory.get(page_id)
+    state, shown["wall"] = parts.directory.get(page_id), parts.people_url()
     shown["yours"] = state is not None and state.holder_id == caller.client_id
     may_have_frames = bool(caller.limits.origins) and not shown["yours"]  # from elsewhere, which its own have not
     if "locked" not in shown and not may_have_frames:
@@ -44,13 +46,20 @@ async def card(page_id: str, request: Request, caller: Caller, after: Annotated[
 async def stop(page_id: str, request: Request, caller: Caller) -> Response:
     """Cancel what the client does on a page of its own, and leave the page to a person, who alone gives it back."""
     parts = services(request)
+    _count(parts, caller)
     state = parts.directory.get(page_id)
     if state is None or state.holder_id != caller.client_id:
         raise Forbidden(f"{page_id} is not this chat's, so that its card does not stop what is done there.")
     person = Identity(client_id="card", label=f"{caller.label} (its card)"[:80], operator=True)
-    call = CallRequest({"action": "take_over", "pageId": page_id, "stop": True}, request_id=request.state.request_id)
+    body: Json = {"action": "take_over", "pageId": page_id, "stop": True}
+    call = CallRequest(body, request_id=request.state.request_id, counted=False)
     reply = await parts.dispatcher.run(person, call)
     return done(request, reply.result())
+
+
+def _count(parts: Services, caller: Identity) -> None:
+    """Count what a card asks apart from its chat's calls, of which it takes none. Raises RateLimited."""
+    parts.quotas.count_beside(f"card of {caller.client_id}", "page_card")
 
 
 async def _frame(request: Request, page_id: str, after: int) -> Json | None:

@@ -34,8 +34,10 @@ async def make_link(request: Request, caller: Caller) -> Response:
         raise Forbidden("Links to the wall are made by the account's owner.", hint="browse-together show")
     body = await body_of(request)
     name = quotable(str(body.get("name") or "")[:_MOST_NAME])
-    code = services(request).viewing.make_link(name, read_only=body.get("readOnly") is True)
-    return done(request, {"code": code, "worksForS": LINK_LIVES_S})
+    parts = services(request)
+    code = parts.viewing.make_link(name, read_only=body.get("readOnly") is True)
+    url = f"{parts.requests.address()}{wire.WALL}#{code}"
+    return done(request, {"code": code, "url": url, "worksForS": LINK_LIVES_S})
 
 
 @router.post(wire.WALL_ENTER)
@@ -67,7 +69,7 @@ async def leave(request: Request) -> Response:
 async def receive(request: Request) -> Response:
     """Receive a file that a person chose for a page in their hands, as it arrives, of FILE_BYTES at most."""
     parts, identity = services(request), await _person_of(request)
-    parts.quotas.count_upload(identity.client_id, UploadFile.name())
+    parts.quotas.count_beside(identity.client_id, UploadFile.name())
     try:
         artifact = await parts.artifacts.receive(request.stream(), "application/octet-stream", identity.client_id)
     except ClientDisconnect:
@@ -119,7 +121,8 @@ async def let_in(websocket: WebSocket, parts: Services) -> tuple[Viewer, Identit
 
 
 def _guest(parts: Services, person: Identity) -> Viewer:
-    return parts.viewing.guest(f'The person at "{person.label}"' if person.in_chat else "A person")
+    name = f'The person at "{person.label}"' if person.in_chat else "A person"
+    return parts.viewing.guest(person.request_id, name)
 
 
 async def _person_asked(parts: Services, request_id: str, key: str) -> Identity:
@@ -155,5 +158,6 @@ def check_connection(connection: HTTPConnection) -> None:
 
 def _set_cookie(reply: Response, request: Request, value: str, max_age: int) -> None:
     """Set the cookie, which no script reads, and which the browser sends with nothing that another site asks for."""
-    secure = request.url.scheme == "https"
+    public_url = services(request).people_url()
+    secure = request.url.scheme == "https" or f"https://{request.headers.get('host')}" == public_url
     reply.set_cookie(cookie_name(request), value, max_age=max_age, httponly=True, samesite="strict", secure=secure)

@@ -114,9 +114,10 @@ def parse(text: str) -> Message:
 
 
 def view_of(drawn: Drawn, *, masked: bool) -> View:
-    """Return how a page is watched that is drawn so: a larger one is worth more bytes."""
-    large = 900
-    return View(width=drawn.width, fps=drawn.fps, quality=75 if drawn.width > large else 60, masked=masked)
+    """Return how a page is watched that is drawn so: a larger one is worth more bytes. Each picture in which secrets
+    are masked is asked for twice."""
+    large, fps = 900, max(0.2, drawn.fps / 2) if masked else drawn.fps
+    return View(width=drawn.width, fps=fps, quality=75 if drawn.width > large else 60, masked=masked)
 
 
 def packed(frame: Frame, picture: bytes, hue: int | None) -> bytes:

@@ -13,14 +13,13 @@ from browser_service.services import Services
 from browser_service.spine.front_call import CallRequest
 from shared import catalogue
 from shared.calls import Outcome
-from shared.errors import Forbidden, RateLimited, Relayed
+from shared.errors import BrowseError, Forbidden, Relayed
 from shared.limits import Limits
 from shared.model import Json
 from shared.pages import Answer
 from shared.strokes import Stroke, Strokes
 from shared.wire import nearest_valid_id
 
-_MOST_AT_ONCE: Final = 8
 _WHY: Final = "A person closed it at the wall."
 
 
@@ -45,14 +44,12 @@ class Requests:
     _types: bool = False
     """Is true once it is recorded that the person types, until they press something."""
 
-    def check(self, message: Request | Input, running: int) -> None:
-        """Raise Forbidden for what is not this viewer's to ask for, RateLimited for too many at once."""
+    def check(self, message: Request | Input) -> None:
+        """Raise Forbidden for what is not this viewer's to ask for."""
         if self.identity.request_id:
             self._check_request(message)
         elif not isinstance(message, Listing) and not self.identity.operator:
             raise Forbidden("You may look, and do nothing: your link was a read-only one.", hint="browse-together show")
-        if running >= _MOST_AT_ONCE:
-            raise RateLimited(f"{_MOST_AT_ONCE} things that you asked for are under way.", hint="Wait a moment.")
 
     def _check_request(self, message: Request | Input) -> None:
         """Raise Forbidden for what does not belong to the one request that the viewer came for."""
@@ -138,11 +135,18 @@ class Requests:
         page_id = message.page_id
         if message.do == "release":
             return await self._call("give_back", page_id)
+        page = self.parts.directory.get(page_id)
+        was_theirs = page is not None and page.person is not None
         observed = await self._call("take_over", page_id, stop=message.do in {"stop", "close"})
         if message.do == "close":
             return await self._call("close_page", page_id, reason=_WHY)
         if message.do == "give":
-            observed = await self._call("hand_over_page", page_id, to=message.to)
+            try:
+                observed = await self._call("hand_over_page", page_id, to=message.to)
+            except BrowseError:
+                if not was_theirs:
+                    await self._call("give_back", page_id)
+                raise
             await self._call("give_back", page_id)
         return observed
 

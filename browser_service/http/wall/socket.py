@@ -33,7 +33,9 @@ from browser_service.services import Services
 from browser_service.spine.pictures import Channel
 from browser_service.spine.wall import WallState, hue_of, timeline_row
 from browser_service.store.activity import RowFilter
+from browser_service.waits import wait_until
 from shared import wire
+from shared.calls import ActivityRecord
 from shared.errors import BrowseError, InvalidRequest, RateLimited, Unauthorized
 from shared.model import Json
 
@@ -46,7 +48,6 @@ _ROUND_S: Final = 0.1
 """What changes goes out in rounds, ten a second at most."""
 _LOOK_S: Final = 1.0
 _THERE_EVERY_S: Final = 60.0
-_MOST_A_SECOND: Final = 200
 _MOST_INPUTS: Final = 100
 """What a person's hand does may wait so long for a page that is slow."""
 _PAGE: Final = Drawn(width=1_280, fps=10)
@@ -65,7 +66,7 @@ async def socket(websocket: WebSocket) -> None:
     await websocket.accept()
     try:
         viewer, identity = await let_in(websocket, parts)
-        with parts.viewing.watching():  # a cookie alone, which other servers here may be sent, takes nobody's place
+        with parts.viewing.watching(viewer):  # a cookie alone, which others may be sent, takes nobody's place
             await Watcher(websocket, parts, viewer, identity).run()
     except BrowseError as error:
         await _end(websocket, _REFUSED, error)
@@ -97,6 +98,7 @@ class Watcher:
         self._state: WallState | None = None
         self._version = -1
         self._looked_at = 0.0
+        self._wanted: Watch | None = None
         self._page: str | None = None
         self._timeline: asyncio.Task[None] | None = None
         self._outbox: asyncio.Queue[Json] = asyncio.Queue(30)  # of which some have pictures
@@ -111,7 +113,8 @@ class Watcher:
         ]
         try:
             left_s = self._parts.viewing.left_s(self._viewer)
-            done, _ = await asyncio.wait(work, timeout=left_s, return_when=asyncio.FIRST_COMPLETED)
+            with self._parts.wall.telling(self._changed.set):
+                done, _ = await asyncio.wait(work, timeout=left_s, return_when=asyncio.FIRST_COMPLETED)
             if not done:
                 raise Unauthorized("Your time at the wall is over.", hint="browse-together show")
             for each in done:
@@ -127,13 +130,12 @@ class Watcher:
     # --- what comes --------------------------------------------------------------------------------------------------
 
     async def _receive(self) -> None:
-        began, count = time.monotonic(), 0
         while True:
-            text = await self._websocket.receive_text()
-            now = time.monotonic()
-            began, count = (now, 0) if now - began > 1 else (began, count + 1)
-            if count > _MOST_A_SECOND:
-                raise RateLimited(f"More than {_MOST_A_SECOND} messages came within a second.", hint="Load it anew.")
+            try:
+                text = await self._websocket.receive_text()
+            except KeyError:  # bytes
+                raise InvalidRequest("A viewer sends text alone.", hint="Load the page anew.") from None
+            self._parts.viewing.receive(self._viewer, len(text))
             try:
                 self._take(parse(text))
             except BrowseError as error:
@@ -142,14 +144,15 @@ class Watcher:
     def _take(self, message: Message) -> None:
         match message:
             case Watch():
-                self._watch(message)
+                self._wanted = message  # in the next round: what was drawn until then is of no use any more
+                self._changed.set()
             case Act() | Reply() | Listing() | DialogAnswer() | Files():
-                self._requests.check(message, len(self._acting))
+                self._requests.check(message)
                 task = asyncio.create_task(self._answer(message))
                 self._acting.add(task)
                 task.add_done_callback(self._acting.discard)
             case Input():
-                self._requests.check(message, 0)
+                self._requests.check(message)
                 if self._inputs.qsize() >= _MOST_INPUTS:
                     raise RateLimited("The page is slower than your hand.", hint="Wait until it has caught up.")
                 self._inputs.put_nowait(message)
@@ -158,7 +161,8 @@ class Watcher:
 
     def _watch(self, message: Watch) -> None:
         """Watch what the viewer draws now, and nothing else."""
-        drawn = {page_id: each for page_id, each in message.tiles.items() if page_id != message.page}
+        is_there = self._parts.directory.get
+        drawn = {page_id: each for page_id, each in message.tiles.items() if is_there(page_id)}
         if message.page is not None:
             drawn[message.page] = _PAGE
             if message.page != self._page:  # it is drawn anew
@@ -179,7 +183,8 @@ class Watcher:
 
     async def _answer(self, message: Request) -> None:
         try:
-            self._tell(await self._requests.answer(message))
+            with self._parts.viewing.answering(self._viewer):
+                self._tell(await self._requests.answer(message))
         except BrowseError as error:
             about: Json = {} if isinstance(message, Listing) else {"id": message.id}
             self._tell({"type": "refused", **about, **_said(error)})
@@ -191,14 +196,17 @@ class Watcher:
         activity, row_filter = self._parts.activity, RowFilter(equal={"page_id": page_id})
         who, sees_all = self._identity.client_id, self._identity.operator
         with activity.watch(row_filter, who, all_rows=sees_all) as watcher:
-            rows, _ = await activity.find(row_filter, who, _ROWS, all_rows=sees_all)
-            told: Json = {"type": "timeline", "pageId": page_id, "whole": True}
-            await self._outbox.put({**told, "rows": [timeline_row(row) for row in reversed(rows)]})
-            self._changed.set()
-            while (row := await watcher.next()) is not None:
-                if not isinstance(row, int):
-                    await self._outbox.put({**told, "whole": False, "rows": [timeline_row(row)]})
-                    self._changed.set()
+            row: ActivityRecord | int | None = 0
+            while row is not None:
+                told: Json = {"type": "timeline", "pageId": page_id, "whole": isinstance(row, int)}
+                if isinstance(row, int):  # so many were missed, and before the first all were
+                    rows, _ = await activity.find(row_filter, who, _ROWS, all_rows=sees_all)
+                    told["rows"] = [timeline_row(each) for each in reversed(rows)]
+                else:
+                    told["rows"] = [timeline_row(row)]
+                await self._outbox.put(told)
+                self._changed.set()
+                row = await watcher.next()
 
     async def _hand_in(self) -> None:
         """Do what the person's hand does, in its order. What is refused is told, and what waited behind it is lost."""
@@ -237,34 +245,33 @@ class Watcher:
         left = round(self._parts.viewing.left_s(self._viewer))
         await self._send_json({"type": "viewer", **first, "leftS": left, "version": wire.VERSION})
         while not self._viewer.left:
+            wanted, self._wanted = self._wanted, None
+            if wanted is not None:
+                self._watch(wanted)
             await self._send_state()
             while not self._outbox.empty():
                 await self._send_json(self._outbox.get_nowait())
             fresh, self._fresh = self._fresh, {}
             for page_id in fresh:
                 await self._send_frame(page_id)
-            await asyncio.sleep(_ROUND_S / 2)  # a round takes what has come meanwhile
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(_LOOK_S):
-                    await self._wait_for_change()
+            round_s = _ROUND_S / 2 if self._page else _ROUND_S  # takes what has come meanwhile; answers do not wait
+            await wait_until(lambda: not self._outbox.empty(), self._changed, round_s)
+            await wait_until(self._has_news, self._changed, _LOOK_S)
         raise Unauthorized("You left the wall.", hint="browse-together show")
 
-    async def _wait_for_change(self) -> None:
-        while not (self._fresh or not self._outbox.empty() or self._version != self._parts.wall.version):
-            self._changed.clear()
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(_ROUND_S):  # a page's change tells no viewer
-                    await self._changed.wait()
+    def _has_news(self) -> bool:
+        is_told = self._version == self._parts.wall.version and self._outbox.empty()
+        return bool(self._fresh or self._wanted or not is_told)
 
     async def _send_state(self) -> None:
         now = time.monotonic()
         if self._version == self._parts.wall.version and now - self._looked_at < _LOOK_S:
             return
         self._version, self._looked_at = self._parts.wall.version, now
-        state = self._parts.wall.state(self._identity)
-        if patch := state.since(self._state):
-            await self._send_json({"type": "state" if self._state is None else "patch", **patch})
-        self._state = state
+        self._state, told = self._parts.wall.news(self._identity, self._state)
+        if told:
+            async with asyncio.timeout(_SENDS_WITHIN_S):
+                await self._websocket.send_text(told)
 
     async def _send_frame(self, page_id: str) -> None:
         """Send the newest frame of a page; its picture only if the viewer has not had that."""
@@ -286,4 +293,4 @@ class Watcher:
 
 
 def _said(error: BrowseError) -> Json:
-    return {"code": error.code, "reason": error.message, "hint": error.advice or ""}
+    return {"code": error.body().code, "reason": error.message, "hint": error.advice or ""}

@@ -1,5 +1,8 @@
 """Tests the limits of one account: what a client may ask for, what all may ask of a site, and the pauses that sites ask
-for."""
+for.
+
+It is longer than 300 lines because all limits are told by one throttle, and its clock and helpers serve every test.
+"""
 
 import asyncio
 import threading
@@ -75,6 +78,20 @@ async def test_too_many_calls_a_minute_are_refused_until_the_first_is_a_minute_o
         await agent.call("get_page_title", pageId="p")
         await refused(agent, "get_page_title", pageId="p")
         await agent.call("close_page", pageId="p")
+
+
+async def test_what_a_card_asks_is_limited_apart_from_its_chats_calls(
+    start: StartService, clock: Clock, site: Site
+) -> None:
+    service = await start(clock=clock, client_calls_per_minute=3)
+    async with service.agent() as agent, service.agent() as other:
+        await agent.call("goto", pageId="p", url=site.page("/", "hello"))
+        await other.call("goto", pageId="q", url=site.url("/"))
+        asked = [(await agent.http.get(f"{wire.WALL_CARD}/p")).status_code for _ in range(4)]
+        assert asked == [200, 200, 200, 429]
+        assert (await agent.http.post(f"{wire.WALL_CARD}/p", json={})).status_code == 429
+        await agent.call("get_page_title", pageId="p")
+        assert (await other.http.post(f"{wire.WALL_CARD}/q", json={})).status_code == 200
 
 
 async def test_the_steps_of_a_batch_count_like_calls_and_like_requests_to_their_sites(

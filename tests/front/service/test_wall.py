@@ -85,6 +85,20 @@ async def test_what_is_no_message_is_refused_and_what_is_too_long_ends_the_conne
             await viewer.until(lambda _: False)
         assert closed.value.rcvd is not None
         assert closed.value.rcvd.code == 1009
+    async with seat(running) as viewer:
+        await viewer.socket.send(b"bytes")
+        refused = await viewer.until(lambda message: message["type"] == "refused")
+        assert (refused["over"], refused["reason"]) == (True, "A viewer sends text alone.")
+
+
+async def test_a_viewer_who_sends_without_end_is_refused_with_a_reason(running: RunningService) -> None:
+    async with seat(running) as viewer:
+        with contextlib.suppress(ConnectionClosed):  # it ends while more is sent
+            for width in range(100, 500):
+                await viewer.send("watch", tiles={"shop": {"width": width}})
+        refused = await viewer.until(lambda message: message["type"] == "refused")
+        assert refused["over"] is True
+        assert "within a second" in refused["reason"]
 
 
 async def test_a_viewer_is_shown_the_pages_and_what_changes(running: RunningService, claude: Agent) -> None:
@@ -167,7 +181,10 @@ async def test_what_a_person_does_at_the_wall_is_done_and_recorded_as_theirs(
     async with seat(running) as person, connected(running, "c-2", "Codex") as codex:
         await codex.call("goto", pageId="own", url=site.url("/shop"))
         await person.send("input", pageId="shop", made=[{"do": "down", "x": 5, "y": 5}])
-        assert "not in your hands" in (await person.until(lambda message: message["type"] == "refused"))["reason"]
+        refused = await person.until(lambda message: message["type"] == "refused")
+        assert (refused["code"], refused["reason"]) == ("HUMAN_IN_CONTROL", "shop is not in your hands.")
+        assert "called 'nobody'" in (await person.act("give", "shop", to="nobody"))["reason"]
+        await claude.call("click", pageId="shop", selector="button")
         assert "in your hands" in (await person.act("stop", "shop"))["text"]
         assert (await claude.error("click", pageId="shop", selector="button"))["code"] == "HUMAN_IN_CONTROL"
         assert "its agent's again" in (await person.act("release", "shop"))["text"]

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from mcp import Client
 from mcp.client import advertise
+from mcp.shared.exceptions import MCPError
 from mcp.types import TextResourceContents
 from playwright.async_api import Browser, FrameLocator, Page, expect
 
@@ -99,6 +100,8 @@ async def test_only_who_shows_cards_is_told_of_them(chat: Chat, running: Running
         listed = (await plain.list_tools()).tools
         assert [tool.name for tool in listed] == [name for name in tools if name not in {"page_card", "stop_page"}]
         assert all(tool.meta is None for tool in listed)
+        with pytest.raises(MCPError, match="Tool not found"):
+            await plain.call_tool("page_card", {"pageId": "kettles"})
     await connection.chats.own.service.close(within_s=1)
 
 

@@ -4,12 +4,15 @@ import asyncio
 import base64
 import io
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 from PIL import Image
 
-from browser_service.host import masked, screencast
+from browser_service.host import hands, masked, screencast
+from browser_service.host.recording.secrecy import secrets_on
 from shared.frames import Frame, View
+from shared.strokes import Stroke, Strokes
 from tests.support.listening import PATIENCE_S, become
 from tests.support.service import Agent, RunningService
 from tests.support.site import Site
@@ -59,8 +62,10 @@ async def test_a_page_is_seen_as_it_changes_and_no_picture_is_made_when_nobody_w
 
 
 async def test_the_act_is_seen_with_its_target_while_it_runs_and_a_moment_longer(
-    service: RunningService, agent: Agent, site: Site
+    service: RunningService, agent: Agent, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(screencast, "_AIMS_WITHIN_MS", 5_000)  # a machine may be busy
+    monkeypatch.setattr(screencast, "_ACT_SHOWN_S", PATIENCE_S)
     button = "<button style='position:absolute;left:40px;top:60px;width:100px;height:30px'>b</button>"
     await agent.call("goto", pageId="aimed", url=site.page("/", button))
     await until(service, "aimed", lambda frame: frame.picture)
@@ -72,6 +77,25 @@ async def test_the_act_is_seen_with_its_target_while_it_runs_and_a_moment_longer
     assert (frame.act.client_label, frame.act.state) == (agent.label, "done")
     await agent.error("click", pageId="aimed", selector="#none", timeout=100)
     assert (await until(service, "aimed", lambda frame: frame.act and frame.act.state == "failed")).act is not None
+
+
+async def test_a_tile_holds_its_picture_back_until_an_act_is_over_but_not_that_of_one_that_takes_long(
+    service: RunningService, agent: Agent, site: Site
+) -> None:
+    tile = View(width=480, fps=2)
+    await agent.call("goto", pageId="held", url=site.page("/", "<body style='background:red'>"))
+    first = await until(service, "held", colour, tile)
+    await service.window("held").wait_for_timeout(600)  # a tile's pictures are half a second apart
+    await agent.call("evaluate_script", pageId="held", expression="document.body.style.background = 'blue'")
+    after = await until(service, "held", lambda frame: colour(frame) == "blue", tile)
+    assert after.seq > first.seq
+    slow = "document.body.style.background = 'red'; new Promise(end => globalThis.end = end)"
+    running = asyncio.ensure_future(agent.call("evaluate_script", pageId="held", expression=slow))
+    shown = await until(service, "held", lambda frame: colour(frame) == "red", tile)
+    assert shown.act is not None
+    assert shown.act.state == "running"
+    await service.window("held").evaluate("end()")
+    await running
 
 
 FIELDS = """<style>* {margin: 0} input, iframe {position: absolute; left: 0; width: 200px; height: 100px; border: 0}
@@ -134,15 +158,46 @@ async def test_who_may_not_see_secrets_gets_no_picture_of_the_document_before(
     await until(service, "code", lambda frame: frame.state == "live" and colour(frame) == "blue", MASKED)
 
 
+def asks_for(chooser: str | None, frame: Frame) -> bool:
+    return frame.chooser == chooser
+
+
+async def test_a_window_that_people_see_opens_its_own_choosers_but_for_what_was_just_pressed_at_the_wall(
+    service: RunningService, agent: Agent, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await agent.call("open_page")
+    monkeypatch.setattr(type(service.host.sessions["default"]), "headless", False)
+    monkeypatch.setattr(hands, "_CHOOSER_WITHIN_S", 60)
+    await agent.call("goto", pageId="files", url=site.page("/", "<style>* {margin: 0}</style><input type=file>"))
+    tab = service.host.pages["files"].tab
+    assert tab is not None
+    made: list[tuple[list[Stroke], str | None]] = [
+        ([Stroke(do="move", x=9, y=9)], None),
+        ([Stroke(do="down", x=20, y=10), Stroke(do="up", x=20, y=10)], "one"),
+        ([Stroke(do="files"), Stroke(do="key", key="Shift")], None),
+    ]
+    async with service.agent(operator=True) as ana:
+        await ana.call("take_over", pageId="files")
+        for number, (strokes, chooser) in enumerate(made):
+            if number == len(made) - 1:
+                monkeypatch.setattr(hands, "_CHOOSER_WITHIN_S", 0)
+            assert tab.file_choosers.lasting is (number > 1)
+            assert await service.host.hand("files", Strokes(batch_id=f"batch-{number}", made=strokes)) is None
+            await until(service, "files", partial(asks_for, chooser))
+        await become(lambda: not tab.file_choosers.lasting)
+        await ana.call("give_back", pageId="files")
+
+
 async def test_a_page_that_hangs_and_one_that_crashed_are_seen_to(
     service: RunningService, agent: Agent, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(screencast, "_SILENT_S", 0.1)
     monkeypatch.setattr(screencast, "_ANSWERS_WITHIN_S", 0.2)
+    monkeypatch.setattr(screencast, "_LOOK_S", 0.1)  # else it could first look when the script has been ended
     await agent.call("goto", pageId="hung", url=site.page("/", "hello"))
     await until(service, "hung", lambda frame: frame.picture)
     hanging = asyncio.ensure_future(
-        agent.reply("evaluate_script", pageId="hung", expression="while (true) {}", timeout=1_000)
+        agent.reply("evaluate_script", pageId="hung", expression="while (true) {}", timeout=2_000)
     )
     await until(service, "hung", lambda frame: frame.state == "hung")
     await hanging
@@ -153,3 +208,46 @@ async def test_a_page_that_hangs_and_one_that_crashed_are_seen_to(
     assert tab.cdp is not None
     asyncio.ensure_future(tab.cdp.send("Page.crash")).add_done_callback(lambda done: done.exception())
     await until(service, "hung", lambda frame: frame.state == "crashed")
+
+
+CLOSED = """<style>* {margin: 0} iframe, .at {position: absolute; left: 0; width: 200px; height: 100px; border: 0}
+body {background: red}</style><div class=at id=plain></div><div class=at id=open style="top: 200px"></div>
+<iframe src="FRAME" style="top: 400px"></iframe><button style="position: absolute; top: 0; right: 0">b</button><script>
+window.fields = ['plain', 'open'].map(id => {
+  let host = document.getElementById(id);
+  if (id === 'open') host = host.attachShadow({mode: 'open'}).appendChild(document.createElement('p'));
+  const root = host.attachShadow({mode: 'closed'});
+  root.innerHTML = '<input name=pin style="width: 200px; height: 100px; border: 0"><input id=search>';
+  return root.firstChild;
+});</script>"""
+INNER = """<my-field><template shadowrootmode=closed><input name=pin value=1234 style="width: 99%; height: 90px">
+</template></my-field>"""
+
+
+async def test_a_field_in_a_closed_root_is_black_too_also_in_an_open_one_and_in_another_sites_frame(
+    service: RunningService, agent: Agent, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(masked, "_EVERY_S", 0.05)
+    site.page("/inner", "Hello")
+    closed = CLOSED.replace("FRAME", site.url("/inner", host="localhost"))
+    await agent.call("goto", pageId="closed", url=site.page("/closed", closed))
+    window, places = service.window("closed"), (50, 250, 450)
+    await until(service, "closed", lambda frame: black_at(frame, *places) == [False, False, False], MASKED)
+    await window.evaluate("fields[0].focus()")
+    await until(service, "closed", lambda frame: black_at(frame, *places) == [True, False, False], MASKED)
+    tab = service.host.pages["closed"].tab
+    assert tab is not None
+    with monkeypatch.context() as other_engine:
+        other_engine.setattr(tab, "cdp", None)  # which shows no closed roots: there what has the focus is black
+        found = await secrets_on(tab)
+    assert found is not None
+    assert [(box.x, box.y, box.width) for box in found.boxes] == [(0, 0, 200)]
+    await window.evaluate("fields[1].value = '1234'")
+    await window.click("button")
+    await until(service, "closed", lambda frame: black_at(frame, *places) == [False, True, False], MASKED)
+    site.page("/inner", INNER)
+    await window.frames[1].goto(site.url("/inner", host="localhost"))
+    await until(service, "closed", lambda frame: black_at(frame, *places) == [False, True, True], MASKED)
+    await window.evaluate("fields[1].value = ''")
+    await window.frames[1].goto(site.url("/none", host="localhost"))
+    await until(service, "closed", lambda frame: black_at(frame, *places) == [False, False, False], MASKED)

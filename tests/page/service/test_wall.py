@@ -1,4 +1,7 @@
-"""Tests the wall as a person uses it: in a browser of their own, with pictures of real pages, by mouse and keyboard."""
+"""Tests the wall as a person uses it: in a browser of their own, with pictures of real pages, by mouse and keyboard.
+
+It is longer than 300 lines because a few long visits to the wall share one browser, and their fixtures stand here.
+"""
 
 import re
 from collections.abc import AsyncIterator
@@ -10,7 +13,7 @@ from playwright.async_api import Browser, Page, WebSocketRoute, expect
 from browser_service.host import screencast
 from tests.support.account import recorded
 from tests.support.json import AnyJson
-from tests.support.listening import become, connected, listening
+from tests.support.listening import PATIENCE_S, become, connected, listening
 from tests.support.service import Agent, RunningService
 from tests.support.site import Site
 from tests.support.wall import link
@@ -70,6 +73,7 @@ async def test_a_page_is_seen_live_and_gone_to_by_keyboard_with_all_that_was_don
     window: Page, claude: Agent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(screencast, "_AIMS_WITHIN_MS", 5_000)  # a machine may be busy
+    monkeypatch.setattr(screencast, "_ACT_SHOWN_S", PATIENCE_S)
     await expect(window).to_have_url(re.compile(r"/#/$"))
     tile = window.get_by_role("listitem").filter(has_text="Claude")
     await expect(tile.locator(".picture")).not_to_have_class(re.compile("empty"))

@@ -1,8 +1,18 @@
 """Tests who gets in to the wall: by a link that works once and soon, until the viewer's time is over."""
 
+import contextlib
+
 import pytest
 
-from browser_service.rules.viewing import LINK_LIVES_S, MOST_SOCKETS, VIEWER_LIVES_S, Viewing
+from browser_service.rules.viewing import (
+    LINK_LIVES_S,
+    MOST_A_SECOND,
+    MOST_SOCKETS,
+    MOST_SOCKETS_EACH,
+    VIEWER_LIVES_S,
+    Viewer,
+    Viewing,
+)
 from shared.errors import Forbidden, RateLimited, Unauthorized
 from tests.support.clock import Clock
 
@@ -49,13 +59,68 @@ def test_a_cookie_of_an_older_service_a_wrong_proof_and_one_who_left_are_kept_ou
     assert entry.viewer.left
 
 
+def come(viewing: Viewing) -> Viewer:
+    return viewing.enter(viewing.make_link("ana", read_only=True)).viewer
+
+
+def come_and_go(viewing: Viewing, viewer: Viewer, *, times: int) -> None:
+    for _ in range(times):
+        with viewing.watching(viewer):
+            pass
+
+
+def ask(viewing: Viewing, viewer: Viewer, *, times: int) -> None:
+    """Ask for more before what was asked for is answered."""
+    with contextlib.ExitStack() as asked:
+        for _ in range(times):
+            asked.enter_context(viewing.answering(viewer))
+
+
 def test_so_many_look_at_a_time_and_one_who_goes_makes_room() -> None:
     viewing = Viewing()
-    looking = [viewing.watching() for _ in range(MOST_SOCKETS)]
+    looking = [viewing.watching(come(viewing)) for _ in range(MOST_SOCKETS)]
     for one in looking:
         one.__enter__()
-    with pytest.raises(RateLimited), viewing.watching():
+    with pytest.raises(RateLimited, match=f"{MOST_SOCKETS} viewers"), viewing.watching(come(viewing)):
         pass
     looking[0].__exit__(None, None, None)
-    with viewing.watching():
+    with viewing.watching(come(viewing)):
+        pass
+
+
+def test_one_viewer_takes_few_of_the_places_and_does_not_come_again_and_again() -> None:
+    clock = Clock()
+    viewing = Viewing(clock)
+    viewer = come(viewing)
+    with contextlib.ExitStack() as looking:
+        for _ in range(MOST_SOCKETS_EACH):
+            clock.pass_s(1)
+            looking.enter_context(viewing.watching(viewer))
+        with pytest.raises(RateLimited, match="times already"):
+            looking.enter_context(viewing.watching(viewer))
+    with pytest.raises(RateLimited, match="within a second"):
+        come_and_go(viewing, viewer, times=MOST_A_SECOND)
+
+
+def test_all_that_a_viewer_sends_by_all_of_their_sockets_is_limited_and_large_messages_count_as_many() -> None:
+    clock = Clock()
+    viewing = Viewing(clock)
+    viewer, other = come(viewing), come(viewing)
+    for _ in range(3):
+        clock.pass_s(1)
+        viewing.receive(viewer, 60_000)
+        viewing.receive(viewer, 60_000)
+        viewing.receive(viewer, 60_000)
+    with pytest.raises(RateLimited, match="within a second"):
+        viewing.receive(viewer, 60_000)
+    viewing.receive(other, 60_000)
+
+
+def test_few_things_that_a_viewer_asked_for_are_under_way_at_a_time() -> None:
+    viewing = Viewing()
+    viewer = viewing.guest("req_1", "ana")
+    assert viewing.guest("req_1", "ana") is viewer
+    with pytest.raises(RateLimited, match="under way"):
+        ask(viewing, viewer, times=MOST_A_SECOND)
+    with viewing.answering(viewer):
         pass

@@ -102,7 +102,7 @@ export class Timeline {
     const shots = [["Before", before], ["After", after]].filter(([, shot]) => shot);
     const views = (isLarge) => shots.map(([name, shot]) => el("figure", { className: "shot" },
       el("span", { className: "frame", style: { "--ratio": (shot.width / shot.height).toFixed(4) } },
-        el("img", { src: `data:image/webp;base64,${shot.data}`, alt: isLarge ? `${name}: the page` : "" }),
+        el("img", { src: `data:image/${shot.data.startsWith("/9j/") ? "jpeg" : "webp"};base64,${shot.data}`, alt: isLarge ? `${name}: the page` : "" }),
         shot === marked && target && mark(target, shot)),
       el("figcaption", {}, name)));
     const open = () => {

@@ -1,0 +1,137 @@
+"""Finds the fields for secrets that no script of a page finds, because they are in closed shadow roots."""
+
+import asyncio
+import contextlib
+from collections import Counter
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+from weakref import WeakKeyDictionary
+
+from playwright.async_api import CDPSession, Frame
+from playwright.async_api import Error as PlaywrightError
+
+from browser_service.host.scripts import script
+from shared.frames import Box
+
+_MOST_FIELDS: Final = 100
+"""Of so many fields of a renderer it is asked which ones are in closed roots."""
+_MOST_NODES: Final = 20_000
+"""Of a larger document it is not asked: Chromium tells of all that is beside what it tells of."""
+_SEARCHES: Final = ("<input>", "<textarea>")
+_OF_ITS_PARENT: Final = "does not have a separate CDP session"
+_CLOSED_SECRET: Final = script("closed_secret")
+_GROUP: Final = "closed-fields"
+
+
+class Found(NamedTuple):
+    """Is what a frame's scripts found: so many fields, in the document that began then."""
+
+    fields: int
+    began: float
+
+
+class UnknownPlaceError(Exception):
+    """There may be a secret, and nobody knows where."""
+
+
+class ClosedFields:
+    """Asks Chromium how many fields there are. Where scripts found as many, none is in a closed root."""
+
+    def __init__(self) -> None:
+        self._sessions: WeakKeyDictionary[Frame, tuple[float, CDPSession | None]] = WeakKeyDictionary()
+        """Has the session of each document that another renderer draws than its parent; of others none."""
+        self._asking = asyncio.Lock()
+
+    async def count(self, cdp: CDPSession | None) -> int:
+        """Return how many fields there are in the main frame and those that the same renderer draws."""
+        if cdp is None:
+            return 0
+        async with self._asking:
+            return await _count(cdp)
+
+    async def boxes(self, cdp: CDPSession, found: Mapping[Frame, Found], total: int) -> dict[Frame, list[Box]]:
+        """Map the main frame, and frames with a renderer of their own, to where fields are in them that show a secret
+        and are in closed roots. `found` has the main frame first, of which there are `total`. Raises
+        UnknownPlaceError."""
+        async with self._asking:
+            main, *inner = found
+            sessions = {main: cdp}
+            for frame in inner:
+                if (session := await self._session(frame, found[frame].began)) is not None:
+                    sessions[frame] = session
+            known = Counter[Frame]()
+            for frame, facts in found.items():
+                known[_drawn_with(frame, sessions)] += facts.fields
+            totals = [total, *await asyncio.gather(*(_count(sessions[frame]) for frame in [*sessions][1:]))]
+            asked = zip(sessions.items(), totals, strict=True)
+            boxes = await asyncio.gather(*(_boxes(each, known[frame], total) for (frame, each), total in asked))
+            return dict(zip(sessions, boxes, strict=True))
+
+    async def _session(self, frame: Frame, began: float) -> CDPSession | None:
+        of, session = self._sessions.get(frame, (None, None))
+        if of == began:
+            return session
+        if session is not None:
+            with contextlib.suppress(PlaywrightError):
+                await session.detach()
+        try:
+            session = await frame.page.context.new_cdp_session(frame)
+        except PlaywrightError as error:
+            if _OF_ITS_PARENT not in str(error):
+                raise
+            session = None
+        self._sessions[frame] = began, session
+        return session
+
+
+def _drawn_with(frame: Frame, sessions: Mapping[Frame, CDPSession]) -> Frame:
+    """Return the outermost frame that the same renderer draws."""
+    while frame not in sessions and frame.parent_frame is not None:
+        frame = frame.parent_frame
+    return frame
+
+
+async def _count(cdp: CDPSession) -> int:
+    searches = [cdp.send("DOM.performSearch", {"query": query}) for query in _SEARCHES]
+    _, *results, _ = await asyncio.gather(cdp.send("DOM.enable"), *searches, cdp.send("DOM.disable"))
+    return int(sum(result["resultCount"] for result in results))
+
+
+async def _boxes(cdp: CDPSession, known: int, total: int) -> list[Box]:
+    if total == known:
+        return []
+    counted = await cdp.send("Memory.getDOMCounters")
+    if total > _MOST_FIELDS or counted["nodes"] > _MOST_NODES:
+        raise UnknownPlaceError
+    try:
+        await cdp.send("DOM.getDocument", {"depth": 0})
+        places = await asyncio.gather(*(_place(cdp, node_id) for node_id in await _nodes(cdp)))
+    finally:
+        await asyncio.gather(cdp.send("Runtime.releaseObjectGroup", {"objectGroup": _GROUP}), cdp.send("DOM.disable"))
+    return [place for place in places if place is not None]
+
+
+async def _nodes(cdp: CDPSession) -> list[int]:
+    """Return the protocol's ids of all fields."""
+    nodes = list[int]()
+    for query in _SEARCHES:
+        search = await cdp.send("DOM.performSearch", {"query": query})
+        if search["resultCount"]:
+            part = {"searchId": search["searchId"], "fromIndex": 0, "toIndex": min(search["resultCount"], _MOST_FIELDS)}
+            nodes += (await cdp.send("DOM.getSearchResults", part))["nodeIds"]
+    return nodes
+
+
+async def _place(cdp: CDPSession, node_id: int) -> Box | None:
+    """Return where the field is in the window, if it shows a secret that is in a closed root."""
+    resolved = await cdp.send("DOM.resolveNode", {"nodeId": node_id, "objectGroup": _GROUP})
+    object_id = resolved["object"]["objectId"]
+    asked = {"functionDeclaration": _CLOSED_SECRET, "objectId": object_id, "arguments": [{"objectId": object_id}]}
+    shows = (await cdp.send("Runtime.callFunctionOn", {**asked, "returnByValue": True}))["result"].get("value")
+    if shows is False:
+        return None
+    if shows is not True:
+        raise UnknownPlaceError
+    (quad, *_) = (await cdp.send("DOM.getContentQuads", {"nodeId": node_id}))["quads"]
+    left, top = min(quad[::2]), min(quad[1::2])
+    return Box(x=left, y=top, width=max(quad[::2]) - left, height=max(quad[1::2]) - top)
