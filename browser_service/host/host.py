@@ -82,7 +82,9 @@ class LocalHost:
         rules = RequestRules(limits.act_rules, self._live_pages, self._log.emit)
         self._guard = BrowserGuard(policy, limits.act_rules, rules.refuses)
         parts = (self.pages, self._log, self.dialogs, policy, limits)
-        self._congestion = Congestion(self._browsers, lambda: launcher.driver, lambda: bool(self.running))
+        self._congestion = Congestion(
+            self._browsers, lambda: launcher.driver, lambda: bool(self.running), launcher.record_processes
+        )
         self._registry = PageRegistry(
             *parts,
             downloads=self.downloads,

@@ -12,7 +12,7 @@ import asyncio
 import contextlib
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from math import inf
 from typing import Final
 
@@ -50,7 +50,8 @@ _BUSY: Final = 0.8
 _CALM_S: Final = 1.0
 """One that floods no more for so long is free again."""
 _HEAVY_S: Final = 0.2
-_DEAR_S: Final = 3.0
+_DEAR_S: Final = 6.0
+"""An honest page that loads 300 files twice comes to 2 s, and on a busy machine to more than 3."""
 _WITHIN_S: Final = 15.0
 """A renderer is ended of which turns that cost more than the first come to the second within this time."""
 _MOST_TURNS: Final = 100
@@ -82,11 +83,13 @@ class Congestion:
         browsers: Callable[[], Sequence[CDPSession]],
         driver: Callable[[], psutil.Process | None],
         busy: Callable[[], bool],
+        on_held: Callable[[Iterable[psutil.Process]], object],
         dear_s: float = _DEAR_S,
     ) -> None:
-        """`browsers`: a session of Chromium's for each browser that is watched; `busy`: says whether calls run; a
-        renderer is ended whose turns cost `dear_s`."""
-        self._browsers, self._load, self._busy = browsers, Load(driver), busy
+        """`browsers`: a session of Chromium's for each browser that is watched; `busy`: says whether calls run;
+        `on_held` is told which renderers are being stopped, before one is; a renderer is ended whose turns cost
+        `dear_s`."""
+        self._browsers, self._load, self._busy, self._on_held = browsers, Load(driver), busy, on_held
         self._offences = Offences(dear_s)
         self._ended_at = -_ANSWERS_WITHIN_S
         self._latest = Usage(-inf, 0.0, {})
@@ -141,6 +144,7 @@ class Congestion:
         _log.info("a page keeps the browser from answering; its renderer is stopped for a while", pid=renderer.pid)
         try:
             before = self._load.shared()
+            self._on_held(self._held)
             renderer.suspend()
             await self._answered(browser)
             turn_s = _TURN_S if self._load.shared() - before < _HEAVY_S else _SHORT_TURN_S
@@ -158,6 +162,7 @@ class Congestion:
             self._held.pop(renderer, None)
             with contextlib.suppress(psutil.Error):
                 renderer.resume()
+            self._on_held(self._held)
 
     async def _others_are_served(self, browser: CDPSession) -> bool:
         """Leave a renderer stopped until the browser answers soon. Returns False if it does not, so that something else

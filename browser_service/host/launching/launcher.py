@@ -1,6 +1,7 @@
 """Runs the browsers of all sessions: starts one when it is needed, knows if it still lives, and ends it."""
 
 import asyncio
+from collections.abc import Iterable
 from pathlib import Path
 
 import psutil
@@ -9,7 +10,7 @@ from playwright.async_api import Error as PlaywrightError
 
 from browser_service.host import errors
 from browser_service.host.close import bounded
-from browser_service.host.launching.driver import start_driver
+from browser_service.host.launching.driver import Started, start_driver
 from browser_service.host.launching.errors import ATTEMPTS, install_hint, setup_hint, start_timeout
 from browser_service.host.launching.executables import is_installed
 from browser_service.host.launching.options import LaunchOptions
@@ -33,8 +34,10 @@ class Launcher:
     One lock guards all starts and ends, and the loan of the profile to a person.
     """
 
-    def __init__(self, options: LaunchOptions) -> None:
+    def __init__(self, options: LaunchOptions, early: asyncio.Task[Started] | None = None) -> None:
+        """`early` is the driver that is to be used first, which may still be starting."""
         self.options = options
+        self._early = early
         self.pool = Pool(options.max_instances)
         self.profile = Profile(options.profile_dir, options.file_damage)
         self.killed_before = False
@@ -42,10 +45,12 @@ class Launcher:
         self.gates = Gates(options.policy, options.proxy)
         self.starter = BrowserStarter(options, self.profile, self.gates)
         self._orphans = Orphans(options.profile_dir)
+        self._held = list[psutil.Process]()
         self._lock = asyncio.Lock()
         self._playwright: Playwright | None = None
         self._driver: WatchedProcess | None = None
         self._context: BrowserContext | None = None
+        self._shared: Browser | None = None
         self._browser_id = ""
         self._processes: list[WatchedProcess] = []
         self._end_reason = ""
@@ -89,8 +94,9 @@ class Launcher:
         if home is None or not self._driver_runs:
             return False
         if home is self._context:
-            return all(process.runs for process in self._processes) and _connected(home)
-        return bool(self.pool.id_of(home)) and _connected(home)
+            connected = self._shared is None or self._shared.is_connected()
+            return connected and all(process.runs for process in self._processes)
+        return self.pool.runs(home)
 
     def browser_id(self, home: Home) -> str:
         """Return the id of this start of the browser."""
@@ -175,9 +181,10 @@ class Launcher:
                 self.end_reason()
                 self._given_up += self._context is not None
                 self._context = await self._start_shared()
+                self._shared = self._context.browser
                 self._processes = browsers_of(self._driver, self.options.profile_dir)
                 self._browser_id = new_id()
-                self._record_processes()
+                self.record_processes()
             return self._context
 
     async def _start_shared(self) -> BrowserContext:
@@ -200,7 +207,7 @@ class Launcher:
             browser = await self.starter.start_other(playwright, kind)
         except TimeoutError:
             raise await self._end_start() from None
-        self._record_processes()
+        self.record_processes()
         return browser
 
     async def _end_start(self) -> BrowserLaunchFailed:
@@ -212,14 +219,17 @@ class Launcher:
         """Return Playwright with a driver that runs. Before a new driver starts, all that a dead one left is ended."""
         if self._playwright is None or not self._driver_runs:
             await self._end()
-            self._playwright, driver = await start_driver()
+            early, self._early = self._early, None
+            self._playwright, driver = await (early or start_driver())
             self._driver = WatchedProcess(driver) if driver else None
         return self._playwright
 
-    def _record_processes(self) -> None:
-        """Record these processes, so that the next service finds them if this one is killed."""
+    def record_processes(self, held: Iterable[psutil.Process] | None = None) -> None:
+        """Record these processes, so that the next service finds them if this one is killed. Renderers that are `held`
+        now, until others are told, would stay stopped without their browser."""
+        self._held = self._held if held is None else [*held]
         if self.driver is not None:
-            self._orphans.record([self.driver, *children_of(self.driver)])
+            self._orphans.record([self.driver, *children_of(self.driver), *self._held])
 
     def confirm_profile(self) -> None:
         """Note that the cookies of a person's window, or of a killed service, are known and saved."""
@@ -288,8 +298,3 @@ class Launcher:
             browser = context.browser if self.attached else None  # closing its context would close the person's tabs
             await bounded(browser.close() if browser is not None else context.close())
         await asyncio.to_thread(end_all, processes)  # one that is left keeps the profile locked
-
-
-def _connected(home: Home) -> bool:
-    browser = home.browser if isinstance(home, BrowserContext) else home
-    return browser is None or browser.is_connected()

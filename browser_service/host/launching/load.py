@@ -1,6 +1,8 @@
 """Reads from the system how much of the processors the driver, the browsers and their renderers use."""
 
 import contextlib
+import os
+import sys
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -15,6 +17,8 @@ _NETWORK: Final = "--utility-sub-type=network.mojom.NetworkService"
 _BROWSER: Final = "browser"
 _CHILDLESS: Final = frozenset({_RENDERER, _NETWORK})
 _TOLD: Final = Path("/proc/thread-self/children").exists()
+_OF_PROCESS: Final = 2
+"""Makes of the inverted id of a process, three bits up, the clock of what it used (see clock_getcpuclockid)."""
 _WORKING_S: Final = 0.02
 """The processes that all share are at work, and not just starved by other programs, when they use so much."""
 _FLOODING_S: Final = 0.02
@@ -55,8 +59,8 @@ class Load:
         self._kinds = dict[psutil.Process, str]()
 
     def look_up(self) -> None:
-        """Look which browsers and renderers run. This reads some 50 small files: 2 ms, and many times that in a thread,
-        which would have to wait for its turn after each."""
+        """Look which browsers and renderers run. This reads some 50 small files: 0.5 ms, and many times that in a
+        thread, which would have to wait for its turn after each."""
         self._of, known = self._driver(), {each.pid: each for each in self._kinds}
         found, left = dict[psutil.Process, str](), [self._of] if self._of is not None else []
         while left:
@@ -76,16 +80,19 @@ class Load:
         return Usage(time.monotonic(), self.shared(), {each: self.of(each) for each in self._all(_RENDERER)})
 
     def shared(self) -> float:
-        """Return what driver and browsers have used so far, s. This reads a few files: 0.1 ms."""
+        """Return what driver and browsers have used so far, s."""
         driver = [self._of] if self._of is not None else []
         return sum(map(self.of, (*driver, *self._all(_BROWSER, _NETWORK))))
 
     @staticmethod
     def of(process: psutil.Process) -> float:
-        """Return what one process has used so far, s."""
+        """Return what one process has used so far, s. Linux has a clock of it, which is read in a fifteenth of the
+        time that psutil takes."""
         try:
+            if sys.platform == "linux":
+                return time.clock_gettime(~process.pid << 3 | _OF_PROCESS)
             times = process.cpu_times()
-        except psutil.Error:
+        except (OSError, psutil.Error):
             return 0.0
         return float(times.user + times.system)
 
@@ -99,12 +106,23 @@ def _children(process: psutil.Process, known: Mapping[int, psutil.Process]) -> l
     if not _TOLD:
         return children_of(process)
     found = list[psutil.Process]()
-    with contextlib.suppress(OSError):
-        for task in Path(f"/proc/{process.pid}/task").iterdir():
+    with contextlib.suppress(OSError), os.scandir(f"/proc/{process.pid}/task") as tasks:
+        for task in tasks:
             with contextlib.suppress(OSError, psutil.Error):  # one of them has just ended
-                ids = map(int, (task / "children").read_text().split())
+                ids = map(int, _read(f"{task.path}/children").split())
                 found += [known.get(each) or psutil.Process(each) for each in ids]
     return found
+
+
+def _read(path: str) -> bytes:
+    """Return a small file's bytes, in a tenth of the time that a file object takes."""
+    file, read = os.open(path, os.O_RDONLY), b""
+    try:
+        while more := os.read(file, 4_096):
+            read += more
+    finally:
+        os.close(file)
+    return read
 
 
 def _kind(process: psutil.Process) -> str:

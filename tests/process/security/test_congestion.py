@@ -3,7 +3,7 @@
 import asyncio
 import sys
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from typing import cast
 
@@ -71,8 +71,10 @@ async def driver_of(browser: str) -> AsyncIterator[tuple[psutil.Process, psutil.
 
 
 @asynccontextmanager
-async def watching(browser: Browser, driver: psutil.Process) -> AsyncIterator[Congestion]:
-    congestion = Congestion(lambda: [cast("CDPSession", browser)], lambda: driver, lambda: True, dear_s=0.4)
+async def watching(
+    browser: Browser, driver: psutil.Process, on_held: Callable[[Iterable[psutil.Process]], object] = list
+) -> AsyncIterator[Congestion]:
+    congestion = Congestion(lambda: [cast("CDPSession", browser)], lambda: driver, lambda: True, on_held, dear_s=0.4)
     task = asyncio.ensure_future(congestion.run())
     try:
         async with asyncio.timeout(20):
@@ -102,10 +104,14 @@ async def test_a_renderer_is_stopped_until_the_browser_answers_and_goes_on_until
 
 
 async def test_what_is_stopped_goes_on_when_nobody_watches_any_more() -> None:
+    noted: list[tuple[list[psutil.Process], bool]] = []
     async with driver_of(SPIN) as (driver, renderer):
-        async with watching(Browser(lambda: stopped(renderer), time.monotonic), driver):
+        flooded = Browser(lambda: stopped(renderer), time.monotonic)
+        async with watching(flooded, driver, lambda held: noted.append(([*held], stopped(renderer)))):
             await until(lambda: stopped(renderer))
         await until(lambda: not stopped(renderer))
+    assert noted[0] == ([renderer], False), "before it is stopped, for a service that is killed meanwhile"
+    assert noted[-1] == ([], False)
 
 
 async def test_a_renderer_is_not_stopped_where_the_browser_is_late_without_working() -> None:

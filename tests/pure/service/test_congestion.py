@@ -55,7 +55,7 @@ def test_a_renderer_that_is_stopped_now_and_then_is_never_ended_but_one_that_goe
     clock = Clock()
     offences = Offences(clock=clock)
     for _ in range(20):
-        assert not offences.add(CALM, 0.9)
+        assert not offences.add(CALM, 1.8)
         clock.pass_s(5)
-    assert [offences.add(each, 1.1) for each in (LOUD, CALM, LOUD, LOUD)] == [False, False, False, True]
+    assert [offences.add(each, 2.1) for each in (LOUD, CALM, LOUD, LOUD)] == [False, False, False, True]
     assert not any(offences.add(CALM, 0.1) for _ in range(100)), "what costs little is not counted"
