@@ -1,16 +1,19 @@
 """Builds the service's application, and starts and stops its parts in order."""
 
 import asyncio
+import functools
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
+from urllib.parse import urlsplit
 
 import structlog
 from fastapi import FastAPI
 
 from browser_service.host.host import LocalHost
+from browser_service.host.launching.driver import Started
 from browser_service.host.launching.launcher import Launcher
 from browser_service.host.launching.options import LaunchOptions
 from browser_service.host.seam import HostLimits
@@ -34,10 +37,16 @@ log = structlog.get_logger(__name__)
 
 
 def browser_host(
-    options: LaunchOptions, handlers: Handlers, artifacts: Artifacts, policy: UrlPolicy, limits: HostLimits
+    options: LaunchOptions,
+    handlers: Handlers,
+    artifacts: Artifacts,
+    policy: UrlPolicy,
+    limits: HostLimits,
+    *,
+    early: asyncio.Task[Started] | None = None,
 ) -> LocalHost:
-    """Make the host that starts or attaches to a browser."""
-    return LocalHost(Launcher(options), handlers, artifacts, policy, limits)
+    """Make the host that starts or attaches to a browser, by a driver that may be starting already."""
+    return LocalHost(Launcher(options, early), handlers, artifacts, policy, limits)
 
 
 def create_app(
@@ -50,10 +59,15 @@ def create_app(
     """Build the service. `make_host` makes the back half; `carrier` wraps it if it runs elsewhere; limits and claims go
     by `clock`."""
 
-    def own_hosts() -> set[str]:
-        return {*loopback_hosts(app.state.port), *settings.allowed_hosts}
+    @functools.cache
+    def hosts_at(port: int) -> frozenset[str]:
+        named = {urlsplit(url).netloc for url in (settings.local_url(port), settings.people_url(port))}
+        return frozenset((*loopback_hosts(port), *settings.allowed_hosts, *(named - {""})))
 
-    def refused_hosts() -> set[str]:
+    def own_hosts() -> frozenset[str]:
+        return hosts_at(app.state.port)
+
+    def refused_hosts() -> frozenset[str]:
         """Return the hosts that no page may open: the port of the figures needs no token."""
         figures = app.state.metrics_port
         return own_hosts() | {*(loopback_hosts(figures) if figures else ())}
@@ -70,6 +84,7 @@ def create_app(
         docs_url=None,
         redoc_url=None,
         openapi_url=None,
+        telemetry={"tracing": False, "metrics": False, "logs": False},
     )
     app.state.port = settings.port
     app.state.metrics_port = None
@@ -86,7 +101,7 @@ def create_app(
     return app
 
 
-def _wrap(app: FastAPI, own_hosts: Callable[[], set[str]], *, metrics_local: bool) -> None:
+def _wrap(app: FastAPI, own_hosts: Callable[[], frozenset[str]], *, metrics_local: bool) -> None:
     """Put around the application what sees each request before it, the last one first."""
     app.add_middleware(Edge, allowed_hosts=own_hosts, reply=faults.error_response)
     app.add_middleware(faults.RequestId)

@@ -52,7 +52,7 @@ def launch_options(settings: Settings, policy: UrlPolicy) -> LaunchOptions:
     )
 
 
-def url_policy(settings: Settings, own_hosts: Callable[[], set[str]]) -> UrlPolicy:
+def url_policy(settings: Settings, own_hosts: Callable[[], frozenset[str]]) -> UrlPolicy:
     """Build the URL policy. `own_hosts` returns the service's own names, because its port may be chosen later."""
     return UrlPolicy(
         own_hosts=own_hosts,

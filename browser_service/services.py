@@ -75,7 +75,7 @@ class Services:
         *,
         make_host: MakeHost,
         port: Callable[[], int],
-        own_hosts: Callable[[], set[str]],
+        own_hosts: Callable[[], frozenset[str]],
     ) -> None:
         """`make_host` makes the host, and `carrier` wraps it if it runs elsewhere; limits and claims go by `clock`;
         `port` and `own_hosts` return what may be chosen later."""
@@ -116,7 +116,8 @@ class Services:
 
     def _serve_clients(self, clock: Clock, port: Callable[[], int]) -> None:
         settings, clients = self.settings, self.clients
-        self.requests = HumanInbox(self.host, self.secret)
+        self.people_url: Callable[[], str] = lambda: settings.people_url(port())
+        self.requests = HumanInbox(self.host, self.secret, lambda: self.people_url() or settings.local_url(port()))
         self.told = ToldPages()
         self.viewing = Viewing(clock)
         self.wall = Wall(self.directory, clients)
@@ -124,7 +125,7 @@ class Services:
         self.notifier = Notifier(
             desktop=settings.notify == "desktop",
             webhook=settings.notify_webhook,
-            link=lambda request_id: f"{settings.scheme}://127.0.0.1:{port()}{self.requests.link(request_id)}",
+            link=self.requests.link,
             open_link=partial(open_link, settings.data_dir),
         )
         tell = lambda client_id, text: clients.notify(client_id, Notice(text=text))  # noqa: E731 - one expression
@@ -142,6 +143,7 @@ class Services:
             *(host, directory, clients, self.journal, self.seal, self.storage, self.origins, self.downloads),
             secrets=self.secrets,
             on_person=self.notifier.notify,
+            people_url=self.people_url,
         )
         self.host_calls = host_calls = HostCalls(
             *(host, directory, clients, feed, ledger.register, self.vault, self.quotas, self.origins, self.policy),

@@ -5,15 +5,16 @@ It is long because all settings stand here, each with what users read of it.
 
 from pathlib import Path
 from typing import Annotated, Literal, Self
+from urllib.parse import urlsplit
 
 import platformdirs
 from pydantic import AliasChoices, Field, ValidationInfo, field_validator, model_validator
 from pydantic_settings import NoDecode, SettingsConfigDict
 
-from browser_service.security.hosts import header_host, host_name
+from browser_service.security.hosts import header_host, host_name, public_origin
 from browser_service.security.url_rules import MOST_RULES, url_rule
 from client.config_file import FileSettings
-from shared.loopback import exposure, is_loopback
+from shared.loopback import exposure, is_loopback, reachable
 from shared.wire import APP_NAME, DEFAULT_PORT
 
 Names = Annotated[tuple[str, ...], NoDecode]
@@ -37,6 +38,11 @@ class Settings(FileSettings):
     )
     allowed_hosts: Names = Field(
         default=(), description="Further values of the Host header to accept (`name:port`), separated by commas."
+    )
+    public_url: str | None = Field(
+        default=None,
+        description="Address by which people reach the service, such as https://browse.example.com: the links that "
+        "they get have it, and its Host header is accepted. By default the address to listen on.",
     )
     allow_remote: bool = Field(
         default=False, description="Listen beyond loopback, which needs a certificate or behind_proxy."
@@ -302,6 +308,11 @@ class Settings(FileSettings):
     def _values_of_the_host_header(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(map(header_host, value))
 
+    @field_validator("public_url")
+    @classmethod
+    def _origin(cls, value: str | None) -> str | None:
+        return value and public_origin(value)
+
     @field_validator("upload_roots", mode="before")
     @classmethod
     def _split_paths(cls, value: object) -> object:
@@ -344,9 +355,23 @@ class Settings(FileSettings):
             self.host, allowed=self.allow_remote, encrypted=encrypted, behind_proxy=self.behind_proxy
         ):
             raise ValueError(problem)
+        address = urlsplit(self.public_url or "https://")
+        if not (address.scheme == "https" or self.behind_proxy or is_loopback(address.hostname or "")):
+            raise ValueError(
+                f"--public-url {self.public_url} is reached from elsewhere, where the wall is shown over TLS alone; "
+                "write https://, or give --behind-proxy where something in front encrypts"
+            )
         if self.metrics_enabled and not is_loopback(self.metrics_host) and not self.allow_remote:
             raise ValueError(f"--metrics-host {self.metrics_host} is reached from elsewhere; give --allow-remote")
         return self
+
+    def people_url(self, port: int) -> str:
+        """Return the address that people's links have; empty where only that for this machine is known."""
+        return self.public_url or ("" if is_loopback(reachable(self.host)) else self.local_url(port))
+
+    def local_url(self, port: int) -> str:
+        """Return the address by which this machine reaches the service."""
+        return f"{self.scheme}://{reachable(self.host)}:{port}"
 
     @property
     def scheme(self) -> str:

@@ -147,6 +147,7 @@ class Chat:
 
         async def report(event: CallMoved) -> None:
             if event.request is not None:
+                self.service.people_url = event.people_url or self.service.url
                 on_human_request(event.request)
             await report_progress(next(steps), None, event.progress)
 

@@ -119,7 +119,7 @@ class Connection:
     async def call_tool(
         self, ctx: Context, params: protocol.CallToolRequestParams
     ) -> protocol.CallToolResult | protocol.InputRequiredResult:
-        if params.name in cards.OF_CARD:
+        if params.name in cards.OF_CARD and _shows_cards(ctx):  # else a model could be told to: no frame is round it
             return await self._card(ctx, params.name, params.arguments or {})
         if params.name not in catalogue.NAMES:
             allowed = filter(self._chat(ctx).limits.lists, catalogue.ACTIONS.values())
@@ -190,7 +190,7 @@ class Connection:
         if reply.error:
             told: Json = {"code": reply.error.code, "message": reply.error.message}
         else:
-            told = {**reply.result, "wall": f"{service.url}{WALL}#/page/{page_id}"}
+            told = {**reply.result, "wall": f"{reply.result.get('wall') or service.url}{WALL}#/page/{page_id}"}
         text = protocol.TextContent(type="text", text=str(told.get("message", page_id)))
         return protocol.CallToolResult(content=[text], structured_content=told, is_error=not reply.success)
 

@@ -211,7 +211,7 @@ class Elicitation:
         message, has_links = request.question(problem), capability.url is not None
         if has_links and (request.kind == "code" or capability.form is None):
             key = self._service.credentials.person_key(request.request_id)
-            link = self._service.url + request_path(request.request_id, key)
+            link = self._service.people_url + request_path(request.request_id, key)
             link_id = request.request_id if has_link_id else None
             return protocol.ElicitRequestURLParams(message=message, url=link, elicitation_id=link_id)
         return protocol.ElicitRequestFormParams(message=message, requested_schema=request.answer_schema())

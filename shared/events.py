@@ -54,6 +54,7 @@ class CallMoved(Model):
     behind: str = ""
     elapsed_ms: int = 0
     request: HumanRequestState | None = Field(default=None, description="What a person is waited for.")
+    people_url: str = Field(default="", description="Where people reach the service, if its settings say so.")
 
     @property
     def progress(self) -> str:

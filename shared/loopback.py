@@ -11,6 +11,13 @@ def is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
+def reachable(host: str) -> str:
+    """Return the address, as URLs have it, by which this machine reaches what listens there."""
+    if host in {"", "0.0.0.0", "::"}:  # noqa: S104 - compared, not bound
+        return "127.0.0.1"
+    return f"[{host}]" if ":" in host else host
+
+
 def exposure(host: str, *, allowed: bool, encrypted: bool, behind_proxy: bool) -> str:
     """Say what is missing for listening at an address, in one line; empty if nothing is."""
     if is_loopback(host) or (allowed and (encrypted or behind_proxy)):

@@ -9,6 +9,7 @@ SERVICE: Final = (
     "host",
     "port",
     "allowed_hosts",
+    "public_url",
     "allow_remote",
     "tls_cert",
     "tls_key",

@@ -67,9 +67,10 @@ def status(*, data_dir: flags.DataDir = None, as_json: flags.AsJson = False) -> 
     found: dict[str, object] = {"running": running is not None, "dataDir": str(settings.data_dir)}
     if running:
         now = instance.readiness(running.url)
-        found |= {"pid": running.pid, "url": running.url, "version": running.version}
+        found |= {"pid": running.pid, "url": running.url, "wall": running.url, "version": running.version}
         found |= {name: now.get(name) for name in ("pages", "parked", "browsers", "memoryMb", "memoryLimitMb")}
         if account := running_settings(running, settings):
+            found["wall"] = account.changed.get("public_url") or running.url
             found |= {"settings": account.changed, "afterRestart": account.after_restart}
             difference = account.difference
     if as_json:
@@ -135,7 +136,7 @@ def _say_status(status: dict[str, object]) -> None:
     output.say("The service is running.", "green")
     output.say(f"  process  {status['pid']}")
     output.say(f"  URL      {status['url']}")
-    output.say("  watch    browse-together show")
+    output.say(f"  wall     {status['wall']}, where this lets you in: browse-together show")
     output.say(f"  version  {status['version']}")
     output.say(f"  pages    {status['pages']}, {status['parked']} of them parked")
     output.say(f"  browsers {status['browsers']}, with {status['memoryMb']} of {status['memoryLimitMb']} MB")

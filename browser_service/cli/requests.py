@@ -44,7 +44,7 @@ def show(context: typer.Context, *, data_dir: flags.DataDir = None, as_json: fla
         output.show_rows(_COLUMNS, [[_row(request) for request in waiting]])
         output.say("Answer with `requests done ID` or `requests refuse ID`, or in your own browser:")
         for request in waiting:
-            output.say(f"{service.url}{request['link']}")
+            output.say(str(request["link"]))
 
 
 @requests.command()

@@ -38,7 +38,7 @@ def show(
     with Client(settings.data_dir, operator=True) as service:
         link = service.post(wire.WALL_LINK, {"readOnly": read_only, "name": account()})
     shown = f"&page={page}" if page else ""
-    url = f"{service.url}{wire.WALL}#{link['code']}{shown}"
+    url = f"{link['url']}{shown}"
     if as_json:
         output.say_json({"url": url, "worksForS": link["worksForS"], "readOnly": read_only})
     else:

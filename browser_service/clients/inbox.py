@@ -1,10 +1,11 @@
 """Shows people what agents ask of them, and takes their answers."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
 import structlog
-from pydantic import Field, ValidationError
+from pydantic import Field, StringConstraints, ValidationError
 
 from browser_service.host.seam import SessionHost
 from browser_service.security.auth import Identity
@@ -24,7 +25,7 @@ class Resolution(Model):
     """Parses the body of an answer. `by` counts only if the account's own command line sends it."""
 
     state: Literal["done", "refused"] = "done"
-    answer: str = Field(default="", max_length=2_000, repr=False)
+    answer: Annotated[str, StringConstraints(strip_whitespace=True)] = Field(default="", max_length=2_000, repr=False)
     reason: str = Field(default="", max_length=500, repr=False)
     by: str = Field(default="", max_length=80)
 
@@ -36,10 +37,12 @@ class HumanInbox:
 
     host: SessionHost
     secret: str
+    address: Callable[[], str]
+    """Returns where people reach the service."""
 
     def link(self, request_id: str) -> str:
-        """Return the path at which a person answers the request, beside its page."""
-        return request_path(request_id, mint_key(self.secret, request_id))
+        """Return the link by which a person answers the request, beside its page."""
+        return self.address() + request_path(request_id, mint_key(self.secret, request_id))
 
     async def listed(self, caller: Identity) -> list[Json]:
         """Return the open requests. If the account's owner looks, note that somebody is there."""

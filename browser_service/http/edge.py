@@ -1,7 +1,7 @@
 """Refuses, before anything reads a request, what does not come from a client of this service."""
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Final
 
@@ -38,7 +38,7 @@ class Edge:
     it. Neither has our Host header with a matching Origin."""
 
     app: ASGIApp
-    allowed_hosts: Callable[[], Iterable[str]]
+    allowed_hosts: Callable[[], Collection[str]]
     reply: "ErrorReply"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -61,7 +61,7 @@ class Edge:
             raise InvalidRequest(problem, hint="Send each header once, and the path alone as the target.")
         headers = Headers(scope=scope)
         host = headers.get("host", "")
-        if host not in set(self.allowed_hosts()):
+        if host not in self.allowed_hosts():
             raise Forbidden(
                 f"The Host header {host!r} is not this service's.",
                 hint="Use http://127.0.0.1 and the port, or name further hosts in BROWSE_ALLOWED_HOSTS.",

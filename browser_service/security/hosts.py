@@ -6,6 +6,9 @@ from typing import Final
 from browser_service.security.addresses import Address, spelled_address
 from browser_service.security.web_address import host_spelling
 
+_ORIGIN: Final = re.compile(r"(?P<scheme>https?)://(?P<host>\[[0-9a-f:.]+\]|[^\s/?#@\\:\[\]]+)(:(?P<port>\d{1,5}))?/?")
+_PORTS: Final = {"http": 80, "https": 443}
+_MOST_PORT: Final = 65_535
 _HOST_NAME: Final = re.compile(r"(?!-)[\w-]{1,63}(\.[\w-]{1,63})*")
 
 
@@ -30,6 +33,20 @@ def header_host(text: str) -> str:
         guess = f"{_guess_host(text)}:{port or 8888}"
         raise ValueError(f"{text!r} is no value of the Host header. Write a name and its port, such as {guess!r}.")
     return text
+
+
+def public_origin(text: str) -> str:
+    """Return the origin that a person writes as browsers spell it. Raises ValueError for what is no origin."""
+    parts = _ORIGIN.fullmatch(text.lower())
+    host, address = parse_host(parts["host"].strip("[]")) if parts else ("", None)
+    port = int(parts["port"] or 0) if parts else 0
+    if parts is None or not (address or _HOST_NAME.fullmatch(host)) or port > _MOST_PORT:
+        raise ValueError(
+            f"{text!r} is no address of a service. Write scheme, host and, if it is not the usual one, the port, such "
+            f"as 'https://{_guess_host(text)}'; no path can be part of it."
+        )
+    scheme, shown = parts["scheme"], f":{port}" if port not in {0, _PORTS[parts["scheme"]]} else ""
+    return f"{scheme}://{f'[{host}]' if ':' in host else host}{shown}"
 
 
 def _guess_host(text: str) -> str:

@@ -131,7 +131,7 @@ class UrlPolicy:
         """Return why nothing is sent to a host, of which no more is known; "" if that is permitted."""
         if host in METADATA_HOSTS:
             return "cloud metadata addresses are never opened"
-        if f"{host}:{port}" in self.own_hosts():
+        if self._is_named(host, port):
             return "it is this service's own address"
         if self.rules.for_requests and self.rules.closes(host, port):
             return "BROWSE_URL_BLACKLIST or BROWSE_URL_WHITELIST keeps pages from it"
@@ -209,9 +209,11 @@ class UrlPolicy:
 
     def _is_own(self, name: str, address: Address | None, port: int) -> bool:
         """Recognize every name of this machine's loopback, not only the hosts that the service answers to."""
-        own_hosts = self.own_hosts()
         local = is_local(address) if address else f".{name}".endswith(".localhost")
-        return f"{name}:{port}" in own_hosts or (local and any(own.endswith(f":{port}") for own in own_hosts))
+        return self._is_named(name, port) or (local and any(own.endswith(f":{port}") for own in self.own_hosts()))
+
+    def _is_named(self, host: str, port: int) -> bool:
+        return not self.own_hosts().isdisjoint({f"{host}:{port}", host if port in _PORTS.values() else ""})
 
 
 def origin_of(url: str, base: str = "") -> str | None:

@@ -58,6 +58,8 @@ class Feed:
     downloads: Downloads
     secrets: NamedSecrets
     on_person: Callable[[PageState], None]
+    people_url: Callable[[], str]
+    """Returns where people reach the service, if that is stated."""
 
     def __post_init__(self) -> None:
         self._incarnation = ""
@@ -153,9 +155,10 @@ class Feed:
             self.on_person(page)
 
     def _for_client(self, event: CallMoved) -> CallMoved:
-        """Return the event with the client's own callId."""
+        """Return the event with the client's own callId, and with where a person answers."""
         call_id = CallKey.parse(event.call_id).call_id.partition(ASKING)[0]
-        return event.model_copy(update={"call_id": call_id})
+        people_url = self.people_url() if event.request else ""
+        return event.model_copy(update={"call_id": call_id, "people_url": people_url})
 
     def _tell_if_changed(self, page: PageState) -> None:
         """Tell clients of a page whose revision, place or title changed: most reports are only of its lease."""

@@ -2,6 +2,7 @@
 
 import html
 import json
+import re
 import webbrowser
 from pathlib import Path
 
@@ -17,7 +18,7 @@ pytestmark = pytest.mark.anyio
 
 async def test_a_webhook_is_told_once_and_follows_no_redirect(start: StartService, site: Site) -> None:
     site.page("/hook", Answer("", 307, headers={"location": "/elsewhere"}))
-    service = await start(notify_webhook=site.url("/hook"))
+    service = await start(notify_webhook=site.url("/hook"), public_url="https://browse.example.com")
     async with service.agent("Claude") as agent, service.agent() as cli:
         await agent.call("goto", pageId="cart", url=site.page("/cart", HTML) + "?token=s3cr3t")
         request_id = await pending(agent)
@@ -27,6 +28,8 @@ async def test_a_webhook_is_told_once_and_follows_no_redirect(start: StartServic
         body = json.loads(posted.body)
         assert (body["event"], body["request"]["requestId"]) == ("request", request_id)
         assert body["request"]["message"] == "Please sign in."
+        link = f"https://browse.example.com/#.+&request={request_id}"
+        assert re.fullmatch(link, body["request"]["link"])
         assert b"s3cr3t" not in posted.body
         await resolve(as_person(service, cli), request_id)
         assert (site.counts["/hook"], site.counts["/elsewhere"]) == (1, 0)

@@ -5,6 +5,7 @@ import pytest
 
 from shared import wire
 from tests.support.service import Agent, RunningService
+from tests.support.sharing import StartService
 
 pytestmark = pytest.mark.anyio
 
@@ -54,6 +55,20 @@ async def test_from_another_machine_nobody_gets_in_without_tls(service: RunningS
     async with httpx.AsyncClient(transport=elsewhere, base_url=service.base_url) as browser:
         refused = await browser.post(wire.WALL_ENTER, json={"code": code})
         assert (refused.status_code, "TLS" in refused.text) == (403, True)
+
+
+async def test_people_elsewhere_get_in_by_the_stated_address_alone(start: StartService) -> None:
+    service = await start(public_url="https://browse.example.com")
+    async with service.agent(operator=True) as owner:
+        made = (await owner.http.post(wire.WALL_LINK, json={})).json()["result"]
+    address, _, code = str(made["url"]).partition("/#")
+    assert address == "https://browse.example.com"
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app=service.app), base_url=service.base_url) as proxy:
+        other = await proxy.post(wire.WALL_ENTER, json={"code": code}, headers={"Host": "browse.example.org"})
+        assert other.status_code == 403
+        named = {"Host": "browse.example.com", "Origin": address}
+        entered = await proxy.post(wire.WALL_ENTER, json={"code": code}, headers=named)
+        assert "; Secure" in entered.headers["set-cookie"]
 
 
 async def test_the_page_may_be_come_to_by_a_link_is_in_no_frame_and_runs_its_own_scripts_alone(

@@ -24,6 +24,7 @@ def test_a_service_is_started_found_and_ended(terminal: Terminal) -> None:
         "dataDir": str(terminal.data_dir),
         "pid": status["pid"],
         "url": status["url"],
+        "wall": status["url"],
         "version": VERSION,
         "pages": 0,
         "parked": 0,

@@ -30,6 +30,7 @@ from tests.support.site import Site
 pytestmark = pytest.mark.anyio
 
 PATIENCE_S = 60
+PUBLIC = "https://browse.example.com"
 DECISION: dict[str, Any] = {"kind": "decision", "message": "Red or blue?", "choices": ["red", "blue"]}  # Any: JSON
 
 
@@ -58,7 +59,8 @@ class Person:
             self.withdrawn.set()
             raise
         empty = self.shown.qsize() <= self.nothing
-        return ElicitResult(action="accept") if empty else self.answer
+        nothing = {"answer": " "} if self.shown.qsize() > 1 else None
+        return ElicitResult(action="accept", content=nothing) if empty else self.answer
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +68,9 @@ async def service(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Ser
     directory = tmp_path_factory.mktemp("asking")
     rules = directory / "policy.toml"
     rules.write_text('[[rule]]\nname = "deletions"\ntext = ["Delete"]\n', encoding="utf-8")
-    async with service_process(directory, BROWSE_NOTIFY="off", BROWSE_POLICY_FILE=str(rules)) as running:
+    async with service_process(
+        directory, BROWSE_NOTIFY="off", BROWSE_POLICY_FILE=str(rules), BROWSE_PUBLIC_URL=PUBLIC
+    ) as running:
         yield running
 
 
@@ -194,8 +198,8 @@ async def test_nobody_is_asked_for_a_password(service: ServiceProcess, site: Sit
 class Follower:
     """Represents a person whose client shows links too: it opens the link, and answers there."""
 
-    def __init__(self, *, follows: bool = True) -> None:
-        self.follows = follows
+    def __init__(self, service: ServiceProcess, *, follows: bool = True) -> None:
+        self.service, self.follows = service, follows
         self.shown: asyncio.Queue[ElicitRequestParams] = asyncio.Queue()
 
     async def __call__(
@@ -207,10 +211,13 @@ class Follower:
         assert isinstance(params, ElicitRequestURLParams)
         if not self.follows:
             return ElicitResult(action="decline")
-        base, _, fragment = params.url.partition(f"{wire.WALL}#")
+        public, _, fragment = params.url.partition(f"{wire.WALL}#")
+        assert public == PUBLIC
         key, _, request_id = fragment.partition("&request=")
         async with httpx.AsyncClient(headers={"Authorization": f"Bearer {key}"}, trust_env=False) as http:
-            reply = await http.post(f"{base}{wire.REQUESTS}/{request_id}/resolve", json={"answer": "724 115"})
+            reply = await http.post(
+                f"{self.service.url}{wire.REQUESTS}/{request_id}/resolve", json={"answer": "724 115"}
+            )
             assert reply.is_success, reply.text
         return ElicitResult(action="accept")
 
@@ -219,7 +226,7 @@ class Follower:
 async def test_a_code_passes_the_chat_by_where_the_client_shows_links(
     service: ServiceProcess, site: Site, mode: str
 ) -> None:
-    person = Follower()
+    person = Follower(service)
     async with chat_beside(service, person, mode) as client:
         said = await asks(client, site, kind="code", message="The code, please.")
     assert said.startswith(f'The person at "Claude" gave the code at {site.url("")}. It says: 724 115')
@@ -227,7 +234,7 @@ async def test_a_code_passes_the_chat_by_where_the_client_shows_links(
 
 
 async def test_a_link_that_is_not_followed_is_a_refusal(service: ServiceProcess, site: Site) -> None:
-    async with chat_beside(service, Follower(follows=False)) as client:
+    async with chat_beside(service, Follower(service, follows=False)) as client:
         said = await asks(client, site, kind="code", message="The code, please.")
     assert said.startswith('The person at "Claude" declined: a code')
 

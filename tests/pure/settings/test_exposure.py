@@ -31,9 +31,32 @@ def test_on_loopback_nothing_need_be_said(host: str) -> None:
     assert Settings.alone({"host": host}).host == host
 
 
+@pytest.mark.parametrize(
+    ("said", "address"),
+    [
+        ({}, ""),
+        ({"host": "0.0.0.0", "allow_remote": True, **CERTIFICATE}, ""),
+        ({"host": "192.168.1.5", "allow_remote": True, **CERTIFICATE}, "https://192.168.1.5:8888"),
+        ({"host": "fd00::2", "allow_remote": True, **CERTIFICATE}, "https://[fd00::2]:8888"),
+        ({"public_url": "https://Browse.Example.com:443/"}, "https://browse.example.com"),
+        ({"public_url": "http://10.0.0.5:8080", "behind_proxy": True}, "http://10.0.0.5:8080"),
+    ],
+)
+def test_links_for_people_have_the_address_that_is_stated_or_listened_on(said: dict[str, object], address: str) -> None:
+    assert Settings.alone(said).people_url(8888) == address
+
+
 def test_what_does_not_go_together_is_refused() -> None:
     for wrong, says in (
         ({"tls_cert": Path("cert.pem")}, "--tls-cert and --tls-key belong together"),
+        (
+            {"public_url": "http://browse.example.com"},
+            "is reached from elsewhere, where the wall is shown over TLS alone",
+        ),
+        ({"public_url": "https://browse.example.com/wall"}, "Write scheme, host .+'https://browse.example.com'"),
+        ({"public_url": "browse.example.com:8888"}, "is no address of a service"),
+        ({"public_url": "https://me:key@browse.example.com"}, "is no address of a service"),
+        ({"public_url": "https://browse.example.com:70000"}, "is no address of a service"),
         ({"metrics_enabled": True, "metrics_host": "0.0.0.0"}, "--metrics-host 0.0.0.0 is reached from elsewhere"),
     ):
         with pytest.raises(ValidationError, match=says):
