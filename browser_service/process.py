@@ -11,22 +11,20 @@ import socket
 import ssl
 import tempfile
 import time
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from types import FrameType
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import structlog
 import uvicorn
-from fastapi import FastAPI
 from filelock import FileLock, Timeout
+from uvicorn.loops.auto import auto_loop_factory
 
-from browser_service.app import create_app
 from browser_service.host.launching import driver
-from browser_service.http import metrics_port
 from browser_service.observability.logging import configure
-from browser_service.security.act_rules import WrongRules, read_rules
-from browser_service.services import Services
 from browser_service.settings import Settings
 from browser_service.store.journal import JOURNAL_FILE
 from browser_service.store.journal_file import NewerJournal, check_version
@@ -36,6 +34,11 @@ from shared.errors import ServiceUnavailable
 from shared.patience import MAX_HEAD_BYTES
 from shared.secret import ensure_secret
 from shared.wire import INSTANCE_FILE, MAX_SOCKET_BYTES
+
+if TYPE_CHECKING:  # most of a start is their import: the driver starts meanwhile
+    from fastapi import FastAPI
+
+    from browser_service.services import Services
 
 _DRAIN_S = 10
 _CALLS_GO_ON_S = 3
@@ -72,11 +75,10 @@ def serve(settings: Settings) -> None:
     try:
         check_version(settings.data_dir / JOURNAL_FILE)
         check_secret(settings.data_dir)
-        check_rules(settings)
         instance.unlink(missing_ok=True)  # of one that was killed: nobody is to be sent to it
         with bind(settings) as listener:
             port = listener.getsockname()[1]
-            url = f"{settings.scheme}://{_reachable(settings.host)}:{port}"
+            url = settings.local_url(port)
             instance.write_text(json.dumps({"pid": os.getpid(), "url": url}), encoding="utf-8")
             _serve(settings, listener, port, url)
     except NewerJournal as error:
@@ -110,6 +112,8 @@ def check_secret(data_dir: Path) -> None:
 
 def check_rules(settings: Settings) -> None:
     """Raise CannotStart for rules for acts that cannot be read, naming the one that is wrong."""
+    from browser_service.security.act_rules import WrongRules, read_rules  # noqa: PLC0415 - as in `_application`
+
     try:
         read_rules(settings.rules_file)
     except WrongRules as error:
@@ -119,7 +123,7 @@ def check_rules(settings: Settings) -> None:
 class Server(uvicorn.Server):
     """Ends event streams before uvicorn waits for open responses."""
 
-    def __init__(self, config: uvicorn.Config, app: FastAPI) -> None:
+    def __init__(self, config: uvicorn.Config, app: "FastAPI") -> None:
         super().__init__(config)
         self._app = app
 
@@ -138,7 +142,7 @@ class Server(uvicorn.Server):
         ending.cancel()
 
 
-def server_config(app: FastAPI, encryption: ssl.SSLContext | None = None) -> uvicorn.Config:
+def server_config(app: "FastAPI", encryption: ssl.SSLContext | None = None) -> uvicorn.Config:
     """Return how the service is served: with bounds on all that comes before a token is looked at."""
     return uvicorn.Config(
         app,
@@ -159,11 +163,20 @@ def server_config(app: FastAPI, encryption: ssl.SSLContext | None = None) -> uvi
 
 
 def _serve(settings: Settings, listener: socket.socket, port: int, url: str) -> None:
-    app = create_app(settings)
+    with asyncio.Runner(loop_factory=auto_loop_factory()) as runner:  # uvloop where there is one
+        runner.run(_run(settings, listener, port, url))
+
+
+async def _run(settings: Settings, listener: socket.socket, port: int, url: str) -> None:
+    """Start the driver, and beside it, in a thread, all that serves; then serve until the end. Raises CannotStart."""
+    is_warm = settings.min_instances > 0 or settings.cdp_url is not None
+    early = asyncio.create_task(driver.start_driver()) if is_warm else None
+    app = await asyncio.to_thread(_application, settings, early)
+    from browser_service.http import metrics_port  # noqa: PLC0415 - as in `_application`, which has imported it
+
     app.state.port = port
     figures = metrics_port.listen(settings, port)
     app.state.metrics_port = figures and figures.getsockname()[1]
-    config = server_config(app, tls(settings))
     open_files.allow_many()  # each chat that is present holds a connection
     gc.freeze()  # what is there now stays: the collector need not look at it with every hundredth call
     gc.set_threshold(_GC_AFTER)
@@ -171,13 +184,19 @@ def _serve(settings: Settings, listener: socket.socket, port: int, url: str) -> 
     file = config_place.path()
     from_file = {"config": str(file)} if file.is_file() else {}
     log.info("listening", url=url, pid=os.getpid(), data_dir=str(settings.data_dir), **from_file)
-    server = Server(config, app)
-    failing = contextlib.suppress(SystemExit)  # uvicorn's way to end where the start failed
-    with failing, asyncio.Runner(loop_factory=config.get_loop_factory()) as runner:  # uvloop where there is one
-        runner.run(server.serve(sockets=[listener, *([figures] if figures else [])]))
+    server = Server(server_config(app, tls(settings)), app)
+    with contextlib.suppress(SystemExit):  # uvicorn's way to end where the start failed
+        await server.serve(sockets=[listener, *([figures] if figures else [])])
     if not server.started:
         failure = app.state.start_failed
         raise CannotStart(f"The service could not start: {failure or 'see the log above.'}") from failure
+
+
+def _application(settings: Settings, early: "asyncio.Task[driver.Started] | None") -> "FastAPI":
+    check_rules(settings)
+    from browser_service.app import browser_host, create_app  # noqa: PLC0415 - most of a start is this import
+
+    return create_app(settings, make_host=partial(browser_host, early=early))
 
 
 def tls(settings: Settings) -> ssl.SSLContext | None:
@@ -198,13 +217,6 @@ def bind(settings: Settings) -> socket.socket:
         raise AlreadyRunning(
             f"Port {settings.port} on {settings.host} cannot be used: {error.strerror}{by}. Choose another with --port."
         ) from error
-
-
-def _reachable(host: str) -> str:
-    """Return the address by which this machine reaches itself."""
-    if host in {"0.0.0.0", "::"}:  # noqa: S104 - compared, not bound
-        return "127.0.0.1"
-    return f"[{host}]" if ":" in host else host
 
 
 def _take(lock: FileLock, data_dir: Path) -> None:

@@ -66,23 +66,23 @@ class ServiceClient:
     """Seconds from a break of the connection in which a call is sent again."""
 
     def __init__(self, url: str, credentials: Credentials, autostart: Autostart, catalogue: str) -> None:
-        self.url = url
-        self.credentials = credentials
-        self.autostart = autostart
+        self.url = self.people_url = url
+        """Is where it is reached: by this client, and by people."""
+        self.credentials, self.autostart = credentials, autostart
         self.other_catalogue = ""
         """The fingerprint of the service's catalogue if it differs from ours, else empty."""
         self._catalogue = catalogue
-        self._last_reply = _LastReply()
-        self._background: set[asyncio.Task[None]] = set()
+        self._last_reply, self._background = _LastReply(), set[asyncio.Task[None]]()
         prover = Prover(url, credentials.data_dir, given_token=credentials.are_given)
         self._transport = ProvenTransport(prover)
-        self.http = httpx.AsyncClient(base_url=url, transport=self._transport, timeout=_TIMEOUT, trust_env=False)
+        make = functools.partial(httpx.AsyncClient, base_url=url, timeout=_TIMEOUT, trust_env=False)
+        self.http, self._streams = make(transport=self._transport), make(transport=ProvenTransport(prover))
+        """The second carries the streams of events: each call looks through all connections of its own pool."""
 
     def as_client(self, credentials: Credentials, autostart: Autostart | None = None) -> "ServiceClient":
         """Return another client of the service, which shares these connections, and may start it in another way."""
         client = copy.copy(self)
-        client.credentials = credentials
-        client.autostart = autostart or self.autostart
+        client.credentials, client.autostart = credentials, autostart or self.autostart
         return client
 
     async def call(self, call_id: str, body: Json, form: ReplyForm | None = None, attempt: int = 1) -> Reply:
@@ -191,7 +191,7 @@ class ServiceClient:
         """Hold a stream of events, of `pages` or of calls alone: the service counts the client as present meanwhile.
         Raises HTTPError if it cannot be opened."""
         path, headers = f"{wire.EVENTS}?pages={int(pages)}", self.credentials.headers()
-        async with aconnect_sse(self.http, "GET", path, headers=headers) as source:
+        async with aconnect_sse(self._streams, "GET", path, headers=headers) as source:
             if source.response.status_code == HTTPStatus.UNAUTHORIZED:
                 self.credentials.forget()
             source.response.raise_for_status()
@@ -202,6 +202,7 @@ class ServiceClient:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(within_s):
                 await asyncio.gather(*self._background)
+                await self._streams.aclose()
                 await self.http.aclose()
 
     def _may_be_back(self, delivery: _Delivery) -> bool:

@@ -19,7 +19,7 @@ from concurrent.futures import Future
 from http import HTTPStatus
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final, NamedTuple, TypeVar
+from typing import ClassVar, Final, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
 from pydantic import JsonValue
@@ -34,7 +34,7 @@ START_WITHIN_S: Final = 30.0
 END_WITHIN_S: Final = 20.0
 _ANSWER_WITHIN_S: Final = 5.0
 _PROBE_WITHIN_S: Final = 2.0
-_POLL_S: Final = 0.1
+_POLL_S: Final = 0.02
 _LOG_END_LINES: Final = 12
 _SHOWN_LOG_LINES: Final = 8
 _LOG_END_BYTES: Final = 1_000_000
@@ -177,28 +177,32 @@ def stop(instance: Instance) -> bool:
 
 
 class Autostart:
-    """Starts the service of one address in a thread, once for all callers, while the rest is still imported."""
+    """Starts the service of one address in a thread, once for all of a process's chats, while the rest is imported."""
+
+    _lock: ClassVar = threading.Lock()
+    _starts: ClassVar[dict[tuple[str, Path], Future[str]]] = {}
+    """Has the last start of each service."""
 
     def __init__(self, url: str, data_dir: Path, *, enabled: bool) -> None:
         self.enabled = enabled
         self.data_dir = data_dir
         self._url = url
         self._inherited = service_environment() if enabled else {}
-        self._lock = threading.Lock()
-        self._problem: Future[str] | None = None
 
     @property
     def is_under_way(self) -> bool:
-        return self._problem is not None and not self._problem.done()
+        problem = self._starts.get((self._url, self.data_dir)) if self.enabled else None
+        return problem is not None and not problem.done()
 
     def begin(self) -> Future[str]:
         """Return the start that is under way, or a new one. Its result is the problem, or empty."""
         with self._lock:
-            if self._problem is None or self._problem.done():
-                self._problem = Future()
-                self._problem.set_running_or_notify_cancel()  # a caller that gives up waiting must not end it
-                threading.Thread(target=self._run, args=[self._problem], daemon=True).start()
-            return self._problem
+            problem = self._starts.get((self._url, self.data_dir))
+            if problem is None or problem.done():
+                self._starts[self._url, self.data_dir] = problem = Future()
+                problem.set_running_or_notify_cancel()  # a caller that gives up waiting must not end it
+                threading.Thread(target=self._run, args=[problem], daemon=True).start()
+            return problem
 
     def _run(self, problem: Future[str]) -> None:
         settings = {"BROWSE_PORT": str(urlsplit(self._url).port or http.client.HTTP_PORT)}

@@ -19,6 +19,7 @@ import httpx
 
 from client import unavailable
 from client.instance import is_local, json_object
+from client.stream import PlainStream
 from shared.secret import is_proof, read_secret
 from shared.wire import HEALTH, NONCE
 
@@ -126,10 +127,10 @@ class _Backend(httpcore.AnyIOBackend):
         local_address: str | None = None,
         socket_options: Iterable[SocketOption] | None = None,
     ) -> httpcore.AsyncNetworkStream:
-        stream = await super().connect_tcp(host, port, timeout, local_address, socket_options)
         if self._prover.url.startswith("https:"):
+            stream = await super().connect_tcp(host, port, timeout, local_address, socket_options)
             return _BeforeTls(stream, self._prover)
-        return await _proven(stream, self._prover, timeout)
+        return await _proven(await PlainStream.open(host, port, timeout), self._prover, timeout)
 
 
 class _BeforeTls(httpcore.AsyncNetworkStream):

@@ -11,6 +11,7 @@ from pydantic_settings import NoDecode, SettingsConfigDict
 
 from client import caller
 from client.config_file import FileSettings
+from client.instance import Autostart, is_local
 from shared.loopback import is_loopback
 from shared.resources import Kind
 from shared.wire import APP_NAME, CLIENT_ID_PATTERN, DEFAULT_PORT, ID_PATTERN
@@ -104,3 +105,11 @@ class Settings(FileSettings):
                 "--plain-http where nobody can read what passes"
             )
         return self
+
+
+def begin_service(settings: Settings) -> Autostart:
+    """Return what starts the service of these settings, and let it begin where they want that."""
+    autostart = Autostart(settings.url, settings.data_dir, enabled=settings.autostart and is_local(settings.url))
+    if autostart.enabled:
+        autostart.begin()
+    return autostart

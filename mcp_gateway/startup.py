@@ -10,10 +10,10 @@ from typing import Final, NamedTuple, TypeVar
 from pydantic import ValidationError
 
 from client import caller, config_file, config_place
-from client.instance import Autostart, is_local
+from client.instance import Autostart
 from mcp_gateway import tools
 from mcp_gateway.jsonrpc import Message
-from mcp_gateway.settings import Settings
+from mcp_gateway.settings import Settings, begin_service
 from mcp_gateway.stdio.early import EarlyServer
 from mcp_gateway.transports.settings import NotUsable, TransportSettings
 from shared import variables
@@ -65,11 +65,7 @@ class Prepared(NamedTuple):
 
     def autostart(self) -> Autostart:
         """Return what starts the service, and let it begin where that is wanted."""
-        settings = self.settings
-        autostart = Autostart(settings.url, settings.data_dir, enabled=settings.autostart and is_local(settings.url))
-        if autostart.enabled:
-            autostart.begin()
-        return autostart
+        return begin_service(self.settings)
 
 
 def prepare(flags: Mapping[str, str] = _NO_FLAGS) -> Prepared:

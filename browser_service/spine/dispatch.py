@@ -66,6 +66,7 @@ class Dispatcher:
 
     def __post_init__(self) -> None:
         self._confirmations = Confirmations(self.perform, self.guard.allow)
+        self._stopping = set[asyncio.Task[None]]()
         self._workflows = Workflows(self.intake.directory, self.intake.clients, self.feed, self.perform)
 
     async def run(self, caller: Identity, request: CallRequest) -> Reply:
@@ -167,7 +168,7 @@ class Dispatcher:
 
     async def _run_to_end(self, call: FrontCall) -> Outcome:
         """Do the call, and return its outcome whatever fails. It is stopped when its caller's token ends."""
-        ending = asyncio.create_task(self._stop_at_expiry(call)) if _expires_soon(call.caller) else None
+        ending = self._stop_at_expiry(call) if _expires_soon(call.caller) else None
         try:
             return await self._do(call)
         except BrowseError as error:
@@ -179,9 +180,16 @@ class Dispatcher:
             if ending is not None:
                 ending.cancel()
 
-    async def _stop_at_expiry(self, call: FrontCall) -> None:
-        await asyncio.sleep((call.caller.expires_at or 0) - time.time())  # nothing else tells of that moment
-        await self.host_calls.stop(call.record)
+    def _stop_at_expiry(self, call: FrontCall) -> asyncio.TimerHandle:
+        """Stop a call when its caller's token ends; nothing else tells of that moment."""
+
+        def stop() -> None:
+            task = asyncio.create_task(self.host_calls.stop(call.record))
+            self._stopping.add(task)
+            task.add_done_callback(self._stopping.discard)
+
+        left_s = (call.caller.expires_at or 0) - time.time()
+        return asyncio.get_running_loop().call_later(left_s, stop)
 
     async def _do(self, call: FrontCall) -> Outcome:
         """Do the action where it belongs: in a new session, step by step, here, or on the host."""

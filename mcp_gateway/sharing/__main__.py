@@ -27,6 +27,9 @@ def main() -> None:
 
 
 def _serve(listener: socket.socket, place: Place) -> None:
+    from mcp_gateway.sharing.first import start_service  # noqa: PLC0415 - as above
+
+    first = start_service(listener)
     import asyncio  # noqa: PLC0415 - it takes long, and the folder is checked before
 
     from mcp_gateway.logs import CallersStderr  # noqa: PLC0415 - as above
@@ -36,7 +39,7 @@ def _serve(listener: socket.socket, place: Place) -> None:
     sys.stdout = sys.stderr = CallersStderr(sys.stderr)
     freeze()
     with asyncio.Runner(loop_factory=loop_factory()) as runner:
-        runner.run(SharedProcess(listener, place).run())
+        runner.run(SharedProcess(listener, place, first).run())
 
 
 if __name__ == "__main__":

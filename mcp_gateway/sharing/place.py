@@ -19,10 +19,11 @@ from typing import Final, NoReturn
 
 from shared.wire import APP_NAME, SHARED_GATEWAY, VERSION
 
-_SAME: Final = frozenset("HOME XDG_CONFIG_HOME XDG_DATA_HOME SSL_CERT_FILE SSL_CERT_DIR".split())  # noqa: SIM905 - names
+# Names are read more easily in one string (SIM905), and pathlib would be one more thing to load (PTH).
+_SAME: Final = frozenset("HOME XDG_CONFIG_HOME XDG_DATA_HOME SSL_CERT_FILE SSL_CERT_DIR".split())  # noqa: SIM905 - as said
 _SAME_PATHS: Final = ("BROWSE_CONFIG", "BROWSE_DATA_DIR")
-_INHERITED: Final = frozenset("PATH LANG TZ TMPDIR LD_LIBRARY_PATH DYLD_LIBRARY_PATH VIRTUAL_ENV".split())  # noqa: SIM905
-_ROOT: Final = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))  # noqa: PTH100, PTH120
+_INHERITED: Final = frozenset("PATH LANG TZ TMPDIR LD_LIBRARY_PATH DYLD_LIBRARY_PATH VIRTUAL_ENV".split())  # noqa: SIM905 - same
+_ROOT: Final = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))  # noqa: PTH100, PTH120 - as said
 _MOST_PATH: Final = 100
 """Bounds a socket's path; systems have 104 or 108 bytes for it."""
 _WAITING: Final = 512
@@ -199,6 +200,7 @@ def _digest(environment: Mapping[str, str]) -> str:
     written = os.stat(f"{_ROOT}/shared/written.json").st_mtime_ns  # noqa: PTH116 - as above
     parts = [VERSION, _ROOT, sys.executable, str(written)]
     parts += [f"{name}={environment[name]}" for name in sorted(environment) if _is_same(name)]
+    # Without pathlib, as above.
     parts += [f"{name}={os.path.abspath(environment[name])}" for name in _SAME_PATHS if environment.get(name)]  # noqa: PTH100
     text = "\0".join(parts).encode(errors="surrogateescape")
     return f"{zlib.crc32(text):08x}{zlib.adler32(text):08x}"  # no stranger chooses it, and hashlib takes 3 ms to load

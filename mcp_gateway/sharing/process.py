@@ -58,8 +58,10 @@ class Services:
 class SharedProcess:
     """Serves each connection of a listening socket as a chat of its own."""
 
-    def __init__(self, listener: socket.socket, place: Place) -> None:
+    def __init__(self, listener: socket.socket, place: Place, first: socket.socket | None = None) -> None:
+        """`first` is the connection of a chat that has been let in already."""
         self._listener = listener
+        self._first = first
         self._place = place
         self._services = Services()
         self._chats: set[asyncio.Task[None]] = set()
@@ -72,6 +74,9 @@ class SharedProcess:
         """Serve until no chat has come for a while."""
         logs.to_stderr("debug")
         self._listener.setblocking(False)  # noqa: FBT003 - socket's own
+        if self._first is not None:
+            self._first.setblocking(False)  # noqa: FBT003 - as above
+            self._let_in(self._first)
         accepting = asyncio.create_task(self._accept())
         while not await self._is_over():
             pass
@@ -90,10 +95,13 @@ class SharedProcess:
             if not is_own(connection):
                 connection.close()
                 continue
-            chat = asyncio.create_task(self._serve(connection))
-            self._chats.add(chat)
-            self._has_come.set()
-            chat.add_done_callback(self._chats.discard)
+            self._let_in(connection)
+
+    def _let_in(self, connection: socket.socket) -> None:
+        chat = asyncio.create_task(self._serve(connection))
+        self._chats.add(chat)
+        self._has_come.set()
+        chat.add_done_callback(self._chats.discard)
 
     async def _is_over(self) -> bool:
         """Wait while there are chats, and then for as long as is set. Returns whether none has come, and no launcher

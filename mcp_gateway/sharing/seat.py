@@ -4,41 +4,23 @@ import asyncio
 import contextlib
 import io
 import json
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
-from typing import Annotated, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from mcp.types import JSONRPCError, JSONRPCMessage, JSONRPCRequest, JSONRPCResponse, jsonrpc_message_adapter
-from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 
 from client.caller import Caller, on_behalf_of
 from mcp_gateway.arguments import take
 from mcp_gateway.connection import Connection
 from mcp_gateway.errors import encoded
 from mcp_gateway.sharing import frames
+from mcp_gateway.sharing.hello import Hello, variables
 from mcp_gateway.startup import Prepared, prepare
 from shared.wire import ATTEMPT_META, CALL_ID_META
 
 _MOST_SAID: Final = 65_536
-
-
-Spelt = Annotated[str, AfterValidator(frames.given)]
-
-
-class Hello(BaseModel):
-    """Says how a launcher was started, and what another process knew of its chat."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    arguments: list[Spelt]
-    folder: Spelt
-    client_id: str
-    """The chat's, unless its settings or its host say another."""
-    generation: int = 0
-    """How many processes have served the chat before."""
-    state: dict[str, list[str]] = {}
-    cancelled: list[str] = []
-    """The calls that were cancelled, and perhaps never came to be."""
 
 
 class Refused(Exception):
@@ -168,13 +150,7 @@ async def greeting(wire: Wire) -> Greeting:
     kind, head, body = await wire.receive()
     if kind != frames.HELLO:
         raise frames.WrongFrame("it did not say who it is")
-    return Greeting(Hello.model_validate_json(head), dict(_variables(body)))
-
-
-def _variables(text: bytes) -> Iterator[tuple[str, str]]:
-    for each in filter(None, text.split(b"\0")):
-        name, _, value = each.partition(b"=")
-        yield name.decode(errors="surrogateescape"), value.decode(errors="surrogateescape")
+    return Greeting(Hello.model_validate_json(head), dict(variables(body)))
 
 
 def _numbered(message: JSONRPCMessage, head: bytes) -> JSONRPCMessage:

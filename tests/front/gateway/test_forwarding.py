@@ -1,4 +1,8 @@
-"""Tests how a tool's call becomes a request, what happens when it breaks, and how it is cancelled."""
+"""Tests how a tool's call becomes a request, what happens when it breaks, and how it is cancelled.
+
+It is longer than 300 lines because each way in which a call can break on the way to the service has a test, and all
+use one gateway.
+"""
 
 import asyncio
 import re

@@ -1,4 +1,7 @@
-"""Tests what a reply of the service becomes for a model."""
+"""Tests what a reply of the service becomes for a model.
+
+It is longer than 300 lines because each part of a reply has a test of what becomes of it.
+"""
 
 import json
 import re

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from mcp_gateway.jsonrpc import Message
 from mcp_gateway.sharing import frames
+from mcp_gateway.sharing.hello import Hello
 from mcp_gateway.sharing.kept import Kept
 from mcp_gateway.sharing.place import NotShared, Place
-from mcp_gateway.sharing.seat import Hello
 from shared.wire import MOST_SUBSCRIBED
 
 
