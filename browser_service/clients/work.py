@@ -56,11 +56,16 @@ class Work:
             raise self._owned_error(key)
         return {"key": key, "released": False, "observed": f"nobody had claimed {key}"}
 
-    def listed(self, client_id: str) -> Json:
+    def listed(self, client_id: str, *, mine: bool) -> Json:
         claims = self._claims.held()
+        if mine:
+            claims = {key: claim for key, claim in claims.items() if self._concerns(key, claim, client_id)}
         lines = [self._line(key, claim, client_id) for key, claim in claims.items()]
-        text = "\n".join([_HEAD, *lines]) if lines else "No work is claimed."
+        text = "\n".join([_HEAD, *lines]) if lines else f"No work is claimed{' by you' * mine}."
         return {"work": [self._describe(key, claim, client_id) for key, claim in claims.items()], "text": text}
+
+    def _concerns(self, key: str, claim: Claim, client_id: str) -> bool:
+        return client_id in {claim.client_id, *(each.claim.client_id for each in self._claims.line(key))}
 
     def waiting(self, key: str) -> list[str]:
         """Return the labels of the clients that wait for a name, the first one first."""

@@ -1,6 +1,6 @@
 """Pieces of work that several agents share out among themselves: any name can be claimed."""
 
-from typing import Annotated
+from typing import Annotated, Self
 
 from pydantic import BeforeValidator, Field, StringConstraints
 
@@ -69,3 +69,8 @@ class ListWork(Action):
     lane = Lane.BESIDE
     unmetered = True
     text_key = "text"
+
+    mine: bool = Field(default=False, description="Only what you hold or wait for.")
+
+    def about_caller(self) -> Self:
+        return self.model_copy(update={"mine": True})

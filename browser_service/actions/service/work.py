@@ -13,5 +13,5 @@ async def release_work(service: ServiceContext, action: work.ReleaseWork) -> Jso
     return service.work.release(service.client, action.key)
 
 
-async def list_work(service: ServiceContext, _: work.ListWork) -> Json:
-    return service.work.listed(service.client.client_id)
+async def list_work(service: ServiceContext, action: work.ListWork) -> Json:
+    return service.work.listed(service.client.client_id, mine=action.mine)

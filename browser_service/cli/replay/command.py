@@ -9,7 +9,7 @@ from typing import Annotated, Final, cast
 import typer
 
 from browser_service.cli import activity, flags, output
-from browser_service.cli.client import Client
+from browser_service.cli.client import Client, given
 from browser_service.cli.options import new_app
 from browser_service.cli.replay.page import Act, Replay
 from shared import wire
@@ -47,17 +47,20 @@ def replay(
     as_json: flags.AsJson = False,
 ) -> None:
     """Make one HTML file of what was done: who, what, how it ended, with pictures where they were recorded. It plays
-    in any browser, without the service or a network, and has no more than `activity` shows."""
+    in any browser, without the service or a network, and has no more than `activity` shows: with a token that was
+    given, what that may see, without pictures."""
     query = activity.query_of(pageId=page, client=client, sessionId=session, action=action, since=since, until=until)
-    with Client(flags.settings(data_dir).data_dir, operator=True) as service:
+    folder = flags.settings(data_dir).data_dir
+    of_owner = not given(folder).are_given
+    with Client(folder, operator=of_owner) as service:
         records = activity.newest(service, query, limit + 1)
         if not records:
             output.say("Nothing that matches is recorded.", to_stderr=True)
             raise typer.Exit(1)
-        made = Replay(query, max_mb * _MB, more=len(records) > limit)
+        made = Replay(query, max_mb * _MB, more=len(records) > limit, of_owner=of_owner)
         for number in range(0, min(len(records), limit), wire.MOST_PICTURED):
             some = records[number : min(number + wire.MOST_PICTURED, limit)]
-            pictures = _pictures(service, some) if made.has_room else {}
+            pictures = _pictures(service, some) if of_owner and made.has_room else {}
             made.add([Act(record, pictures.get(str(record.id), ActPictures())) for record in some])
     _write(out, made.html())
     if as_json:

@@ -6,7 +6,7 @@ import html
 import json
 import re
 from collections.abc import Iterable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -21,6 +21,8 @@ from shared.wire import VERSION
 _HERE: Final = Path(__file__).parent
 _LOOKS: Final = Path(browser_service.__file__).parent / "http" / "static" / "wall" / "base.css"
 """A replay looks like the wall."""
+_AT_ONCE: Final = timedelta(seconds=0.5)
+"""An act that begins so soon after another on its page is pictured together with it, by one picture after the last."""
 _PART: Final = re.compile(r"\{\{(\w+)\}\}")
 
 
@@ -34,14 +36,16 @@ class Act(NamedTuple):
 class Replay:
     """Takes acts, the newest first, as long as there is room, and makes a page of them."""
 
-    def __init__(self, filters: dict[str, str], most_bytes: int, *, more: bool) -> None:
-        """`more` says that older acts match that are not given."""
-        self._filters, self._most_bytes, self._more = filters, most_bytes, more
+    def __init__(self, filters: dict[str, str], most_bytes: int, *, more: bool, of_owner: bool = True) -> None:
+        """`more` says that older acts match that are not given, `of_owner` that pictures may be."""
+        self._filters, self._most_bytes, self._more, self._of_owner = filters, most_bytes, more, of_owner
         self._acts: list[Json] = []
         self._images: dict[str, int] = {}
         self._bytes = 0
         self._without_room = 0
         self._no_pictures_before = ""
+        self._next: dict[str, tuple[datetime, Json]] = {}
+        """Has of each page when the act began that was added last, and the act whose picture that one has."""
 
     @property
     def acts(self) -> int:
@@ -59,7 +63,7 @@ class Replay:
     @property
     def left_out(self) -> list[str]:
         """Say what of the span is not in the page."""
-        texts = []
+        texts = [] if self._of_owner else ["Pictures are for the account's owner, and not for a token that was given."]
         if self._no_pictures_before:
             texts.append(f"Pictures until {self._no_pictures_before} are left out: --max-mb gives them room.")
         if self._without_room:
@@ -76,7 +80,9 @@ class Replay:
                 self._without_room += 1
                 continue
             self._bytes += size
-            self._acts.append({**shown, **self._with_pictures(act)})
+            shown |= self._with_pictures(act)
+            self._share(act, shown)
+            self._acts.append(shown)
 
     def html(self) -> str:
         """Return the page."""
@@ -115,6 +121,22 @@ class Replay:
         target = pictures.target.model_dump() if pictures.target is not None else None
         shown: Json = {name: self._place(each) for name, each in both.items() if each is not None}
         return {**shown, "target": target, "hidden": pictures.hidden}
+
+    def _share(self, act: Act, shown: Json) -> None:
+        """Give an act without a picture that of the act which followed at once, and say so with both."""
+        record = act.record
+        if record.page_id is None:
+            return
+        ended = datetime.fromisoformat(record.time)
+        began, pictured = self._next.get(record.page_id, (ended, shown))
+        shares = act.pictures.after is None and not act.pictures.hidden and began - ended <= _AT_ONCE
+        if shares and "after" in pictured:
+            last: Json = {"action": pictured["action"], "time": pictured["time"]}
+            shown |= {"after": pictured["after"], "sharedWith": last}
+            pictured["sharedBy"] = int(str(pictured.get("sharedBy", 0))) + 1
+        else:
+            pictured = shown
+        self._next[record.page_id] = ended - timedelta(milliseconds=record.duration_ms), pictured
 
     def _place(self, picture: ShownPicture) -> Json:
         place = self._images.setdefault(picture.data, len(self._images))

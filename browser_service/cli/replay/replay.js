@@ -3,7 +3,7 @@
 (() => {
   const { about, acts, images } = JSON.parse(document.getElementById("data").textContent);
   const $ = (id) => document.getElementById(id);
-  const source = (place) => `data:image/webp;base64,${images[place]}`;
+  const source = (place) => `data:image/${images[place].startsWith("/9j/") ? "jpeg" : "webp"};base64,${images[place]}`;
   const PAUSES = { before: 1100, after: 1700, none: 1100 };
   const SPEEDS = [1, 2, 4, 0.5];
   const PLAY = "M6 3.5v13l11-6.5z";
@@ -60,6 +60,8 @@
     if (act.pageId) fact(list, "Page", act.sessionId && act.sessionId !== "default" ? `${act.pageId}, in session ${act.sessionId}` : act.pageId);
     if (act.urlBefore) fact(list, act.urlAfter ? "From" : "At", act.urlBefore);
     if (act.urlAfter) fact(list, "Led to", act.urlAfter);
+    if (act.sharedWith) fact(list, "Picture", `shared with ${verb(act.sharedWith)} at ${clock(act.sharedWith)}, which followed at once: it shows the page after both`);
+    if (act.sharedBy) fact(list, "Picture", `shared with the ${act.sharedBy === 1 ? "act" : `${act.sharedBy} acts`} before, which it followed at once: it shows what all of them made`);
     for (const request of act.requests ?? []) fact(list, "Sent", `${request.method} ${request.url} ${request.status || "no answer"}`, request.status >= 400 || !request.status ? "wrong" : "");
   }
 

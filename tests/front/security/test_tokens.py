@@ -1,4 +1,7 @@
-"""Tests tokens that limit and that end, by what their clients try through every door."""
+"""Tests tokens that limit and that end, by what their clients try through every door.
+
+It is longer than 300 lines because each limit of a token is tried at all doors by the same few helpers.
+"""
 
 import asyncio
 import time
@@ -169,6 +172,11 @@ async def test_a_token_for_a_session_means_it_where_it_names_none_and_hears_of_n
         views = [(await one.http.get(path)).text for path in (wire.PAGES, wire.SESSIONS)]
         records = (await one.http.get(wire.ACTIVITY)).json()["result"]["records"]
         assert {record["you"] for record in records} == {True}
+        await agent.call("claim_work", key="invoice of somebody")
+        await one.call("claim_work", key="own")
+        assert [each["key"] for each in (await one.call("list_work"))["work"]] == ["own"]
+        await one.call("release_work", key="own")
+        await agent.call("release_work", key="invoice of somebody")
         assert [view for view in views if '"shared"' in view.replace('"shared":', "") or '"default"' in view] == []
         await one.call("close_session", sessionId="lab")
 

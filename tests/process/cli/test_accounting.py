@@ -119,5 +119,14 @@ def test_a_replay_is_one_file_for_this_account_with_what_activity_shows(running:
     text = file.read_text("utf-8")
     assert '"words":"button"' in text
     assert "the-id-of-robin" not in text
+    for limit, said in (
+        ("--read-only", "Pictures are for the account's owner"),
+        ("--session=other", "Nothing that matches"),
+        ("--origin=https://shop.example", "Nothing that matches"),
+    ):
+        token = running.succeed("token", "create", "--name", limit.strip("-").partition("=")[0], limit).out.strip()
+        limited = running.run("replay", "--page", "robin", "-o", str(file), BROWSE_TOKEN=token)
+        assert said in limited.err
+        assert limited.code == ("Nothing" in said)
     nothing = running.run("replay", "--page", "nobody", "-o", str(tmp_path / "nothing.html"))
     assert (nothing.code, nothing.err, [*tmp_path.iterdir()]) == (1, "Nothing that matches is recorded.\n", [file])

@@ -98,3 +98,17 @@ def test_a_picture_of_two_acts_is_in_the_file_once() -> None:
     shown = data(replay.html())
     assert shown["images"] == ["AAAA"]
     assert [each["after"]["image"] for each in shown["acts"]] == [0, 0]
+
+
+def test_acts_in_quick_succession_say_that_they_share_the_picture_that_was_made_after_the_last() -> None:
+    replay = Replay({}, 10_000_000, more=False)
+    acts = [(5, 5_000, "late"), (4, 3_000, ""), (3, 2_300, "AAAA"), (2, 2_100, ""), (1, 2_000, "")]
+    for number, ms, picture in acts:
+        made = act(number, picture)
+        facts = {"time": f"2026-01-31T14:05:0{ms / 1000}Z", "page_id": "shop"}
+        replay.add([made._replace(record=made.record.model_copy(update=facts))])
+    first, second, third, alone, _ = data(replay.html())["acts"]
+    assert first["after"] == second["after"] == third["after"]
+    assert first["sharedWith"] == second["sharedWith"] == {"action": "click", "time": third["time"]}
+    assert third["sharedBy"] == 2
+    assert "after" not in alone
