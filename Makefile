@@ -61,7 +61,7 @@ bundle: setup ## Build the wheel, an MCP bundle and the registry's server.json, 
 	@$(PYTHON_IN_VENV) -m scripts.bundle
 
 # Needs node and npm, which install the programs of others beside their list, in conformance/.
-conformance: setup ## Try the gateway with the protocol's own suites, its Inspector and its TypeScript clients
+conformance: setup ## Try the gateway with the protocol's own suites, its Inspector and its TypeScript clients, and the wall with axe-core
 	@$(PYTHON_IN_VENV) -m conformance
 
 check: lint types docs-check conformance test ## All of the checks

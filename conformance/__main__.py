@@ -1,4 +1,5 @@
-"""Tries the gateway with others' programs, and exits 1 if one is not content. `make conformance` runs it."""
+"""Tries the gateway and the wall with others' programs, and exits 1 if one is not content. `make conformance` runs
+it."""
 
 import asyncio
 import sys
@@ -7,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from client.process import Ended
-from conformance import trials
+from conformance import trials, wall
 from conformance.gateways import NotServing, serving
 from conformance.packages import NotInstalled, install
 from conformance.trials import Outcome, Trial
@@ -25,6 +26,7 @@ async def try_all(data_dir: Path) -> list[Outcome]:
             async with turns:
                 return _show(await trials.run(trial))
 
+        alone.append(_show(await wall.looked_at(tried, data_dir)))
         together = map(in_turn, [*trials.clients(tried), *trials.inspections(tried)])
         return [*alone, *await asyncio.gather(*together)]
 
