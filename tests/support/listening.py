@@ -69,6 +69,14 @@ class Progress:
         self._grown.set()
 
     def of(self, call_id: str) -> list[CallMoved]:
+        """Return each move of a call once. On a busy machine the heartbeat tells the last one again."""
+        moves: list[CallMoved] = []
+        for moved in self.all_of(call_id):
+            if not moves or moved.model_copy(update={"elapsed_ms": moves[-1].elapsed_ms}) != moves[-1]:
+                moves.append(moved)
+        return moves
+
+    def all_of(self, call_id: str) -> list[CallMoved]:
         return [moved for moved in self.moves if moved.call_id == call_id]
 
     async def until(self, holds: Callable[[Self], bool]) -> None:

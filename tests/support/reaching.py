@@ -82,37 +82,6 @@ WORKERS = {
 }
 BY_CLICK = {
     "popup": "window.open('FAR/popup')",
-    "popup by link": "add('a', {href: 'FAR/popup%20by%20link', target: '_blank', rel: 'noopener'}).click()",
-    "popup by form": "add('form', {method: 'post', action: 'FAR/popup%20by%20form', target: '_blank'}).submit()",
-    "redirected popup": "window.open('/to?redirected%20popup')",
-    "popup that goes on": "window.open('/').location = 'FAR/popup%20that%20goes%20on'",
-    "link": "add('a', {href: 'FAR/link'}).click()",
-    "answer of a worker": "location = '/answered'",
-}
-"""Each of these needs a click of its own, because a page opens one window for each, or leaves."""
-WORKERS = {
-    "worker": "fetch('FAR/worker', {mode: 'no-cors'}).catch(() => 0); new WebSocket('SOCKET/worker-socket')",
-    "shared-worker": (
-        "fetch('FAR/shared%20worker', {mode: 'no-cors'}).catch(() => 0); new WebSocket('SOCKET/shared-socket')"
-    ),
-    "service-worker": """
-        oninstall = event => event.waitUntil(fetch('FAR/service%20worker', {mode: 'no-cors'}).catch(() => 0));
-        onactivate = event => event.waitUntil(clients.claim());
-        onfetch = event => {
-            if (event.request.url.endsWith('/answered'))
-                event.respondWith(Response.redirect('FAR/answer%20of%20a%20worker'));
-        };
-        onmessage = async () => {
-            for (;;) {
-                await fetch('FAR/closed', {mode: 'no-cors'}).catch(() => 0);
-                new WebSocket('SOCKET/closed-socket').onerror = () => 0;
-                await fetch('/beat');
-            }
-        };
-    """,
-}
-BY_CLICK = {
-    "popup": "window.open('FAR/popup')",
     "link": "add('a', {href: 'FAR/link'}).click()",
     "popup by link": "add('a', {href: 'FAR/popup%20by%20link', target: '_blank', rel: 'noopener'}).click()",
     "popup by form": "add('form', {method: 'post', action: 'FAR/popup%20by%20form', target: '_blank'}).submit()",

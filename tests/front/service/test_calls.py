@@ -1,4 +1,8 @@
-"""Calls: sent twice they happen once, they can be asked after, and they can be stopped."""
+"""Calls: sent twice they happen once, they can be asked after, and they can be stopped.
+
+It is longer than 300 lines because one call can be sent again, read on, cancelled and left, and each of these has a
+test.
+"""
 
 import asyncio
 import threading

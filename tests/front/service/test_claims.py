@@ -1,4 +1,8 @@
-"""Tests how a page goes from one client to another: claimed, released, held, shared, handed over."""
+"""Tests how a page goes from one client to another: claimed, released, held, shared, handed over.
+
+It is longer than 300 lines because all the ways from one client to another are tried with the same page, clients and
+helpers.
+"""
 
 import asyncio
 import threading

@@ -1,4 +1,8 @@
-"""Tests ownership: who may act on a page, how a page becomes free, and that a connection is no identity."""
+"""Tests ownership: who may act on a page, how a page becomes free, and that a connection is no identity.
+
+It is longer than 300 lines because each way to get, keep and lose a page has a test, and all look at its lease in the
+same way.
+"""
 
 import asyncio
 import json

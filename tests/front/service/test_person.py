@@ -1,5 +1,8 @@
 """Tests what people are asked for: their hold above all leases, requests that several join, answers, and who is
-told."""
+told.
+
+It is longer than 300 lines because every test asks, waits and answers by the same fixtures and helpers.
+"""
 
 import asyncio
 import json

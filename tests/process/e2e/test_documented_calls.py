@@ -1,4 +1,8 @@
-"""Tests the calls that the contract's documents show, sent as they stand there, and the whole replies to them."""
+"""Tests the calls that the contract's documents show, sent as they stand there, and the whole replies to them.
+
+It is longer than 300 lines because the documented replies stand here as a whole, beside what fills in their changing
+parts.
+"""
 
 import base64
 import io

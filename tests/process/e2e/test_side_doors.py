@@ -2,7 +2,10 @@
 nothing.
 
 The attempts are made from the catalogue: each action, through each of its arguments that can name a page or a
-session."""
+session.
+
+It is longer than 300 lines because it has each action with all that it can be aimed at, in one table.
+"""
 
 import asyncio
 import json

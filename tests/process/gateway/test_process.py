@@ -1,4 +1,8 @@
-"""Tests the process: its protocol revisions, what its stdout carries, and how it ends."""
+"""Tests the process: its protocol revisions, what its stdout carries, and how it ends.
+
+It is longer than 300 lines because each revision, each fault and each way to end a process has a test, and all start
+it in the same way.
+"""
 
 import asyncio
 import json

@@ -226,6 +226,7 @@ def test_a_text_that_a_page_has_made_long_is_told_without_delay() -> None:
 
 def test_a_reply_is_told_so_in_all_of_its_own_words_and_a_page_is_not() -> None:
     own: Any = {"observed": "undo {}", "content": "undo {}"}  # Any: JSON
+    # Any: as above, JSON of which a test reads what it likes
     failed: Any = {"code": "TIMEOUT", "message": "x", "hint": "undo {}", "details": {"context": {"done": [{**own}]}}}
     reply: Any = {  # Any: JSON
         "success": False,

@@ -1,4 +1,7 @@
-"""Tests that browsers, pages and memory have limits; a session may have a browser to itself; the shared one is warm."""
+"""Tests that browsers, pages and memory have limits; a session may have a browser to itself; the shared one is warm.
+
+It is longer than 300 lines because each limit of the pool has a test, and so has what is done where it is reached.
+"""
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack

@@ -1,5 +1,8 @@
 """Tests signing in by a person: an ordinary window on the shared profile, for a site that refuses automated
-browsers."""
+browsers.
+
+It is longer than 300 lines because the bank, the screen and the window of its tests take a third of it.
+"""
 
 import asyncio
 import json
