@@ -155,8 +155,8 @@ async def visiting(service: RunningService) -> AsyncIterator[Agent]:
 
 
 async def tidy(service: RunningService, agent: Agent, keep: str = "") -> None:
-    """Close the agent's sessions, and all pages but the one that is to be kept, and end its claims. A person closes the
-    private pages."""
+    """Close the agent's sessions, and all pages but the one that is to be kept, and end its claims. A person closes
+    those that are private, or that a person has been asked about."""
     for work in (await agent.call("list_work"))["work"]:
         if work["owner"]["you"]:
             await agent.call("release_work", key=work["key"])
@@ -169,10 +169,11 @@ async def tidy(service: RunningService, agent: Agent, keep: str = "") -> None:
 
 
 async def _close_pages(agent: Agent, keep: str) -> bool:
-    """Close all pages that the agent may know of; return whether there are others."""
-    listed = await agent.call("list_pages", all=True)
+    """Close all pages that the agent may know of, and close; return whether there are others."""
+    listed, is_refused = await agent.call("list_pages", all=True), False
     for page in [page for part in ("yours", "people", "others") for page in listed[part]]:
         if page["pageId"] != keep or page.get("dialog"):
             await agent.reply("claim_page", pageId=page["pageId"], reason="The test is over.")
-            await agent.reply("close_page", pageId=page["pageId"], reason="The test is over.")
-    return "private" in listed
+            closed = await agent.reply("close_page", pageId=page["pageId"], reason="The test is over.")
+            is_refused |= not closed.is_success
+    return "private" in listed or is_refused

@@ -43,7 +43,7 @@ _SHOWING_TYPES: Final = frozenset({"document", "fetch", "xhr", "script", "styles
 """A page may show more once these are answered; pictures and streams do not count."""
 _LONG_S: Final = 30
 """An answer that takes longer is an event stream, and not what the page is about to show."""
-_UNFOLLOWED: Final = "not followed, because there were too many"
+NOT_FOLLOWED: Final = "not followed, because there were too many"
 REDACTED: Final = "(redacted)"
 
 CurrentOwner = Callable[[], str]
@@ -175,7 +175,8 @@ class Traffic:
         self._private_to = private_to
         self._records = Bounded[Request, RequestRecord](MOST_REQUESTS)
         self._waiting: dict[asyncio.Future[RequestRecord], Callable[[RequestRecord], bool]] = {}
-        self.count = 0
+        self.count = self.missed_after = 0
+        """Is the number of the last request, and of the last one before some that were not followed."""
 
     def attach(self, page: Page, events: RequestEvents) -> None:
         events.begun.append(self._on_request)
@@ -292,10 +293,11 @@ class Traffic:
             record.ended_at, record.failure = time.time(), request.failure or "failed"
 
     def _on_missed(self) -> None:
-        """Note that the ends of the open requests will not be heard."""
+        """Note that further requests, and the ends of the open ones, will not be heard."""
+        self.missed_after = self.count
         for record in self._records.values():
             if record.ended_at is None:
-                record.ended_at, record.failure = time.time(), _UNFOLLOWED
+                record.ended_at, record.failure = time.time(), NOT_FOLLOWED
 
     def _wake(self, record: RequestRecord) -> None:
         for arrival, matches in self._waiting.items():
