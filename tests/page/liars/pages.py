@@ -86,8 +86,9 @@ IN_THE_WAY: Final = [
 ]  # fmt: skip
 
 NOT_THERE: Final = [
-    Liar("always moving", "<style>@keyframes m {to {margin-left: 300px}} #b {animation: m 1s infinite}</style>"
-         + BUTTON, "click", truth=NOT_HIT, error=CANNOT, says=("moving",)),
+    Liar("always moving", BUTTON + "<script>let x = 0; const move = () => requestAnimationFrame(move, "
+         "b.style.marginLeft = `${x = (x + 7) % 300}px`); move()</script>",  # in each frame, however late that is
+         "click", truth=NOT_HIT, error=CANNOT, says=("moving",)),
     Liar("moving until it rests", "<style>@keyframes m {from {margin-left: 300px}} #b {animation: m .2s}</style>"
          + BUTTON, "click", given={"timeout": 2000}, truth=HIT),
     Liar("it runs away at the mouse down", BUTTON
