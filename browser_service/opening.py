@@ -1,20 +1,36 @@
 """Opens links with a secret in the person's own browser."""
 
+import contextlib
 import html
 import os
+import secrets
+import threading
+import time
 import webbrowser
 from pathlib import Path
 from typing import Final
 
-LINK_FILE: Final = "show.html"
+LINK_FILES: Final = f"show-{'?' * 16}.html"
 _REDIRECT: Final = '<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0;url={}">'
+_READ_WITHIN_S: Final = 120.0
+"""A browser that is only starting has read its file by then."""
+_looking_for_browsers: Final = threading.Lock()
 
 
 def open_link(data_dir: Path, url: str) -> bool:
     """Open a link by a file that leads there, and return whether a browser was found: other accounts can read the
-    arguments of a program, and not this file."""
-    path = data_dir / LINK_FILE
-    path.unlink(missing_ok=True)
+    arguments of a program, and not this file. Each link has its own, because a browser may come late to read it."""
+    _remove_read(data_dir)
+    path = data_dir / f"show-{secrets.token_hex(8)}.html"
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
         file.write(_REDIRECT.format(html.escape(url)))
+    with _looking_for_browsers, contextlib.suppress(webbrowser.Error):
+        webbrowser.get()  # finds out what browsers there are, and tells a second thread meanwhile that there are none
     return webbrowser.open(path.resolve().as_uri())
+
+
+def _remove_read(data_dir: Path) -> None:
+    for path in data_dir.glob(LINK_FILES):
+        with contextlib.suppress(FileNotFoundError):  # another link is opened beside this one
+            if time.time() - path.stat().st_mtime > _READ_WITHIN_S:
+                path.unlink()

@@ -17,7 +17,7 @@ from browser_service.cli.install.machine import Machine
 from browser_service.cli.install.registration import carry_out, own_names, plan_removing
 from browser_service.cli.service import command as service
 from browser_service.cli.service.units import Start, Unit, unit_for
-from browser_service.opening import LINK_FILE
+from browser_service.opening import LINK_FILES
 from browser_service.security.seal import KEY_FILE, NoKeyring, forget_key
 from browser_service.settings import Settings
 from browser_service.store.journal import JOURNAL_FILE
@@ -30,7 +30,7 @@ _LOCK: Final = "instance.lock"
 _CONFIG: Final = "config.toml"
 _KNOWN: Final = (
     *(SECRET_FILE, f".{SECRET_FILE}.*", INSTANCE_FILE, _LOCK, START_LOCK, f"{LOG_FILE}*", f"{JOURNAL_FILE}*"),
-    *(KEY_FILE, "profile*", "artifacts", "output", "mcp-keys", LINK_FILE, "*.damaged-*", f"{_CONFIG}*"),
+    *(KEY_FILE, "profile*", "artifacts", "output", "mcp-keys", LINK_FILES, "*.damaged-*", f"{_CONFIG}*"),
 )
 """Names what the service makes in its data directory. A person's own files may lie there too, and stay."""
 _PROOF: Final = (JOURNAL_FILE, _LOCK, SECRET_FILE)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from browser_service.opening import LINK_FILES
 from tests.front.service.test_person import HTML, as_person, opened, pending, resolve
 from tests.support.listening import become
 from tests.support.sharing import StartService
@@ -68,7 +69,7 @@ async def test_the_desktop_shows_a_request_and_a_click_opens_it_by_a_link_in_no_
         *how,
     ]
     if clicks:
-        file = service.settings.data_dir / "show.html"
+        (file,) = service.settings.data_dir.glob(LINK_FILES)
         assert opened_urls == [file.as_uri()]
         assert service.parts.requests.link(request_id) in html.unescape(file.read_text())
         assert file.stat().st_mode & 0o077 == 0

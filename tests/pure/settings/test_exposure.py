@@ -69,6 +69,7 @@ GIVEN = {
     "LC_ALL": "C.UTF-8",
     "XDG_RUNTIME_DIR": "/run/user/1",
     "DISPLAY": ":0",
+    "BROWSER": "firefox",
     "HTTPS_PROXY": "http://proxy.example:3128",
 }
 SETTINGS = {"BROWSE_MAX_PAGES": "5", "PORT": "9000", "HEADLESS": "false", "BROWSE_CONFIG": "/home/me/config.toml"}
