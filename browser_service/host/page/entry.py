@@ -172,6 +172,8 @@ class PageEntry:
             raise BrowserCrashed(f"Page {self.page_id!r} ended while it was opened.")
         self.current.replace(tab)
         self._listener.check_url(tab)  # a popup may be there already
+        if came_by_itself:
+            self.titles.read_soon()  # its document may have come before
         self.check_trace()
         place = record.place
         record.place = place._replace(history=())  # which the window has had already
