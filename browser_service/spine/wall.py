@@ -20,6 +20,7 @@ from shared.model import Json
 from shared.pages import PageState
 
 _TITLE: Final = 200
+_NOT_RED: Final = (50, 340)
 _SAME_S: Final = 0.5
 """What tells nobody, such as that a hold ran out, is looked at anew after so long."""
 _SHUT: Final = frozenset({"login", "code", "taken"})
@@ -27,8 +28,10 @@ _SHUT: Final = frozenset({"login", "code", "taken"})
 
 
 def hue_of(client_id: str) -> int:
-    """Return the hue of a client's colour, which is the same each time, and tells nothing of its id."""
-    return int.from_bytes(hashlib.sha256(client_id.encode()).digest()[:4], "big") % 360
+    """Return the hue of a client's colour, which is the same each time, and tells nothing of its id. Red, which says
+    that something failed, is nobody's."""
+    first, last = _NOT_RED
+    return first + int.from_bytes(hashlib.sha256(client_id.encode()).digest()[:4], "big") % (last - first)
 
 
 @dataclass(frozen=True, eq=False)

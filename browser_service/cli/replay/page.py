@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 
 import browser_service
 from browser_service.observability.lines import argument_texts
+from browser_service.spine.wall import hue_of
 from shared.calls import ActivityRecord
 from shared.frames import ActPictures, ShownPicture
 from shared.model import Json
@@ -145,8 +146,7 @@ class Replay:
 
 def _shown(record: ActivityRecord) -> Json:
     facts = record.model_dump(mode="json", exclude_none=True, exclude={"arguments", "call_id"})
-    hue = int.from_bytes(hashlib.sha256(record.client.encode()).digest()[:4], "big") % 360
-    return {**facts, "words": " ".join(argument_texts(record.arguments)), "hue": hue}
+    return {**facts, "words": " ".join(argument_texts(record.arguments)), "hue": hue_of(record.client)}
 
 
 def _embedded(data: Json) -> str:

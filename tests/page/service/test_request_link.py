@@ -55,7 +55,7 @@ async def test_what_is_asked_is_answered_beside_its_page(phone: Page, running: R
         answered = await claude.call("request_human", pageId="shop", requestId=asked["requestId"])
         assert re.search(told, answered["observed"])
     await phone.goto(running.parts.requests.link(asked["requestId"]))
-    await expect(phone.get_by_role("alert")).to_contain_text("it may be answered already")
+    await expect(phone.get_by_role("heading")).to_have_text("It is over: nobody is asked any more.")
 
 
 async def test_on_a_phone_a_person_signs_in_with_password_and_code_by_two_taps_and_what_they_type(

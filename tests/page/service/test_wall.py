@@ -306,9 +306,56 @@ async def test_who_may_only_look_is_told_why_the_buttons_do_nothing_and_a_used_l
     await phone.get_by_role("button", name="Leave").click()
     await expect(phone.get_by_role("heading", name="See what your agents do")).to_be_visible()
     code = await link(running)
-    for text in ("The wall is", "used already"):
+    for _ in range(2):  # who is in already need not know that the link is used
         await phone.goto("about:blank")
         await phone.goto(f"{running.base_url}/#{code}")
-        await expect(phone.get_by_text(text).or_(phone.get_by_role("link", name="browse-together"))).to_be_visible()
+        await expect(phone.get_by_role("link", name="browse-together")).to_be_visible()
+    await phone.get_by_role("button", name="Leave").click()
+    await expect(phone.get_by_role("heading", name="See what your agents do")).to_be_visible()
+    await phone.goto("about:blank")
+    await phone.goto(f"{running.base_url}/#{code}")
     await expect(phone.get_by_role("alert")).to_contain_text("used already")
+    other = await phone.context.new_page()
+    await other.goto(f"{running.base_url}/#{await link(running)}")
+    await expect(phone.get_by_role("link", name="browse-together")).to_be_visible()  # behind the other
     await phone.context.close()
+
+
+async def test_who_may_only_look_is_not_spoken_to_as_the_one_who_is_asked_and_sees_why_there_is_no_picture(
+    browser: Browser, running: RunningService, claude: Agent, site: Site
+) -> None:
+    await claude.call("share_page", pageId="shop", access="read")
+    looks = await visit(browser, running, read_only=True)
+    asked = await claude.call("request_human", pageId="shop", kind="decision", message="Which?", timeout=1)
+    await expect(looks.get_by_role("region", name="They ask for a person")).to_contain_text("asks somebody to decide")
+    await claude.call("request_human", pageId="shop", requestId=asked["requestId"], withdraw=True)
+    url = site.page("/says", "<button onclick=\"alert('Sold out')\">Buy</button>")
+    await claude.call("goto", pageId="shop", url=url)
+    await claude.call("click", pageId="shop", selector="button")
+    await looks.goto(f"{running.base_url}/#/page/shop")
+    await looks.reload()
+    await expect(looks.get_by_text("No picture while the page asks")).to_be_visible()
+    await claude.call("handle_dialog", pageId="shop", accept=True)
+    await expect(looks.get_by_text("No picture while the page asks")).to_be_hidden()
+    await looks.context.close()
+
+
+async def test_buttons_that_are_pressed_by_keyboard_lose_no_focus_and_a_page_that_is_taken_has_the_keys_at_once(
+    window: Page, running: RunningService, claude: Agent, site: Site
+) -> None:
+    await claude.call("goto", pageId="shop", url=site.page("/note", "<textarea autofocus></textarea>"))
+    await window.goto(f"{running.base_url}/#/page/shop")
+    await window.get_by_role("button", name="Stop").press("Enter")
+    await expect(window.get_by_role("alert")).to_contain_text("agents are refused there until you give it back")
+    await expect(window.get_by_role("button", name="Take over")).to_be_focused()
+    await window.keyboard.press("Enter")
+    await expect(window.get_by_role("textbox", name="The page itself")).to_be_focused()
+    await window.keyboard.type("hello")
+    await expect(running.window("shop").locator("textarea")).to_have_value("hello")
+    acts = window.get_by_role("tabpanel")
+    for said in ("stops it", "takes over", "types"):
+        await expect(acts).to_contain_text(said)
+    await expect(acts).not_to_contain_text("(1 character)")  # so it has been recorded, whatever was typed
+    await window.keyboard.press("Shift+Escape")
+    await window.get_by_role("button", name="Give back").press("Enter")
+    await expect(window.get_by_role("button", name="Stop")).to_be_focused()

@@ -28,11 +28,11 @@ def test_links_that_are_opened_at_once_are_each_opened_by_a_file_of_its_own(tmp_
     browser.chmod(0o755)
     environment = {**os.environ, "BROWSER": str(browser), "DISPLAY": ":0"}
     command = [sys.executable, "-c", _CLICKED_AT_ONCE, str(tmp_path)]
-    subprocess.run(command, env=environment, check=True, timeout=30)  # noqa: S603 - our own script
+    subprocess.run(command, env=environment, check=True, timeout=30)
     files = [Path(url.removeprefix("file://")) for url in opened.read_text("utf-8").split()]
     texts = [html.unescape(file.read_text("utf-8")) for file in files]
     assert sorted(text.partition("#")[2] for text in texts) == [f'key{number}">' for number in range(4)]
     for file in files:
         os.utime(file, (0, 0))
-    subprocess.run(command, env=environment, check=True, timeout=30)  # noqa: S603 - our own script
+    subprocess.run(command, env=environment, check=True, timeout=30)
     assert len([*tmp_path.glob(LINK_FILES)]) == 4, "those that were read long ago are still there"

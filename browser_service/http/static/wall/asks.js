@@ -54,7 +54,7 @@ export class Asks {
       el("p", { className: "message" }, leaves ? "Leave this page? What is not saved on it may be lost." : message || "(nothing)"),
       field,
       el("div", { className: "choices" }, buttons,
-        !isInHand && el("span", { className: "quiet small" }, mayAct && page.owner ? `${owner(page)} can answer it too, by handle_dialog.` : "Its agent, or a person, answers it.")),
+        !isInHand && el("span", { className: "quiet small" }, mayAct && page.owner ? `${owner(page)} can answer it too.` : "Its agent, or a person, answers it.")),
     ].filter(Boolean);
   }
 

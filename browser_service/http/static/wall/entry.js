@@ -8,7 +8,7 @@ const proof = () => localStorage.getItem(KEY) ?? "";
 /** Returns by what the socket is opened: its address, and what proves who speaks; that is empty for who is not in. */
 export function ticket() {
   const asked = JSON.parse(sessionStorage.getItem(ASKED));
-  return asked ? { path: `/wall/socket?request=${encodeURIComponent(asked.request)}`, proof: asked.key } : { path: "/wall/socket", proof: proof() };
+  return asked ? { path: `/wall/socket?request=${encodeURIComponent(asked.request)}`, proof: asked.key, isOfRequest: true } : { path: "/wall/socket", proof: proof() };
 }
 
 export const forgetRequest = () => sessionStorage.removeItem(ASKED);
@@ -31,6 +31,9 @@ export async function enter(code) {
   const { proof: given } = await post("/wall/enter", { code });
   localStorage.setItem(KEY, given);
 }
+
+/** Calls back once another window of this browser gets in: so does this one then. */
+export const onEntry = (back) => addEventListener("storage", ({ key, newValue }) => key === KEY && newValue && back());
 
 export async function leave() {
   try {

@@ -2,7 +2,7 @@
 
 import { arrange, el, say, write } from "./dom.js";
 import { Tile } from "./tile.js";
-import { KINDS, owner, present, since } from "./words.js";
+import { ASKS_ANYBODY, KINDS, owner, present, since } from "./words.js";
 
 const GROUPS = { agents: "Agents", people: "People’s", parked: "Parked" };
 const FEW = 6;
@@ -14,7 +14,7 @@ export class Grid {
   #sections = new Map();
   #requests = el("ul", { className: "requests" });
   #asked = el("section", { className: "asked", "aria-labelledby": "asked" },
-    el("h2", { id: "asked" }, "They ask for you"), this.#requests);
+    el("h2", { id: "asked" }), this.#requests);
   #empty = el("div", { className: "nothing" });
   #visible = new Set();
   #known = new Set();
@@ -86,13 +86,14 @@ export class Grid {
 
   #ask(requests) {
     this.#asked.hidden = !requests.length;
+    write(this.#asked.firstElementChild, this.model.viewer.readOnly ? "They ask for a person" : "They ask for you");
     const text = JSON.stringify(requests);
     if (text === this.asked) return;
     this.asked = text;
     this.#requests.replaceChildren(...requests.map(card));
     const fresh = requests.filter(({ id }) => !this.#known.has(id));
     for (const { id } of fresh) this.#known.add(id);
-    if (fresh.length) say(fresh.map(({ askedBy, kind }) => `${askedBy} ${KINDS[kind]}`).join(". "));
+    if (fresh.length) say(fresh.map(({ askedBy, kind, mayAnswer }) => `${askedBy} ${(mayAnswer ? KINDS : ASKS_ANYBODY)[kind]}`).join(". "));
   }
 
   #sayNothing(here, all, shown) {
@@ -109,11 +110,11 @@ export class Grid {
 function card(request) {
   return el("li", { className: "request", style: { "--hue": request.hue } },
     el("div", {},
-      el("p", { className: "who" }, el("span", { className: "owner" }, request.askedBy), ` ${KINDS[request.kind]}`,
+      el("p", { className: "who" }, el("span", { className: "owner" }, request.askedBy), ` ${(request.mayAnswer ? KINDS : ASKS_ANYBODY)[request.kind]}`,
         request.origin && [" at ", el("b", {}, request.origin)]),
       request.message && el("p", { className: "message" }, request.message),
       el("p", { className: "quiet small" }, `${request.pageId} · ${since(request.askedAt)}`,
-        request.joinedBy.length ? ` · ${request.joinedBy.join(", ")} wait too` : "")),
+        request.joinedBy.length ? ` · with ${request.joinedBy.join(", ")}` : "")),
     el("div", { className: "choices" },
       el("a", { className: `button ${request.mayAnswer ? "first" : ""}`, href: `#/page/${encodeURIComponent(request.pageId)}` }, request.mayAnswer ? "Answer" : "Look")));
 }

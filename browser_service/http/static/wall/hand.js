@@ -15,6 +15,7 @@ const KEPT = " "; // so that a phone's keyboard has something to delete, and tel
 export class Hand {
   #made = [];
   #due = 0;
+  #takesKeys = false;
   #touch = null;
   #last = { at: 0, x: 0, y: 0, count: 0 };
 
@@ -38,7 +39,20 @@ export class Hand {
     this.element.hidden = !may;
     this.element.value = KEPT;
     this.#made = [];
+    this.#focus();
     if (may && IS_PHONE.matches) this.#make({ do: "fit", x: innerWidth, y: Math.round(innerHeight * PART) });
+  }
+
+  /** Has the keys go to the page, once it is in hand. A phone's keyboard comes with the first tap, where it is wanted. */
+  takeKeys() {
+    this.#takesKeys = !IS_PHONE.matches;
+    this.#focus();
+  }
+
+  #focus() {
+    if (!this.#takesKeys || this.element.hidden) return;
+    this.#takesKeys = false;
+    this.element.focus({ preventScroll: true });
   }
 
   #at({ clientX, clientY }) {

@@ -1,7 +1,7 @@
 // Begins: gets in by the link, if there is one, and shows the door, the wall or one page.
 
 import { el, say, write } from "./dom.js";
-import { arrival, enter, forgetRequest, leave, ticket } from "./entry.js";
+import { arrival, enter, forgetRequest, leave, onEntry, ticket } from "./entry.js";
 import { farewell, gate, waiting } from "./gate.js";
 import { Grid } from "./grid.js";
 import { PageView } from "./page.js";
@@ -12,7 +12,9 @@ const app = document.getElementById("app");
 const model = { viewer: { name: "", readOnly: true }, pages: new Map(), requests: [], agents: [] };
 const filter = { text: "", session: "", who: "" };
 const visited = new Set();
+const OVER = "It is over: nobody is asked any more.";
 let socket, grid, view, bar;
+let refusal = "";
 
 async function begin() {
   const { code } = arrival();
@@ -21,21 +23,23 @@ async function begin() {
     try {
       await enter(code);
     } catch (error) {
-      return app.replaceChildren(gate(error.message));
+      refusal = error.message; // which is of no concern to who is in already, by the first click on the same link
     }
   }
-  if (!ticket().proof) return app.replaceChildren(gate());
+  if (!ticket().proof) return app.replaceChildren(gate(refusal));
   app.replaceChildren(waiting("The wall is coming …"));
   socket = new Socket({ message, frame, status, out });
   grid = new Grid(model, watch);
   socket.connect();
 }
 
-function out(reason) {
+function out({ code, reason }) {
+  const isOver = ticket().isOfRequest && code === "INVALID_REQUEST"; // there is none of that name any more
   model.pages.clear();
   view?.leave();
   forgetRequest();
-  app.replaceChildren(gate(reason));
+  say("");
+  app.replaceChildren(isOver ? farewell(OVER) : gate(refusal || reason));
 }
 
 function status(name) {
@@ -81,7 +85,7 @@ async function takeLeave() {
   const said = await view?.answered?.catch(() => "");
   socket.end();
   view?.leave();
-  const text = said || "It is over: nobody is asked any more.";
+  const text = said || OVER;
   app.replaceChildren(farewell(text));
   say(text);
 }
@@ -189,6 +193,7 @@ addEventListener("hashchange", () => {
   if (/^#[^/]/.test(location.hash)) location.reload(); // the link of another viewer
   else if (bar) route();
 });
+onEntry(() => app.querySelector(".gate .command") && location.reload());
 addEventListener("resize", () => bar && watch());
 document.addEventListener("visibilitychange", () => bar && watch());
 addEventListener("keydown", (event) => {

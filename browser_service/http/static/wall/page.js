@@ -26,7 +26,7 @@ export class PageView {
   constructor(id, model, socket, tell) {
     Object.assign(this, { id, model, socket, tell });
     this.picture = new Picture(id);
-    this.hand = new Hand(this.picture, (made) => socket.input(id, made), () => Object.values(this.#buttons).find((each) => !each.hidden)?.focus(), tell);
+    this.hand = new Hand(this.picture, (made) => socket.input(id, made), () => this.#leaveHand(), tell);
     this.picture.paper.append(this.hand.element);
     this.asks = new Asks(id, socket, tell, () => this.hand.element.focus());
     this.timeline = new Timeline((ids) => socket.list("pictures", id, ids), (name) => model.agents.find(({ label }) => label === name)?.hue);
@@ -71,12 +71,19 @@ export class PageView {
     const { stop, take, give, release } = this.#buttons;
     const mayAct = !this.model.viewer.readOnly;
     for (const button of Object.values(this.#buttons)) button.disabled = !mayAct;
+    const focused = document.activeElement;
     stop.hidden = kind === "stopped";
     take.hidden = kind === "taken";
+    take.classList.toggle("first", !kind);
     release.hidden = !inHand;
+    if (focused?.hidden && Object.values(this.#buttons).includes(focused)) this.#leaveHand();
     give.disabled ||= !this.#others().length;
     this.asks.update(this.picture.head ?? {}, page, mayAct, this.#isInHand());
     if (page.locked) this.#sayEmpty("timeline", "Only its person sees what was done here.");
+  }
+
+  #leaveHand() {
+    Object.values(this.#buttons).find((each) => !each.hidden)?.focus();
   }
 
   #isInHand() {
@@ -162,6 +169,7 @@ export class PageView {
     try {
       this.tell(await this.socket.act(name, this.id, more));
       if (name === "close") location.hash = "#/";
+      if (name === "take") this.hand.takeKeys();
     } catch (error) {
       this.tell(error.message, true);
     }

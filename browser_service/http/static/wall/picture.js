@@ -26,7 +26,8 @@ export class Picture {
 
   frame(head, blob) {
     this.head = head;
-    this.state(head.state);
+    const isUnseen = head.state === "live" && head.dialog && !blob && this.element.classList.contains("empty");
+    this.state(isUnseen ? "asks" : head.state);
     if (head.width > 0) this.element.style.setProperty("--ratio", (head.width / head.height).toFixed(4));
     this.#mark(head);
     if (blob) {

@@ -7,11 +7,11 @@ const ASIDE = {
   login: "Sign in here, in the picture; then say that it is done.",
   code: "Type the code into the page, or give it here.",
 };
-const FIELDS = { code: "The code, if it is not typed into the page", decision: "Your decision", other: "Your answer, if there is one" };
+const FIELDS = { code: "The code", decision: "Your decision", other: "Your answer, if there is one" };
 
 /** Returns the elements of a question. `send` takes a state and an answer. */
 export function question({ kind, askedBy, ofRule, joinedBy, origin, message, choices }, send) {
-  const others = joinedBy.length ? `; ${joinedBy.join(", ")} wait for the same` : "";
+  const others = joinedBy.length ? `, as ${joinedBy.join(", ")} did` : "";
   const who = ofRule ? "A rule of yours leaves this to you:" : `${askedBy} ${KINDS[kind]}${origin && ` at ${origin}`}${others}${message && ", in its own words:"}`;
   const field = kind === "login" || choices.length ? null : el("input", { type: "text", autocomplete: "one-time-code", maxLength: 2000, required: kind === "decision", placeholder: FIELDS[kind], "aria-label": FIELDS[kind] });
   const answer = () => field?.value ?? "";

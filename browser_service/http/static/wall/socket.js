@@ -90,7 +90,7 @@ export class Socket {
     }
     if (message.type === "refused" && message.over) {
       this.#socket.onclose = null;
-      return this.on.out(message.reason);
+      return this.on.out(message);
     }
     if (message.id) this.#settle(message.id, message.type === "refused" ? new Error(`${message.reason} ${message.hint}`.trim()) : null, message);
     this.on.message(message);

@@ -1,7 +1,7 @@
 // Lists what was done on a page, with small pictures of it from before and after, and the point that was meant.
 
 import { el } from "./dom.js";
-import { OUTCOMES, act, duration, host, time } from "./words.js";
+import { OUTCOMES, act, aim, duration, host, time } from "./words.js";
 
 const MOST_ROWS = 300;
 const ASKED_AT_ONCE = 8;
@@ -86,10 +86,11 @@ export class Timeline {
   #act(row) {
     const failed = row.outcome !== "ok";
     const hue = this.hueOf(row.client);
-    const words = Object.entries(row.arguments ?? {}).filter(([, value]) => typeof value === "string" || typeof value === "number").map(([, value]) => String(value)).join(" · ");
+    const words = aim(row);
+    const did = row.arguments?.stop === true ? "stops it" : act(row.action);
     return el("li", { className: `act${failed ? " failed" : ""}${hue === undefined ? "" : " owned"}`, style: { "--hue": hue ?? 0 } },
       el("p", { className: "first-line" }, el("time", { className: "mono quiet" }, time(row.time)), el("span", { className: "owner cut" }, row.client),
-        el("span", { className: "verb" }, act(row.action)), el("span", { className: "mono quiet took" }, duration(row.durationMs))),
+        el("span", { className: "verb" }, did), el("span", { className: "mono quiet took" }, duration(row.durationMs))),
       words && el("p", { className: "mono words cut", title: words }, words),
       failed && el("p", { className: "outcome" }, OUTCOMES[row.outcome] ?? row.outcome),
       row.urlAfter && el("p", { className: "quiet small cut" }, `→ ${row.urlAfter}`),

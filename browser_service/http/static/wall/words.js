@@ -33,6 +33,14 @@ export const present = (agents) => agents.filter((agent) => agent.present).map((
 export const ACTS = { click: "clicks", fill: "fills", goto: "goes to", type: "types", snapshot: "reads", content: "reads", screenshot: "takes a picture", request_human: "asks you", take_over: "takes over", give_back: "gives back", close_page: "closes it", hand_over_page: "hands it over", handle_dialog: "answers its dialog", upload_file: "gives it a file", mouse: "presses", evaluate_script: "runs a script", open_page: "opens it" };
 export const act = (name) => ACTS[name] ?? name.replaceAll("_", " ");
 
+/** Returns what an act was aimed at, in words. Of a person's typing there is nothing to say. */
+export function aim({ action, arguments: given = {} }) {
+  const { timeout, stop, ...rest } = given;
+  if (action === "mouse") return [rest.do, rest.x !== undefined && `at ${Math.round(rest.x)}, ${Math.round(rest.y)}`].filter(Boolean).join(" ");
+  if (rest.selector === ":focus") return (rest.files ?? []).map(({ name }) => name).join(", ");
+  return Object.values(rest).filter((value) => typeof value === "string" || typeof value === "number").join(" · ");
+}
+
 export const STATES = {
   hung: "This page does not answer",
   crashed: "This page crashed",
@@ -41,8 +49,10 @@ export const STATES = {
   closed: "This page is closed",
   hidden: "Hidden: a password may be seen here",
   locked: "Private",
+  asks: "No picture while the page asks",
 };
 
+export const ASKS_ANYBODY = { login: "asks for somebody to sign in", code: "asks somebody for a code", decision: "asks somebody to decide", other: "asks for somebody" };
 export const KINDS = { login: "asks you to sign in", code: "asks for a code", decision: "asks you to decide", other: "asks for you" };
 export const HOLDS = { stopped: "You stopped it", taken: "In your hands", login: "Waits for you to sign in", code: "Waits for a code", decision: "Waits for your decision", other: "Waits for you" };
 
