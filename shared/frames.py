@@ -58,6 +58,21 @@ class ShownDialog(Model):
         return f"{self.kind} {quoted(self.message, _MESSAGE_CHARACTERS)}" if self.message else self.kind
 
 
+class ShownOption(Model):
+    """Is one option of a drop-down list."""
+
+    text: str = Field(max_length=200)
+    disabled: bool = False
+
+
+class ShownList(Model):
+    """Is a drop-down list that a person has pressed."""
+
+    options: list[ShownOption] = Field(max_length=1_000)
+    chosen: int = Field(description="The place of the option that is chosen; -1 is none.")
+    more: int = Field(default=0, description="Counts the options that there is no room for.")
+
+
 class Frame(Model):
     """Is what a page looks like now; `picture` is there only if it is newer than what was asked from."""
 
@@ -72,6 +87,7 @@ class Frame(Model):
     waiting: list[str] = Field(default=[], description="Who waits for a turn there: label and action.")
     dialog: ShownDialog | None = None
     chooser: Chooser | None = None
+    shown_list: ShownList | None = None
 
 
 class ActPicture(Model):

@@ -10,6 +10,7 @@ from playwright.async_api import FileChooser
 from browser_service.host.background import Background
 from browser_service.host.elements.uploads import written
 from browser_service.host.files import ArtifactPort
+from browser_service.host.open_list import OpenList
 from browser_service.host.page.current_tab import CurrentTab
 from browser_service.host.page.record import PageRecord
 from browser_service.host.page.tab import Tab
@@ -38,6 +39,7 @@ class Hand:
         self._done = Bounded[str, None](_BATCHES)
         self._pressed = 0
         self._chooser: FileChooser | None = None
+        self._list = OpenList(record)
         self._turn = asyncio.Lock()
         self._resting: asyncio.TimerHandle | None = None
 
@@ -74,6 +76,7 @@ class Hand:
         """Note that the page was taken, or given back."""
         if self._record.person is None:
             self._chooser = None
+            self._list.close()
             self._background.spawn(self._fit.end())
 
     def _hear_choosers(self, tab: Tab) -> None:
@@ -133,10 +136,10 @@ class Hand:
             if stroke.of_phone:
                 await lead_on(tab.page, only_idle=True)
             await self._type(tab, stroke.text)
-        elif tab.cdp is not None:
-            await self._point(tab, stroke)
-        else:
-            await _point_by_playwright(tab, stroke)
+        elif stroke.do == "choose":
+            await self._list.choose(stroke.index)
+        elif not await self._list.takes(tab.page, stroke):
+            await (self._point(tab, stroke) if tab.cdp is not None else _point_by_playwright(tab, stroke))
 
     async def _type(self, tab: Tab, text: str) -> None:
         """Type a sign as a key, which scripts of the page hear; put in as a whole what no key writes, or what is

@@ -151,7 +151,7 @@ class Screencast:
             self._recast(tab, view)
         act = self._shown_act()
         aimed = act and act.target and (act.target.x, act.target.y)
-        asks = self._record.dialog, self._record.chooser
+        asks = self._record.dialog, self._record.chooser, id(self._record.shown_list)
         seen = (self._state(), act and (id(act), act.ended_at, aimed), asks, *self._waiting())
         if seen != self._seen:
             self._seen = seen
@@ -220,6 +220,7 @@ class Screencast:
             waiting=self._waiting(),
             dialog=self._record.dialog,
             chooser=self._record.chooser,
+            shown_list=self._record.shown_list,
         )
 
     async def _without_secrets(self, picture: Picture, view: View) -> Picture | None:

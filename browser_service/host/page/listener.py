@@ -111,6 +111,7 @@ class Listener:
             return
         record.revision += 1
         record.navigations += 1
+        record.shown_list = None
         if record.person is not None:
             record.person.note_presence()
         if self.check_url(tab):

@@ -16,7 +16,7 @@ from browser_service.security.urls import abridged_in
 from shared.calls import Notice, PageLimit
 from shared.errors import BrowseError, PageNotFound, SessionNotFound
 from shared.events import NoticeGiven, PageChanged
-from shared.frames import Chooser, ShownDialog
+from shared.frames import Chooser, ShownDialog, ShownList
 from shared.next_calls import next_call
 from shared.pages import Access, PageState, Parked
 
@@ -82,6 +82,8 @@ class PageRecord:
     """What it asks and waits to be answered."""
     chooser: Chooser | None = None
     """The files that it asks for, of the person who has it in hand."""
+    shown_list: ShownList | None = None
+    """The drop-down list that this person has pressed."""
     dialog_policy: DialogPolicy = _NO_POLICY
     stopped: str = ""
     """Why its last tab was given up, if that did harm to others."""
@@ -208,7 +210,7 @@ class PageRecord:
 
     def return_from_person(self) -> None:
         """Note that the person has left it, and may have changed anything on it."""
-        self.person = self.chooser = None
+        self.person = self.chooser = self.shown_list = None
         self.has_leave = False
         self.revision += 1
         self.mark_used()

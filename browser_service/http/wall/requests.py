@@ -84,6 +84,8 @@ class Requests:
         typed = any(stroke.do in {"key", "text"} for stroke in message.made)
         if typed and not self._types:
             bodies.append({"action": "type", "selector": ":focus", "text": "…"})
+        if any(stroke.do == "choose" and stroke.index is not None for stroke in message.made):
+            bodies.append({"action": "select_option", "selector": ":focus", "value": "…"})
         self._types = (typed or self._types) and not pressed
         for body in bodies:
             self._note(message.page_id, body, batch_id)

@@ -359,3 +359,46 @@ async def test_buttons_that_are_pressed_by_keyboard_lose_no_focus_and_a_page_tha
     await window.keyboard.press("Shift+Escape")
     await window.get_by_role("button", name="Give back").press("Enter")
     await expect(window.get_by_role("button", name="Stop")).to_be_focused()
+
+
+async def test_a_drop_down_list_that_the_hand_presses_is_shown_at_the_wall_and_chosen_from_there(
+    window: Page, running: RunningService, claude: Agent, site: Site
+) -> None:
+    options = "<option>one<option value=2>two<option disabled>three"
+    inner = f"<body style='margin: 0'><select id=inner style='width: 200px; height: 40px'>{options}</select>"
+    body = f"""<body style="margin: 0"><select id=list style="display: block; width: 200px; height: 40px"
+    onchange="document.title = 'chose ' + value">{options}</select>
+    <iframe srcdoc="{inner}" style="border: 0; margin: 20px; width: 300px; height: 60px"></iframe>"""
+    await claude.call("goto", pageId="shop", url=site.page("/list", body))
+    page = running.window("shop")
+    await window.goto(f"{running.base_url}/#/page/shop")
+    await window.get_by_role("button", name="Take over").click()
+    hand, asks = (
+        window.get_by_role("textbox", name="The page itself"),
+        window.get_by_role("group", name="The page asks"),
+    )
+    await expect(window.get_by_role("main").locator(".picture")).to_have_attribute("style", re.compile("--ratio: 1"))
+
+    async def press(x: int, y: int) -> None:
+        box = await hand.bounding_box()
+        assert box is not None
+        scale = box["width"] / await page.evaluate("innerWidth")
+        await window.mouse.click(box["x"] + x * scale, box["y"] + y * scale)
+
+    await press(100, 20)
+    shown = asks.get_by_role("listbox", name="The list's options")
+    await expect(shown).to_be_focused()
+    await expect(shown.get_by_role("option", name="three")).to_be_disabled()
+    await window.keyboard.press("ArrowDown")
+    await window.keyboard.press("Enter")
+    await expect(page).to_have_title("chose 2")
+    await expect(asks).to_be_hidden()
+    await expect(hand).to_be_focused()
+    await press(100, 20)
+    await asks.get_by_role("button", name="Cancel").click()
+    await expect(asks).to_be_hidden()
+    await press(100, 80)
+    await shown.select_option("two")
+    await asks.get_by_role("button", name="Choose").click()
+    await expect(page.frame_locator("iframe").locator("#inner")).to_have_value("2")
+    await expect(window.get_by_role("tabpanel")).to_contain_text("chooses")

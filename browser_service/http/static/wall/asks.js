@@ -1,4 +1,4 @@
-// Shows what a page waits for: the answer to a dialog, or files of the person who has it in hand.
+// Shows what a page waits for: the answer to a dialog, or files or a choice of the person who has it in hand.
 
 import { el, say, write } from "./dom.js";
 import { send } from "./entry.js";
@@ -23,13 +23,13 @@ export class Asks {
   #cancel = null;
   #hadFocus = false;
 
-  /** `leave` is where the focus goes afterwards. */
-  constructor(id, socket, tell, leave) {
-    Object.assign(this, { id, socket, tell, leave });
+  /** `leave` is where the focus goes afterwards, `choose` takes the place of an option. */
+  constructor(id, socket, tell, leave, choose) {
+    Object.assign(this, { id, socket, tell, leave, choose });
   }
 
-  update({ dialog, chooser }, page, mayAct, isInHand) {
-    const wanted = dialog ?? (chooser && isInHand ? chooser : null);
+  update({ dialog, chooser, shownList: list }, page, mayAct, isInHand) {
+    const wanted = dialog ?? (isInHand ? chooser ?? list : null) ?? null;
     const text = JSON.stringify([wanted, mayAct]);
     if (text === this.#shown) return;
     this.#shown = text;
@@ -37,10 +37,10 @@ export class Asks {
     this.#cancel = null;
     this.#hadFocus = false;
     this.element.hidden = !wanted;
-    this.element.replaceChildren(...(!wanted ? [] : dialog ? this.#dialog(dialog, page, mayAct, isInHand) : this.#chooser(chooser === "several")));
+    this.element.replaceChildren(...(!wanted ? [] : dialog ? this.#dialog(dialog, page, mayAct, isInHand) : chooser ? this.#chooser(chooser === "several") : this.#list(list)));
     if (!wanted) return hadFocus && this.leave();
     say(this.element.textContent);
-    if (hadFocus) this.element.querySelector("input[type=text], button")?.focus();
+    if (hadFocus) this.element.querySelector("input[type=text], select, button")?.focus();
   }
 
   #dialog({ kind, message, default: given }, page, mayAct, isInHand) {
@@ -69,6 +69,27 @@ export class Asks {
         el("button", { type: "button", className: "first", onclick: () => input.click() }, several ? "Choose files …" : "Choose a file …"),
         el("button", { type: "button", onclick: () => this.#cancel() }, "Cancel")),
     ];
+  }
+
+  /** Shows the options of a list, which no picture of the page has. */
+  #list({ options, chosen, more = 0 }) {
+    const choose = (index) => {
+      for (const each of this.element.querySelectorAll("button, select")) each.disabled = true;
+      this.#hadFocus = true;
+      this.choose(index);
+    };
+    const list = el("select", { size: Math.min(Math.max(options.length, 2), 8), "aria-label": "The list's options", ondblclick: () => choose(list.selectedIndex),
+      onkeydown: (event) => event.key === "Enter" && list.selectedIndex >= 0 && choose(list.selectedIndex) },
+    options.map(({ text, disabled }, place) => el("option", { disabled, selected: place === chosen }, text || " ")));
+    this.#cancel = () => choose(null);
+    return [
+      el("p", { className: "message" }, "Choose one"),
+      list,
+      more > 0 && el("p", { className: "quiet small" }, `${more} more are not listed: cancel, and type how one begins.`),
+      el("div", { className: "choices" },
+        el("button", { type: "button", className: "first", onclick: () => list.selectedIndex >= 0 && choose(list.selectedIndex) }, "Choose"),
+        el("button", { type: "button", onclick: () => choose(null) }, "Cancel")),
+    ].filter(Boolean);
   }
 
   async #send(files) {

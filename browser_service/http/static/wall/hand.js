@@ -49,6 +49,11 @@ export class Hand {
     this.#focus();
   }
 
+  /** Chooses an option of the list that was pressed; without an index, it stays as it is. */
+  choose(index) {
+    this.#make({ do: "choose", index });
+  }
+
   #focus() {
     if (!this.#takesKeys || this.element.hidden) return;
     this.#takesKeys = false;

@@ -28,7 +28,7 @@ export class PageView {
     this.picture = new Picture(id);
     this.hand = new Hand(this.picture, (made) => socket.input(id, made), () => this.#leaveHand(), tell);
     this.picture.paper.append(this.hand.element);
-    this.asks = new Asks(id, socket, tell, () => this.hand.element.focus());
+    this.asks = new Asks(id, socket, tell, () => this.hand.element.focus(), (index) => this.hand.choose(index));
     this.timeline = new Timeline((ids) => socket.list("pictures", id, ids), (name) => model.agents.find(({ label }) => label === name)?.hue);
     this.#rows.timeline = this.timeline.element;
     document.body.append(this.timeline.large);

@@ -7,7 +7,7 @@ const ASIDE = {
   login: "Sign in here, in the picture; then say that it is done.",
   code: "Type the code into the page, or give it here.",
 };
-const FIELDS = { code: "The code", decision: "Your decision", other: "Your answer, if there is one" };
+const FIELDS = { code: "The code", decision: "Your decision", other: "Your answer" };
 
 /** Returns the elements of a question. `send` takes a state and an answer. */
 export function question({ kind, askedBy, ofRule, joinedBy, origin, message, choices }, send) {

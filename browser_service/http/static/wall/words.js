@@ -30,7 +30,7 @@ export function owner(page) {
 /** Returns the names of the agents that are there now. */
 export const present = (agents) => agents.filter((agent) => agent.present).map(({ label }) => label);
 
-export const ACTS = { click: "clicks", fill: "fills", goto: "goes to", type: "types", snapshot: "reads", content: "reads", screenshot: "takes a picture", request_human: "asks you", take_over: "takes over", give_back: "gives back", close_page: "closes it", hand_over_page: "hands it over", handle_dialog: "answers its dialog", upload_file: "gives it a file", mouse: "presses", evaluate_script: "runs a script", open_page: "opens it" };
+export const ACTS = { click: "clicks", fill: "fills", goto: "goes to", type: "types", snapshot: "reads", content: "reads", screenshot: "takes a picture", request_human: "asks you", take_over: "takes over", give_back: "gives back", close_page: "closes it", hand_over_page: "hands it over", handle_dialog: "answers its dialog", upload_file: "gives it a file", select_option: "chooses", mouse: "presses", evaluate_script: "runs a script", open_page: "opens it" };
 export const act = (name) => ACTS[name] ?? name.replaceAll("_", " ");
 
 /** Returns what an act was aimed at, in words. Of a person's typing there is nothing to say. */
