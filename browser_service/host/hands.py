@@ -1,7 +1,7 @@
 """Does what a person's hand does, on a page that they have taken: nobody observes it, and no reply tells of it."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Final
 
 from playwright.async_api import Error as PlaywrightError
@@ -22,6 +22,7 @@ from shared.wire import FILE_BYTES
 
 _WITHIN_S: Final = 3.0
 _FILES_WITHIN_S: Final = 30.0
+_OPENS_WITHIN_S: Final = 40.0
 _BATCHES: Final = 200
 _PRESSES: Final = frozenset({"down", "up", "key", "text"})
 _CHOOSER_WITHIN_S: Final = 3.0
@@ -33,8 +34,16 @@ _EVENTS: Final = {"move": "mouseMoved", "down": "mousePressed", "up": "mouseRele
 class Hand:
     """Is a person's hand on one page."""
 
-    def __init__(self, record: PageRecord, current: CurrentTab, fit: Fit, is_headless: Callable[[], bool]) -> None:
-        self._record, self._current, self._fit, self._is_headless = record, current, fit, is_headless
+    def __init__(
+        self,
+        record: PageRecord,
+        current: CurrentTab,
+        fit: Fit,
+        come_back: Callable[[], Awaitable[None]],
+        is_headless: Callable[[], bool],
+    ) -> None:
+        self._record, self._current, self._fit = record, current, fit
+        self._come_back, self._is_headless = come_back, is_headless
         self._background = Background()
         self._done = Bounded[str, None](_BATCHES)
         self._pressed = 0
@@ -44,11 +53,15 @@ class Hand:
         self._resting: asyncio.TimerHandle | None = None
 
     async def do(self, strokes: Strokes, artifacts: ArtifactPort) -> None:
-        """Do some strokes. Raises HumanInControl unless the page is in a person's hands, and what keeps it from being
-        done."""
+        """Do some strokes; with none, only open the page's window where it has none. Raises HumanInControl unless the
+        page is in a person's hands, and what keeps it from being done."""
         if strokes.batch_id in self._done:
             return
         self._done[strokes.batch_id] = None
+        self._check_held()
+        if not strokes.made:
+            await self._open_window()
+            return
         tab = self._check()
         if any(stroke.do in _PRESSES for stroke in strokes.made):
             self._hear_choosers(tab)
@@ -92,15 +105,29 @@ class Hand:
         person = self._record.person
         return person is not None and person.question.kind != "stopped"
 
-    def _check(self) -> Tab:
-        person, tab = self._record.person, self._current.tab
-        if person is None or not self._has_it():
+    async def _open_window(self) -> None:
+        page_id = self._record.page_id
+        try:
+            async with asyncio.timeout(_OPENS_WITHIN_S), self._turn:
+                if not self._current.live:
+                    await self._come_back()
+        except TimeoutError:
+            raise TimedOut(f"{page_id} could not be opened again within {_OPENS_WITHIN_S:.0f} s.") from None
+        except PlaywrightError as error:
+            raise ValidationFailed(f"{page_id} ended while it was opened.", hint="Look at it anew.") from error
+
+    def _check_held(self) -> None:
+        if not self._has_it():
             raise HumanInControl(f"{self._record.page_id} is not in your hands.", hint="Take it over first.")
+        if self._record.person is not None:
+            self._record.person.note_presence()
+
+    def _check(self) -> Tab:
+        tab = self._current.tab
         if self._record.dialog is not None:
             raise DialogOpen("The page waits for the answer to its dialog.", hint="Answer that first.")
         if tab is None or not self._current.live:
-            raise ValidationFailed(f"{self._record.page_id} has no window now.", hint="It comes back when it is used.")
-        person.note_presence()
+            raise ValidationFailed(f"{self._record.page_id} has no window now.", hint="Look at it anew.")
         self._record.has_leave = True  # the owner's rules leave to a person what the page sends now
         return tab
 

@@ -8,7 +8,7 @@ from shared.model import Json
 
 async def take_over(page: BrowserPage, action: hands.TakeOver) -> Json:
     request = page.human_requests.hold(page.record, page.call, "stopped" if action.stop else "taken")
-    stopped = f"what ran on {page.page_id} is cancelled, and agents are refused there until you give it back"
+    stopped = f"{page.page_id} is stopped: agents are refused there until you give it back"
     observed = stopped if action.stop else f"{page.page_id} is in your hands now"
     return {"requestId": request.question.request_id, "observed": observed}
 

@@ -84,7 +84,8 @@ class PageEntry:
         self.filled_fields = FilledFields()
         self.current = CurrentTab(record, session, self.filled_fields, on_lost)
         self.screencast = Screencast(record, self.current, self.queue)
-        self.hand = Hand(record, self.current, Fit(self.settings.emulation), lambda: session.headless)
+        fit = Fit(self.settings.emulation)
+        self.hand = Hand(record, self.current, fit, self._come_back, lambda: session.headless)
         self.thumbnails = Thumbnails(record, self.current, self.screencast, lambda: self.recorded, timeline)
         self.titles = Titles(record, self.current, emit)
         self.recovery = Recovery(record, self.current, session, self.settings, self.filled_fields, self.adopt, emit)
@@ -118,6 +119,10 @@ class PageEntry:
     @property
     def live(self) -> bool:
         return self.current.live
+
+    async def _come_back(self) -> None:
+        """Open its window again, where it was, for the person who has it in hand."""
+        await self.recovery.bring_up(self.record.holder_id, navigates=False, replaces=False)
 
     @property
     def needed(self) -> bool:

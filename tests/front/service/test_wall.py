@@ -185,7 +185,7 @@ async def test_what_a_person_does_at_the_wall_is_done_and_recorded_as_theirs(
         assert (refused["code"], refused["reason"]) == ("HUMAN_IN_CONTROL", "shop is not in your hands.")
         assert "called 'nobody'" in (await person.act("give", "shop", to="nobody"))["reason"]
         await claude.call("click", pageId="shop", selector="button")
-        assert "is cancelled" in (await person.act("stop", "shop"))["text"]
+        assert "is stopped" in (await person.act("stop", "shop"))["text"]
         assert (await claude.error("click", pageId="shop", selector="button"))["code"] == "HUMAN_IN_CONTROL"
         assert "its agent's again" in (await person.act("release", "shop"))["text"]
         await claude.call("click", pageId="shop", selector="button")

@@ -3,6 +3,7 @@
 It is longer than 300 lines because a few long visits to the wall share one browser, and their fixtures stand here.
 """
 
+import asyncio
 import re
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -402,3 +403,22 @@ async def test_a_drop_down_list_that_the_hand_presses_is_shown_at_the_wall_and_c
     await asks.get_by_role("button", name="Choose").click()
     await expect(page.frame_locator("iframe").locator("#inner")).to_have_value("2")
     await expect(window.get_by_role("tabpanel")).to_contain_text("chooses")
+
+
+async def test_a_page_without_a_window_has_one_again_once_a_person_takes_it_over(
+    window: Page, running: RunningService, claude: Agent, site: Site
+) -> None:
+    await claude.call("goto", pageId="shop", url=site.page("/note", "<textarea autofocus></textarea>"))
+    await window.goto(f"{running.base_url}/#/page/shop")
+    picture = window.get_by_role("main").locator(".picture")
+    await expect(picture).to_have_attribute("data-state", "live")
+    tab = running.host.pages["shop"].current.tab
+    assert tab is not None
+    assert tab.cdp is not None
+    asyncio.ensure_future(tab.cdp.send("Page.crash")).add_done_callback(lambda done: done.exception())
+    await expect(picture).to_have_attribute("data-state", "crashed")
+    await window.get_by_role("button", name="Take over").click()
+    await expect(picture).to_have_attribute("data-state", "live")
+    await expect(window.get_by_role("textbox", name="The page itself")).to_be_focused()
+    await window.keyboard.type("hello")
+    await expect(running.window("shop").locator("textarea")).to_have_value("hello")

@@ -22,6 +22,7 @@ export class PageView {
   #rows = { console: el("ol", { className: "rows" }), network: el("ol", { className: "rows" }) };
   #tab = "timeline";
   #timer = 0;
+  #isAsked = false;
 
   constructor(id, model, socket, tell) {
     Object.assign(this, { id, model, socket, tell });
@@ -67,7 +68,7 @@ export class PageView {
     this.#hold.dataset.kind = kind ?? "held";
     this.#holds(page);
     const inHand = kind === "taken" || kind === "stopped";
-    this.hand.enable(this.#isInHand());
+    this.#reach();
     const { stop, take, give, release } = this.#buttons;
     const mayAct = !this.model.viewer.readOnly;
     for (const button of Object.values(this.#buttons)) button.disabled = !mayAct;
@@ -110,10 +111,20 @@ export class PageView {
     this.answered.then((said) => this.tell(said), (error) => this.tell(error.message, true));
   }
 
+  /** Gives the page into the hand that has it. One without a window is asked for it once, by an empty stroke. */
+  #reach() {
+    const state = this.#isInHand() && this.picture.head?.state; // of which nothing is known at first
+    const isWanted = ["parked", "resting", "crashed"].includes(state);
+    this.hand.enable(Boolean(state) && !isWanted);
+    if (isWanted && !this.#isAsked) this.socket.input(this.id, []);
+    this.#isAsked = isWanted;
+  }
+
   frame(head, blob) {
     const page = this.model.pages.get(this.id);
     if (!page || page.locked) return;
     this.picture.frame(head, blob);
+    this.#reach();
     this.asks.update(head, page, !this.model.viewer.readOnly, this.#isInHand());
     const waiting = head.waiting ?? [];
     this.#line.hidden = !waiting.length;
