@@ -1,9 +1,12 @@
 """Has the drop-down list that a person's hand has pressed: browsers draw its options outside of the page, where no
 picture of the page shows them."""
 
+import asyncio
+import contextlib
 from typing import Final
 
 from playwright.async_api import ElementHandle, Page
+from playwright.async_api import Error as PlaywrightError
 
 from browser_service.host.page.record import PageRecord
 from browser_service.host.results import bounded, read
@@ -15,6 +18,7 @@ from shared.strokes import Stroke
 _LIST_UNDER: Final = script("list_under")
 _OPTIONS: Final = bounded(script("list_options"))
 _CHOSEN_WITHIN_MS: Final = 2_000
+_SAYS_WITHIN_S: Final = 1.0
 
 
 class OpenList:
@@ -34,13 +38,19 @@ class OpenList:
             took, self._pressed = self._pressed, False
             return took
         self.close()
+        with contextlib.suppress(PlaywrightError, TimeoutError):  # it goes elsewhere, or is busy: it gets the press
+            async with asyncio.timeout(_SAYS_WITHIN_S):
+                self._pressed = await self._open(page, stroke)
+        return self._pressed
+
+    async def _open(self, page: Page, stroke: Stroke) -> bool:
         handle = await page.evaluate_handle(_LIST_UNDER, {"x": stroke.x, "y": stroke.y})
-        self._list = handle.as_element()
-        if self._list is None:
+        pressed = handle.as_element()
+        if pressed is None:
             await handle.dispose()
             return False
-        self._pressed = True
-        self._record.shown_list = read(ShownList, await self._list.evaluate(_OPTIONS))
+        self._record.shown_list = read(ShownList, await pressed.evaluate(_OPTIONS))
+        self._list = pressed
         return True
 
     async def choose(self, index: int | None) -> None:
@@ -55,3 +65,4 @@ class OpenList:
 
     def close(self) -> None:
         self._list = self._record.shown_list = None
+        self._pressed = False
