@@ -76,8 +76,8 @@ class Edge:
             _check_body(headers, is_file=_is_file(scope))
 
     async def _refuse(self, error: BrowseError, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "websocket":
-            await send({"type": "websocket.close", "code": 1008, "reason": error.message})
+        if scope["type"] == "websocket" and "websocket.http.response" not in scope.get("extensions", {}):
+            await send({"type": "websocket.close", "code": 1008, "reason": error.message})  # tells no reason
             return
         await self.reply(error, scope["state"].get("request_id", ""))(scope, receive, send)
 

@@ -59,9 +59,10 @@ async def test_a_viewer_needs_a_cookie_of_this_service_and_the_proof_of_its_page
     assert "not signed in" in await refusal(running, "", proof)
     assert "started anew" in await refusal(running, f"00000000.{cookie}", proof)
     assert "not from the wall's own page" in await refusal(running, cookie, "guessed")
-    with pytest.raises(InvalidStatus):
+    with pytest.raises(InvalidStatus) as foreign:
         async with socket(running, cookie, Origin="http://127.0.0.1:1"):
             pass
+    assert b"the origin 'http://127.0.0.1:1' are not accepted" in (foreign.value.response.body or b"")
     async with socket(running, cookie, Origin=running.base_url) as viewer:
         await viewer.send("watch")
         assert "begins with hello" in (await viewer.until(lambda message: message["type"] == "refused"))["reason"]
