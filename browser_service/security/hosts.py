@@ -1,12 +1,13 @@
 """Reads the names of hosts that a person writes into a list."""
 
 import re
+from functools import lru_cache
 from typing import Final
 
 from browser_service.security.addresses import Address, spelled_address
 from browser_service.security.web_address import host_spelling
 
-_ORIGIN: Final = re.compile(r"(?P<scheme>https?)://(?P<host>\[[0-9a-f:.]+\]|[^\s/?#@\\:\[\]]+)(:(?P<port>\d{1,5}))?/?")
+_ORIGIN: Final = re.compile(r"(?P<scheme>https?)://(?P<host>\[[0-9a-f:.]+\]|[^\s/?#@\\:\[\]]+)(:(?P<port>[0-9]{1,5}))?/?")
 _PORTS: Final = {"http": 80, "https": 443}
 _MOST_PORT: Final = 65_535
 _HOST_NAME: Final = re.compile(r"(?!-)[\w-]{1,63}(\.[\w-]{1,63})*")
@@ -26,8 +27,7 @@ def host_name(text: str) -> str:
 
 def header_host(text: str) -> str:
     """Return a value of the Host header as it is. Raises ValueError if no client can send it."""
-    name, _, port = text.rpartition(":") if re.search(r":\d+$", text) else (text, "", "")
-    name = name.removeprefix("[").removesuffix("]") if name.startswith("[") else name
+    name, port = _header_place(text)
     host, address = parse_host(name)
     if address is None and not _HOST_NAME.fullmatch(host):
         guess = f"{_guess_host(text)}:{port or 8888}"
@@ -35,12 +35,25 @@ def header_host(text: str) -> str:
     return text
 
 
+@lru_cache(maxsize=8)
+def header_places(hosts: frozenset[str]) -> frozenset[tuple[str, str]]:
+    """Return hosts, spelled as browsers do and without brackets, and ports of values of the Host header; "" for the
+    port that is usual."""
+    return frozenset((parse_host(name)[0], port) for name, port in map(_header_place, hosts))
+
+
+def _header_place(text: str) -> tuple[str, str]:
+    name, _, port = text.rpartition(":") if re.search(r":\d+$", text) else (text, "", "")
+    return (name[1:-1] if name.startswith("[") else name), port
+
+
 def public_origin(text: str) -> str:
     """Return the origin that a person writes as browsers spell it. Raises ValueError for what is no origin."""
     parts = _ORIGIN.fullmatch(text.lower())
     host, address = parse_host(parts["host"].strip("[]")) if parts else ("", None)
     port = int(parts["port"] or 0) if parts else 0
-    if parts is None or not (address or _HOST_NAME.fullmatch(host)) or port > _MOST_PORT:
+    is_port = parts is not None and (parts["port"] is None or 0 < port <= _MOST_PORT)
+    if parts is None or not is_port or not (address or _HOST_NAME.fullmatch(host)):
         raise ValueError(
             f"{text!r} is no address of a service. Write scheme, host and, if it is not the usual one, the port, such "
             f"as 'https://{_guess_host(text)}'; no path can be part of it."

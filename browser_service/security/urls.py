@@ -17,7 +17,7 @@ from browser_service.security.addresses import (
     metadata_patterns,
     spelled_address,
 )
-from browser_service.security.hosts import parse_host, with_slashes
+from browser_service.security.hosts import header_places, parse_host, with_slashes
 from browser_service.security.url_rules import NotAllowedError, UrlRules
 from browser_service.security.web_address import web_address
 from shared.cuts import cut
@@ -119,8 +119,7 @@ class UrlPolicy:
 
     def unreachable_hosts(self) -> list[str]:
         """Return Chromium's patterns of the hosts to which nothing is ever sent, some with a port."""
-        own = sorted(self.own_hosts())
-        ports = sorted({name.rpartition(":")[2] for name in own if ":" in name})
+        own, ports = sorted(self.own_hosts()), self._own_ports()
         return [*metadata_patterns(), *own, *(f"{name}:{port}" for port in ports for name in _LOOPBACK_NAMES)]
 
     def check_server(self, place: str) -> None:
@@ -141,7 +140,7 @@ class UrlPolicy:
         """Return why nothing is connected to an address; "" if that is permitted."""
         if is_metadata(address):
             return "cloud metadata addresses are never opened"
-        if is_local(address) and any(own.endswith(f":{port}") for own in self.own_hosts()):
+        if is_local(address) and str(port) in self._own_ports():
             return "it is this service's own address"
         if self.public_only and not is_public(address):
             return "BROWSE_PRIVATE_NETWORK keeps pages from this machine and private networks"
@@ -150,11 +149,9 @@ class UrlPolicy:
     def suspicious(self, *, documents: bool = True) -> list[Json]:
         """Return Chromium's patterns for all http URLs that `check` may refuse; without rules they match hardly any
         site."""
-        own_hosts = self.own_hosts()
-        ports = sorted({name.rpartition(":")[2] for name in own_hosts if ":" in name})
-        names = sorted(f"{name}/" for name in own_hosts if ":" not in name)
+        names = sorted(name for name, port in self._own_places() if not port and ":" not in name)
         hosts = ["[", *(host for host in metadata_patterns() if ":" not in host), *names]
-        starts = [*hosts, *(f"*@{host}" for host in hosts), *(f"*:{port}/" for port in ports)]
+        starts = [*hosts, *(f"*@{host}" for host in hosts), *(f"*:{port}/" for port in self._own_ports())]
         patterns: list[Json] = [{"urlPattern": f"*://{start.removesuffix('*')}*"} for start in starts]
         if self.rules.for_requests and self.rules.allowed:
             return [{"urlPattern": "*"}]
@@ -210,10 +207,17 @@ class UrlPolicy:
     def _is_own(self, name: str, address: Address | None, port: int) -> bool:
         """Recognize every name of this machine's loopback, not only the hosts that the service answers to."""
         local = is_local(address) if address else f".{name}".endswith(".localhost")
-        return self._is_named(name, port) or (local and any(own.endswith(f":{port}") for own in self.own_hosts()))
+        return self._is_named(name, port) or (local and str(port) in self._own_ports())
 
     def _is_named(self, host: str, port: int) -> bool:
-        return not self.own_hosts().isdisjoint({f"{host}:{port}", host if port in _PORTS.values() else ""})
+        usual = {""} if port in _PORTS.values() else set[str]()
+        return not self._own_places().isdisjoint((host, each) for each in {str(port), *usual})
+
+    def _own_ports(self) -> list[str]:
+        return sorted({port for _, port in self._own_places()} - {""})
+
+    def _own_places(self) -> frozenset[tuple[str, str]]:
+        return header_places(frozenset(self.own_hosts()))
 
 
 def origin_of(url: str, base: str = "") -> str | None:

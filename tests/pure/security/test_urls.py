@@ -108,6 +108,24 @@ def test_a_metadata_address_is_refused_however_it_is_spelled(url: str) -> None:
         POLICY.check(url)
 
 
+@pytest.mark.parametrize(
+    ("named", "urls"),
+    [
+        ("[2001:db8::1]", ["https://[2001:db8::1]/", "http://[2001:DB8:0:0::1]/x", "wss://[2001:db8::1]/"]),
+        ("[2001:db8::1]:8443", ["https://[2001:db8::1]:8443/", "https://[2001:db8:0::1]:8443/x"]),
+        ("Browse.Example", ["https://browse.example./", "http://u@browse.example/", "https://%62rowse.example:443/"]),
+        ("203.0.113.5", ["https://3405803781/", "https://[::ffff:203.0.113.5]/"]),
+    ],
+)
+def test_no_page_opens_the_address_by_which_people_reach_the_service(named: str, urls: list[str]) -> None:
+    policy = UrlPolicy(own_hosts=lambda: frozenset({named}))
+    assert [url for url in urls if policy.permits(url)] == []
+    host, port = (named[1:].split("]")[0], int(named.partition("]:")[2] or 443)) if named[0] == "[" else (named, 443)
+    assert policy.refusal_of_host(host.lower(), port)
+    assert policy.permits("https://[2001:db8::2]:8443/")
+    assert policy.permits("https://browse.example:8443/")
+
+
 @pytest.mark.parametrize("url", OWN)
 def test_the_services_own_port_is_refused_however_this_machine_is_spelled(url: str) -> None:
     with pytest.raises(Forbidden, match="own address"):

@@ -57,6 +57,7 @@ def test_what_does_not_go_together_is_refused() -> None:
         ({"public_url": "browse.example.com:8888"}, "is no address of a service"),
         ({"public_url": "https://me:key@browse.example.com"}, "is no address of a service"),
         ({"public_url": "https://browse.example.com:70000"}, "is no address of a service"),
+        ({"public_url": "https://browse.example.com:0"}, "is no address of a service"),
         ({"metrics_enabled": True, "metrics_host": "0.0.0.0"}, "--metrics-host 0.0.0.0 is reached from elsewhere"),
     ):
         with pytest.raises(ValidationError, match=says):
