@@ -46,10 +46,13 @@ _CLOSED: Final = (
     "Browser closed",
     "Browser has been closed",
 )
-"""Playwright's own words begin so. A page's text or script may have the same words elsewhere."""
+"""Playwright's own words begin so. A page's script may fail in the same words."""
+TOO_LARGE: Final = "Error: too large for a tree"
+"""Is said by what Playwright takes along into its own worlds: `tree_bounds.js`."""
+_ENDED: Final = "TargetClosedError"
+"""Is the class of Playwright's that it does not export, and that no script of a page can choose."""
 _CALL: Final = r"^(?:\w+\.\w+: )*"
 _REASON_CHARACTERS: Final = 500
-_CRASHED: Final = ("Page crashed", "Target crashed")
 _SYNTAX: Final = (
     "is not a valid selector",
     "is not a valid XPath expression",
@@ -144,12 +147,13 @@ _HINTS: Final = {
 
 
 def is_closed(error: Exception) -> bool:
-    return _reason(_first_line(str(error))).startswith(_CLOSED)
+    """Say if an error may be of a page or a browser that ended, so that whoever has it lets it through."""
+    return has_ended(error) or _reason(_first_line(str(error))).startswith(_CLOSED)
 
 
-def is_crash(error: Exception) -> bool:
-    """Say if the renderer of this one page died, and not the browser."""
-    return _reason(_first_line(str(error))).startswith(_CRASHED)
+def has_ended(error: Exception) -> bool:
+    """Say if a page or a browser was closed, by what no page can forge. Of its renderer's end a tab knows by itself."""
+    return type(error).__name__ == _ENDED
 
 
 def not_begun(error: Exception) -> bool:
@@ -203,7 +207,7 @@ def _translate(error: PlaywrightError, action: Action, *, url: str, shown: str) 
     details: Json = {"url": url, "context": {"lastError": first}}
     if selector:
         details["selector"] = selector
-    if is_closed(error):
+    if has_ended(error):
         details["context"] = {"lastUrl": url, "crashReason": first}
         return BrowserCrashed("Browser instance crashed unexpectedly", details=details)
     if not action.runs_script and not is_timeout(error) and any(text in first for text in _SYNTAX):
@@ -340,6 +344,12 @@ def _other(action: Action, first: str, message: str, selector: str | None, detai
     several = _SEVERAL.search(message)
     if selector and several and not action.requested_target and not action.requested_frame:
         return ambiguous(selector, [], int(several[1]), url=str(details["url"]))  # its page was too busy to name them
+    if TOO_LARGE in message:
+        return ScriptExecutionFailed(
+            f"{action.name()} did not look up {selector!r}: the names of the page's elements are too long.",
+            hint="Name the element by CSS, or by text=: these read no names.",
+            details=details,
+        )
     if selector:
         return ElementNotInteractable(
             f"{action.name()} cannot be done on the element matching '{selector}': {said}",

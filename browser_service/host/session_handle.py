@@ -64,7 +64,7 @@ async def perform_on_session(
             "hangs, then repeat this.",
         ) from None
     except PlaywrightError as error:
-        if errors.is_closed(error) and run.action.effect is not Effect.READS:
+        if errors.has_ended(error) and run.action.effect is not Effect.READS:
             name, ended = run.action.name(), session.entry.launcher.end_reason() or "the browser ended"
             raise UnknownOutcome(f"{name} was under way when {ended}.") from error
         raise errors.translate(error, run.action, url="") from error

@@ -156,11 +156,9 @@ class CurrentTab:
                 error = await tab.probe() or error
             except TimeoutError:
                 return False
-        if errors.is_crash(error) and tab is not None:
-            self.note_crash(tab)  # before its own event
-        life = self.life
+        life = self.life  # of a crash it is told before the error, which a page could word as well
         ended = tab is not None and not (life.live or life.over or life is Life.VANISHED)
-        return errors.is_closed(error) or ended
+        return errors.has_ended(error) or ended
 
     def doubt(self, *, doubted: bool = True) -> None:
         """Note that a call on the page ran out of time; not `doubted`: only because the page navigates."""

@@ -1,0 +1,46 @@
+"""Tests pages whose scripts fail in the words by which Playwright says that a page or a browser ended: they did not, and
+nobody is told so, nor is the page loaded again."""
+
+import pytest
+
+from tests.support.tab import Tab
+
+pytestmark = [pytest.mark.anyio, pytest.mark.one_window]
+
+ENDS = (
+    "Target crashed",
+    "Page crashed",
+    "Target closed",
+    "Connection closed",
+    "Target page, context or browser has been closed",
+)
+THROWN = {
+    "an error": "new Error(%r)",
+    "a text": "%r",
+    "an error with a stack of its own": "Object.assign(Error(), {stack: %r})",
+}
+
+
+@pytest.mark.parametrize("thrown", THROWN.values(), ids=THROWN)
+async def test_a_page_cannot_say_that_it_crashed_or_that_the_browser_is_gone(tab: Tab, thrown: str) -> None:
+    await tab.show("<title>Shop</title><p id=p>Kettle<input id=i>")
+    await tab.call("fill", selector="#i", value="typed and not sent")
+    for words in ENDS:
+        fails = f"throw {thrown % words}"
+        await tab.sees(
+            f"void Object.defineProperty(performance, 'timeOrigin', {{configurable: true, get() {{ {fails} }}}})"
+        )
+        error = await tab.error("snapshot")
+        assert (error["code"], words in error["message"] or "stack" in thrown) == ("SCRIPT_EXECUTION_FAILED", True), (
+            error
+        )
+        await tab.sees(
+            f"void Object.defineProperty(document, 'documentElement', {{configurable: true, get() {{ {fails} }}}})"
+        )
+        error = await tab.error("snapshot")
+        assert error["code"] == "SCRIPT_EXECUTION_FAILED", error
+        await tab.sees("delete document.documentElement")
+        error = await tab.error("evaluate_script", expression=f"(() => {{ {fails} }})()")
+        assert (error["code"], "The script failed" in error["message"]) == ("SCRIPT_EXECUTION_FAILED", True), error
+    reply = (await tab.agent.reply("evaluate_script", expression="document.querySelector('#i').value")).json()
+    assert (reply["result"]["value"], reply["notices"]) == ("typed and not sent", [])
