@@ -7,7 +7,9 @@ from typing import Final
 from browser_service.security.addresses import Address, spelled_address
 from browser_service.security.web_address import host_spelling
 
-_ORIGIN: Final = re.compile(r"(?P<scheme>https?)://(?P<host>\[[0-9a-f:.]+\]|[^\s/?#@\\:\[\]]+)(:(?P<port>[0-9]{1,5}))?/?")
+_ORIGIN: Final = re.compile(
+    r"(?P<scheme>https?)://(?P<host>\[[0-9a-f:.]+\]|[^\s/?#@\\:\[\]]+)(:(?P<port>[0-9]{1,5}))?/?"
+)
 _PORTS: Final = {"http": 80, "https": 443}
 _MOST_PORT: Final = 65_535
 _HOST_NAME: Final = re.compile(r"(?!-)[\w-]{1,63}(\.[\w-]{1,63})*")

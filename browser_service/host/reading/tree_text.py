@@ -7,6 +7,7 @@ from typing import Final
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Locator, Page
 
+from browser_service.host import errors
 from browser_service.host.elements.locators import TREE_BOUNDS
 from browser_service.host.reading import tree
 from browser_service.host.reading.tree import Node, Tree
@@ -16,8 +17,6 @@ from shared.next_calls import next_call
 _MOST_CHARACTERS: Final = 1_500_000
 _LONG: Final = 100_000
 """No tree that is longer than the first is read. All others wait while one is read, except for a long one."""
-_TOO_LARGE: Final = "Error: too large for a tree"
-"""Is said by what Playwright takes along into its own worlds: `tree_bounds.js`."""
 _FRAMES_MS: Final = 500
 _MOST_FRAMES: Final = 50
 """So many empty frames of a page are asked if their trees were too large, together, and so long."""
@@ -29,8 +28,8 @@ async def tree_text(of: Page | Locator, timeout_ms: float, *, boxes: bool = Fals
     try:
         return await of.aria_snapshot(mode="ai", boxes=boxes, timeout=timeout_ms)
     except PlaywrightError as error:
-        if _TOO_LARGE in str(error):
-            raise too_large("more in its names and texts than") from error
+        if errors.TOO_LARGE in str(error):
+            raise too_large("more in its names, texts, values and addresses than") from error
         raise
 
 

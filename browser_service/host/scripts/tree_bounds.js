@@ -2,8 +2,15 @@
 // long name. How much it comes to shows only as Playwright keeps what it finds, in a world of its own that no script of the
 // page reaches. An engine for selectors is what Playwright takes along there; this one finds a document whose last tree it ended.
 const MOST_LOOKS = 500_000, MOST_CHARACTERS = 4_500_000, MOST_IN_A_FRAME = 600_000;
-const NO_TEXT = /^(script|style)$/i;
+const NO_TEXT = /^(script|style)$/i, FEW = 1_000;
 let isTooLarge = false;
+
+// What a tree has of an element beside its name and texts. Where that is long it counts only if the element is shown.
+const beside = e => {
+  const href = e.getAttribute('href'), address = href === null || href.startsWith('data:') ? 0 : href.length;
+  const length = address + ('placeholder' in e ? e.value.length + e.placeholder.length : 0);
+  return length < FEW || e.checkVisibility({visibilityProperty: true}) ? length : 0;
+};
 
 const bound = () => {
   const {set} = Map.prototype, {add} = Set.prototype;
@@ -21,7 +28,7 @@ const bound = () => {
     return set.call(this, key, value);
   };
   Set.prototype.add = function (key) {
-    if (key instanceof Element) count(0);
+    if (key instanceof Element) count(beside(key));
     else if (key instanceof Text && !NO_TEXT.test(key.parentNode?.nodeName)) count(key.length);
     return add.call(this, key);
   };

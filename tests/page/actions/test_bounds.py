@@ -122,18 +122,24 @@ MANY = (
     "(change => { for (let n = 0; n < 2_000; n++) {"
     " const e = document.createElement('i'); e.role = 'button'; change(e); document.body.append(e) } })"
 )
+FIELDS = MANY.replace("('i'); e.role = 'button'", "('input'); e.ariaLabel = 'n'")
 HUGE = {
     "document.body.insertAdjacentHTML('beforeend', '<i></i>'.repeat(60_000))": "60,0",
     "document.body.append('x'.repeat(2_000_000))": "a tree of 2,000,",
-    "document.body.append('x'.repeat(6_000_000))": "more in its names and texts",
-    f"{MANY} (e => e.ariaLabel = 'x'.repeat(5_000))": "more in its names and texts",
+    "document.body.append('x'.repeat(6_000_000))": "more in its names, texts, values",
+    f"{MANY} (e => e.ariaLabel = 'x'.repeat(5_000))": "more in its names, texts, values",
     f"document.body.id = 'b'; {MANY} (e => e.append('x'.repeat(4)) || e.setAttribute('aria-labelledby', 'b'))": (
-        "more in its names and texts"
+        "more in its names, texts, values"
     ),
     "document.head.append(Object.assign(document.createElement('style'), {textContent: "
     f"`i::before {{content: '${{'x'.repeat(5_000)}}'}}`}})); {MANY} (e => e.ariaLabel = '')": (
-        "more in its names and texts"
+        "more in its names, texts, values"
     ),
+    f"{MANY} (e => {{ e.role = 'link'; e.setAttribute('href', '/' + 'x'.repeat(5_000)) }})": (
+        "more in its names, texts, values"
+    ),
+    f"{FIELDS} (e => e.value = 'x'.repeat(5_000))": "more in its names, texts, values",
+    f"{FIELDS} (e => e.placeholder = 'x'.repeat(5_000))": "more in its names, texts, values",
 }
 
 
@@ -170,3 +176,18 @@ async def test_of_a_huge_page_no_snapshot_is_taken_and_acts_on_it_work(tab: Tab,
     assert "extract_text {" in error["hint"]
     await tab.call("click", selector="button")
     assert (await tab.call("get_page_title"))["title"] == "clicked"
+
+
+async def test_a_long_value_that_nobody_sees_makes_no_page_too_large(tab: Tab) -> None:
+    await tab.show("<p>words<input type=hidden id=h><script>h.value = 'x'.repeat(6_000_000)</script>")
+    assert "words" in (await tab.call("snapshot"))["snapshot"]
+
+
+async def test_a_selector_by_names_that_are_too_long_says_so_and_which_selectors_read_none(tab: Tab) -> None:
+    await tab.show(f"<button id=b>b</button><script>{MANY} (e => e.ariaLabel = 'x'.repeat(5_000))</script>")
+    error = await tab.error("click", selector='role=button[name="b"]', timeout=2_000)
+    assert (error["code"], "names of the page's elements are too long" in error["message"]) == (
+        "SCRIPT_EXECUTION_FAILED",
+        True,
+    ), error
+    assert "CSS" in error["hint"]
