@@ -14,10 +14,10 @@ from typing_extensions import TypedDict
 from browser_service.host.elements.field_watch import FIELD_CHARACTERS
 from browser_service.host.elements.locators import evaluate_all, handle_of_ref, is_ref, none_if_gone
 from browser_service.host.page.handle import BrowserPage
-from browser_service.host.results import Evaluates, of_kind
+from browser_service.host.results import BadResult, Evaluates, of_kind
 from browser_service.host.scripts import call_of, script
 from shared.cuts import cut
-from shared.errors import WithoutEffect
+from shared.errors import UnknownOutcome, WithoutEffect
 from shared.model import Json
 from shared.next_calls import next_call
 
@@ -88,12 +88,16 @@ class Question(Generic[T]):
 async def _read(
     page: BrowserPage, selector: str, element: Locator, question: Question[T], seen: list[_Shown] | None = None
 ) -> T | None:
-    """Return what was `seen` of a field, or look at it, and again after the answers to what the page sent."""
+    """Return what was `seen` of a field, or look at it, and again after the answers to what the page sent. Raises
+    UnknownOutcome for a page that replaced what tells."""
     watch_ms = 0 if page.quiet else question.watch_ms
-    if seen is None:
-        seen = await _look(element, question, [watch_ms, FIELD_CHARACTERS, None])
-    if await page.wait_for_responses(_RESPONSES_S) or not seen:
-        seen = await _look(element, question, [0, FIELD_CHARACTERS, None])
+    try:
+        if seen is None:
+            seen = await _look(element, question, [watch_ms, FIELD_CHARACTERS, None])
+        if await page.wait_for_responses(_RESPONSES_S) or not seen:
+            seen = await _look(element, question, [0, FIELD_CHARACTERS, None])
+    except BadResult as error:
+        raise UnknownOutcome(f"The act was done; what the field shows now is not known. {error}") from error
     if not seen:
         return None
     page.tab.field_watch.note(page.call.client_id, page.moves, selector, element, seen[0]["shows"])

@@ -13,7 +13,7 @@ from typing_extensions import TypedDict
 
 from browser_service.host import errors
 from browser_service.host.elements import frames
-from browser_service.host.results import Evaluates, bounded, of_kind, read
+from browser_service.host.results import BadResult, Evaluates, bounded, of_kind, read
 from browser_service.host.scripts import call_of, script
 from shared.errors import InvalidSelector
 from shared.wire import REF_PATTERN
@@ -172,11 +172,12 @@ async def read_back(kind: type[T], locator: Locator, expression: str) -> T | Non
 
 
 async def none_if_gone(evaluation: Awaitable[T]) -> T | None:
-    """Return the result of an evaluation, or None if the act led away from the document."""
+    """Return the result of an evaluation, or None if the act led away from the document. Raises BadResult of a page that
+    replaced what tells."""
     try:
         return await evaluation
     except PlaywrightError as error:
-        if errors.is_closed(error):
+        if errors.is_closed(error) or isinstance(error, BadResult):
             raise
         return None
 
