@@ -172,8 +172,7 @@ async def read_back(kind: type[T], locator: Locator, expression: str) -> T | Non
 
 
 async def none_if_gone(evaluation: Awaitable[T]) -> T | None:
-    """Return the result of an evaluation, or None if the act led away from the document. Raises BadResult of a page that
-    replaced what tells."""
+    """Return the result of an evaluation, or None if the act led away from the document. Raises BadResult."""
     try:
         return await evaluation
     except PlaywrightError as error:

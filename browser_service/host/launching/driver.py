@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import json
 import os
 import sys
 from pathlib import Path
@@ -34,7 +33,8 @@ def economize(cache: Path) -> None:
     compile their script for pages once. What the user says in the environment comes after ours, and holds."""
     os.environ.setdefault("NODE_COMPILE_CACHE", str(cache))
     if "PLAYWRIGHT_NODEJS_PATH" not in os.environ:  # an older Node takes no such options from the environment
-        ours = f"{_LEAN} --require {json.dumps(str(SAME_SCRIPT), ensure_ascii=False)}"
+        script = str(SAME_SCRIPT).replace("\\", "\\\\").replace('"', '\\"')  # Node knows no other escapes
+        ours = f'{_LEAN} --require "{script}"'
         os.environ["NODE_OPTIONS"] = f"{ours} {os.environ.get('NODE_OPTIONS', '')}".rstrip()
 
 
@@ -55,7 +55,10 @@ async def start_driver() -> Started:
     except PlaywrightError as error:
         raise BrowserLaunchFailed(f"Playwright's driver did not start: {error}", hint=REPEAT_HINT) from error
     except Exception as error:
-        if type(error) is not Exception:
+        if type(error) not in {
+            Exception,
+            RuntimeError,
+        }:  # the latter is uvloop's, for a driver that ended before a word
             raise
         raise BrowserLaunchFailed(f"Playwright's driver ended as it started: {error}.", hint=REPEAT_HINT) from error
     _tolerate_end(manager)

@@ -2,15 +2,19 @@
 
 import asyncio
 import re
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
 import pytest
 from playwright.async_api import async_playwright
+from uvicorn.loops.auto import auto_loop_factory
 
+from browser_service.host.launching.driver import start_driver
 from browser_service.host.launching.executables import find_executable
 from browser_service.host.launching.options import CHROMIUM_ARGS, UNWANTED_ARGS, LaunchOptions
+from shared.errors import BrowserLaunchFailed
 from tests.support import processes
 from tests.support.listening import become
 from tests.support.sharing import StartService
@@ -124,3 +128,26 @@ def _switches(process: psutil.Process) -> dict[str, list[str]]:
         if name.startswith("--"):
             found.setdefault(name, []).append(value)
     return found
+
+
+def test_a_driver_that_ended_before_anything_was_said_to_it_gives_the_clear_error(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As it does where the service's start keeps the loop busy meanwhile, and uvloop has taken the pipe away."""
+    monkeypatch.setenv("PLAYWRIGHT_NODEJS_PATH", "/bin/false")
+
+    async def start() -> None:
+        before, starting = {*psutil.Process().children()}, asyncio.create_task(start_driver())
+        async with asyncio.timeout(20):
+            while not (drivers := {*psutil.Process().children()} - before):  # noqa: ASYNC110 - no event comes early enough
+                await asyncio.sleep(0)
+        ends, driver = time.monotonic() + 20, drivers.pop()
+        while time.monotonic() < ends and driver.status() != psutil.STATUS_ZOMBIE:
+            pass
+        await starting
+
+    with (
+        asyncio.Runner(loop_factory=auto_loop_factory()) as runner,
+        pytest.raises(BrowserLaunchFailed, match="ended as"),
+    ):
+        runner.run(start())

@@ -7,6 +7,7 @@ from pydantic import ValidationError
 
 from browser_service.http.edge import loopback_hosts
 from browser_service.security.urls import UrlPolicy
+from browser_service.security.web_address import web_address
 from browser_service.settings import Settings
 from shared.errors import BrowseError, Forbidden, ValidationFailed
 from tests.support.each import each
@@ -120,8 +121,8 @@ def test_a_metadata_address_is_refused_however_it_is_spelled(url: str) -> None:
 def test_no_page_opens_the_address_by_which_people_reach_the_service(named: str, urls: list[str]) -> None:
     policy = UrlPolicy(own_hosts=lambda: frozenset({named}))
     assert [url for url in urls if policy.permits(url)] == []
-    host, port = (named[1:].split("]")[0], int(named.partition("]:")[2] or 443)) if named[0] == "[" else (named, 443)
-    assert policy.refusal_of_host(host.lower(), port)
+    place = web_address(urls[0])
+    assert policy.refusal_of_host(place.host, place.port)
     assert policy.permits("https://[2001:db8::2]:8443/")
     assert policy.permits("https://browse.example:8443/")
 
