@@ -10,20 +10,36 @@ import httpcore
 _MOST_HELD_BYTES: Final = 65_536
 
 
+class _Reader(asyncio.StreamReader):
+    """Counts what came, so that an answer that nobody has asked for is known."""
+
+    came = 0
+
+    def feed_data(self, data: bytes) -> None:
+        self.came += len(data)
+        super().feed_data(data)
+
+
 class PlainStream(httpcore.AsyncNetworkStream):
     """Carries requests without TLS. Head and body of a request go out as one, because each piece wakes the service."""
 
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    def __init__(self, reader: _Reader, writer: asyncio.StreamWriter) -> None:
         self._reader, self._writer = reader, writer
+        self._read = 0
         self._held: list[bytes] = []
         self._held_bytes = 0
 
     @classmethod
     async def open(cls, host: str, port: int, within_s: float | None) -> Self:
         """Connect. Raises ConnectTimeout, ConnectError."""
+        loop = asyncio.get_running_loop()
+        reader = _Reader(loop=loop)
         with _errors(httpcore.ConnectTimeout, httpcore.ConnectError):
             async with asyncio.timeout(within_s):
-                return cls(*await asyncio.open_connection(host, port))
+                transport, protocol = await loop.create_connection(
+                    lambda: asyncio.StreamReaderProtocol(reader, loop=loop), host, port
+                )
+        return cls(reader, asyncio.StreamWriter(transport, protocol, reader, loop))
 
     async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ASYNC109 - httpcore's signature
         if self._held:
@@ -31,7 +47,9 @@ class PlainStream(httpcore.AsyncNetworkStream):
                 await self._send(timeout)
         with _errors(httpcore.ReadTimeout, httpcore.ReadError):
             async with asyncio.timeout(timeout):
-                return await self._reader.read(max_bytes)
+                read = await self._reader.read(max_bytes)
+        self._read += len(read)
+        return read
 
     async def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ASYNC109 - as above
         """Hold this until the answer is read, which ends every request."""
@@ -45,12 +63,14 @@ class PlainStream(httpcore.AsyncNetworkStream):
         await asyncio.sleep(0)  # in which asyncio closes the socket
 
     def get_extra_info(self, info: str) -> object:
-        if info == "is_readable":  # which an idle connection is when the service has closed it
-            return self._reader.at_eof() or self._writer.is_closing()
+        if info == "is_readable":  # so an idle one is that was closed, or has what would be taken for the next answer
+            return self._reader.came > self._read or self._reader.at_eof() or self._writer.is_closing()
         return self._writer.get_extra_info("peername") if info == "server_addr" else None
 
     async def _send(self, within_s: float | None) -> None:
         held, self._held, self._held_bytes = b"".join(self._held), [], 0
+        if self._writer.is_closing():  # where uvloop raises what is no error of a connection
+            raise httpcore.WriteError("The connection is closed.")
         with _errors(httpcore.WriteTimeout, httpcore.WriteError):
             async with asyncio.timeout(within_s):
                 self._writer.write(held)

@@ -11,6 +11,7 @@ import httpcore
 import pytest
 
 from client.stream import PlainStream
+from tests.support.listening import become
 from tests.support.tab import closed_port
 
 pytestmark = pytest.mark.anyio
@@ -19,6 +20,12 @@ WITHIN_S = 10
 LARGE = b"x" * 20_000_000
 
 Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+
+
+@pytest.fixture(scope="module", params=[False, True], ids=["asyncio", "uvloop"])
+def anyio_backend(request: pytest.FixtureRequest) -> tuple[str, dict[str, bool]]:
+    """Run each test by both loops that gateways run by: they differ in what a closed connection raises."""
+    return "asyncio", {"use_uvloop": request.param}
 
 
 @asynccontextmanager
@@ -89,3 +96,37 @@ async def test_a_connection_that_breaks_or_is_refused_is_an_error_of_httpcore() 
             await stream.read(1_000, WITHIN_S)
     with pytest.raises(httpcore.ConnectError):
         await PlainStream.open("127.0.0.1", closed_port(), WITHIN_S)
+
+
+async def test_a_request_on_a_connection_that_has_just_been_reset_is_an_error_of_httpcore() -> None:
+    async def serve(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        reset = struct.pack("ii", 1, 0)
+        writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, reset)
+
+    async with connected(serve) as stream:
+        await become(lambda: bool(stream.get_extra_info("is_readable")))
+        await stream.write(b"request")
+        with pytest.raises(httpcore.ReadError):
+            await stream.read(1_000, WITHIN_S)
+        with pytest.raises(httpcore.WriteError):
+            await stream.write(LARGE, WITHIN_S)
+
+
+async def test_an_answer_that_nobody_has_asked_for_is_never_taken_for_that_to_the_next_request() -> None:
+    """A proxy that grows tired of an idle connection says so before it closes it."""
+    over = asyncio.Event()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(1_000)
+        writer.write(b"answer")
+        await reader.read(1_000)
+        writer.write(b"HTTP/1.1 408 Request Timeout\r\n\r\n")
+        await over.wait()
+
+    async with connected(serve) as stream:
+        await stream.write(b"request")
+        assert await stream.read(1_000, WITHIN_S) == b"answer"
+        assert not stream.get_extra_info("is_readable")
+        await stream.write(b"x" * 70_000, WITHIN_S)
+        await become(lambda: bool(stream.get_extra_info("is_readable")))
+        over.set()
