@@ -251,3 +251,17 @@ async def test_a_field_in_a_closed_root_is_black_too_also_in_an_open_one_and_in_
     await window.evaluate("fields[1].value = ''")
     await window.frames[1].goto(site.url("/none", host="localhost"))
     await until(service, "closed", lambda frame: black_at(frame, *places) == [False, False, False], MASKED)
+
+
+async def test_a_password_that_its_page_shows_stays_black_and_so_does_one_that_only_its_words_give_away(
+    service: RunningService, agent: Agent, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(masked, "_EVERY_S", 0.05)
+    fields = FIELDS.replace("id=name", "id=name aria-label='Passwort anzeigen'").replace("one-time-code", "off")
+    await agent.call("goto", pageId="eye", url=site.page("/eye", fields))
+    window, places = service.window("eye"), (150, 350, 550)
+    await window.fill("#p", "secret")
+    await until(service, "eye", lambda frame: black_at(frame, *places) == [True, False, False], MASKED)
+    await window.evaluate("p.type = 'text'; p.blur(); document.body.append('shown')")
+    await window.fill("#name", "secret")
+    await until(service, "eye", lambda frame: black_at(frame, *places) == [True, True, False], MASKED)
