@@ -1,6 +1,6 @@
 """Counts what is sent to Playwright's driver: each message is a way there and back, and a reply may wait for it."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -13,17 +13,37 @@ _BESIDE = ("'Browser.getVersion'", "cut(document.title")
 @contextmanager
 def messages_of(page: Page) -> Iterator[list[str]]:
     """List the messages that are sent meanwhile, by the names of their methods."""
-    sent = list[str]()
+    names = list[str]()
+    with sent_for(page, lambda message: names.append(message["method"])):
+        yield names
+
+
+@contextmanager
+def scripts_of(page: Page) -> Iterator[list[str]]:
+    """List the functions that Chromium itself is to call meanwhile."""
+    sources = list[str]()
+
+    def note(message: dict[str, Any]) -> None:  # Any: JSON
+        sent = message["params"].get("params", {})
+        sources.extend(sent[key] for key in ("functionDeclaration", "expression") if key in sent)
+
+    with sent_for(page, note):
+        yield sources
+
+
+@contextmanager
+def sent_for(page: Page, note: Callable[[dict[str, Any]], None]) -> Iterator[None]:  # Any: JSON
+    """Note each message that is sent meanwhile, but those that are asked beside all acts."""
     connection = page._impl_obj._connection  # noqa: SLF001 - Playwright tells it nowhere else
     send = connection.onmessage
 
-    def note(message: dict[str, Any]) -> None:  # Any: JSON
+    def pass_on(message: dict[str, Any]) -> None:  # Any: JSON
         if not any(words in str(message.get("params")) for words in _BESIDE):
-            sent.append(message["method"])
+            note(message)
         send(message)
 
-    connection.onmessage = note
+    connection.onmessage = pass_on
     try:
-        yield sent
+        yield
     finally:
         connection.onmessage = send

@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import json
 from collections.abc import Awaitable, Callable
 from typing import Final
 
@@ -15,6 +14,7 @@ from browser_service.host.elements.field_watch import FieldWatch
 from browser_service.host.elements.file_choosers import FileChoosers
 from browser_service.host.events import well_formed
 from browser_service.host.network.guard import guard
+from browser_service.host.page.document import Document
 from browser_service.host.page.life import LifeEvent
 from browser_service.host.page.meter import EventMeter, Kind
 from browser_service.host.page.observer import Observer
@@ -31,11 +31,6 @@ _ANSWERS_WITHIN_S: Final = 0.2
 _MOST_VIEWS: Final = 50
 _TITLE_CHARACTERS: Final = 2_000
 _ONE: Final = {"expression": "1"}
-_WITH_ROOT: Final = "document.documentElement && "
-_NO_DOCUMENT: Final = "Cannot find default execution context"
-_OTHER_DOCUMENT: Final = ("Inspected target navigated or closed", "Promise was collected")
-_LEFT: Final = "Execution context was destroyed, most likely because of a navigation"
-"""Is what Playwright says where Chromium says one of those."""
 _TITLE: Final = call_of(results.bounded(script("document_title")))
 
 
@@ -67,6 +62,7 @@ class Tab:
         self.watched = False
         """True once the owner's rules are asked about its requests."""
         self._owns, self._context = owns, page.context
+        self._document: Document | None = None
         self._leave_answer: asyncio.Future[bool] | None = None
         page.on("domcontentloaded", self._on_document)
 
@@ -75,6 +71,7 @@ class Tab:
         cdp, self.target_id = await guard(self.page, permits, on_refused)
         if cdp is not None:
             self.cdp, self.meter.probe = cdp, lambda: cdp.send("Target.getTargetInfo")
+            self._document = Document(cdp, lambda: self.observer.moves)
 
     @property
     def owned(self) -> bool:
@@ -150,27 +147,9 @@ class Tab:
         """Evaluate a function of ours, which gives a text, in the page's document: where possible over Chromium's
         session, because Playwright would send each new document a script of its own first. It is sent at once, before
         what is asked for next."""
-        call = call_of(source, json.dumps(argument))
-        if self.cdp is not None and (answer := await self._evaluate(self.cdp, call)):
+        if self._document is not None and (answer := await self._document.run(source, argument)):
             return answer
         return await self.page.evaluate(source, argument)
-
-    @staticmethod
-    async def _evaluate(cdp: CDPSession, call: str) -> str:
-        """Return what a script gives; "" where it was not run, because the next document only begins."""
-        given = {"expression": _WITH_ROOT + call, "returnByValue": True, "awaitPromise": True}
-        try:
-            answer = await cdp.send("Runtime.evaluate", given)
-        except PlaywrightError as error:
-            if _NO_DOCUMENT in str(error):
-                return ""
-            if any(words in str(error) for words in _OTHER_DOCUMENT):
-                raise PlaywrightError(_LEFT) from error
-            raise
-        if thrown := answer.get("exceptionDetails"):
-            told = thrown.get("exception", {})
-            raise PlaywrightError(cut(str(told.get("description") or told.get("value")), _TITLE_CHARACTERS))
-        return str(answer["result"].get("value") or "")
 
     async def try_close(self, asks: Callable[[], bool]) -> bool:
         """Close it unless its document refuses, which may ask somebody first, as `asks` says. One that spins is closed

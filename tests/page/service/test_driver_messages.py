@@ -8,7 +8,7 @@ from types import FrameType
 import pytest
 
 from benchmarks.calls import HTML, MOST_MESSAGES
-from tests.support.driver_messages import messages_of
+from tests.support.driver_messages import messages_of, scripts_of
 from tests.support.service import Agent, RunningService
 from tests.support.site import Site
 
@@ -40,6 +40,19 @@ async def test_an_act_sends_few_messages_before_its_reply(
         if len(counts[-1]) <= MOST_MESSAGES[act]:
             return
     pytest.fail(f"{act} sent {counts}")
+
+
+async def test_chromium_gets_the_same_script_for_each_click_in_a_document(
+    service: RunningService, agent: Agent, site: Site
+) -> None:
+    for _ in range(2):  # the window of a new document is not that of the one before
+        await agent.call("goto", pageId="m", url=site.page("/", HTML))
+        await agent.call("click", pageId="m", selector="#go")
+        with scripts_of(service.window("m")) as sent:
+            await agent.call("click", pageId="m", selector="#go")
+            await agent.call("click", pageId="m", selector="#go")
+        assert len(sent) >= 2
+        assert len({*sent}) < len(sent)
 
 
 async def test_acts_keep_no_frames_until_garbage_is_collected(agent: Agent, site: Site) -> None:
