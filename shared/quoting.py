@@ -142,7 +142,7 @@ def of_file(text: str, mime_type: str) -> str:
 def _mark(texts: list[str]) -> str:
     """Draw a mark that occurs in none of the texts."""
     for draw in range(_DRAWS):
-        letters = "".join(secrets.choice(_LETTERS) for _ in range(_MARK_LETTERS + draw))
+        letters = "".join(_LETTERS[byte % len(_LETTERS)] for byte in secrets.token_bytes(_MARK_LETTERS + draw))
         if not any(letters in text for text in texts):
             break
     return f"--{letters}"

@@ -47,7 +47,7 @@ def configure(level: str, *, for_people: bool) -> None:
             renderer,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(getattr(logging, level.upper())),
-        logger_factory=structlog.PrintLoggerFactory(cast("TextIO", Unfailing(sys.stderr))),
+        logger_factory=structlog.WriteLoggerFactory(cast("TextIO", Unfailing(sys.stderr))),
         cache_logger_on_first_use=False,
     )
     BrowseError.debugging = level == "debug"
