@@ -2,8 +2,8 @@
 
 import asyncio
 import contextlib
-from collections.abc import Iterator
-from typing import Final, Self
+from collections.abc import Iterable, Iterator
+from typing import Final, Self, SupportsIndex
 
 import httpcore
 
@@ -15,8 +15,8 @@ class _Reader(asyncio.StreamReader):
 
     came = 0
 
-    def feed_data(self, data: bytes) -> None:
-        self.came += len(data)
+    def feed_data(self, data: Iterable[SupportsIndex]) -> None:
+        self.came += len(bytes(data))
         super().feed_data(data)
 
 

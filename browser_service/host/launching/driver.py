@@ -55,10 +55,7 @@ async def start_driver() -> Started:
     except PlaywrightError as error:
         raise BrowserLaunchFailed(f"Playwright's driver did not start: {error}", hint=REPEAT_HINT) from error
     except Exception as error:
-        if type(error) not in {
-            Exception,
-            RuntimeError,
-        }:  # the latter is uvloop's, for a driver that ended before a word
+        if type(error) not in {Exception, RuntimeError}:  # the latter is uvloop's, for a driver that ended at once
             raise
         raise BrowserLaunchFailed(f"Playwright's driver ended as it started: {error}.", hint=REPEAT_HINT) from error
     _tolerate_end(manager)

@@ -13,6 +13,8 @@ from browser_service.host.scripts import call_of
 from shared.cuts import cut
 
 _WITH_ROOT: Final = "document.documentElement && "
+_OF_ARGUMENT: Final = ("argument => document.documentElement && (", ")(argument)")
+"""Stands before and behind a function that is to be called on a window."""
 _NO_DOCUMENT: Final = "Cannot find default execution context"
 _NO_WINDOW: Final = ("Cannot find context with specified id", "Could not find object with given id")
 _OTHER_DOCUMENT: Final = ("Inspected target navigated or closed", "Promise was collected")
@@ -50,8 +52,11 @@ class Document:
 
     async def _call(self, window: str, source: str, argument: object) -> _Answer | None:
         """Call a function on a window; None if that is no more, though nothing has told so yet."""
-        function = f"function (argument) {{ return {_WITH_ROOT}({source})(argument); }}"
-        given = {"functionDeclaration": function, "objectId": window, "arguments": [{"value": argument}]}
+        given = {
+            "functionDeclaration": source.join(_OF_ARGUMENT),
+            "objectId": window,
+            "arguments": [{"value": argument}],
+        }
         try:
             return await self._send("Runtime.callFunctionOn", given)
         except PlaywrightError as error:
