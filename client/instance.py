@@ -201,12 +201,15 @@ class Autostart:
             if problem is None or problem.done():
                 self._starts[self._url, self.data_dir] = problem = Future()
                 problem.set_running_or_notify_cancel()  # a caller that gives up waiting must not end it
-                threading.Thread(target=self._run, args=[problem], daemon=True).start()
+                try:
+                    threading.Thread(target=self._run, args=[problem], daemon=True).start()
+                except RuntimeError as error:  # there are as many threads as may be
+                    problem.set_result(str(error))
             return problem
 
     def _run(self, problem: Future[str]) -> None:
-        settings = {"BROWSE_PORT": str(urlsplit(self._url).port or http.client.HTTP_PORT)}
         try:
+            settings = {"BROWSE_PORT": str(urlsplit(self._url).port or http.client.HTTP_PORT)}
             start(self.data_dir, settings, lambda: answers(self._url) or None, inherited=self._inherited)
             problem.set_result("")
         except NotStarted as error:
@@ -214,7 +217,7 @@ class Autostart:
             if error.exit_code is None:
                 why = f"it does not answer after {START_WITHIN_S:.0f} s."
             problem.set_result("\n".join([why, *error.log_end[-_SHOWN_LOG_LINES:]]))
-        except OSError as error:
+        except Exception as error:  # noqa: BLE001 - whatever it is: without a result all chats would wait for ever
             problem.set_result(f"{type(error).__name__}: {error}")
 
 

@@ -20,8 +20,9 @@ export default ({most, undrawnMs, guess}) => {
   const view = visualViewport, zoomed = !!(view.scale !== 1 || view.offsetLeft || view.offsetTop);
   if (shown.length && (zoomed || shown.some(e => (e.currentCSSZoom ?? 1) !== 1))) return null;
   const boxes = shown.map(e => e.getBoundingClientRect()).filter(box => box.width > 0 && box.height > 0);
+  // Those with a prefix are not counted: Chromium's search, whose count this is held against, goes by whole names.
   return {
     width: innerWidth, boxes: boxes.map(({x, y, width, height}) => ({x, y, width, height})),
-    fields: fields.length, began: performance.timeOrigin, zoomed,
+    fields: fields.filter(e => !e.prefix).length, began: performance.timeOrigin, zoomed,
   };
 };

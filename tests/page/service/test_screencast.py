@@ -248,7 +248,10 @@ async def test_a_field_in_a_closed_root_is_black_too_also_in_an_open_one_and_in_
     site.page("/inner", INNER)
     await window.frames[1].goto(site.url("/inner", host="localhost"))
     await until(service, "closed", lambda frame: black_at(frame, *places) == [False, True, True], MASKED)
-    await window.evaluate("fields[1].value = ''")
+    decoys = "for (let n = 0; n < 5; n++) document.body.append(document.createElementNS('urn:x', 'x:input'))"
+    await window.evaluate(f"{decoys}; fields[0].focus()")
+    await until(service, "closed", lambda frame: black_at(frame, *places) == [True, True, True], MASKED)
+    await window.evaluate("fields[0].blur(); fields[1].value = ''")
     await window.frames[1].goto(site.url("/none", host="localhost"))
     await until(service, "closed", lambda frame: black_at(frame, *places) == [False, False, False], MASKED)
 
