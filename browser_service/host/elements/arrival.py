@@ -28,9 +28,9 @@ async def arrive(
     page: BrowserPage, action: NavigationAction, navigation: Coroutine[None, None, Response | None]
 ) -> Json:
     """Wait for the arrival, and report it. A server's error page is an arrival too."""
-    if page.observer is None:
+    if (observer := page.observer) is None:
         return _arrived(page, await navigation)
-    observation, began = page.observer.begin(navigates=True), asyncio.get_running_loop().time()
+    observation, began = observer.begin(navigates=True), asyncio.get_running_loop().time()
     task, readying = asyncio.ensure_future(navigation), asyncio.ensure_future(_make_readable(page, observation))
     try:
         await _wait_until_usable(task, observation)
@@ -42,7 +42,7 @@ async def arrive(
         if not (errors.is_timeout(error) and observation.ready):
             raise
     finally:
-        page.observer.end(observation)
+        observer.end(observation)  # whatever has become of the page
         task.cancel()
         readying.cancel()
     return _still_loading(page, action, observation, asyncio.get_running_loop().time() - began)

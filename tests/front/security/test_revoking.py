@@ -127,8 +127,8 @@ async def test_a_chat_that_shares_a_token_is_revoked_by_its_own_id(service: Runn
 
 
 async def test_a_token_that_ends_takes_its_running_calls_with_it_and_no_step_follows(service: RunningService) -> None:
-    named = await token_for(service, "brief", expires_at=time.time() + 1.5)
-    async with sharing(service, named) as brief, asyncio.timeout(10):
+    named = await token_for(service, "brief", expires_at=time.time() + 4)
+    async with sharing(service, named) as brief, asyncio.timeout(20):
         await brief.call("open_page", pageId="p")
         waits = asyncio.create_task(brief.reply("wait", pageId="p", duration=30_000))
         steps = [{"action": "wait", "duration": 25_000}, {"action": "open_page", "pageId": "late"}]
