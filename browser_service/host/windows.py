@@ -132,7 +132,8 @@ class Windows:
                 self._browser_context_id = await self._own_context_id()
                 cdp.on("Target.targetCreated", self._on_target_created)
                 cdp.on("Target.targetCrashed", self.crashed)
-                cdp.on("Target.targetInfoChanged", lambda event: self._on_retitled(event["targetInfo"]["targetId"]))
+                cdp.on("Target.targetInfoChanged", self._on_target_changed)
+                self._context.on("close", lambda _: self._background.spawn(bounded(cdp.detach())))
                 self.cdp = cdp
             return self.cdp
 
@@ -161,8 +162,16 @@ class Windows:
     def _on_target_created(self, event: dict[str, dict[str, str]]) -> None:
         """Report a popup, which Chromium tells before the click returns that opens it, and before Playwright has it."""
         target = event["targetInfo"]
-        if target["type"] == "page" and (opener := target.get("openerId")):
+        if self._is_ours(target) and target["type"] == "page" and (opener := target.get("openerId")):
             self._on_popup(opener)
+
+    def _on_target_changed(self, event: dict[str, dict[str, str]]) -> None:
+        if self._is_ours(event["targetInfo"]):
+            self._on_retitled(event["targetInfo"]["targetId"])
+
+    def _is_ours(self, target: dict[str, str]) -> bool:
+        """Say if a target is of this context: Chromium tells each of us of all, and what happens is to count once."""
+        return target.get("browserContextId") == self._browser_context_id
 
     def crashed(self, event: dict[str, str]) -> None:
         """Fail the opening of a page that dies before Playwright has it: it would never arrive."""

@@ -95,6 +95,16 @@ async def test_of_too_many_requests_the_rest_is_left_out_and_the_page_goes_on(ag
     assert "missing" not in later
 
 
+async def test_what_a_page_does_counts_once_however_many_sessions_look_on(agent: Agent, site: Site) -> None:
+    for n in range(8):
+        await agent.call("create_session", sessionId=f"s-{n}")
+        await agent.call("goto", pageId=f"of-{n}", sessionId=f"s-{n}", url=site.page("/other", "other"))
+    for n in range(20):
+        arrived = await agent.call("goto", pageId="p", url=site.page(f"/{n}", "Hello"))
+        assert arrived["status"] == 200
+    assert (await agent.call("get_page_title", pageId="p"))["title"] == "/19"
+
+
 SPINS = "<script>setTimeout(() => { for (;;); }, 50)</script>"
 HOLDS = "<script>addEventListener('beforeunload', event => event.preventDefault())</script><button>Go</button>"
 ASKS = "<script>setTimeout(() => { for (;;) alert('again') }, 50)</script>"
