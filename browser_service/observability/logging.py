@@ -35,10 +35,7 @@ class Unfailing(io.TextIOBase):
 def configure(level: str, *, for_people: bool) -> None:
     """Log for people where they ask for it, and where a terminal shows it; else for programs."""
     on_terminal = sys.stderr.isatty()
-    # Without the values of variables, as rich would show them: these are what callers typed, and take seconds to draw.
-    readable = structlog.dev.ConsoleRenderer(
-        colors=on_terminal and "NO_COLOR" not in os.environ, exception_formatter=structlog.dev.plain_traceback
-    )
+    readable = structlog.dev.ConsoleRenderer(colors=on_terminal and "NO_COLOR" not in os.environ)
     renderer = readable if for_people or on_terminal else structlog.processors.JSONRenderer()
     structlog.configure(
         processors=[
