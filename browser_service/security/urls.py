@@ -1,4 +1,7 @@
-"""Decides where pages may go."""
+"""Decides where pages may go.
+
+It is a little longer than 300 lines because each way on which an address is looked at asks the same policy.
+"""
 
 import re
 from collections.abc import Callable, Collection
@@ -210,8 +213,8 @@ class UrlPolicy:
         return self._is_named(name, port) or (local and str(port) in self._own_ports())
 
     def _is_named(self, host: str, port: int) -> bool:
-        usual = {""} if port in _PORTS.values() else set[str]()
-        return not self._own_places().isdisjoint((host, each) for each in {str(port), *usual})
+        own = self._own_places()
+        return (host, str(port)) in own or (port in _PORTS.values() and (host, "") in own)
 
     def _own_ports(self) -> list[str]:
         return sorted({port for _, port in self._own_places()} - {""})

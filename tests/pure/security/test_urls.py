@@ -1,4 +1,7 @@
-"""Tests where pages may go: decided on what a caller asks for, and again on what a browser makes of it."""
+"""Tests where pages may go: decided on what a caller asks for, and again on what a browser makes of it.
+
+It is a little longer than 300 lines because each spelling of a refused address is an example of one of its tests.
+"""
 
 import pytest
 from hypothesis import example, given, settings
