@@ -43,13 +43,17 @@ class Change:
         return field is not None and field.ref in refs and (field.role in TICKED or field.words == HIDDEN)
 
 
+Face = tuple[str, str, tuple[str, ...], str, str]
+"""Is what a node shows of itself: role, name, states, URL and text."""
+
+
 @dataclass
 class RefIndex:
     """Indexes a tree by its refs. A node without a ref belongs to the nearest one around it; "" is the page's own."""
 
     nodes: Tree
     indexes: dict[str, int] = field(default_factory=dict)
-    content: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    content: dict[str, list[Face]] = field(default_factory=lambda: defaultdict(list))
     """Has what each ref's own nodes show."""
     children: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     parents: dict[str, str] = field(default_factory=dict)
@@ -77,12 +81,14 @@ class RefIndex:
         return found
 
     @staticmethod
-    def face(node: Node) -> str:
-        return f"{node.role_and_name} {node.states} {node.url} {node.text}"
+    def face(node: Node) -> Face:
+        return node.role, node.name, node.states, node.url, node.text
 
     def new_order(self, after: "RefIndex", ref: str) -> list[str]:
         """Return the refs that stayed in an element, in their order, if that changed."""
         old, new = self.children.get(ref, []), after.children.get(ref, [])
+        if old == new:
+            return []
         stayed = {*old} & {*new}
         order = [child for child in new if child in stayed]
         return order if order != [child for child in old if child in stayed] else []

@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import islice
 from typing import Final
 
-from browser_service.host.reading.changes import ANNOUNCED_ROLES, Change, RefIndex, common_depth, surroundings
+from browser_service.host.reading.changes import ANNOUNCED_ROLES, Change, Face, RefIndex, common_depth, surroundings
 from browser_service.host.reading.news_lines import CHOICES, counts_of, cut_line, on_one_line, words_line
 from browser_service.host.reading.outline import counted
 from browser_service.host.reading.places import place
@@ -67,13 +67,15 @@ class _Comparison:
     def remade(self) -> frozenset[str]:
         """Return the new refs of what was made anew, as it was, where it was: first what is the same with all in
         it, so that of a list with a new item on top the others are not told."""
+        if not (self.gone and self.new):
+            return frozenset()
         before, after = self.before.digests(), self.after.digests()
         wholes = Counter((self.before_in[ref], before[ref]) for ref in self.gone)
-        faces = Counter((self.before_in[ref], *self.before.content[ref]) for ref in self.gone)
+        faces = Counter((self.before_in[ref], (*self.before.content[ref],)) for ref in self.gone)
         new = [ref for ref in self.after.indexes if ref in self.new]  # those around come first
-        found, left = set[str](), list[tuple[str, tuple[str, ...]]]()
+        found, left = set[str](), list[tuple[str, tuple[str, tuple[Face, ...]]]]()
         for ref in new:
-            whole, face = (self.after_in[ref], after[ref]), (self.after_in[ref], *self.after.content[ref])
+            whole, face = (self.after_in[ref], after[ref]), (self.after_in[ref], (*self.after.content[ref],))
             if self.after.parents[ref] in found or wholes[whole] > 0:
                 wholes[whole] -= 1
                 faces[face] -= 1

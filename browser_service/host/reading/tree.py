@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from json.encoder import encode_basestring
 from typing import Final
 
 from shared.cuts import shortened
@@ -18,6 +19,7 @@ _KEY: Final = re.compile(
 _PROPERTY: Final = re.compile(r"^/(?P<property>[a-z]+): (?P<value>.*)$")
 _REF: Final = re.compile(r"^ref=((?:f\d+)?e\d+)$")
 _URL_CHARACTERS: Final = 80
+_NO_STATES: Final = ("box=", "cursor=", "active")
 HIDDEN: Final = "••••"
 LEAST_SECRET: Final = 4
 """Shorter secrets are not looked for in names: they would be found everywhere."""
@@ -57,12 +59,12 @@ class Node:
     @property
     def role_and_name(self) -> str:
         """Return `role "name"`, which is what a ref stands for."""
-        return f"{self.role} {json.dumps(self.name, ensure_ascii=False)}" if self.name else self.role
+        return f"{self.role} {encode_basestring(self.name)}" if self.name else self.role
 
     @property
     def states(self) -> tuple[str, ...]:
         """Return its marks without place and focus: what a person would see of its state."""
-        return tuple(mark for mark in self.marks if not mark.startswith(("box=", "cursor=", "active")))
+        return tuple(mark for mark in self.marks if not mark.startswith(_NO_STATES)) if self.marks else ()
 
     @property
     def words(self) -> str:
@@ -149,13 +151,18 @@ def _add_property(node: Node, name: str, value: str) -> None:
 
 
 def without_root(nodes: Tree) -> Tree:
-    """Remove an outermost element that says nothing: it would indent every line by two characters."""
+    """Take an outermost element that says nothing away from a tree, which is changed: it would indent every line by two
+    characters."""
     root = nodes[0] if nodes else None
     if root is None or root.role != "generic" or root.name or root.text or sum(not node.depth for node in nodes) > 1:
         return nodes
     if len(nodes) == 1:
         return nodes
-    return [replace(n, depth=n.depth - 1, parent=n.parent - 1 if n.parent else None) for n in nodes[1:]]
+    inner = nodes[1:]
+    for node in inner:
+        node.depth -= 1
+        node.parent = node.parent - 1 if node.parent else None
+    return inner
 
 
 def hide_secrets(nodes: Tree, typed: list[str]) -> None:
