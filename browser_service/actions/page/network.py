@@ -83,7 +83,7 @@ async def set_session_headers(session: BrowserSession, action: network.SetSessio
 
 async def get_network_log(page: BrowserPage, action: network.GetNetworkLog) -> Json:
     view = _view(page, action)
-    found = _matching_requests(page.settings.network.traffic.since(action.since or 0), action, view.client_id)
+    found = _matching_requests(page.settings.network.traffic.since(action.since or 0), action, view)
     records = [await _record(sent, action, view) for sent in found[-action.limit :]]
     facts: Json = {"count": len(records), "matching": len(found), **_gap_note(page, action.since or 0)}
     facts |= _hidden_note(page, action)
@@ -94,12 +94,12 @@ async def get_network_log(page: BrowserPage, action: network.GetNetworkLog) -> J
 
 
 async def wait_for_request(page: BrowserPage, action: network.WaitForRequest) -> Json:
-    matches = _matcher(action, action.pattern, page.call.client_id)
+    matches = _matcher(action, action.pattern, _view(page, action))
     return await _wait_for(page, action, lambda sent: sent.response is None and matches(sent))
 
 
 async def wait_for_response(page: BrowserPage, action: network.WaitForResponse) -> Json:
-    matches = _matcher(action, action.pattern, page.call.client_id)
+    matches = _matcher(action, action.pattern, _view(page, action))
 
     def holds(sent: RequestRecord) -> bool:
         return sent.response is not None and matches(sent) and _has_status(sent, action.status)
@@ -127,7 +127,7 @@ async def _wait_for(
 async def export_har(page: BrowserPage, action: network.ExportHar) -> Json:
     pattern = UrlPattern(action.url_filter, "urlFilter") if action.url_filter else None
     view = _view(page, action)
-    sent = [each for each in page.settings.network.traffic.since() if each.known_to(view.client_id)]
+    sent = [each for each in page.settings.network.traffic.since() if view.knows(each)]
     found = [each for each in sent if pattern is None or pattern.matches(each.url(view.client_id))]
     data, mime_type = await Archive(view, action.content, minimal=action.mode == "minimal").write(found)
     withheld = sum(not view.owns(each) for each in found)
@@ -153,15 +153,17 @@ def _gap_note(page: BrowserPage, since: int) -> Json:
 
 
 def _matcher(
-    action: network.GetNetworkLog | network.WaitForRequest | network.WaitForResponse, pattern: str | None, client: str
+    action: network.GetNetworkLog | network.WaitForRequest | network.WaitForResponse,
+    pattern: str | None,
+    view: RequestView,
 ) -> Callable[[RequestRecord], bool]:
     """Match what the client may see: it must not find out the rest of an address by asking for it."""
     url = UrlPattern(pattern) if pattern else None
 
     def matches(sent: RequestRecord) -> bool:
         return (
-            sent.known_to(client)
-            and (url is None or url.matches(sent.url(client)))
+            view.knows(sent)
+            and (url is None or url.matches(sent.url(view.client_id)))
             and action.method in {None, sent.request.method}
             and (action.resource_types is None or sent.request.resource_type in action.resource_types)
         )
@@ -169,8 +171,10 @@ def _matcher(
     return matches
 
 
-def _matching_requests(sent: list[RequestRecord], action: network.GetNetworkLog, client: str) -> list[RequestRecord]:
-    matches = _matcher(action, action.pattern, client)
+def _matching_requests(
+    sent: list[RequestRecord], action: network.GetNetworkLog, view: RequestView
+) -> list[RequestRecord]:
+    matches = _matcher(action, action.pattern, view)
     return [each for each in sent if matches(each) and _has_status(each, action.status)]
 
 

@@ -107,6 +107,14 @@ class RequestView:
     origins: tuple[str, ...] = ()
     """Of requests elsewhere it shows less too, if the client's token is for these."""
 
+    def knows(self, record: RequestRecord) -> bool:
+        """Return whether the client may know of a request: not where the page was before it came to the token's
+        origins, nor what it asked for there."""
+        is_own = record.owner == self.client_id and not record.is_document
+        return record.known_to(self.client_id) and (
+            is_own or not self.origins or within(self.origins, record.request.url)
+        )
+
     def owns(self, record: RequestRecord) -> bool:
         return record.owner == self.client_id and (not self.origins or within(self.origins, record.request.url))
 

@@ -156,6 +156,21 @@ async def test_requests_of_a_page_are_followed_nowhere_else(shopper: Agent, site
     assert "<h1>Shop</h1>" in (await shopper.call("fetch", pageId="s", url="/shop"))["body"]
 
 
+async def test_where_a_page_was_before_is_in_no_log_of_its_requests(
+    shopper: Agent, agent: Agent, site: Site, bank: str
+) -> None:
+    site.page("/shop", "<h1>Shop</h1>")
+    await agent.call("goto", pageId="s", url=bank)
+    await agent.call("goto", pageId="s", url=site.url("/shop"))
+    await agent.call("release_page", pageId="s")
+    logged = await shopper.call("get_network_log", pageId="s", format="records")
+    assert [each["url"] for each in logged["requests"]] == [site.url("/shop")]
+    archive = (await shopper.call("export_har", pageId="s"))["artifact"]
+    har = (await shopper.http.get(f"{wire.FILES}/{archive['artifactId']}")).text
+    assert (site.url("/shop") in har, bank in har) == (True, False)
+    assert len((await agent.call("get_network_log", pageId="s", format="records"))["requests"]) > 1
+
+
 async def test_a_client_without_such_a_limit_takes_its_page_anywhere_again(
     shopper: Agent, agent: Agent, site: Site, bank: str
 ) -> None:
