@@ -71,6 +71,11 @@ class Work:
         """Return the labels of the clients that wait for a name, the first one first."""
         return [candidate.claim.client.label for candidate in self._claims.line(key)]
 
+    @property
+    def holders(self) -> set[str]:
+        """Return the ids of the clients that hold names."""
+        return {claim.client_id for claim in self._claims.held().values()}
+
     def forget_client(self, client_id: str) -> None:
         self._claims.forget_client(client_id)
 

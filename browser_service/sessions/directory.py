@@ -152,9 +152,11 @@ class Directory:
         """Return whether a client may know more of a page than that it is there."""
         return not page.private_from(client_id) and self.sessions.may_use(page.session_id, client_id)
 
-    def known_to(self, client_id: str) -> list[str]:
-        """Return the names of the pages that a client may know of: all but those that are private to others."""
-        return [page_id for page_id, page in self._pages.items() if not page.private_from(client_id)]
+    def known_to(self, client_id: str, session_id: str | None = None) -> list[str]:
+        """Return the names of the pages that a client may know of: all but those that are private to others, and those
+        outside of the one session that its token is for."""
+        pages = self.pages() if session_id is None else self.pages_of(session_id)
+        return [page.page_id for page in pages if not page.private_from(client_id)]
 
 
 def with_new_revision(page: PageState) -> PageState:

@@ -115,7 +115,7 @@ class Addressing:
         if closed is not None and action.requested_session is None:
             raise self._closed_error(closed, action, client.client_id)
         if action.unaddressed is not Unaddressed.NEW_PAGE or "~" in page_id:
-            raise self._unknown_error(page_id, client.client_id)
+            raise self._unknown_error(page_id, client)
         return Address(page_id, self._session_of_new(action, page_id), is_new=True)
 
     def _session_of_new(self, action: Action, page_id: str) -> str:
@@ -205,9 +205,9 @@ class Addressing:
             details=details,
         )
 
-    def _unknown_error(self, page_id: str, client_id: str) -> PageNotFound:
+    def _unknown_error(self, page_id: str, client: Identity) -> PageNotFound:
         """Return the error that there is no page of that name, with the nearest one that the client may know of."""
-        root, names = page_id.partition("~")[0], self._directory.known_to(client_id)
+        root, names = page_id.partition("~")[0], self._directory.known_to(client.client_id, client.limits.session)
         similar = next(iter(nearest(page_id, names)), None)
         hint = f'Did you mean "{similar}"? ' if similar and similar != root else ""
         if root != page_id and root in names:

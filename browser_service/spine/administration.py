@@ -95,9 +95,9 @@ class Administration:
         await self.host_calls.release(client_id)
 
     def _sharing(self, token_id: str) -> set[str]:
-        """Return those who share the token of that id, if it has a name, and have pages."""
+        """Return those who share the token of that id, if it has a name, and have pages or work."""
         name = self.tokens.name_of(token_id)
-        holders = {page.holder_id for page in self.directory.pages() if page.holder_id}
+        holders = {page.holder_id for page in self.directory.pages() if page.holder_id} | self.work.holders
         return {each for each in holders if name and is_of_token(each, name)}
 
     async def _cut_off(self, concerns: Callable[[Record], bool], client_ids: set[str]) -> None:

@@ -102,6 +102,8 @@ class HostCalls:
             if task.address.is_new and page_id:
                 opening = self.directory.reserved_by(client_id) - {page_id}
                 self.quotas.check_pages(self.directory.held_by(client_id), opening)
+            takes = self.policy.takes_page(task.caller, action, page)  # maybe later, once it has waited in line for it
+            if page_id and (task.address.is_new or takes):
                 limits.enter_context(self.directory.reserve(page_id, client_id))
             for origin, times in sorted(origins.items()):  # in one order, so that no two calls wait for one another
                 visit = Visit(task.call_id, client_id, action.name(), action.allowed_ms() / 1000, times)

@@ -82,8 +82,15 @@ class Policy:
                 "--read-only",
                 f"One of your own: {next_call('open_page', url='...')}.",
             )
-        if acts and not page.belongs_to(caller.client_id) and not (action.closes_page or page.access == "act"):
+        if self.takes_page(caller, action, page):
             self._check_page_count(caller, action, page.page_id)
+
+    def takes_page(self, caller: Identity, action: Action, page: PageState | None) -> bool:
+        """Return whether a page would be one more of the caller, whose token limits how many it may have."""
+        if page is None or caller.limits.pages is None or page.belongs_to(caller.client_id):
+            return False
+        acts = any(each.effect is not Effect.READS for each in action.every_part())
+        return acts and not (action.closes_page or page.access == "act")
 
     def check_restoring(self, caller: Identity, action: Action, page_ids: Collection[str]) -> None:
         """Raise Forbidden if a closed session may not come back with all these pages."""

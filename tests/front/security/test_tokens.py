@@ -181,6 +181,39 @@ async def test_a_token_for_a_session_means_it_where_it_names_none_and_hears_of_n
         await one.call("close_session", sessionId="lab")
 
 
+async def test_a_token_for_a_session_is_told_no_name_that_is_like_its_own_from_elsewhere(
+    service: RunningService, agent: Agent
+) -> None:
+    await agent.call("open_page", pageId="payroll")
+    async with limited(service, "curious", session="lab") as one:
+        assert "payroll" not in str((await one.error("content", pageId="payrol"))["hint"])
+    assert "payroll" in str((await agent.error("content", pageId="payrol"))["hint"])
+
+
+async def test_who_waits_for_several_pages_gets_no_more_of_them_than_the_token_allows(
+    service: RunningService, agent: Agent
+) -> None:
+    names = ("w1", "w2", "w3")
+    for name in names:
+        await agent.call("open_page", pageId=name)
+    async with limited(service, "patient", pages=1) as one, asyncio.timeout(20):
+        waiting = [asyncio.create_task(one.reply("claim_page", pageId=name, waitSeconds=10)) for name in names]
+        done, _ = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+        assert all("--pages" in each.result().text for each in done)
+        for name in names:
+            await agent.call("release_page", pageId=name)
+        replies = [(await each).json()["success"] for each in waiting]
+        assert sorted(replies) == [False, False, True]
+
+
+async def test_revoking_a_token_frees_the_work_that_was_claimed_with_it(service: RunningService, agent: Agent) -> None:
+    async with sharing(service, await token_for(service, "worker"), "chat-1") as one:
+        await one.call("claim_work", key="ticket/9", minutes=60)
+        assert (await agent.error("claim_work", key="ticket/9"))["code"] == "WORK_OWNED"
+        await service.parts.administration.revoke_named("worker")
+        assert (await agent.call("claim_work", key="ticket/9"))["yours"]
+
+
 async def test_pages_are_counted_for_all_that_share_a_token_and_for_calls_at_once(
     service: RunningService, agent: Agent
 ) -> None:
