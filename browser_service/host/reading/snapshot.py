@@ -32,6 +32,8 @@ _MOST_ELEMENTS: Final = 50_000
 """Of a page with more elements no tree is made."""
 TIME_ORIGIN: Final = bounded("() => performance.timeOrigin")
 
+Typed = tuple[list[str], list[str]]
+"""Is what was typed into fields for secrets: where nobody is to see it, and where only a field's words tell."""
 Moves = Callable[[], int]
 """Counts the page's navigations: while the count stays, the document is the same."""
 
@@ -43,7 +45,7 @@ class State:
     focus: int
     title: str
     busy: int
-    typed: list[str]
+    typed: Typed
     unseen: Judgement | None = None
     """Is None if the caller knew the mark, or does not ask for it."""
     announced: list[tuple[str, str]] | None = None
@@ -170,7 +172,13 @@ def with_unseen(state: State, known: State | None) -> State:
 
 def state_from(found: Any) -> State:  # Any: JSON, of a page
     state = State(*found)
+    state = replace(state, typed=_typed(state.typed))
     return replace(state, unseen=judgement(state.unseen), announced=_announced(state))
+
+
+def _typed(found: Any) -> Typed:  # Any: JSON, of a page
+    masked, told = found
+    return [*map(str, masked)], [*map(str, told)]
 
 
 def _announced(state: State) -> list[tuple[str, str]] | None:
@@ -178,7 +186,7 @@ def _announced(state: State) -> list[tuple[str, str]] | None:
     if state.announced is None:
         return None
     found = [(str(role), shortened(" ".join(str(words).split()), _WORDS)) for role, words in state.announced]
-    hidden = [secret for text in state.typed if len(secret := " ".join(text.split())) >= tree.LEAST_SECRET]
+    hidden = [secret for text in state.typed[0] if len(secret := " ".join(text.split())) >= tree.LEAST_SECRET]
     known = [(role, words) for role, words in found if role in ANNOUNCED_ROLES]
     return [each for each in known if not any(secret in each[1] for secret in hidden)]
 
@@ -193,7 +201,7 @@ async def take(
     boxes: bool = False,
     known: State | None = None,
 ) -> PageView:
-    """Read the whole page's tree, without typed passwords and what nobody sees; `known` is its state of just now.
+    """Read the whole page's tree, without typed secrets and what nobody sees; `known` is its state of just now.
 
     It takes the whole page in AI mode: in any other form Playwright forgets the refs that it does not print.
     """
@@ -206,7 +214,7 @@ async def take(
         if moves() == before:
             break
         known = None
-    nodes, typed = await parsed(text), state.typed
+    nodes, typed = await parsed(text), [state.typed]
     await mark_frames(page, nodes)
     own, *inner_frames = _frames(nodes).items() or [("", 0)]
     words, hidden = _unseen(nodes, own[0], state.unseen)
@@ -220,17 +228,18 @@ async def take(
             words, hidden = words + words_within, hidden + hidden_within
             hidden += [index] if judged and judged["all"] else []
         except PlaywrightError:  # it went, or does not respond: nothing that is typed in it is shown
-            in_frame = [node.words for node in nodes if _is_of(node, prefix)]
-        typed = [*typed, *in_frame]
+            in_frame = [node.words for node in nodes if _is_of(node, prefix)], []
+        typed.append(in_frame)
     unseen = Unseen([*dict.fromkeys(words)], frozenset(nodes[index].ref or "" for index in hidden), mode)
     seen, count = unseen.out_of(nodes)
-    tree.hide_secrets(seen, typed)
+    for masked, told in typed:
+        tree.hide_secrets(seen, masked, told)
     return PageView(state, before, frames, tree.without_root(seen), replace(unseen, count=count))
 
 
-def _frame(found: Any) -> tuple[float, list[str], Judgement | None]:  # Any: JSON, of a page
+def _frame(found: Any) -> tuple[float, Typed, Judgement | None]:  # Any: JSON, of a page
     began, typed, unseen = found
-    return float(began), [*map(str, typed)], judgement(unseen)
+    return float(began), _typed(typed), judgement(unseen)
 
 
 def _unseen(nodes: Tree, prefix: str, judged: Judgement | None) -> tuple[list[str], list[int]]:

@@ -165,11 +165,13 @@ def without_root(nodes: Tree) -> Tree:
     return inner
 
 
-def hide_secrets(nodes: Tree, typed: list[str]) -> None:
-    """Take typed passwords out of the fields, and out of the names that repeat them."""
-    secrets = {" ".join(text.split()) for text in typed if text.strip()}
-    for node in nodes if secrets else []:
-        if node.role == "textbox" and " ".join(node.words.split()) in secrets:
+def hide_secrets(nodes: Tree, masked: list[str], told: list[str]) -> None:
+    """Take typed secrets out of the fields; out of names and texts that repeat them only those that nobody is to see,
+    since others, such as a search for a token, are what the page is about."""
+    secrets, others = ({" ".join(text.split()) for text in texts if text.strip()} for texts in (masked, told))
+    for node in nodes if secrets or others else []:
+        words = " ".join(node.words.split())
+        if words in secrets | others and (node.role in FIELDS or (words in secrets and len(words) >= LEAST_SECRET)):
             node.text = HIDDEN
         for secret in secrets:
             if len(secret) >= LEAST_SECRET and secret in node.name:

@@ -1,5 +1,6 @@
 // Returns what a person reads of an element as blocks, such as headings, paragraphs, items and rows: texts that begin with
 // the level of a heading, or with 0. It says at which block the main part begins, and if there is more than it reads.
+import {HIDDEN, secretsIn} from "./secret_field.js";
 import {UNDRAWN, MOST_TEXTS, reading, parentOf, placeOf, blockOf, drawn, unseen, marked, inMode} from "./seen.js";
 
 const MOST_NODES = 300000, MOST_BLOCKS = 20000, MOST_CHARACTERS = 1000000;
@@ -41,7 +42,7 @@ export default inMode(root => {
     if (!block) return;
     if ((heading ?? block) !== at) begin(parent, block, heading);
     const keeps = /^(pre|break-spaces)/.test(placeOf(parent).style.whiteSpace);
-    const words = out ? marked(node.data) : keeps ? node.data : node.data.replace(/\s+/g, ' ');
+    const words = secretsIn(node).length ? HIDDEN : out ? marked(node.data) : keeps ? node.data : node.data.replace(/\s+/g, ' ');
     text += words.slice(0, MOST_CHARACTERS - characters);
     characters += words.length;
   };

@@ -1,10 +1,12 @@
 // Returns the HTML of the document with its doctype, and with its open shadow roots as templates if that is asked for.
+import {withoutSecrets} from "./secret_field.js";
+
 const shadowRoots = root => [...root.querySelectorAll('*')]
   .flatMap(e => e.shadowRoot ? [e.shadowRoot, ...shadowRoots(e.shadowRoot)] : []);
 
 export default (root, shadows) => {
   const type = document.doctype ? new XMLSerializer().serializeToString(document.doctype) : '';
-  if (!shadows) return type + root.outerHTML;
+  if (!shadows) return type + withoutSecrets(root.outerHTML, root);
   const empty = root.cloneNode(false).outerHTML, end = empty.lastIndexOf('</');
   return type + empty.slice(0, end) + root.getHTML({shadowRoots: shadowRoots(document)}) + empty.slice(end);
 };

@@ -1,11 +1,12 @@
 // Reads texts, addresses and parts of a document. A selector looks into open shadow roots, as Playwright's own do.
+import {plainValue} from "./secret_field.js";
 import {seenData, seenText} from "./seen.js";
 
 export const line = text => (text ?? '').replace(/\s+/g, ' ').trim();
 export const textOf = (e, hidden) => {
   if (e.nodeType !== 1) return e.nodeType === 3 ? seenData(e) : e.nodeValue ?? '';
   if (e.matches('select')) return [...e.selectedOptions].map(o => o.text).join(', ');
-  if (e.matches('textarea, input:not([type=checkbox], [type=radio], [type=file], [type=password])')) return e.value;
+  if (e.matches('textarea, input:not([type=checkbox], [type=radio], [type=file])')) return plainValue(e);
   return seenText(e, hidden);
 };
 export const absolute = url => { try { return new URL(url, document.baseURI).href } catch { return null } };

@@ -1,7 +1,8 @@
 // Returns of the document when it began, a mark that differs when anything in it does, where its focus is, its title,
-// how many parts of it say that they are loading, what was typed as a password, what nobody sees of it, and what it
+// how many parts of it say that they are loading, what was typed into fields for secrets, what nobody sees of it, and what it
 // announces, both unless the mark is the known one, and how many elements it has. A mark costs a tenth of the tree.
 import {cut} from "./cut.js";
+import {typedIn} from "./secret_field.js";
 import {reading, seenText} from "./seen.js";
 import {unseenWords} from "./unseen_words.js";
 
@@ -10,14 +11,12 @@ const ANNOUNCED = '[role=status], [role=alert], output:not([role])', MOST_ANNOUN
 export const documentState = async ([turns, titleCharacters, mode, known]) => {
   const {port1, port2} = new MessageChannel();
   for (; turns; turns--) await new Promise(then => { port1.onmessage = then; port2.postMessage(0); });
-  const parts = [], typed = [];
+  const parts = [], typed = [[], []];
   const read = root => {
     parts.push(root.documentElement?.outerHTML ?? root.innerHTML);
     for (const e of root.querySelectorAll('*')) if (e.shadowRoot) read(e.shadowRoot);
-    for (const e of root.querySelectorAll('input, textarea, option')) {
-      parts.push(e.value, e.checked, e.selected);
-      if (e.type === 'password') typed.push(e.value);
-    }
+    for (const e of root.querySelectorAll('input, textarea, option')) parts.push(e.value, e.checked, e.selected);
+    typedIn(root, typed);
   };
   read(document);
   const focus = [...document.querySelectorAll('*')].indexOf(document.activeElement);

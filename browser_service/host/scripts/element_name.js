@@ -1,10 +1,11 @@
 // Names an element by its tag, its id or first class and the start of its text, for a person to read.
 import {cut} from "./cut.js";
+import {isSecret} from "./secret_field.js";
 
 export const quoted = text => `'${text.replace(/[\\']/g, '\\$&').replace(/\s+/g, ' ')}'`;
 export const named = e => {
   if (!e?.tagName) return 'the document';
-  const text = (e.getAttribute('aria-label') || e.innerText || e.alt || e.placeholder || '')
+  const text = (e.getAttribute('aria-label') || (e.isContentEditable && isSecret(e) ? '' : e.innerText) || e.alt || e.placeholder || '')
     .trim().replace(/\s+/g, ' ');
   const own = e.id ? '#' + e.id : e.classList.length ? '.' + e.classList[0] : '', id = own.replace(/[\s<>']/g, '_');
   const start = text.length > 40 ? cut(text, 39) + '…' : text;

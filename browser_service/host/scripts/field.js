@@ -1,17 +1,11 @@
 // Returns what a field is and has, and a selector that finds it again when its document has gone, with the refs of it.
 import {cut} from "./cut.js";
-
-const WORDS = /\b(otp|pin|tan|cvv|cvc|csc|2fa|mfa|pass(e|wd|wor[dt]|code|phrase)?|pwd|kennwort|contrase[nñ]a|senha|wachtwoord|heslo|secret|token)\b/i;
-// Beside these letters JavaScript sees no end of a word.
-const OTHER_WORDS = /hasło|парол|密码|密碼|パスワード|비밀번호/i;
+import {isSecret} from "./secret_field.js";
 
 export const field = e => {
   const tag = e.localName, ticks = ['checkbox', 'radio', 'switch', 'menuitemcheckbox', 'menuitemradio'];
   const label = e.getAttribute('aria-label') || e.labels?.[0]?.textContent || e.placeholder || e.name || e.id || tag;
-  const words = [e.name, e.id, label].join(' ');
-  const secret = e.type === 'password' || /password|one-time-code|^cc-|\bcc-/.test(e.autocomplete || '')
-    || !['', 'none', undefined].includes(getComputedStyle(e).webkitTextSecurity)
-    || WORDS.test(words.replace(/([a-z])([A-Z])/g, '$1 $2').replace(/[_-]/g, ' ')) || OTHER_WORDS.test(words);
+  const secret = isSecret(e);
   const ticked = ticks.includes(e.getAttribute('role')) || (tag === 'input' && ticks.includes(e.type));
   const kind = tag === 'select' ? 'select' : ticked ? 'tick' : 'text';
   const only = (root, css) => css && root.querySelectorAll(css).length === 1 ? css : null;

@@ -1,11 +1,12 @@
-// Returns in words what a field has; of a password only how long it is.
+// Returns in words what a field has; of a secret only how long it is.
 import {cut} from "./cut.js";
 import {quoted} from "./element_name.js";
+import {isSecret, textOfField} from "./secret_field.js";
 
 export const shows = (e, most) => {
-  if (e.type === 'password') return `${e.value.length} characters`;
   const ticks = '[type=checkbox], [type=radio], [role=checkbox], [role=radio], [role=switch]';
   if (e.matches(ticks)) return (e.checked ?? e.ariaChecked === 'true') ? 'checked' : 'not checked';
-  const text = e.selectedOptions ? [...e.selectedOptions].map(o => o.label).join(', ') : e.value ?? e.innerText ?? '';
+  const text = e.selectedOptions ? [...e.selectedOptions].map(o => o.label).join(', ') : textOfField(e);
+  if (!e.selectedOptions && isSecret(e)) return `${text.length} characters`;
   return text.length > most ? `${quoted(cut(text, most) + '…')} (${text.length} characters)` : quoted(text);
 };

@@ -3,6 +3,7 @@
 import {field} from "./field.js";
 import {formControl} from "./form_control.js";
 import {shows} from "./field_text.js";
+import {isSecret, textOfField} from "./secret_field.js";
 import {settled} from "./field_watch.js";
 
 const look = (found, most) => found.map(formControl).map(c => {
@@ -15,10 +16,10 @@ const look = (found, most) => found.map(formControl).map(c => {
     kind,
     names: [c.value, c.getAttribute('aria-label'), ...[...c.labels || []].map(l => l.textContent.trim())]
       .filter(name => name),
-    value: kind === 'select' ? chosen.map(o => o.value) : String(c.value ?? c.innerText ?? ''),
+    value: kind === 'select' ? chosen.map(o => o.value) : textOfField(c),
     labels: chosen.map(o => o.label),
     checked: c.checked ?? c.getAttribute('aria-checked') === 'true',
-    secret: c.type === 'password',
+    secret: kind === 'text' && isSecret(c),
     shows: shows(c, most),
     there: c.isConnected,
     field: c.isConnected && ['text', 'select', 'tick', 'radio'].includes(kind) ? field(c) : null,

@@ -1,10 +1,11 @@
 // Returns what elements are and show, up to a limit, and how many there are.
 import {cut} from "./cut.js";
+import {plainValue} from "./secret_field.js";
 import {inMode, seenText} from "./seen.js";
 
 export default inMode((found, [most, attributes]) => ({count: found.length, elements: found.slice(0, most).map(e => {
   const box = e.getBoundingClientRect(), round = number => Math.round(number * 10) / 10;
-  const said = e.matches('input:not([type=password]), textarea') ? e.value : seenText(e, true);
+  const said = e.matches('input, textarea') ? plainValue(e) : seenText(e, true);
   const checked = e.checked ?? {true: true, false: false}[e.ariaChecked];
   const visible = box.width > 0 && box.height > 0 && e.checkVisibility({visibilityProperty: true});
   return {

@@ -1,7 +1,8 @@
 // Returns what an element has after a paste, and what field it is.
 import {field} from "./field.js";
+import {isSecret, textOfField} from "./secret_field.js";
 
 export default e => ({
-  value: e.type === 'password' ? null : String(e.value ?? e.innerText ?? ''),
+  value: isSecret(e) ? null : textOfField(e),
   field: e.matches('input, textarea') || e.isContentEditable ? field(e) : null,
 });

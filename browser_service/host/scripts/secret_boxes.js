@@ -2,15 +2,18 @@
 // fields there are, when the document began, and if it is zoomed. Null where a picture cannot be told from that: the
 // document is not drawn yet, too large, or zoomed. `guess` is for browsers that show no closed roots: there what has the
 // focus and is no field that anybody can see is a secret as a whole.
+import {EDITABLE} from "./secret_field.js";
 import {shownSecret} from "./shown_secret.js";
+
+const MOST_FOUND = 5000;
 
 export default ({most, undrawnMs, guess}) => {
   const within = root => [...root.querySelectorAll('*')].flatMap(e => e.shadowRoot ? own(e.shadowRoot) : []);
-  const own = root => [...root.querySelectorAll('input, textarea'), ...within(root)];
+  const own = root => [...root.querySelectorAll(`input, textarea, ${EDITABLE}`), ...within(root)];
   const drawn = performance.getEntriesByType('paint').length > 0 || performance.now() > undrawnMs;
-  const fields = own(document);
-  if (!drawn || fields.length > most) return null;
-  const shown = fields.filter(shownSecret);
+  const all = own(document), fields = all.filter(e => e.matches('input, textarea'));
+  if (!drawn || fields.length > most || all.length > MOST_FOUND) return null;
+  const shown = all.filter(shownSecret);
   if (guess) {
     let e = document.activeElement;
     while (e?.shadowRoot) e = e.shadowRoot.activeElement;

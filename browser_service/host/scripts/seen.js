@@ -1,8 +1,10 @@
 // Tells which texts of a document a person sees, and reads elements without the others.
 //
-// A text is unseen where it is drawn without opacity, smaller than two pixels, cut away, where nobody can scroll to, or
+// A text is unseen where dots stand for it, where it is drawn without opacity, smaller than two pixels, cut away, where nobody can scroll to, or
 // in the colour that is behind it; or where the browser draws none of it. What labels a control that is seen is kept.
 // This is bounded: of a page with more texts than it judges, the others count as seen.
+import {HIDDEN, drawsDots, secretsIn} from "./secret_field.js";
+
 export const MOST_TEXTS = 20000;
 const LABEL_CHARACTERS = 120, LEAST_OPACITY = 0.1, LEAST_PX = 2, NEAR_COLOURS = 24;
 const CONTROLS = 'button, a[href], label, legend, summary, [role=button], [role=link], [role=tab], [role=switch], '
@@ -107,6 +109,7 @@ const fault = (e, box, isText) => {
   if (place.cut) return 'cut';
   if (box.height < LEAST_PX || box.width < 1 || (isText && parseFloat(place.style.fontSize) < LEAST_PX)) return 'small';
   if (outside(box, place)) return 'outside';
+  if (isText && drawsDots(place.style) && !e.isContentEditable) return 'dots';
   return isText && faint(e, place, box) ? 'faint' : '';
 };
 const boxOf = text => (range.selectNodeContents(text), range.getBoundingClientRect());
@@ -148,7 +151,7 @@ export const blockOf = e => {
   return e;
 };
 export const marked = text => `⟦not seen on the page: ${text.replace(/\s+/g, ' ').trim()}⟧`;
-const rebuilt = (root, hidden) => {
+const rebuilt = (root, instead) => {
   const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT | NodeFilter.SHOW_ELEMENT);
   let written = '', last = null;
   for (let node; (node = walker.nextNode());) {
@@ -156,35 +159,40 @@ const rebuilt = (root, hidden) => {
       if (node.localName === 'br') written += '\n';
       continue;
     }
-    const out = hidden.has(node);
-    if (out ? reading.mode !== 'mark' : !drawn(node)) continue;
+    const out = instead.get(node);
+    if (out === '' || (!out && !drawn(node))) continue;
     const parent = parentOf(node), block = blockOf(parent);
     if (last && block !== last) written += block.matches('td, th') && last.parentElement === block.parentElement
       ? '\t' : '\n';
     const keeps = /^(pre|break-spaces)/.test(placeOf(parent).style.whiteSpace);
-    written += out ? marked(node.data) : keeps ? node.data : node.data.replace(/\s+/g, ' ');
+    written += out ? out : keeps ? node.data : node.data.replace(/\s+/g, ' ');
     last = block;
   }
   return written.replace(/ *\n */g, '\n').replace(/\n{3,}/g, '\n\n').trim();
 };
-// Returns the text of an element as a person sees it, without what is unseen; it counts that. Of an element that is told
-// to be hidden, `hidden`, it returns all.
+// Returns the text of an element as a person sees it, without secrets and what is unseen; it counts
+// that. Of an element that is told to be hidden, `hidden`, it returns all.
 export const seenText = (e, hidden) => {
   const whole = e.innerText ?? e.textContent;
-  if (reading.mode === 'keep' || !whole || !whole.trim() || e.closest?.(UNDRAWN)) return whole;
-  if (hidden && !e.checkVisibility?.({visibilityProperty: true})) return whole;
-  const ofAll = !e.checkVisibility?.() && ![...texts(e)].some(drawn);
-  const out = new Set();
+  if (!whole || !whole.trim() || e.closest?.(UNDRAWN)) return whole;
+  const secrets = secretsIn(e), toAll = hidden && !e.checkVisibility?.({visibilityProperty: true});
+  if (!secrets.length && (reading.mode === 'keep' || toAll)) return whole;
+  const ofAll = !e.checkVisibility?.() && ![...texts(e)].some(drawn), instead = new Map(), found = new Set();
   for (const text of texts(e)) {
-    const why = text.parentElement?.closest(UNDRAWN) ? '' : unseen(text);
-    if (why && (ofAll || why !== 'undrawn')) out.add(text);
+    const secret = secrets.find(field => field.contains(text)), judged = reading.mode !== 'keep' && !toAll && !secret;
+    const why = !judged || text.parentElement?.closest(UNDRAWN) ? '' : unseen(text);
+    if (secret) instead.set(text, found.has(secret) ? '' : HIDDEN), found.add(secret);
+    else if (why && (ofAll || why !== 'undrawn')) {
+      instead.set(text, reading.mode === 'mark' ? marked(text.data) : '');
+      reading.unseen++;
+    }
   }
-  if (!out.size) return whole;
-  reading.unseen += out.size;
-  if (ofAll) return reading.mode === 'mark' ? marked(whole) : '';
-  return rebuilt(e, out);
+  if (!instead.size) return whole;
+  if (ofAll) return reading.mode === 'mark' && !secrets.length ? marked(whole) : '';
+  return rebuilt(e, instead);
 };
 export const seenData = text => {
+  if (secretsIn(text).length) return HIDDEN;
   if (reading.mode === 'keep' || !unseen(text)) return text.data;
   reading.unseen++;
   return reading.mode === 'mark' ? marked(text.data) : '';

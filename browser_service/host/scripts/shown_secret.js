@@ -1,13 +1,6 @@
-// Returns whether an element is a field for a secret that has the focus or a value. One for a password stays one where the
-// page shows what is in it, as many do at a click on an eye.
-import {field} from "./field.js";
+// Returns whether an element is a field for a secret that has the focus, or anything in it.
+import {isSecret} from "./secret_field.js";
 
-const ONCE = Symbol.for('fields for a password');
-
-export const shownSecret = e => {
-  const once = document[ONCE] ??= new WeakSet();
-  if (e.type === 'password') once.add(e);
-  return !!(e.value || e.matches(':focus')) && (once.has(e) || field(e).secret);
-};
+export const shownSecret = e => !!((e.value ?? e.textContent) || e.matches(':focus')) && isSecret(e);
 
 export default shownSecret;

@@ -1,9 +1,13 @@
-// Returns when a frame's document began, what was typed in it as a password, and what nobody sees of it.
+// Returns when a frame's document began, what was typed into its fields for secrets, and what nobody sees of it.
+import {typedIn} from "./secret_field.js";
 import {unseenWords} from "./unseen_words.js";
 
 export default (e, mode) => {
-  const within = root => [...root.querySelectorAll('*')].flatMap(e => e.shadowRoot ? [...own(e.shadowRoot)] : []);
-  const own = root => [...root.querySelectorAll('input[type=password]'), ...within(root)];
+  const typed = [[], []], read = root => {
+    typedIn(root, typed);
+    for (const e of root.querySelectorAll('*')) if (e.shadowRoot) read(e.shadowRoot);
+  };
+  read(e.ownerDocument);
   const unseen = mode === 'keep' ? null : unseenWords(e.ownerDocument);
-  return [performance.timeOrigin, own(e.ownerDocument).map(e => e.value), unseen];
+  return [performance.timeOrigin, typed, unseen];
 };

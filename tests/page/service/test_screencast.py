@@ -268,3 +268,15 @@ async def test_a_password_that_its_page_shows_stays_black_and_so_does_one_that_o
     await window.evaluate("p.type = 'text'; p.blur(); document.body.append('shown')")
     await window.fill("#name", "secret")
     await until(service, "eye", lambda frame: black_at(frame, *places) == [True, True, False], MASKED)
+
+
+async def test_an_editable_element_for_a_secret_is_black_too(
+    service: RunningService, agent: Agent, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(masked, "_EVERY_S", 0.05)
+    secret = "<div id=pin contenteditable style='position: absolute; top: 300px; width: 200px; height: 100px"
+    fields = FIELDS.replace('<input id=name style="top: 300px">', f"{secret}; -webkit-text-security: disc'></div>")
+    await agent.call("goto", pageId="rich", url=site.page("/rich", fields))
+    await service.window("rich").fill("#pin", "secret")
+    await service.window("rich").evaluate("document.activeElement.blur()")
+    await until(service, "rich", lambda frame: black_at(frame, 150, 350, 550) == [False, True, False], MASKED)

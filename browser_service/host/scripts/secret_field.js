@@ -1,0 +1,78 @@
+// Says which fields are for a secret: for a password, also while the page shows it, such as draw dots in place of what is
+// in them, and those whose autocomplete, name or label tells.
+const ONCE = Symbol.for('fields for a password');
+const WORDS = /\b(otp|pin|tan|cvv|cvc|csc|2fa|mfa|pass(e|wd|wor[dt]|code|phrase)?|pwd|kennwort|contrase[nñ]a|senha|wachtwoord|heslo|secret|token)\b/i;
+// Beside these letters JavaScript sees no end of a word.
+const OTHER_WORDS = /hasło|парол|密码|密碼|パスワード|비밀번호/i;
+export const HIDDEN = '••••';
+const NO_TEXT = ['checkbox', 'radio', 'file', 'button', 'submit', 'reset', 'image'].map(type => `[type=${type}]`);
+export const EDITABLE = '[contenteditable]:not([contenteditable=false])';
+export const TEXT_FIELDS = `input:not(${NO_TEXT}), textarea`;
+
+// Has the labels of each root: a field would look through the whole document for its own.
+const labelTexts = new Map();
+const labelOf = e => {
+  const root = e.getRootNode();
+  if (!labelTexts.has(root)) {
+    const known = new Map();
+    for (const label of root.querySelectorAll('label')) if (label.control) known.set(label.control, label.textContent);
+    labelTexts.set(root, known);
+  }
+  return labelTexts.get(root).get(e) ?? '';
+};
+
+export const drawsDots = ({webkitTextSecurity: dots}) => !!dots && dots !== 'none';
+
+// Returns what is in a field, also where its inner text is dots.
+export const textOfField = e => String(e.value ?? (drawsDots(getComputedStyle(e)) ? e.textContent : e.innerText) ?? '');
+
+// Returns whether nobody is to see what is in a field; `isSecret` also of those that only their words tell.
+export const isMasked = e => {
+  const once = e.ownerDocument[ONCE] ??= new WeakSet();
+  if (e.type === 'password') once.add(e);
+  return once.has(e) || /password|one-time-code/.test(e.autocomplete || e.getAttribute('autocomplete') || '')
+    || drawsDots(getComputedStyle(e));
+};
+export const isSecret = found => {
+  const e = 'value' in found ? found : found.closest(EDITABLE) ?? found;
+  if (isMasked(e) || /\bcc-/.test(e.autocomplete || '')) return true;
+  const described = [...e.ariaLabelledByElements || []].map(label => label.textContent);
+  const words = [e.name, e.id, e.getAttribute('aria-label'), labelOf(e), e.placeholder, ...described].join(' ');
+  return WORDS.test(words.replace(/([a-z])([A-Z])/g, '$1 $2').replace(/[_-]/g, ' ')) || OTHER_WORDS.test(words);
+};
+
+// Returns what a field or button has, without a secret.
+export const plainValue = e => e.matches(TEXT_FIELDS) && isSecret(e) ? '' : e.value;
+
+// Returns the elements within a root that people write secrets into as into a document.
+const editables = new Map();
+export const secretsIn = e => {
+  const root = e.getRootNode();
+  if (!editables.has(root)) {
+    editables.set(root, [...root.querySelectorAll(EDITABLE)].filter(f => f.textContent && isSecret(f)));
+  }
+  return editables.get(root).filter(f => f.contains(e) || e.contains(f));
+};
+
+// Returns the HTML or the raw text of an element without what is in those.
+export const withoutSecrets = (html, e) => secretsIn(e).reduce((html, field) => {
+  const end = `</${field.localName}>`, itself = `>${field.innerHTML}${end}`;
+  if (field.contains(e) && html !== field.outerHTML) return HIDDEN;
+  return html.includes(itself) ? html.replaceAll(itself, () => `>${HIDDEN}${end}`) : html.replaceAll(field.textContent, () => HIDDEN);
+}, html);
+
+// Returns what is in the fields for secrets of a root: first of those where nobody is to see it, then of those that only
+// their words tell. An editable element may have its text in pieces.
+const MOST_PIECES = 200;
+export const typedIn = (root, known = [[], []]) => {
+  for (const e of root.querySelectorAll(TEXT_FIELDS)) {
+    if (e.value && isSecret(e)) known[isMasked(e) ? 0 : 1].push(e.value);
+  }
+  for (const e of root.querySelectorAll(EDITABLE)) {
+    if (!e.textContent || !isSecret(e)) continue;
+    const walker = document.createTreeWalker(e, NodeFilter.SHOW_TEXT), pieces = [e.innerText];
+    while (pieces.length < MOST_PIECES && walker.nextNode()) pieces.push(walker.currentNode.data);
+    known[0].push(...pieces);
+  }
+  return known;
+};
