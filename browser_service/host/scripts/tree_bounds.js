@@ -1,7 +1,9 @@
 // Ends the making of a tree that gets too large: a page of a few kilobytes can give each of a thousand elements the same
 // long name. How much it comes to shows only as Playwright keeps what it finds, in a world of its own that no script of the
 // page reaches. An engine for selectors is what Playwright takes along there; this one finds a document whose last tree it ended.
-const MOST_LOOKS = 500_000, MOST_CHARACTERS = 4_500_000, MOST_IN_A_FRAME = 600_000;
+const MOST_LOOKS = 500_000, MOST_CHARACTERS = 4_500_000;
+// The trees of all frames come in one message, so each has its share.
+const MOST_IN_A_FRAME = 600_000, MOST_IN_FRAMES = 6_000_000, MOST_COUNTED = 1_000;
 const NO_TEXT = /^(script|style)$/i, FEW = 1_000;
 let isTooLarge = false;
 
@@ -12,12 +14,20 @@ const beside = e => {
   return length < FEW || e.checkVisibility({visibilityProperty: true}) ? length : 0;
 };
 
+const framesIn = (view, counted = 0) => {
+  for (let n = 0; n < view.length && counted < MOST_COUNTED; n++) counted = framesIn(view[n], counted + 1);
+  return counted;
+};
+const mostHere = () => parent === self ? MOST_CHARACTERS : Math.min(MOST_IN_A_FRAME, MOST_IN_FRAMES / framesIn(top));
+
 const bound = () => {
   const {set} = Map.prototype, {add} = Set.prototype;
-  const most = parent === self ? MOST_CHARACTERS : MOST_IN_A_FRAME;
-  let looks = 0, characters = 0;
+  let looks = 0, characters = 0, most = 0;
   const count = length => {
-    if (!looks++) queueMicrotask(() => { looks = characters = 0; });  // by then the tree is made
+    if (!looks++) {
+      most = mostHere();
+      queueMicrotask(() => { looks = characters = 0; });  // by then the tree is made
+    }
     characters += length;
     isTooLarge = looks > MOST_LOOKS || characters > most;
     if (isTooLarge) throw new Error('too large for a tree');

@@ -202,3 +202,14 @@ async def test_a_selector_by_names_that_are_too_long_says_so_and_which_selectors
         True,
     ), error
     assert "CSS" in error["hint"]
+
+
+async def test_the_trees_of_many_frames_are_bounded_together(tab: Tab) -> None:
+    tab.site.page("/half", f"<p>{'word ' * 60_000}")
+    tab.site.page("/small", "<p>of a small one")
+    urls = [tab.site.url("/half", host) for host in ["127.0.0.1", "localhost"] * 12]
+    frames = "".join(f"<iframe src='{url}'></iframe>" for url in (*urls, tab.site.url("/small")))
+    await tab.show(f"<button>b</button>{frames}")
+    shown = (await tab.call("snapshot"))["snapshot"]
+    assert shown.count("not shown, its tree is too large") == 24
+    assert "of a small one" in shown
