@@ -29,6 +29,9 @@ _URI_SIGNS: Final = ";,/?:@&=+$-_.!~*'()#"
 _MARKDOWN: Final = re.compile(r"[*_]")
 """Matches the signs that have a backslash before them in Markdown."""
 
+_NOT_IN_NAMES: Final = re.compile(r'[<>:"/\\|?*~]')
+"""Matches the signs in place of which Chromium writes `_` into the name of a download."""
+
 _IN_QUOTES: Final = re.compile(r"[\\']")
 """Matches the signs that have one between single quotes."""
 
@@ -109,11 +112,14 @@ class Concealment:
 
 
 def _forms(text: str) -> Iterator[str]:
-    """Yield a text as pages, addresses and files spell it: plain, in URLs, JSON, HTML, base64 and hexadecimal."""
+    """Yield a text as pages, addresses and files spell it: plain, in URLs, also in one that stands in another, in JSON,
+    HTML, names of files, base64 and hexadecimal."""
     yield text
     encoded = {
         *(" ".join(text.split()), _MARKDOWN.sub(r"\\\g<0>", text)),
         *(quote(text, safe=safe) for safe in ("", "/", _URI_SIGNS)),
+        *(quote(quoted) for quoted in (quote(text, safe=""), quote(text, safe=_URI_SIGNS), quote_plus(text))),
+        _NOT_IN_NAMES.sub("_", text),
         *(quote_plus(text), json.dumps(text)[1:-1], json.dumps(text, ensure_ascii=False)[1:-1]),
         *(repr(text)[1:-1], _IN_QUOTES.sub(r"\\\g<0>", text)),
         *(html.escape(text), html.escape(text, quote=False), html.escape(text).replace("&#x27;", "&#39;")),

@@ -57,6 +57,13 @@ def test_markdown_capitals_and_numbers_are_spellings_too() -> None:
     assert concealment.value(result) == {"value": [hidden, hidden, 4, True], "length": 48213977}
 
 
+def test_a_secret_in_an_address_within_another_and_in_the_name_of_a_download_is_hidden() -> None:
+    value = "Zq7-Kd&Wx<9é Vault"
+    hides = Concealment([("pw", value)])
+    for spelled in (quote(quote(value, safe=""), safe=""), quote(quote_plus(value), safe=""), value.replace("<", "_")):
+        assert hides.text(f"x{spelled}y") == "x«secret:pw»y"
+
+
 @given(value=VALUES, before=st.binary(max_size=5), after=st.binary(max_size=5))
 def test_no_spelling_of_a_secret_passes(value: str, before: bytes, after: bytes) -> None:
     concealment = Concealment([("pw", value)])
