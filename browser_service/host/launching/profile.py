@@ -20,6 +20,7 @@ from shared.model import Json
 _MARK: Final = "handed-over.json"
 """This file lies in the profile from before the window opens until our browser has the cookies that it left."""
 _TABS: Final = ("Sessions", "Sessions_Encrypted")
+"""Are the folders where Chromium keeps what is in the tabs, and in the fields of their pages, to open them again."""
 _CONTINUE_WHERE_LEFT_OFF: Final = 1
 _SWITCHED_OFF: Final = ("credentials_enable_service", "credentials_enable_autosignin")
 _NEVER_PREDICT: Final = 2
@@ -52,7 +53,7 @@ class Profile:
         """True if the profile brought the session cookies of a person's window with it."""
         self._file_damage = file_damage
         self._mark = directory / _MARK
-        self._preferences = directory / "Default" / "Preferences"
+        self._preferences = self._in_default("Preferences")
         self._reserved_since: datetime | None = None
 
     # --- while our browser has it -----------------------------------------------------------------------------------
@@ -69,6 +70,9 @@ class Profile:
         if engine == "chromium":
             self.has_session_cookies = await self.reclaim()
             self._keep_nothing_typed()
+            self._forget_tabs()
+            for name in _TABS:
+                self._in_default(name).touch(mode=0o600)  # where a file is, it makes no folder, and keeps nothing
             if not self._is_lent and self._continues_sessions:
                 # after a sudden end the browser must not restore a login that was ended since
                 self._set("restore_on_startup", None)
@@ -153,9 +157,19 @@ class Profile:
         return self._startup().get("restore_on_startup") == _CONTINUE_WHERE_LEFT_OFF
 
     def _continue_sessions(self) -> None:
-        for name in _TABS:
-            shutil.rmtree(self.directory / "Default" / name, ignore_errors=True)
+        self._forget_tabs()
         self._set("restore_on_startup", _CONTINUE_WHERE_LEFT_OFF)
+
+    def _forget_tabs(self) -> None:
+        for name in _TABS:
+            place = self._in_default(name)
+            if place.is_dir():
+                shutil.rmtree(place, ignore_errors=True)
+            else:
+                place.unlink(missing_ok=True)
+
+    def _in_default(self, name: str) -> Path:
+        return self.directory / "Default" / name
 
     def _startup(self) -> Json:
         startup = self._read().get("session")
