@@ -298,3 +298,5 @@ class Launcher:
             browser = context.browser if self.attached else None  # closing its context would close the person's tabs
             await bounded(browser.close() if browser is not None else context.close())
         await asyncio.to_thread(end_all, processes)  # one that is left keeps the profile locked
+        if context is not None and not self.attached:
+            await asyncio.to_thread(self.profile.forget_tabs)

@@ -53,7 +53,7 @@ class Profile:
         """True if the profile brought the session cookies of a person's window with it."""
         self._file_damage = file_damage
         self._mark = directory / _MARK
-        self._preferences = self._in_default("Preferences")
+        self._preferences = directory / "Default" / "Preferences"
         self._reserved_since: datetime | None = None
 
     # --- while our browser has it -----------------------------------------------------------------------------------
@@ -70,12 +70,15 @@ class Profile:
         if engine == "chromium":
             self.has_session_cookies = await self.reclaim()
             self._keep_nothing_typed()
-            self._forget_tabs()
-            for name in _TABS:
-                self._in_default(name).touch(mode=0o600)  # where a file is, it makes no folder, and keeps nothing
+            self.forget_tabs()
             if not self._is_lent and self._continues_sessions:
                 # after a sudden end the browser must not restore a login that was ended since
                 self._set("restore_on_startup", None)
+
+    def forget_tabs(self) -> None:
+        """Remove what a browser that has ended kept of its tabs, and of what was typed in them."""
+        for name in _TABS:
+            shutil.rmtree(self.directory / "Default" / name, ignore_errors=True)
 
     def set_aside(self) -> None:
         """Set it aside, because no browser starts on it."""
@@ -157,19 +160,8 @@ class Profile:
         return self._startup().get("restore_on_startup") == _CONTINUE_WHERE_LEFT_OFF
 
     def _continue_sessions(self) -> None:
-        self._forget_tabs()
+        self.forget_tabs()
         self._set("restore_on_startup", _CONTINUE_WHERE_LEFT_OFF)
-
-    def _forget_tabs(self) -> None:
-        for name in _TABS:
-            place = self._in_default(name)
-            if place.is_dir():
-                shutil.rmtree(place, ignore_errors=True)
-            else:
-                place.unlink(missing_ok=True)
-
-    def _in_default(self, name: str) -> Path:
-        return self.directory / "Default" / name
 
     def _startup(self) -> Json:
         startup = self._read().get("session")

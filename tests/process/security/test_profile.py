@@ -1,4 +1,4 @@
-"""Tests that the browser itself keeps nothing in its profile of what is typed into pages."""
+"""Tests that the browser leaves nothing in its profile of what is typed into pages."""
 
 from pathlib import Path
 
