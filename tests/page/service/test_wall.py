@@ -12,7 +12,7 @@ import pytest
 from playwright.async_api import Browser, Page, WebSocketRoute, expect
 
 from browser_service.host import screencast
-from browser_service.host.recording import secrecy
+from browser_service.host.recording import secrecy, thumbnails
 from tests.support.account import recorded
 from tests.support.json import AnyJson
 from tests.support.listening import PATIENCE_S, become, connected, listening
@@ -76,6 +76,7 @@ async def test_a_page_is_seen_live_and_gone_to_by_keyboard_with_all_that_was_don
 ) -> None:
     monkeypatch.setattr(screencast, "_AIMS_WITHIN_MS", 5_000)  # a machine may be busy
     monkeypatch.setattr(secrecy, "_WITHIN_S", 5.0)
+    monkeypatch.setattr(thumbnails, "_WITHIN_S", PATIENCE_S)
     monkeypatch.setattr(screencast, "_ACT_SHOWN_S", PATIENCE_S)
     await expect(window).to_have_url(re.compile(r"/#/$"))
     tile = window.get_by_role("listitem").filter(has_text="Claude")
