@@ -5,6 +5,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any, Final
 
 from playwright.async_api import ElementHandle, Locator, Page
@@ -30,6 +31,8 @@ _STATE: Final = bounded(script("document_state"))
 _FRAME: Final = bounded(script("typed_secrets"))
 _MOST_ELEMENTS: Final = 50_000
 """Of a page with more elements no tree is made."""
+_MOST_SEARCHED: Final = 100_000_000
+"""So many characters of names are searched for typed secrets at most, each anew for each secret: 0.04 to 0.25 s."""
 TIME_ORIGIN: Final = bounded("() => performance.timeOrigin")
 
 Typed = tuple[list[str], list[str]]
@@ -232,8 +235,10 @@ async def take(
         typed.append(in_frame)
     unseen = Unseen([*dict.fromkeys(words)], frozenset(nodes[index].ref or "" for index in hidden), mode)
     seen, count = unseen.out_of(nodes)
-    for masked, told in typed:
-        tree.hide_secrets(seen, masked, told)
+    masked, told = ([*dict.fromkeys(chain(*texts))] for texts in zip(*typed, strict=True))
+    if len(masked) * sum(len(node.name) for node in seen) > _MOST_SEARCHED:
+        raise too_large(f"{len(masked):,} texts in fields for secrets, and names of more characters than")
+    tree.hide_secrets(seen, masked, told)
     return PageView(state, before, frames, tree.without_root(seen), replace(unseen, count=count))
 
 

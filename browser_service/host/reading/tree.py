@@ -23,6 +23,7 @@ _NO_STATES: Final = ("box=", "cursor=", "active")
 HIDDEN: Final = "••••"
 LEAST_SECRET: Final = 4
 """Shorter secrets are not looked for in names: they would be found everywhere."""
+_BETWEEN: Final = "\0"
 
 CONTROLS: Final = frozenset(
     {
@@ -169,13 +170,24 @@ def hide_secrets(nodes: Tree, masked: list[str], told: list[str]) -> None:
     """Take typed secrets out of the fields; out of names and texts that repeat them only those that nobody is to see,
     since others, such as a search for a token, are what the page is about."""
     secrets, others = ({" ".join(text.split()) for text in texts if text.strip()} for texts in (masked, told))
-    for node in nodes if secrets or others else []:
-        words = " ".join(node.words.split())
-        if words in secrets | others and (node.role in FIELDS or (words in secrets and len(words) >= LEAST_SECRET)):
+    if not (secrets or others):
+        return
+    anywhere, in_fields = {secret for secret in secrets if len(secret) >= LEAST_SECRET}, secrets | others
+    for node in nodes:
+        if " ".join(node.words.split()) in (in_fields if node.role in FIELDS else anywhere):
             node.text = HIDDEN
-        for secret in secrets:
-            if len(secret) >= LEAST_SECRET and secret in node.name:
-                node.name = node.name.replace(secret, HIDDEN)
+    _hide_in_names(nodes, anywhere)
+
+
+def _hide_in_names(nodes: Tree, secrets: set[str]) -> None:
+    """Search all names at once: one after the other they would take a hundred times as long."""
+    names = [node.name.replace(_BETWEEN, " ") for node in nodes]
+    hidden = _BETWEEN.join(names)
+    for secret in secrets:
+        hidden = hidden.replace(secret.replace(_BETWEEN, " "), HIDDEN)
+    for node, name, seen in zip(nodes, names, hidden.split(_BETWEEN), strict=True):
+        if seen != name:
+            node.name = seen
 
 
 def prefix_of(ref: str) -> str:

@@ -1,6 +1,6 @@
 // Returns of the document when it began, a mark that differs when anything in it does, where its focus is, its title,
-// how many parts of it say that they are loading, what was typed into fields for secrets, what nobody sees of it, and what it
-// announces, both unless the mark is the known one, and how many elements it has. A mark costs a tenth of the tree.
+// how many parts of it say that they are loading, what was typed into fields for secrets, what nobody sees of it, and what
+// it announces, both unless the mark is the known one, and how many elements it has. A mark costs a tenth of the tree.
 import {cut} from "./cut.js";
 import {typedIn} from "./secret_field.js";
 import {reading, seenText} from "./seen.js";

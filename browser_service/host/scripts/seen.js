@@ -1,8 +1,8 @@
 // Tells which texts of a document a person sees, and reads elements without the others.
 //
-// A text is unseen where dots stand for it, where it is drawn without opacity, smaller than two pixels, cut away, where nobody can scroll to, or
-// in the colour that is behind it; or where the browser draws none of it. What labels a control that is seen is kept.
-// This is bounded: of a page with more texts than it judges, the others count as seen.
+// A text is unseen where dots stand for it, where it is drawn without opacity, smaller than two pixels, cut away, where
+// nobody can scroll to, or in the colour that is behind it; or where the browser draws none of it. What labels a control
+// that is seen is kept. This is bounded: of a page with more texts than it judges, the others count as seen.
 import {HIDDEN, drawsDots, secretsIn} from "./secret_field.js";
 
 export const MOST_TEXTS = 20000;
@@ -170,8 +170,8 @@ const rebuilt = (root, instead) => {
   }
   return written.replace(/ *\n */g, '\n').replace(/\n{3,}/g, '\n\n').trim();
 };
-// Returns the text of an element as a person sees it, without secrets and what is unseen; it counts
-// that. Of an element that is told to be hidden, `hidden`, it returns all.
+// Returns the text of an element as a person sees it, without secrets and what is unseen; it counts that. Of an element
+// that is told to be hidden, `hidden`, it returns all.
 export const seenText = (e, hidden) => {
   const whole = e.innerText ?? e.textContent;
   if (!whole || !whole.trim() || e.closest?.(UNDRAWN)) return whole;
@@ -181,8 +181,10 @@ export const seenText = (e, hidden) => {
   for (const text of texts(e)) {
     const secret = secrets.find(field => field.contains(text)), judged = reading.mode !== 'keep' && !toAll && !secret;
     const why = !judged || text.parentElement?.closest(UNDRAWN) ? '' : unseen(text);
-    if (secret) instead.set(text, found.has(secret) ? '' : HIDDEN), found.add(secret);
-    else if (why && (ofAll || why !== 'undrawn')) {
+    if (secret) {
+      instead.set(text, found.has(secret) ? '' : HIDDEN);
+      found.add(secret);
+    } else if (why && (ofAll || why !== 'undrawn')) {
       instead.set(text, reading.mode === 'mark' ? marked(text.data) : '');
       reading.unseen++;
     }
