@@ -44,6 +44,7 @@ class Clicks:
     """Holds how long the victim's clicks took, ms."""
 
     took: Sequence[float]
+    failure: str = ""
 
     @property
     def p99(self) -> float:
@@ -73,7 +74,7 @@ class Found:
     @property
     def note(self) -> str:
         """Tell median, p99 and maximum, with and without the attack."""
-        return f"{self.attack}: {self.beside.line()} ms; usual {self.usual.line()} ms; {len(self.beside.took)} clicks"
+        return f"{self.attack}: {self.beside.line()} ms; usual {self.usual.line()} ms; {len(self.beside.took)} clicks{self.beside.failure}"
 
 
 async def run(*, quick: bool, attacks: Sequence[str] = ()) -> Report:
@@ -122,9 +123,9 @@ async def _clicks(victim: Gateway, seconds: float) -> Clicks:
             async with asyncio.timeout(_LONGEST_CLICK_S):
                 await victim.call("click", pageId=_PAGE, selector="#go")
             took.append((time.perf_counter() - began) * 1000)
-        except (Failed, TimeoutError):
+        except (Failed, TimeoutError) as error:
             took.append(_LONGEST_CLICK_S * 1000)
-            break  # what follows would be the answer to this one
+            return Clicks(took, f"; the last failed: {error or 'no answer'}")  # what follows would be its answer
     return Clicks(took)
 
 
