@@ -74,7 +74,8 @@ class Found:
     @property
     def note(self) -> str:
         """Tell median, p99 and maximum, with and without the attack."""
-        return f"{self.attack}: {self.beside.line()} ms; usual {self.usual.line()} ms; {len(self.beside.took)} clicks{self.beside.failure}"
+        clicks = f"{len(self.beside.took)} clicks{self.beside.failure}"
+        return f"{self.attack}: {self.beside.line()} ms; usual {self.usual.line()} ms; {clicks}"
 
 
 async def run(*, quick: bool, attacks: Sequence[str] = ()) -> Report:
@@ -125,7 +126,7 @@ async def _clicks(victim: Gateway, seconds: float) -> Clicks:
             took.append((time.perf_counter() - began) * 1000)
         except (Failed, TimeoutError) as error:
             took.append(_LONGEST_CLICK_S * 1000)
-            return Clicks(took, f"; the last failed: {error or 'no answer'}")  # what follows would be its answer
+            return Clicks(took, f"; the last failed: {str(error) or 'no answer'}")  # what follows would be its answer
     return Clicks(took)
 
 
