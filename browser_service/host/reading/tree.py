@@ -10,14 +10,14 @@ from typing import Final
 
 from shared.cuts import shortened
 
-_LINE: Final = re.compile(r"^(?P<indent> *)- (?P<rest>.*)$")
+_ITEM: Final = "- "
 _QUOTED_KEY: Final = re.compile(r"^'(?P<key>(?:[^']|'')*)'(?P<tail>:.*)?$")
 _KEY: Final = re.compile(
-    r"""^(?P<role>[a-z]+)(?: (?P<name>"(?:[^"\\]|\\.)*"))?(?P<marks>(?: \[[^\]]*\])*)(?P<tail>:.*)?$"""
+    r"""^(?P<role>[a-z]+)(?: (?P<name>"(?:[^"\\]|\\.)*"))?(?: \[(?P<marks>[^\]]*(?:\] \[[^\]]*)*)\])?(?P<tail>:.*)?$"""
 )
 """Marks stand after the name and before the text: what looks like one in the page's own words is none."""
 _PROPERTY: Final = re.compile(r"^/(?P<property>[a-z]+): (?P<value>.*)$")
-_REF: Final = re.compile(r"^ref=((?:f\d+)?e\d+)$")
+_REF: Final = re.compile(r"ref=(?:f\d+)?e\d+")
 _URL_CHARACTERS: Final = 80
 _NO_STATES: Final = ("box=", "cursor=", "active")
 HIDDEN: Final = "••••"
@@ -114,17 +114,17 @@ def parse(text: str) -> Tree:
     nodes: Tree = []
     path: list[int] = []
     for line in text.splitlines():
-        found = _LINE.match(line)
-        if found is None:
+        item = line.lstrip(" ")
+        if not item.startswith(_ITEM):
             continue
-        depth = len(found["indent"]) // 2
+        depth, rest = (len(line) - len(item)) // 2, item[len(_ITEM) :]
         del path[depth:]
-        if (property_ := _PROPERTY.match(found["rest"])) and path:
+        if path and rest.startswith("/") and (property_ := _PROPERTY.match(rest)):
             _add_property(nodes[path[-1]], property_["property"], _unquoted(property_["value"]))
             continue
         if path:
             nodes[path[-1]].has_children = True
-        nodes.append(Node(depth, *_fields(found["rest"]), parent=path[-1] if path else None))
+        nodes.append(Node(depth, *_fields(rest), parent=path[-1] if path else None))
         path.append(len(nodes) - 1)
     return nodes
 
@@ -132,16 +132,15 @@ def parse(text: str) -> Tree:
 @lru_cache(maxsize=8_192)
 def _fields(rest: str) -> tuple[str, str, str | None, tuple[str, ...], str]:
     """Parse role, name, ref, marks and text of a line. It is cached, since most lines come again in the next look."""
-    if quoted := _QUOTED_KEY.match(rest):
+    if rest.startswith("'") and (quoted := _QUOTED_KEY.match(rest)):
         rest = quoted["key"].replace("''", "'") + (quoted["tail"] or "")
-    found = _KEY.match(rest)
-    if found is None:
+    if (found := _KEY.match(rest)) is None:
         return "text", "", None, (), rest.removeprefix("text: ")
-    marks: list[str] = re.findall(r"\[([^\]]*)\]", found["marks"])
-    ref = next((match.group(1) for mark in marks if (match := _REF.match(mark))), None)
-    other_marks = tuple(mark for mark in marks if not _REF.match(mark))
-    text = (found["tail"] or "").removeprefix(":").strip()
-    return found["role"], _unquoted(found["name"] or ""), ref, other_marks, text
+    role, name, marks, tail = found.groups("")
+    all_marks = marks.split("] [") if marks else []
+    refs = [mark for mark in all_marks if _REF.fullmatch(mark)]
+    others = tuple(mark for mark in all_marks if mark not in refs)
+    return role, _unquoted(name), refs[0].removeprefix("ref=") if refs else None, others, tail.removeprefix(":").strip()
 
 
 def _add_property(node: Node, name: str, value: str) -> None:
