@@ -29,6 +29,7 @@ from benchmarks import (
     recovery,
     sharing,
     soak,
+    stack,
     startup,
     tasks,
     throughput,
@@ -58,6 +59,7 @@ ONLY_WHEN_NAMED: Final[dict[str, Callable[..., Awaitable[Report]]]] = {
     "installing": installing.run,
     "neighbours": neighbours.run,
     "soak": soak.run,
+    "stack": stack.run,
     "tasks": tasks.run,
     "weight": weight.run,
 }
