@@ -1,14 +1,16 @@
 """Checks, at the moment of an act, that it takes nothing from the origin where its chat read it to another one."""
 
 import hashlib
-from collections.abc import AsyncIterator
+import re
+from collections.abc import AsyncIterator, Iterator
 from typing import Final
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import unquote, urljoin, urlsplit
 
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Frame
 
 from browser_service.host.elements import targets
+from browser_service.host.elements.frames import origin_of_frame
 from browser_service.host.page.handle import BrowserPage
 from browser_service.security.urls import origin_of
 from shared.actions.base import Action
@@ -18,6 +20,9 @@ from shared.quoting import address, quoted
 
 RULE: Final = "cross-origin guard"
 _KEY: Final = "guard-"
+_DISGUISES: Final = 3
+_WITHIN: Final = re.compile(r"(?<=[/?&=#:;, ])(https?:)?[/\\]{2}([\w.-]+(?::\d+)?)", re.IGNORECASE)
+"""Matches an address within another, with a scheme or without."""
 _FOUND_WITHIN_MS: Final = 2_000
 _NAMED: Final = 3
 _UNKNOWN: Final = Carried(opaque="what cannot be compared")
@@ -44,7 +49,8 @@ async def check_guard(page: BrowserPage, action: Action) -> None:
         _judge(page.call, action, problems, [towards], guard)
     elif not action.navigates:
         origins = [each async for each in _origins(page, action)]
-        _judge(page.call, action, _problems(guard, carried, origins, anywhere=action.sent_anywhere), origins, guard)
+        problems = _problems(guard, carried, origins, anywhere=action.sent_anywhere)
+        _judge(page.call, action, [*_problems_of_pasting(page, action, origins), *problems], origins, guard)
 
 
 def check_session_guard(call: Call, action: Action) -> None:
@@ -70,7 +76,17 @@ def _problems_of_url(guard: Guard, carried: Carried, url: str, *, requests: bool
     if not requests and carried.only_url and origin and url.rstrip("/") == origin:
         carried = carried.model_copy(update={"read": [each for each in carried.read if each.what], "opaque": ""})
         return _problems(guard.model_copy(update={"known": None}), carried, [origin])
-    return _problems(guard, carried, [origin])
+    read = _problems(guard.model_copy(update={"known": None}), carried, [*_origins_within(url)])
+    return [*dict.fromkeys([*_problems(guard, carried, [origin]), *read])]
+
+
+def _origins_within(url: str) -> Iterator[str]:
+    """Yield the origins of the addresses that an address has in it: it may lead on to one, with all that it carries."""
+    plain = url
+    for _ in range(_DISGUISES):
+        plain = unquote(plain)
+    for found in _WITHIN.finditer(plain.partition("://")[2]):
+        yield origin_of(f"{found[1] or 'http:'}//{found[2]}") or ""
 
 
 def _problems(guard: Guard, carried: Carried, origins: list[str], *, anywhere: bool = False) -> list[str]:
@@ -82,6 +98,14 @@ def _problems(guard: Guard, carried: Carried, origins: list[str], *, anywhere: b
     if guard.known is not None and not anywhere and any(not _is_known(guard, origin) for origin in origins):
         problems.append("which this chat was led to")
     return problems
+
+
+def _problems_of_pasting(page: BrowserPage, action: Action, origins: list[str]) -> list[str]:
+    """Say where it comes from what keys paste. The chat need not have read what it copied."""
+    copied = page.session.clipboards.of(page.call.client_id) if action.pastes else None
+    if copied is None or not {*origins} - {copied.origin}:
+        return []
+    return [f"with what was copied at {address(copied.origin) or 'a page without a site'}"]
 
 
 def _what(carried: Carried) -> str:
@@ -119,12 +143,12 @@ def _judge(call: Call, action: Action, problems: list[str], origins: list[str], 
 
 async def _origins(page: BrowserPage, action: Action) -> AsyncIterator[str]:
     """Yield the origins of the frames that get what the act gives."""
-    main = _origin(page.playwright.main_frame)
-    if all(_origin(frame) == main for frame in page.playwright.frames):
+    main = origin_of_frame(page.playwright.main_frame)
+    if all(origin_of_frame(frame) == main for frame in page.playwright.frames):
         yield main
         return
     frames = await _frames(page, action)
-    for origin in sorted({_origin(frame) for frame in frames or page.playwright.frames}):
+    for origin in sorted({origin_of_frame(frame) for frame in frames or page.playwright.frames}):
         yield origin
 
 
@@ -141,15 +165,3 @@ async def _frames(page: BrowserPage, action: Action) -> list[Frame]:
     except (PlaywrightError, BrowseError):
         return []
     return [frame for frame in frames if frame is not None]
-
-
-def _origin(frame: Frame) -> str:
-    """Return the origin of a frame. One without an address of its own has that of the frame around it."""
-    around: Frame | None = frame
-    while around is not None:
-        if origin := origin_of(around.url.removeprefix("blob:")):
-            return origin
-        if around.url.startswith("data:"):
-            return ""
-        around = around.parent_frame
-    return ""

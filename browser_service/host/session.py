@@ -7,6 +7,7 @@ from collections.abc import Coroutine
 from playwright.async_api import BrowserContext, Page
 from playwright.async_api import Error as PlaywrightError
 
+from browser_service.host.clipboards import Clipboards
 from browser_service.host.close import bounded
 from browser_service.host.init_scripts import InitScripts
 from browser_service.host.launching import person_window
@@ -71,6 +72,7 @@ class SessionEntry:
         """Are sent with every request of its pages."""
         self.init_scripts = InitScripts(texts={**spec.init_scripts})
         self.permissions = Permissions({**spec.permissions})
+        self.clipboards = Clipboards()
 
     @property
     def profile(self) -> bool:

@@ -97,7 +97,10 @@ class Type(ElementAction):
 
 
 class Press(PageAction):
-    """Press a key on an element, or where the focus is."""
+    """Press a key on an element, or where the focus is.
+
+    Control+v pastes what you copied by Control+c or Control+x in this session: the browser's own clipboard has what
+    others copy too, and is not pasted."""
 
     everyday = ("selector",)
     activates = True
@@ -111,6 +114,22 @@ class Press(PageAction):
     strict: bool = Field(default=True, description="false takes the first of several.")
     delay: float | None = Field(default=None, ge=0, le=10_000, description="Ms between key down and up.")
     no_wait_after: NoWaitAfter = False
+
+    @property
+    def copies(self) -> bool:
+        """Return whether the key copies or cuts what is selected."""
+        return self._chord in {"control+c", "control+x", "control+insert", "control+numpad0", "shift+delete"}
+
+    @property
+    def pastes(self) -> bool:
+        return self._chord in {"control+v", "control+shift+v", "shift+insert"}
+
+    @property
+    def _chord(self) -> str:
+        """Return the key with what is held, in one spelling: of either side, as a sign or by its place."""
+        *held, key = self.key.casefold().replace("meta", "control").split("+")
+        names = {name for name in ("control", "shift", "alt") if any(each.startswith(name) for each in held)}
+        return "+".join([*sorted(names), key.removeprefix("key")])
 
 
 class Hover(ElementAction):

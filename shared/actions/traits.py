@@ -297,6 +297,11 @@ class Traits(BaseModel):
         return tuple(each for each in (self.requested_selector, self.requested_target) if each is not None)
 
     @property
+    def pastes(self) -> bool:
+        """Return whether the call puts what its caller copied where the focus is."""
+        return False
+
+    @property
     def uncompared(self) -> str:
         """Return in words what the call sends that is no text which could be compared with others; empty without."""
         return "a script of the agent's" if self.runs_given_script else ""

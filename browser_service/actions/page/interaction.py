@@ -1,13 +1,15 @@
 """Acts on elements as a person would: click, type, choose."""
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import AsyncExitStack
+from functools import partial
 from typing import Any, Final
 
 from playwright.async_api import ElementHandle, FileChooser, Locator
 from typing_extensions import TypedDict
 
+from browser_service.actions.page.editing import paste
 from browser_service.host.delta import TURNS, shows_changes
 from browser_service.host.elements import targets
 from browser_service.host.elements.field_values import Question, is_reformatted, not_as_given, shorten
@@ -19,9 +21,9 @@ from browser_service.host.page.handle import BrowserPage
 from browser_service.host.recovery.filled_fields import FIELD, Field
 from browser_service.host.results import bounded
 from browser_service.host.scripts import script
-from shared.actions import interaction
+from shared.actions import editing, interaction
 from shared.actions.base import ElementAction
-from shared.errors import WithoutEffect
+from shared.errors import ValidationFailed, WithoutEffect, field_details
 from shared.model import Json
 from shared.next_calls import next_call
 from shared.quoting import element_name
@@ -37,6 +39,7 @@ _TEXT_WATCH_MS: Final = 60
 _CHOICE_WATCH_MS: Final = 150
 """The result of an act is watched this long before the reply."""
 _CHOOSER_S: Final = 1.0
+_WHERE: Final = ("selector", "frame", "strict", "timeout")
 _GONE: Final = "the element is no longer there"
 
 
@@ -137,21 +140,49 @@ async def _field_after(
 
 
 async def press(page: BrowserPage, action: interaction.Press) -> Json:
+    if action.pastes:
+        return await _paste_copied(page, action)
     element: Locator | ElementHandle
     if action.selector is None:
         element = await targets.focused_element(page.playwright)
     else:
         element = await page.element(action.selector, action.frame, strict=action.strict)
         await element.evaluate(_READY_FOR_KEYS, arg=False, timeout=action.timeout)
+    press_keys = partial(
+        element.press, action.key, delay=action.delay, no_wait_after=action.no_wait_after, timeout=action.timeout
+    )
+    if action.copies:
+        return await _copy(page, element, press_keys)
     async with AsyncExitStack() as stack:
         witness = None
         if action.key.endswith(_ACTIVATING_KEYS) and not action.no_wait_after:
             witness = await stack.enter_async_context(Witness(element, None, kind="keyup"))
-        await element.press(action.key, delay=action.delay, no_wait_after=action.no_wait_after, timeout=action.timeout)
+        await press_keys()
         if witness is not None:
             verdict = await witness.verdict()
             page.add_observation(*verdict.lines(), silence=verdict.silence)
     return {}
+
+
+async def _copy(page: BrowserPage, element: Locator | ElementHandle, press_keys: Callable[[], Awaitable[None]]) -> Json:
+    copied = await page.session.clipboards.copy(page.call.client_id, element, press_keys)
+    if copied is None:
+        return {"observed": "nothing that can be copied was selected"}
+    return {"observed": f"{len(copied.text):,} characters were copied, for you alone, in this session"}
+
+
+async def _paste_copied(page: BrowserPage, action: interaction.Press) -> Json:
+    """Paste what the client itself copied. The browser's own clipboard may have what others copied."""
+    copied = page.session.clipboards.of(page.call.client_id)
+    if copied is None:
+        raise ValidationFailed(
+            "There is nothing to paste: you copied nothing in this session by Control+c or Control+x, and what others "
+            "copied is not yours.",
+            hint=f"Give the text: {next_call('paste', text='...')}.",
+            details=field_details("key"),
+        )
+    given = editing.Paste(text=copied.text, html=copied.html, **action.model_dump(include={*_WHERE}))
+    return await paste(page, given)
 
 
 async def hover(page: BrowserPage, action: interaction.Hover) -> Json:

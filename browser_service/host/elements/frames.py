@@ -12,6 +12,7 @@ from typing_extensions import TypedDict
 
 from browser_service.host import results
 from browser_service.host.scripts import script
+from browser_service.security.urls import origin_of
 from shared.errors import ElementNotFound
 from shared.model import Json
 
@@ -127,3 +128,15 @@ async def _describe_match(frame: Frame, count: int) -> FrameMatch:
         names.insert(0, found["selector"] or f":is(iframe, frame) >> nth={index}")
         visible, frame = visible and found["visible"], parent
     return FrameMatch(ENTER.join(names), count, visible)
+
+
+def origin_of_frame(frame: Frame) -> str:
+    """Return the origin of a frame. One without an address of its own has that of the frame around it."""
+    around: Frame | None = frame
+    while around is not None:
+        if origin := origin_of(around.url.removeprefix("blob:")):
+            return origin
+        if around.url.startswith("data:"):
+            return ""
+        around = around.parent_frame
+    return ""

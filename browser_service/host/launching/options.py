@@ -41,12 +41,13 @@ QUIET_FEATURES: Final = f"--disable-features={_TO_ITS_MAKER},OptimizationHints,N
 """Does the same for a window that is not Playwright's: fields of forms are described to nobody."""
 CHROMIUM_ARGS: Final = (
     "--disable-blink-features=AutomationControlled",
+    "--blink-settings=selectionClipboardBufferAvailable=false",
     *QUIET_ARGS,
     f"--disable-features={_PLAYWRIGHTS_DISABLED},{_SLOW},{_IDLE},{_TO_ITS_MAKER}",
 )
 """The first keeps `navigator.webdriver` false, as it is in the person's own browser. To leave out `--enable-automation`
 would not help, because the debugging pipe sets it too; and no window shows a bar of warnings (measured on Chromium 156,
-headed too).
+headed too). The second keeps the middle button from pasting, on Linux, what was selected last in any page.
 
 Chromium heeds the last `--disable-features` alone, so Playwright's own are repeated; a test compares them.
 """

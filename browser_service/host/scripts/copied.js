@@ -1,0 +1,32 @@
+// Listens to what is copied or cut next, and returns a function that returns its text and its HTML: what the page's own
+// handler gives, or else what is selected.
+const MOST = 1000000;
+
+const selected = field => {
+  if (field?.localName === 'input' || field?.localName === 'textarea') {
+    if (field.type === 'password' || field.selectionStart === null) return ['', null];
+    return [field.value.slice(field.selectionStart, field.selectionEnd), null];
+  }
+  const selection = (field?.ownerDocument || document).getSelection();
+  const box = document.implementation.createHTMLDocument().body;
+  if (selection.rangeCount) box.append(selection.getRangeAt(0).cloneContents());
+  return [`${selection}`, box.innerHTML || null];
+};
+
+export default e => {
+  const end = new AbortController(), given = {}, by = {capture: true, signal: end.signal};
+  let event = null, chosen = ['', null];
+  const hear = heard => {
+    if (!heard.isTrusted) return;
+    event = heard;
+    chosen = selected(heard.composedPath()[0]);
+    const data = heard.clipboardData, set = data.setData.bind(data);
+    data.setData = (kind, text) => { given[kind] = `${text}`; set(kind, text); };
+  };
+  for (const kind of ['copy', 'cut']) e.ownerDocument.defaultView.addEventListener(kind, hear, by);
+  return () => {
+    end.abort();
+    const [text, html] = event?.defaultPrevented ? [given['text/plain'] || '', given['text/html'] || null] : chosen;
+    return [text.slice(0, MOST), html === null || html.length > MOST ? null : html];
+  };
+};

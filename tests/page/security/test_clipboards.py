@@ -1,0 +1,86 @@
+"""Tests that keys paste what the same client copied in the same session, and nothing that others have in the browser's
+clipboard."""
+
+import pytest
+
+from tests.support.service import Agent
+from tests.support.site import Site
+
+pytestmark = pytest.mark.anyio
+
+SECRET = "the words of a private page"
+RICH = """<p id=p>a <b>bold</b> word</p><div id=d contenteditable aria-label=d></div><textarea id=q></textarea>
+<input id=own value=x oncopy="event.clipboardData.setData('text/plain', 'made by the page'); event.preventDefault()">
+<input id=pw type=password value=hunter2>"""
+
+
+async def value(agent: Agent, page_id: str, selector: str = "#q") -> object:
+    script = f"document.querySelector('{selector}').value ?? document.querySelector('{selector}').innerHTML"
+    return (await agent.call("evaluate_script", pageId=page_id, expression=script))["value"]
+
+
+@pytest.fixture
+async def copied(agent: Agent, other: Agent, site: Site) -> None:
+    """Has one agent copy what its private page shows, and another open a page."""
+    await agent.call("goto", pageId="p", url=site.page("/private", f"<textarea id=t>{SECRET}</textarea>"))
+    await agent.call("share_page", pageId="p", access="private")
+    await agent.call("press", pageId="p", selector="#t", key="Control+a")
+    await agent.call("press", pageId="p", key="Control+c")
+    await other.call("goto", pageId="q", url=site.page("/other", "<textarea id=q></textarea>"))
+
+
+@pytest.mark.usefixtures("copied")
+@pytest.mark.parametrize(
+    "key",
+    ["Control+v", "Control+V", "Control+KeyV", "ControlLeft+v", "ControlOrMeta+v", "Shift+Insert", "ShiftRight+Insert"],
+)
+async def test_no_key_pastes_what_another_copied(other: Agent, key: str) -> None:
+    error = await other.error("press", pageId="q", selector="#q", key=key)
+    assert (error["code"], "paste" in error["hint"]) == ("VALIDATION_ERROR", True)
+    assert await value(other, "q") == ""
+
+
+@pytest.mark.usefixtures("copied")
+async def test_the_middle_button_does_not_paste_what_another_selected(other: Agent) -> None:
+    await other.call("click", pageId="q", selector="#q", button="middle")
+    assert await value(other, "q") == ""
+
+
+@pytest.mark.usefixtures("copied")
+async def test_who_copied_pastes_it_whatever_others_copied_since(agent: Agent, other: Agent) -> None:
+    await other.call("fill", pageId="q", selector="#q", value="something else")
+    await other.call("press", pageId="q", selector="#q", key="Control+a")
+    await other.call("press", pageId="q", key="Control+x")
+    assert await value(other, "q") == ""
+    await agent.call("fill", pageId="p", selector="#t", value="")
+    await agent.call("press", pageId="p", selector="#t", key="Control+v")
+    assert await value(agent, "p", "#t") == SECRET
+    await other.call("press", pageId="q", selector="#q", key="Shift+Insert")
+    assert await value(other, "q") == "something else"
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "expected"),
+    [
+        ("#p", "#q", "a bold word"),
+        ("#p", "#d", "a <b>bold</b> word"),
+        ("#own", "#q", "made by the page"),
+    ],
+    ids=["what is selected of a text", "with its form", "what the page gives"],
+)
+async def test_it_is_what_a_browser_would_copy(
+    agent: Agent, site: Site, source: str, target: str, expected: str
+) -> None:
+    await agent.call("goto", pageId="p", url=site.page("/rich", RICH))
+    select = f"getSelection().selectAllChildren({source[1:]})" if source == "#p" else f"{source[1:]}.select()"
+    await agent.call("evaluate_script", pageId="p", expression=select)
+    assert "copied" in (await agent.call("press", pageId="p", key="Control+c"))["observed"]
+    await agent.call("press", pageId="p", selector=target, key="Control+v")
+    assert await value(agent, "p", target) == expected
+
+
+async def test_nothing_is_copied_out_of_a_password(agent: Agent, site: Site) -> None:
+    await agent.call("goto", pageId="p", url=site.page("/rich", RICH))
+    await agent.call("press", pageId="p", selector="#pw", key="Control+a")
+    done = await agent.call("press", pageId="p", selector="#pw", key="Control+c")
+    assert done["observed"] == "nothing that can be copied was selected"
