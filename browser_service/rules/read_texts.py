@@ -36,6 +36,8 @@ _BASED: Final = re.compile(r"[A-Za-z0-9+/_=-]{14,400}")
 _MOST_BASED: Final = 200
 _AFTER_HOST: Final = re.compile(r"[/?#].*", re.DOTALL)
 _PARTS: Final = re.compile(r"[/?&=#:|]+")
+_NAMES: Final = re.compile(r"(?<=[?&#])[A-Za-z_]{1,20}=")
+"""Matches the names of an address's parameters: what is between two values is no part of what they say together."""
 _NUMBERS: Final = re.compile(r"\d[\d .,/()-]*\d")
 _MAIL: Final = re.compile(r"[\w.+-]{1,64}@[\w.-]{3,190}")
 _YEAR: Final = re.compile(r"(?:19|20)\d\d")
@@ -57,6 +59,7 @@ class Found(NamedTuple):
 
     shown: str
     origins: frozenset[str]
+    plains: frozenset[str] = frozenset()
 
 
 @dataclass
@@ -73,6 +76,8 @@ class ReadTexts:
     """Has the codes by each of their runs of four characters."""
     _runs: defaultdict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
     """Has the lengths of the runs of words by how they begin."""
+    _passed_on: set[str] = field(default_factory=set)
+    """Has what the chat sent of what it read, even to where it is from: a page may show it again."""
     _own: set[str] = field(default_factory=set)
     """Has what the chat sent before it read it anywhere."""
     _text: str = ""
@@ -133,6 +138,14 @@ class ReadTexts:
         rest = url.casefold().partition("://")[2]
         return bool(_PLAIN_URL.fullmatch(rest)) and any(form in self._text for form in (rest, rest.removesuffix("/")))
 
+    def has_made(self, url: str, found: Iterable[Found]) -> bool:
+        """Return whether a URL that a page shows may be the chat's own work: what it has of what was read, the chat had
+        sent before. Where not all is kept that was read, it is enough that it sent a part of the URL."""
+        if not all(self._passed_on.isdisjoint(each.plains) for each in found):
+            return True
+        parts = [plain for part in _values(url) if len(plain := squeezed(part)) >= _GRAM] if self.unkept else []
+        return any(part in tail for part in parts for tail in self._tails.values())
+
     def has_mentioned(self, host: str) -> bool:
         """Return whether a page named the host, if only in disguise, before the chat did. Where not all text is kept,
         each may have been."""
@@ -160,13 +173,15 @@ class ReadTexts:
         if not given:
             return []
         forms = undisguised(given)
-        joined, tail = squeezed("".join(given)), self._tails.get(towards, "")
-        forms |= {joined, joined[::-1], *undisguised(["".join(given)])}
+        joined, tail = squeezed("".join(part for text in given for part in _values(text))), self._tails.get(towards, "")
+        forms |= {joined, squeezed("".join(given)), joined[::-1], *undisguised(["".join(given)])}
         if tail:
             forms |= {tail + joined, joined + tail, (tail + joined)[::-1], *undisguised([tail + "".join(given)])}
         plains = {plain for form in forms for plain in self._found(form)}
-        by_origins = {frozenset(self._origins[plain]): self._pieces[plain].shown for plain in sorted(plains)}
-        found = [Found(shown, origins) for origins, shown in by_origins.items()]
+        by_origins: defaultdict[frozenset[str], list[str]] = defaultdict(list)
+        for plain in sorted(plains):
+            by_origins[frozenset(self._origins[plain])].append(plain)
+        found = [Found(self._pieces[each[-1]].shown, at, frozenset(each)) for at, each in by_origins.items()]
         if self.unkept:
             found.append(Found("", frozenset(self.unkept) if len(self.unkept) == 1 else frozenset()))
         return found
@@ -179,6 +194,10 @@ class ReadTexts:
     def take_back(self, tails: dict[str, str]) -> None:
         """Forget what was not sent after all, because it was refused."""
         self._tails = tails
+
+    def pass_on(self, found: Iterable[Found]) -> None:
+        """Remember what was sent of what was read."""
+        self._passed_on.update(plain for each in found for plain in each.plains)
 
     def sent(self, texts: Iterable[str], towards: str) -> None:
         """Remember what was sent, for what follows, and what of it is the chat's own."""
@@ -210,7 +229,7 @@ def _values(text: str) -> list[str]:
     if "://" not in text:
         return [text]
     after_host = _AFTER_HOST.search(text.partition("://")[2])
-    return _PARTS.split(after_host[0]) if after_host else []
+    return _PARTS.split(_NAMES.sub("", after_host[0])) if after_host else []
 
 
 def _pieces(text: str) -> Iterator[tuple[str, Piece, bool]]:

