@@ -85,9 +85,13 @@ class Confirmations:
         asking: Json = {"action": "request_human", "pageId": page_id}
         message = f"{who} wants to do this: {question.what}. Your rule: {question.rule}."
         body: Json = {**asking, "kind": "decision", "message": cut(message, 500), "choices": [_ALLOW, _REFUSE]}
+        waits = 0
         while True:
+            waits += (
+                1  # a person may take longer than one call waits, and each asks for something else than the one before
+            )
             try:
-                reply = await self.perform(call.caller, body, f"{call.call_id}{ASKING}{number or ''}")
+                reply = await self.perform(call.caller, body, f"{call.call_id}{ASKING}{number}-{waits}")
             except BrowseError as error:
                 return f"Nobody could be asked: {error.message}"
             request_id = str(reply["requestId"])

@@ -1,0 +1,52 @@
+"""Tests that a person may take their time over an act that a rule leaves to them."""
+
+import asyncio
+
+import pytest
+
+from browser_service.security.auth import Identity
+from browser_service.spine.addressing import Address
+from browser_service.spine.confirmation import Confirmations
+from browser_service.spine.front_call import CallRequest, FrontCall
+from browser_service.spine.host_calls import HostTask
+from browser_service.spine.register import CallRegister, Reply
+from browser_service.waits import Cancel
+from shared.calls import Outcome
+from shared.catalogue import parse
+from shared.errors import Forbidden
+from shared.model import Json
+from shared.pages import PageState
+
+pytestmark = pytest.mark.anyio
+
+WAITS = 3
+CALLER = Identity(client_id="shopper", label="Shopper")
+QUESTION: Json = {"rule": "payments", "what": "click", "key": "k", "ways": "the owner may"}
+
+
+async def test_who_needs_longer_than_a_call_waits_is_asked_on_and_their_answer_counts() -> None:
+    register, asked = CallRegister(), list[Json]()
+
+    async def perform(caller: Identity, body: Json, call_id: str) -> Json:
+        async def work() -> Reply:
+            return Reply(200, {})
+
+        await register.begin(caller.client_id, call_id, 1, parse(body), work).task
+        asked.append(body)
+        state: Json = {"requestId": "ask-1", "state": "pending", "observed": "nobody yet"}
+        return state if len(asked) <= WAITS else {**state, "state": "done", "answer": "Allow once"}
+
+    async def go(task: HostTask) -> Outcome:
+        page = PageState(page_id="p", session_id="default")
+        if task.confirmed:
+            return Outcome(call_id="c", result={"observed": "paid"}, page=page)
+        error = Forbidden("A person confirms that.", details={"context": QUESTION}).body()
+        return Outcome(call_id="c", error=error, page=page)
+
+    action = parse({"action": "click", "pageId": "p", "selector": "#pay"})
+    record = register.begin("shopper", "c", 1, action, lambda: asyncio.sleep(0, Reply(200, {})))
+    call = FrontCall(CALLER, CallRequest({}), action, record)
+    task = HostTask(CALLER, action, "c", Address("p", "default"), Cancel())
+    outcome = await Confirmations(perform, lambda *_: None).run(call, task, go)
+    assert (outcome.error, outcome.result) == (None, {"observed": "paid"})
+    assert [body.get("requestId") for body in asked] == [None, *["ask-1"] * WAITS]
