@@ -133,7 +133,7 @@ class Artifacts:
         self, write: Callable[[Path], object], size: int, mime_type: str, client_id: str, name: str
     ) -> Artifact:
         """Write a file and record it, or leave nothing behind. Raises ResourceExhausted."""
-        artifact_id = f"art-{token_urlsafe(12)}"
+        artifact_id, name = f"art-{token_urlsafe(12)}", self._secrets.conceal(name)
         directory, path = self._output if name else self._directory, None
         try:
             path = await asyncio.to_thread(self._claim, artifact_id, name and with_suffix(name, mime_type))

@@ -19,8 +19,9 @@ from shared.model import Json
 
 _MARK: Final = "handed-over.json"
 """This file lies in the profile from before the window opens until our browser has the cookies that it left."""
-_TABS: Final = ("Sessions", "Sessions_Encrypted")
-"""Are the folders where Chromium keeps what is in the tabs, and in the fields of their pages, to open them again."""
+_TABS: Final = ("Sessions", "Sessions_Encrypted", "shared_proto_db", "History", "History-journal")
+"""Are where Chromium keeps what is in the tabs, and in the fields of their pages, to open them again, and the addresses
+and names of downloads. It keeps no history of visits."""
 _CONTINUE_WHERE_LEFT_OFF: Final = 1
 _SWITCHED_OFF: Final = ("credentials_enable_service", "credentials_enable_autosignin")
 _NEVER_PREDICT: Final = 2
@@ -76,9 +77,11 @@ class Profile:
                 self._set("restore_on_startup", None)
 
     def forget_tabs(self) -> None:
-        """Remove what a browser that has ended kept of its tabs, and of what was typed in them."""
-        for name in _TABS:
-            shutil.rmtree(self.directory / "Default" / name, ignore_errors=True)
+        """Remove what a browser that has ended kept of its tabs, of what was typed in them, and of downloads."""
+        for path in (self.directory / "Default" / name for name in _TABS):
+            if path.is_file():
+                path.unlink(missing_ok=True)
+            shutil.rmtree(path, ignore_errors=True)
 
     def set_aside(self) -> None:
         """Set it aside, because no browser starts on it."""

@@ -240,3 +240,15 @@ async def test_no_cut_leaves_a_part_of_a_secret_that_the_page_shows(
     for text in seen:
         assert "K7Q" not in text
     assert sum("«secret:cut»" in text for text in seen) >= 7
+
+
+async def test_no_file_of_ours_is_named_by_a_secret(agent: Agent, shop: Shop, service: RunningService) -> None:
+    save = "<a id=a download=x href='data:text/plain,x'>save</a><input oninput='a.download = `${this.value}.txt`'>"
+    await agent.call("goto", pageId="p", url=shop.site.page("/save", save))
+    await agent.call("fill", pageId="p", selector="input", value=REF)
+    await agent.call("click", pageId="p", selector="a")
+    (saved,) = (await agent.call("list_downloads"))["downloads"]
+    assert "shop-password" in saved["name"]
+    names = [file.name for file in service.settings.data_dir.rglob("*") if "secretshop-password" in file.name]
+    assert (len(names), [name for name in names if "S3cr3t" in name]) == (1, [])
+    assert not any("S3cr3t" in file.name for file in (service.settings.data_dir / "output").iterdir())

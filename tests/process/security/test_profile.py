@@ -12,7 +12,7 @@ pytestmark = [pytest.mark.anyio, pytest.mark.whole_browser]
 TYPED = "Zq9-typed-8xW"
 
 
-async def test_what_is_typed_into_any_field_is_in_no_file_of_the_profile_and_neither_are_the_tabs(
+async def test_what_is_typed_is_in_no_file_of_the_profile_and_neither_are_tabs_and_downloads(
     tmp_path: Path, site: Site
 ) -> None:
     form = '<form><input name=plain aria-label="Plain"><textarea></textarea><input type=password></form>'
@@ -20,6 +20,9 @@ async def test_what_is_typed_into_any_field_is_in_no_file_of_the_profile_and_nei
         await agent.call("goto", pageId="p", url=site.page("/form", form))
         for selector in ("[name=plain]", "textarea", "[type=password]"):
             await agent.call("fill", pageId="p", selector=selector, value=TYPED)
+        saved = f"<a id=a download='{TYPED}.txt' href='data:text/plain,{TYPED}'>save</a>"
+        await agent.call("goto", pageId="p", url=site.page("/saved", saved))
+        assert "download" in (await agent.call("click", pageId="p", selector="#a"))["observed"]
         await agent.call(
             "goto", pageId="p", url=site.page("/other", f"<script>history.pushState(0, '', '#{TYPED}')</script>")
         )
