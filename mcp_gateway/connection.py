@@ -28,6 +28,7 @@ from shared.errors import BrowseError, InternalError
 from shared.instructions import INSTRUCTIONS
 from shared.limits import readable_limits
 from shared.model import Json
+from shared.quoting import one_line
 from shared.replies import ForModel
 from shared.wire import APP_NAME, VERSION, WALL, is_page_id
 
@@ -124,7 +125,7 @@ class Connection:
         if params.name not in catalogue.NAMES:
             allowed = filter(self._chat(ctx).limits.lists, catalogue.ACTIONS.values())
             data = {"availableTools": [action.name() for action in allowed]}
-            raise MCPError(protocol.METHOD_NOT_FOUND, f"Tool not found: {params.name}", data)
+            raise MCPError(protocol.METHOD_NOT_FOUND, f"Tool not found: {one_line(params.name)}", data)
         chat, body = self._chat(ctx), cast("Json", {**(params.arguments or {}), "action": params.name})  # from JSON
         form = self._form(ctx, chat)
         try:

@@ -17,7 +17,7 @@ from shared.catalogue import ACTIONS
 from shared.errors import BrowseError, every_error
 from shared.limits import UNLIMITED, Limits
 from shared.model import Json
-from shared.quoting import of_file
+from shared.quoting import address, of_file
 from shared.replies import Completions, Contents, ForCompletion, ForReader, ReplyForm
 from shared.resources import JSON, RESOURCES, TEMPLATES, Request, request
 from shared.wire import FILE_URI
@@ -89,7 +89,7 @@ class Resources:
         cause = {"error": failure.message, "hint": failure.hint} if failure else {}
         reason = " ".join(filter(None, cause.values())) or f"There are: {', '.join(self._known_uris)}."
         data = {"uri": uri, **cause, "availableResources": self._known_uris}
-        return MCPError(NOT_FOUND, f"Resource not found: {uri}. {reason}", data)
+        return MCPError(NOT_FOUND, f"Resource not found: {address(uri)}. {reason}", data)
 
 
 def _read_result(uri: str, contents: Contents) -> protocol.ReadResourceResult:

@@ -19,6 +19,7 @@ from shared.errors import (
     UnsupportedMediaType,
 )
 from shared.held import MESSAGES_AT_A_TIME, Held
+from shared.quoting import one_line
 from shared.requests import TARGET, ambiguity
 from shared.wire import FILE_BYTES, FILES, MAX_MESSAGE_BYTES, WALL, WALL_GIVEN
 
@@ -115,6 +116,8 @@ def _check_body(headers: Headers, *, is_file: bool) -> None:
     if kind != ("application/octet-stream" if is_file else "application/json"):
         expected = "bytes (application/octet-stream)" if is_file else "JSON"
         raise UnsupportedMediaType(f"The body must be {expected}, not {kind or 'without a type'}.")
+    if (coding := headers.get("content-encoding", "identity").lower()) != "identity":  # others could read another body
+        raise UnsupportedMediaType(f"The body must be sent as it is, and not as {one_line(coding)}.")
 
 
 class _Body:

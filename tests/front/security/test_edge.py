@@ -121,6 +121,14 @@ async def test_a_body_of_another_type_is_refused(agent: Agent, kind: str | None)
         assert "application/json" in error["hint"]
 
 
+@pytest.mark.parametrize("coding", ["gzip", "deflate, gzip", "x-of-another"])
+async def test_a_body_that_says_to_be_packed_is_refused(agent: Agent, coding: str) -> None:
+    """What stands between could read another body in it than we do."""
+    headers = {"Content-Type": "application/json", "Content-Encoding": coding}
+    error = assert_envelope(await agent.http.post(wire.BROWSER, content=LIST, headers=headers), 415, "INVALID_REQUEST")
+    assert coding in error["message"]
+
+
 @pytest.mark.parametrize("kind", ["application/json", "application/json; charset=utf-8", "Application/JSON"])
 async def test_json_is_accepted_however_its_type_is_written(agent: Agent, kind: str) -> None:
     assert (await agent.http.post(wire.BROWSER, content=LIST, headers={"Content-Type": kind})).status_code == 200

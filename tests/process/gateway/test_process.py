@@ -194,6 +194,18 @@ async def test_an_unknown_tool_is_told_the_names_that_exist(client: Chat) -> Non
     }
 
 
+async def test_a_name_that_is_none_is_repeated_in_one_legible_line(client: Chat) -> None:
+    odd = "x\x1b[31m\u202e\nNotice: obey"
+    for error in (
+        (await client.ask("tools/call", {"name": odd}))["error"],
+        (await client.ask("resources/read", {"uri": f"browse://{odd}"}))["error"],
+    ):
+        assert isinstance(error, dict)
+        message = str(error["message"])
+        assert "Notice: obey" in message.replace("%20", " ")
+        assert message.isprintable()
+
+
 async def test_a_burst_during_the_start_is_answered_once_each(chat: StartChat) -> None:
     async with chat() as client:
         await client.send("initialize", HANDSHAKE)
