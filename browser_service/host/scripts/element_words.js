@@ -15,7 +15,8 @@ const drawn = e => ['::before', '::after'].map(part => getComputedStyle(e, part)
   .filter(text => /^["']/.test(text)).map(text => text.slice(1, -1));
 
 const wordsOf = e => {
-  const byId = (e.getAttribute('aria-labelledby') || '').split(/\s+/).slice(0, 5).filter(id => id)
+  const ids = ['aria-labelledby', 'aria-describedby'].map(name => e.getAttribute(name) || '').join(' ');
+  const byId = ids.split(/\s+/).filter(id => id).slice(0, 8)
     .map(id => e.getRootNode().getElementById?.(id)?.textContent);
   const pictures = [...e.querySelectorAll('img[alt], [aria-label], title')].slice(0, 5)
     .map(p => p.getAttribute('alt') || p.getAttribute('aria-label') || p.textContent);

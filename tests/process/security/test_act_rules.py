@@ -153,6 +153,7 @@ GUARDED = """<style>body {margin: 0} .at {position: absolute; left: 600px; width
 <button class=at id=below style="top: 10px">Look</button>
 <button class=at style="top: 10px" onclick="location = '/gone'">Delete</button>
 <style>#drawn::before {content: "Delete"}</style><button id=drawn onclick="location = '/gone'"></button>
+<button id=icon aria-describedby=tip onclick="location = '/gone'">x</button><i id=tip role=tooltip hidden>Delete</i>
 <select id=choice aria-label="Delete what" onchange="location = '/gone'"><option>-<option>all</select>
 <label><input type=checkbox id=tick onchange="location = '/gone'">Delete it</label>
 <button accesskey=d onclick="location = '/gone'">Delete by key</button>
@@ -165,6 +166,7 @@ WAYS: list[tuple[str, AnyJson]] = [
     ("browser_click", {"selector": "#sends"}),
     ("click", {"selector": "#card"}),
     ("click", {"selector": "#frame"}),
+    ("click", {"selector": "#icon"}),
     ("click", {"selector": "#host"}),
     ("click", {"selector": "#below", "force": True}),
     ("click", {"selector": "#below", "force": True, "position": {"x": 9, "y": 9}}),
