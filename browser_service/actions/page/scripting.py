@@ -102,7 +102,7 @@ async def fetch(page: BrowserPage, action: scripting.Fetch) -> Json:
     sender = None
     if action.secret_names():
         sender = await page.playwright.evaluate_handle("window")  # no document that comes meanwhile gets the headers
-        init |= {"headers": {**header_values(page, action, url)}, "redirect": _NO_REDIRECT}
+        init |= {"headers": {**await header_values(page, action, url)}, "redirect": _NO_REDIRECT}
     answer = await _answer(page, {"url": url, "init": init, "binary": binary, "timeout": action.timeout}, sender)
     if "error" in answer:
         raise await _network_error(page, action, url, answer)

@@ -7,7 +7,7 @@ from collections.abc import Awaitable
 from typing import Final, TypeVar
 from urllib.parse import quote
 
-from playwright.async_api import ElementHandle, FrameLocator, Locator, Page, Playwright
+from playwright.async_api import ElementHandle, Frame, FrameLocator, Locator, Page, Playwright
 from playwright.async_api import Error as PlaywrightError
 from typing_extensions import TypedDict
 
@@ -21,6 +21,7 @@ from shared.wire import REF_PATTERN
 T = TypeVar("T")
 _HANDLE_MS: Final = 1_500
 _ENGINE: Final = "as-given"
+_OF_ORIGIN: Final = "of-origin"
 TREE_BOUNDS: Final = "within-bounds"
 _NOT_AS_GIVEN: Final = ("Error: not as given", "Invalid frame in aria-ref selector", f'Unknown engine "{_ENGINE}"')
 """Begins these errors. Playwright tells no engine to the context that a browser has when it is attached."""
@@ -80,9 +81,14 @@ def find(page: Page, selector: str, frame: str | None) -> Locator:
 
 
 async def register_engines(playwright: Playwright) -> None:
-    """Have Playwright know the engine that `as_given` names, and take along what bounds its trees. They run where no
-    script of a page reaches them."""
-    for name, source in ((_ENGINE, script("ref_engine")), (TREE_BOUNDS, script("tree_bounds"))):
+    """Have Playwright know the engines that `as_given` and `is_of_origin` name, and take along what bounds its trees.
+    They run where no script of a page reaches them."""
+    engines = {
+        _ENGINE: script("ref_engine"),
+        _OF_ORIGIN: script("origin_engine"),
+        TREE_BOUNDS: script("tree_bounds"),
+    }
+    for name, source in engines.items():
         await playwright.selectors.register(name, script=call_of(source), content_script=True)
 
 
@@ -96,6 +102,17 @@ def as_given(page: Page, selector: str, expected: dict[str, object], *, strict: 
         found = found.locator(inner.strip())
         return found if strict else found.first
     return found
+
+
+async def is_of_origin(frame: Frame, origin: str) -> bool:
+    """Return whether a frame's document is of an origin. Its address does not tell: a server may sandbox what others
+    have uploaded. In a browser that is attached the document is asked itself."""
+    try:
+        return await frame.locator(f"{_OF_ORIGIN}={quote(origin, safe='')}").count() > 0
+    except PlaywrightError as error:
+        if f'Unknown engine "{_OF_ORIGIN}"' not in str(error):
+            raise
+        return bool(await frame.evaluate("origin => self.origin === origin", origin))
 
 
 def is_not_as_given(error: PlaywrightError) -> bool:

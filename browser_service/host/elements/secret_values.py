@@ -3,9 +3,9 @@
 import time
 from typing import Final
 
-from playwright.async_api import ElementHandle, Locator
+from playwright.async_api import ElementHandle, Frame, Locator
 
-from browser_service.host.elements.locators import none_if_gone
+from browser_service.host.elements.locators import is_of_origin, none_if_gone
 from browser_service.host.page.handle import BrowserPage
 from browser_service.host.results import bounded
 from browser_service.host.scripts import script
@@ -34,7 +34,7 @@ async def to_type(
     secret = page.secret(value.secret)
     handle = await element.element_handle(timeout=timeout_ms)
     frame = await handle.owner_frame()
-    check_origin(secret, frame.url if frame is not None else "")
+    await _check_frame(secret, frame)
     await handle.evaluate(_SHOW_DOTS)
     return handle, typed_text(secret, time.time())
 
@@ -45,7 +45,15 @@ async def seal(target: Locator | ElementHandle) -> None:
         await none_if_gone(target.evaluate(_SEAL))
 
 
-def check_origin(secret: NamedSecret, url: str) -> None:
+async def _check_frame(secret: NamedSecret, frame: Frame | None) -> None:
+    """Raise Forbidden unless the secret is for the origin of a frame's document."""
+    url = frame.url if frame is not None else ""
+    _check_origin(secret, url)
+    if frame is not None and not await is_of_origin(frame, origin_of(url) or ""):
+        _check_origin(secret, "")
+
+
+def _check_origin(secret: NamedSecret, url: str) -> None:
     """Raise Forbidden unless the secret is for the origin of a URL."""
     origin = origin_of(url)
     if origin not in secret.origins:
@@ -58,7 +66,7 @@ def check_origin(secret: NamedSecret, url: str) -> None:
         )
 
 
-def header_values(page: BrowserPage, action: Fetch, url: str) -> dict[str, str]:
+async def header_values(page: BrowserPage, action: Fetch, url: str) -> dict[str, str]:
     """Return the headers of a request with the values of their secrets, which only a page and a URL of the secrets'
     origins get: the page's scripts could see them. Raises Forbidden, ValidationFailed."""
     if action.redirect not in {None, "error"}:
@@ -68,13 +76,13 @@ def header_values(page: BrowserPage, action: Fetch, url: str) -> dict[str, str]:
             details=field_details("redirect"),
         )
     given = action.request_headers()
-    return {name: value if isinstance(value, str) else _header(page, value, url) for name, value in given.items()}
+    return {name: value if isinstance(value, str) else await _header(page, value, url) for name, value in given.items()}
 
 
-def _header(page: BrowserPage, value: SecretHeader, url: str) -> str:
+async def _header(page: BrowserPage, value: SecretHeader, url: str) -> str:
     secret = page.secret(value.secret)
-    for each in (page.playwright.url, url):
-        check_origin(secret, each)
+    await _check_frame(secret, page.playwright.main_frame)
+    _check_origin(secret, url)
     text = typed_text(secret, time.time())
     if not text.isascii():
         raise ValidationFailed(

@@ -114,6 +114,21 @@ async def test_a_secret_is_for_its_origin_alone_also_in_frames(agent: Agent, sho
     assert (await agent.call("fill", pageId="p", selector="#own", value=REF))["observed"] == "as given"
 
 
+async def test_a_sandboxed_document_is_of_no_origin_whatever_its_address(agent: Agent, shop: Shop) -> None:
+    """A site serves so what strangers have uploaded."""
+    hostile = "<script>Object.defineProperty(window, 'origin', {value: location.origin})</script><input id=stolen>"
+    shop.site.page("/upload", Answer(hostile, headers={"Content-Security-Policy": "sandbox allow-scripts"}))
+    shop.site.page("/framed", f"<iframe sandbox='allow-scripts' src={shop.site.url('/letter')}></iframe>")
+    shop.site.page("/letter", hostile)
+    for path, where in (("/upload", {}), ("/framed", {"frame": "iframe"})):
+        await agent.call("goto", pageId="p", url=shop.site.url(path))
+        for action, text in (("fill", "value"), ("type", "text")):
+            error = await agent.error(action, pageId="p", selector="#stolen", **where, **{text: REF})
+            assert (error["code"], "shop-password" in error["message"]) == ("FORBIDDEN", True), path
+    await agent.call("goto", pageId="p", url=shop.site.url("/upload"))
+    assert (await agent.error("fetch", pageId="p", url="/in", headers={"X-Key": REF}))["code"] == "FORBIDDEN"
+
+
 async def test_a_page_that_moves_the_focus_elsewhere_gets_no_more_than_its_own_field(agent: Agent, shop: Shop) -> None:
     shop.site.page(
         "/thief", "<input id=own onkeydown='if (value.length > 2) other.focus()'><textarea id=other></textarea>"
