@@ -267,7 +267,7 @@ WAYS: Final[dict[str, list[tuple[str, str, dict[str, AnyJson]]]]] = {
         ("snapshot", "m", {}),
         ("goto", "g", {"url": "{there}/?c={code}"}),
     ],
-    "by a redirect of the mail": [("goto", "m", {"url": "{here}/out?to={there}%2F%3Fc={code}"})],
+    "by a redirect of the mail": [("goto", "m", {"url": "{here}/out?to=%2F%2F{host}%2F%3Fc={code}"})],
     "by a redirect that a request follows": [
         ("fetch", "m", {"url": "{here}/out?to=%252F%252F{host}/?c={code}", "mode": "no-cors"})
     ],
