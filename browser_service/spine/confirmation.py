@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
+from itertools import count
 from typing import Final
 
 from browser_service.rules.bounded import Bounded
@@ -85,13 +86,10 @@ class Confirmations:
         asking: Json = {"action": "request_human", "pageId": page_id}
         message = f"{who} wants to do this: {question.what}. Your rule: {question.rule}."
         body: Json = {**asking, "kind": "decision", "message": cut(message, 500), "choices": [_ALLOW, _REFUSE]}
-        waits = 0
+        waits = count(1)  # a person may take longer than one call waits, and no two calls have one id
         while True:
-            waits += (
-                1  # a person may take longer than one call waits, and each asks for something else than the one before
-            )
             try:
-                reply = await self.perform(call.caller, body, f"{call.call_id}{ASKING}{number}-{waits}")
+                reply = await self.perform(call.caller, body, f"{call.call_id}{ASKING}{number}-{next(waits)}")
             except BrowseError as error:
                 return f"Nobody could be asked: {error.message}"
             request_id = str(reply["requestId"])
