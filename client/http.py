@@ -136,7 +136,10 @@ class ServiceClient:
             raise unavailable.not_started(self.url, problem, log)
 
     def cancel(self, call_id: str) -> None:
-        """Cancel a call in the service, in a task of its own, because the current one is being cancelled."""
+        """Cancel a call in the service, in a task of its own, because the current one is being cancelled. Once this is
+        closed the service has seen that already."""
+        if self.http.is_closed:
+            return
         task = asyncio.create_task(self._cancel(call_id))
         self._background.add(task)
         task.add_done_callback(self._background.discard)
