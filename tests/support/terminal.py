@@ -15,7 +15,7 @@ from typing import Any
 import psutil
 
 from client.instance import Instance, find, stop
-from tests.support import browsers, forked_command
+from tests.support import browsers, forked
 from tests.support.gateways import COLD
 
 ROOT = Path(__file__).parents[2]
@@ -76,7 +76,7 @@ class Terminal:
 
     def run(self, *arguments: str, **variables: str) -> Done:
         """Run a command that ends by itself."""
-        return Done(*forked_command.run(arguments, self.environment(**variables), self.data_dir.parent, PATIENCE_S))
+        return Done(*forked.run(arguments, self.environment(**variables), self.data_dir.parent, PATIENCE_S))
 
     def succeed(self, *arguments: str, **variables: str) -> Done:
         done = self.run(*arguments, **variables)

@@ -34,7 +34,7 @@ from tests.process.chaos.world import (
     world,
 )
 
-pytestmark = [pytest.mark.anyio, pytest.mark.long]
+pytestmark = [pytest.mark.anyio, pytest.mark.long, pytest.mark.own_start]
 
 KINDS: Final = ("renderer", "browser", "driver", "service", "gateway")
 FIRST_S: Final = (0.0, 0.05, 0.2, 0.5)

@@ -30,7 +30,7 @@ from tests.support.named_site import NamedSite, browser_that_knows, named_site
 from tests.support.screen import screen
 from tests.support.site import Answer
 
-pytestmark = [pytest.mark.anyio, pytest.mark.whole_browser, pytest.mark.long]
+pytestmark = [pytest.mark.anyio, pytest.mark.whole_browser, pytest.mark.long, pytest.mark.own_start]
 
 Json = dict[str, Any]  # Any: JSON
 

@@ -12,7 +12,7 @@ from client.process import ServiceProcess
 from tests.support.gateways import chat, service_process, text_of
 from tests.support.site import Site
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.own_start]
 
 HTML = "<button id=b onclick='window.hits = (window.hits || 0) + 1'>b</button>"
 

@@ -17,7 +17,7 @@ import pytest
 from shared import wire
 from tests.support.chat import Chat, chatting, environment, text
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.own_start]
 
 END_WITHIN_S = 15
 

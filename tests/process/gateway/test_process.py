@@ -31,7 +31,7 @@ from tests.support.chat import CLIENT, MODERN, ROOT, Chat, chatting, environment
 from tests.support.standin import Seen, StandIn, success
 from tests.support.tab import closed_port
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.own_start]
 
 HANDSHAKE: dict[str, JsonValue] = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": CLIENT}
 BUSY_S = 3

@@ -26,7 +26,7 @@ from shared.wire import MAX_MESSAGE_BYTES
 from tests.support.chat import Chat, chatting, environment, text
 from tests.support.standin import SECRET, Seen, StandIn, success
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.own_start]
 
 PATIENCE_S = 60
 Start = Callable[..., Awaitable[Chat]]

@@ -13,7 +13,7 @@ import pytest
 from tests.support.account import caller
 from tests.support.gateways import service_process
 
-pytestmark = [pytest.mark.anyio, pytest.mark.whole_browser]
+pytestmark = [pytest.mark.anyio, pytest.mark.whole_browser, pytest.mark.own_start]
 
 CANARY = "canary-of-this-test"
 PAGE = (
