@@ -72,10 +72,10 @@ WORKERS = {
                 event.respondWith(Response.redirect('FAR/answer%20of%20a%20worker'));
         };
         onmessage = async () => {
-            for (;;) {
+            for (let goesOn = true; goesOn;) {
                 await fetch('FAR/closed', {mode: 'no-cors'}).catch(() => 0);
                 new WebSocket('SOCKET/closed-socket').onerror = () => 0;
-                await fetch('/beat');
+                goesOn = (await fetch(`/beat/${location.hostname}`)).ok;
             }
         };
     """,
@@ -127,7 +127,8 @@ async def reach(agent: Agent, near: Site, far: str, *, clicks: bool = True) -> N
     """Have a page request something of another place in every way that there is, and be closed."""
     named, host = set_up(near, far), urlsplit(far).hostname or ""
     page_id = "p" + re.sub(r"\W", "-", f"{host}{urlsplit(far).path}")
-    url = near.url("/", f"{page_id}.localhost")
+    url, beat = near.url("/", f"{page_id}.localhost"), f"/beat/{page_id}.localhost"
+    near.page(beat, "go on")
     await agent.call("open_page", pageId=page_id, url=url)
     script = HELP + ";\n".join(f"(() => {{ {script} }})()" for script in VECTORS.values())
     await agent.call("evaluate_script", pageId=page_id, expression=named(f"() => {{ {script}; return {CONTROLLED} }}"))
@@ -139,8 +140,9 @@ async def reach(agent: Agent, near: Site, far: str, *, clicks: bool = True) -> N
             await arrive(agent, page_id, url)
     await agent.call("evaluate_script", pageId=page_id, expression="navigator.serviceWorker.controller.postMessage(1)")
     await agent.call("close_page", pageId=page_id)
-    before = near.counts["/beat"]
-    await become(lambda: near.counts["/beat"] > before + 2)
+    before = near.counts[beat]
+    await become(lambda: near.counts[beat] > before + 2)
+    near.page(beat, Answer("", 410))  # a worker that goes on keeps a core busy for half a minute
 
 
 async def arrive(agent: Agent, page_id: str, url: str) -> None:
