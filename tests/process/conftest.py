@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Iterator
-from contextlib import nullcontext
 
 import pytest
 
@@ -12,8 +11,18 @@ from tests.support.sharing import start
 __all__ = ["start"]
 
 
+def _are_forked(request: pytest.FixtureRequest) -> bool:
+    return os.environ.get("BROWSE_TESTS_BROWSER") != "whole" and not request.node.get_closest_marker("own_start")
+
+
 @pytest.fixture(scope="module", autouse=True)
-def forked_programs(request: pytest.FixtureRequest) -> Iterator[None]:
-    is_whole = os.environ.get("BROWSE_TESTS_BROWSER") == "whole" or request.node.get_closest_marker("own_start")
-    with nullcontext() if is_whole else forked.forking():
+def programs(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Fork what a module starts for all of its tests, unless it has the mark `own_start`."""
+    with forked.programs(are_forked=_are_forked(request)):
+        yield
+
+
+@pytest.fixture(autouse=True)
+def own_programs(request: pytest.FixtureRequest, programs: None) -> Iterator[None]:  # noqa: ARG001 - which go before
+    with forked.programs(are_forked=_are_forked(request)):
         yield

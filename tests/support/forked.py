@@ -172,9 +172,9 @@ def _is_ours(command: Sequence[str]) -> bool:
 
 
 @contextmanager
-def forking() -> Iterator[None]:
-    """Have our programs forked within the block."""
-    with patch.object(asyncio.BaseEventLoop, "subprocess_exec", _subprocess_exec):
+def programs(*, are_forked: bool) -> Iterator[None]:
+    """Have our programs forked within the block, or started by themselves."""
+    with patch.object(asyncio.BaseEventLoop, "subprocess_exec", _subprocess_exec if are_forked else _exec):
         yield
 
 

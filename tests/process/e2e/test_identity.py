@@ -12,7 +12,7 @@ from client.process import ServiceProcess
 from tests.support.gateways import chat, service_process, text_of
 from tests.support.site import Site
 
-pytestmark = [pytest.mark.anyio, pytest.mark.own_start]
+pytestmark = pytest.mark.anyio
 
 HTML = "<button id=b onclick='window.hits = (window.hits || 0) + 1'>b</button>"
 
@@ -37,6 +37,7 @@ async def test_two_chats_of_one_name_are_two_owners(running: ServiceProcess, sit
         assert not (await one.call_tool("click", {"pageId": "ones", "selector": "#b"})).is_error
 
 
+@pytest.mark.own_start
 async def test_a_killed_gateway_that_comes_back_with_its_chats_id_is_the_same_owner_at_once(
     running: ServiceProcess, site: Site
 ) -> None:
@@ -73,6 +74,7 @@ async def test_the_conversations_of_one_host_are_owners_of_their_own(running: Se
         assert not (await call(host, ONE, "click", pageId="firsts", selector="#b")).is_error
 
 
+@pytest.mark.own_start
 async def test_a_conversation_finds_its_pages_after_its_gateway_was_killed(running: ServiceProcess, site: Site) -> None:
     url = site.page("/", HTML)
     async with chat(running, "Code", BROWSE_LOG_LEVEL="error") as before:

@@ -31,7 +31,7 @@ from tests.support.chat import CLIENT, MODERN, ROOT, Chat, chatting, environment
 from tests.support.standin import Seen, StandIn, success
 from tests.support.tab import closed_port
 
-pytestmark = [pytest.mark.anyio, pytest.mark.own_start]
+pytestmark = pytest.mark.anyio
 
 HANDSHAKE: dict[str, JsonValue] = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": CLIENT}
 BUSY_S = 3
@@ -78,6 +78,7 @@ async def test_the_first_two_replies_wait_for_nothing_that_takes_long_to_load(tm
         assert (await client.ask("ping"))["result"] == {}
 
 
+@pytest.mark.own_start
 async def test_a_chat_loads_nothing_that_its_calls_do_not_need(chat: StartChat) -> None:
     async with chat(PYTHONPROFILEIMPORTTIME="1") as client:
         await client.initialize()
@@ -206,6 +207,7 @@ async def test_a_name_that_is_none_is_repeated_in_one_legible_line(client: Chat)
         assert message.isprintable()
 
 
+@pytest.mark.own_start
 async def test_a_burst_during_the_start_is_answered_once_each(chat: StartChat) -> None:
     async with chat() as client:
         await client.send("initialize", HANDSHAKE)
@@ -320,6 +322,7 @@ async def test_what_holds_on_when_stdin_is_closed_is_left_behind(
         await ends_soon(client.process)
 
 
+@pytest.mark.own_start
 async def test_closing_stdin_ends_a_gateway_that_is_still_importing(chat: StartChat) -> None:
     async with chat() as client:
         await client.send("initialize", HANDSHAKE)
