@@ -17,7 +17,7 @@ import pytest
 from shared import wire
 from tests.support.chat import Chat, chatting, environment, text
 
-pytestmark = [pytest.mark.anyio, pytest.mark.own_start]
+pytestmark = pytest.mark.anyio
 
 END_WITHIN_S = 15
 
@@ -140,6 +140,7 @@ async def test_a_service_that_died_is_started_again_by_the_next_call(place: Plac
     assert place.process().pid != first.pid
 
 
+@pytest.mark.own_start
 async def test_the_handshake_does_not_wait_for_the_start(place: Place) -> None:
     async with place.chat() as client:
         await client.initialize()
