@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Final, cast
+from typing import Final
 
 from pydantic import JsonValue, ValidationError
 
 from shared.actions.base import Action
 from shared.errors import ValidationFailed, field_details
 from shared.next_calls import next_call
-from shared.schema import Schema, full_schema, inherited_names, second_names
+from shared.schema import Schema, full_schema, inherited_names, properties_of, second_names
 from shared.similarity import nearest
 from shared.wire import ID_PATTERN, RESERVED_IDS, is_page_id, nearest_valid_id
 
@@ -124,10 +124,10 @@ def _nested_arguments(action: type[Action], path: list[str]) -> list[str]:
     """Return the arguments of an action, or of a nested argument such as `position`."""
     node = full_schema(action)
     for part in path:
-        named = cast("Schema", node.get("properties", {})).get(part)
+        named = properties_of(node).get(part)
         inner = node.get("items") if part.isdigit() else named or node.get("additionalProperties")
         node = inner if isinstance(inner, dict) else {}
-    return [*cast("Schema", node.get("properties", {}))]
+    return [*properties_of(node)]
 
 
 def _describe(action: type[Action], field: str) -> str:
@@ -138,7 +138,7 @@ def _describe(action: type[Action], field: str) -> str:
 
 
 def _properties(action: type[Action]) -> dict[str, Schema]:
-    return cast("dict[str, Schema]", full_schema(action)["properties"])
+    return properties_of(full_schema(action))
 
 
 def quoted_name(name: str) -> str:

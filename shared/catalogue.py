@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from importlib import import_module
 from itertools import chain
 from types import MappingProxyType
-from typing import Final, NamedTuple, TypeVar, cast
+from typing import Final, NamedTuple, TypeVar
 
 from pydantic import JsonValue, ValidationError
 
@@ -21,7 +21,7 @@ from shared.actions.traits import Alias
 from shared.argument_errors import Body
 from shared.errors import BrowseError, InvalidRequest, ValidationFailed
 from shared.next_calls import next_call
-from shared.schema import full_schema, second_names
+from shared.schema import full_schema, properties_of, required_of, second_names
 
 CATEGORIES: Final = (
     "navigation",
@@ -174,8 +174,8 @@ def missing_arguments(body: Body) -> list[str]:
     if named.alias:
         given = _translate(named.alias, given)
     schema, others = full_schema(named.action), second_names(named.action)
-    known = {*cast("Body", schema["properties"]), *chain.from_iterable(others.values())}
-    required = cast("list[str]", schema.get("required", [])) if given.keys() <= known else []
+    known = {*properties_of(schema), *chain.from_iterable(others.values())}
+    required = required_of(schema) if given.keys() <= known else []
     return [name for name in required if given.keys().isdisjoint([name, *others.get(name, [])])]
 
 

@@ -16,7 +16,7 @@ from shared.errors import InvalidRequest, field_details
 from shared.limits import UNLIMITED, Limits
 from shared.next_calls import next_call
 from shared.reference import allowed_values, as_text, behaviour, type_of
-from shared.schema import Schema, full_schema, inherited_names, second_names
+from shared.schema import Schema, full_schema, inherited_names, properties_of, required_of, second_names
 
 _SAMPLES: Final[Mapping[str, JsonValue]] = MappingProxyType(
     {
@@ -90,7 +90,7 @@ def action_help(name: str, limits: Limits = UNLIMITED) -> str:
             details=field_details("name"),
         )
     action = named.action
-    properties = cast("dict[str, Schema]", full_schema(action)["properties"])
+    properties = properties_of(full_schema(action))
     inherited = inherited_names(action)
     own = [_argument(action, each, node) for each, node in properties.items() if each not in inherited]
     every = [_brief(each, node) for each, node in properties.items() if each in inherited]
@@ -120,8 +120,8 @@ def _limits_line(limits: Limits) -> list[str]:
 def example(action: type[Action]) -> dict[str, JsonValue]:
     """Return arguments with which the action can be called."""
     schema = full_schema(action)
-    properties = cast("dict[str, Schema]", schema["properties"])
-    required = cast("list[str]", schema.get("required", []))
+    properties = properties_of(schema)
+    required = required_of(schema)
     return {name: _sample(name, properties[name]) for name in required} | _EXTRA_SAMPLES.get(action.name(), {})
 
 
@@ -135,17 +135,17 @@ def _sample(name: str, node: Schema) -> JsonValue:
     if node.get("type") == "array":
         return [_sample(name, cast("Schema", node["items"]))]
     if node.get("type") == "object":
-        properties = cast("dict[str, Schema]", node.get("properties", {}))
+        properties = properties_of(node)
         if "minProperties" in node:
             return {"a": _sample("", cast("Schema", node["additionalProperties"]))}
-        return {key: _sample(key, properties[key]) for key in cast("list[str]", node.get("required", []))}
+        return {key: _sample(key, properties[key]) for key in required_of(node)}
     least = max(cast("int", node.get("minimum", 1)), 1)
     plain: dict[str, JsonValue] = {"integer": least, "number": least, "boolean": True}
     return plain.get(str(node.get("type")), "a")
 
 
 def _argument(action: type[Action], name: str, node: Schema) -> str:
-    required = name in cast("list[str]", full_schema(action).get("required", []))
+    required = name in required_of(full_schema(action))
     kind, limits = type_of(node).replace("`", ""), {k: v for k, v in node.items() if k not in _OBVIOUS}
     kind = "" if kind in {"string", "boolean"} else kind.partition(" of object")[0]
     facts = [kind, allowed_values(limits).replace("`", "")]

@@ -18,7 +18,7 @@ from shared.actions.traits import Effect, Lane, Scope, Unaddressed
 from shared.catalogue import ACTIONS, digest
 from shared.errors import BrowseError, every_error
 from shared.next_calls import next_call
-from shared.schema import Schema, full_schema, inherited_names, second_names
+from shared.schema import Schema, full_schema, inherited_names, properties_of, required_of, second_names
 from shared.wire import BROWSER
 
 PAGE: Final = Path(__file__).with_name("TOOLS.md")
@@ -90,7 +90,7 @@ def _action(action: type[Action]) -> str:
 
 
 def _properties(action: type[Action]) -> dict[str, Schema]:
-    return cast("dict[str, Schema]", full_schema(action)["properties"])
+    return properties_of(full_schema(action))
 
 
 def behaviour(action: type[Action], *, brief: bool = False) -> str:
@@ -110,7 +110,7 @@ def behaviour(action: type[Action], *, brief: bool = False) -> str:
 
 
 def _arguments(action: type[Action], properties: dict[str, Schema]) -> str:
-    required = cast("list[str]", full_schema(action).get("required", []))
+    required = required_of(full_schema(action))
     twins = second_names(action)
     return _table(
         ("argument", "type", "default", "allowed", "what it is"),
@@ -134,7 +134,7 @@ def type_of(node: Schema) -> str:
     if kind == "array":
         items = type_of(cast("Schema", node["items"]))
         return "array" if items == "any JSON" else f"array of {items}"
-    if properties := cast("dict[str, Schema]", node.get("properties", {})):
+    if properties := properties_of(node):
         return f"object of {', '.join(f'`{name}`' for name in properties)}"
     return kind
 

@@ -26,6 +26,16 @@ def kebab(name: str) -> str:
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "-", name).replace("_", "-").lower()
 
 
+def properties_of(node: Schema) -> dict[str, Schema]:
+    """Return the members of an object, or the arguments of an action."""
+    return cast("dict[str, Schema]", node.get("properties", {}))  # pydantic writes no other
+
+
+def required_of(node: Schema) -> list[str]:
+    """Return which of them must be there."""
+    return cast("list[str]", node.get("required", []))  # as there
+
+
 def plain(schema: Schema) -> Schema:
     """Return `schema` with references inlined, null unions dropped, `const` written as `enum`, and titles removed."""
     definitions = cast("dict[str, Schema]", schema.get("$defs", {}))
@@ -72,7 +82,7 @@ def full_schema(action: type[Action]) -> Schema:
     """Return the schema of every argument of an action: its own first, then what it inherits. It is cached; do not
     change it."""
     schema = plain(cast("Schema", action.model_json_schema(by_alias=True)))
-    properties = cast("dict[str, Schema]", schema.get("properties", {}))
+    properties = properties_of(schema)
     inherited = inherited_names(action)
     ordered = [name for name in properties if name not in inherited] + [
         name for name in properties if name in inherited
@@ -87,8 +97,7 @@ def listed_schema(action: type[Action]) -> Schema:
     """Return what a tool list shows: the required and the everyday arguments, each as short as it can be understood,
     and what addresses the call, which the instructions explain once."""
     schema, twins = full_schema(action), second_names(action)
-    properties = cast("dict[str, Schema]", schema["properties"])
-    required = cast("list[str]", schema.get("required", []))
+    properties, required = properties_of(schema), required_of(schema)
     address = _address(action)
     own = [name for name in properties if name not in {*inherited_names(action), address}]
     everyday = own if action.everyday is None else action.everyday
@@ -129,7 +138,7 @@ def _brief(node: Schema) -> Schema:
 
 def _item(node: Schema) -> Schema:
     """Return what is in a list: of an object, the members that each must have."""
-    members, required = cast("dict[str, Schema]", node.get("properties", {})), node.get("required")
+    members, required = properties_of(node), node.get("required")
     if not isinstance(required, list):
         return _member(node)
     needed = {str(name): _member(members[str(name)]) for name in required}

@@ -12,7 +12,7 @@ from pydantic import JsonValue
 from shared.actions.base import Action
 from shared.json_lines import strict
 from shared.model import Json
-from shared.schema import Schema, full_schema, kebab, second_names
+from shared.schema import Schema, full_schema, kebab, properties_of, required_of, second_names
 
 _SCALARS: Final[Mapping[str, type]] = {"boolean": bool, "integer": int, "number": float, "string": str}
 _VALUE_NAMES: Final[Mapping[str, str]] = {"integer": "INT", "number": "NUMBER", "string": "TEXT", "boolean": "BOOL"}
@@ -72,13 +72,13 @@ def to_json(option: Option, value: object) -> JsonValue:
 
 def action_options(action: type[Action]) -> list[Option]:
     """Return an option for each argument."""
-    properties = cast("dict[str, Schema]", full_schema(action)["properties"])
+    properties = properties_of(full_schema(action))
     return [Option(name, schema, tuple(_spellings(action, name)), _help(schema)) for name, schema in properties.items()]
 
 
 def positional_options(action: type[Action]) -> list[Option]:
     """Return the required options, which may be given by position as well."""
-    required = cast("list[str]", full_schema(action).get("required", []))
+    required = required_of(full_schema(action))
     return [
         option for option in action_options(action) if option.name in required and option.schema.get("type") != "array"
     ]

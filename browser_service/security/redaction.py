@@ -12,7 +12,7 @@ from pydantic import JsonValue
 from shared.actions.base import Action
 from shared.cuts import cut
 from shared.model import Json
-from shared.schema import Schema, full_schema
+from shared.schema import Schema, full_schema, properties_of
 
 TEXTS: Final = frozenset({"selector", "frame", "reason", "as", "secret"})
 _ADDRESSES: Final = frozenset({"url", "referer", "referrer", "origin"})
@@ -88,7 +88,7 @@ def one_line(text: str, limit: int = _MOST_TEXT) -> str:
 
 
 def _properties(action: type[Action]) -> dict[str, Schema]:
-    return cast("dict[str, Schema]", full_schema(action)["properties"])
+    return properties_of(full_schema(action))
 
 
 def redact(name: str, value: JsonValue, schema: Schema, texts: frozenset[str]) -> JsonValue:

@@ -1,9 +1,9 @@
 """Makes the smallest valid arguments of every action from its schema, so that a new action is covered at once."""
 
-from typing import Any, cast
+from typing import Any
 
 from shared.actions.base import Action
-from shared.schema import full_schema
+from shared.schema import full_schema, properties_of, required_of
 from tests.support.json import AnyJson
 
 SELECTOR = "#b"
@@ -38,8 +38,8 @@ _MEANT: dict[str, dict[str, AnyJson]] = {
 def smallest(action: type[Action], **chosen: Any) -> dict[str, Any]:  # Any: JSON
     """Return arguments with which the action would run. Those of `chosen` come first."""
     schema = full_schema(action)
-    properties = cast("dict[str, dict[str, AnyJson]]", schema["properties"])
-    required = cast("list[str]", schema.get("required", []))
+    properties = properties_of(schema)
+    required = required_of(schema)
     made = {name: _value(name, properties[name]) for name in required}
     return {**made, **_MEANT.get(action.name(), {}), **chosen}
 

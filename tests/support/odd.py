@@ -8,7 +8,7 @@ from pydantic import JsonValue
 
 from shared.actions.base import AN_ACTION, Action
 from shared.catalogue import ACTIONS
-from shared.schema import Schema, full_schema
+from shared.schema import Schema, full_schema, properties_of, required_of
 
 TEXTS: Final = (
     *("", " ", "\0", "a\0b", "\n", "\u202e", "é🫖", "\ufffe", "x" * 9_000, "0", "-1", "1e999", "NaN", "null", "[]"),
@@ -42,8 +42,8 @@ _SHORT: Final = {"timeout": 200, "duration": 1, "wait": 0, "waitSeconds": 0, "se
 def body(action: type[Action], random: Random) -> dict[str, JsonValue]:
     """Return a body with all that an action requires, and some of what it takes."""
     schema = full_schema(action)
-    required = cast("list[str]", schema.get("required", []))
-    properties = cast("dict[str, Schema]", schema["properties"])
+    required = required_of(schema)
+    properties = properties_of(schema)
     chosen = {
         name: _SHORT.get(name, _value(node, random))
         for name, node in properties.items()
@@ -74,7 +74,7 @@ def _value(node: Schema, random: Random) -> JsonValue:
 def _object(node: Schema, random: Random) -> JsonValue:
     if str(node.get("description")).startswith(AN_ACTION):
         return body(ACTIONS[random.choice([name for name in ACTIONS if name not in NOT_CALLED])], random)
-    properties = cast("dict[str, Schema]", node.get("properties", {}))
+    properties = properties_of(node)
     made: dict[str, JsonValue] = {name: _value(inner, random) for name, inner in properties.items()}
     if isinstance(inner := node.get("additionalProperties"), dict):
         made |= {random.choice(TEXTS): _value(inner, random) for _ in range(random.randrange(1, 4))}

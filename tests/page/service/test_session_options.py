@@ -3,12 +3,12 @@
 import json
 import time
 from datetime import datetime
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
 from shared.catalogue import ACTIONS
-from shared.schema import Schema, full_schema
+from shared.schema import full_schema, properties_of
 from tests.support.json import AnyJson
 from tests.support.service import Agent, RunningService
 from tests.support.site import Answer, Site
@@ -141,7 +141,7 @@ DAY_MS, YEAR_MS = 86_400_000, 365 * 86_400_000
 async def test_a_session_lasts_as_long_as_it_says_a_day_without_and_from_a_millisecond_to_a_year(
     service: RunningService, agent: Agent, action: str
 ) -> None:
-    said = cast("dict[str, Schema]", full_schema(ACTIONS[action])["properties"])["ttl"]
+    said = properties_of(full_schema(ACTIONS[action]))["ttl"]
     assert (said["default"], said["minimum"], said["maximum"]) == (DAY_MS, 1, YEAR_MS)
     for ttl in (None, 1, YEAR_MS):
         session_id = f"lasts-{action[:6]}-{ttl}"

@@ -1,7 +1,5 @@
 """Tests what `help` says of each action: all of it, and an example that can be sent as it stands."""
 
-from typing import cast
-
 import pytest
 
 from shared import toolsets
@@ -10,7 +8,7 @@ from shared.actions.help import CallTool
 from shared.catalogue import ACTIONS, CATEGORIES, parse
 from shared.errors import InvalidRequest
 from shared.help_text import action_help, example, overview, toolset_help
-from shared.schema import full_schema, inherited_names
+from shared.schema import full_schema, inherited_names, properties_of, required_of
 from shared.wire import INLINE_TEXT
 from tests.support.each import each
 
@@ -21,7 +19,7 @@ every_action = each(ACTIONS)
 def test_every_argument_is_told_with_its_meaning(action: type[Action]) -> None:
     text = action_help(action.name())
     assert text.startswith(f"{action.name()}: {action.whole_description()}\n")
-    for name, node in cast("dict[str, dict[str, str]]", full_schema(action)["properties"]).items():
+    for name, node in properties_of(full_schema(action)).items():
         if name in inherited_names(action):
             (line,) = [line for line in text.splitlines() if line.startswith("As every tool of a page: pageId, ")]
             assert f", {name}" in line or name == "pageId"
@@ -30,7 +28,7 @@ def test_every_argument_is_told_with_its_meaning(action: type[Action]) -> None:
             line for line in text.splitlines() if line.startswith((f"- {name} (", f"- {name}:", f"- {name} or "))
         ]
         assert line.endswith(f": {node['description']}")
-        assert ("required" in line) >= (name in cast("list[str]", full_schema(action).get("required", [])))
+        assert ("required" in line) >= (name in required_of(full_schema(action)))
     for alias in action.aliases:
         assert f"`{alias.name}`" in text
 

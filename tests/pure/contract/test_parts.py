@@ -1,6 +1,6 @@
 """Tests actions that carry actions: each part is parsed, addressed and told like a call of its own."""
 
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
@@ -13,7 +13,7 @@ from shared.actions.help import CallTool
 from shared.actions.traits import Effect
 from shared.catalogue import ACTIONS, parse
 from shared.errors import BrowseError, ServiceUnavailable
-from shared.schema import Schema, full_schema
+from shared.schema import full_schema, properties_of
 from tests.support.bodies import smallest
 from tests.support.each import each
 
@@ -38,7 +38,7 @@ def test_parts_are_actions_and_come_out_of_json_as_they_went_in() -> None:
 
 
 def test_parts_are_listed_as_objects() -> None:
-    steps = cast("dict[str, Schema]", full_schema(Batch)["properties"])["steps"]
+    steps = properties_of(full_schema(Batch))["steps"]
     assert (steps["type"], steps["maxItems"]) == ("array", 50)
     assert steps["items"] == {"type": "object", "description": AN_ACTION, "maxProperties": 200}
 

@@ -12,7 +12,7 @@ from pydantic.alias_generators import to_camel
 
 from shared.catalogue import NAMES, parse
 from shared.errors import ValidationFailed
-from shared.schema import Schema, full_schema
+from shared.schema import Schema, full_schema, properties_of, required_of
 
 Method = Any  # Playwright's methods share no type
 
@@ -105,7 +105,7 @@ def some(node: Schema) -> JsonValue:
         return some(cast("Schema", either[0]))
     if "pattern" in node:
         return "1"  # a length, or a range of sheets
-    members = cast("dict[str, Schema]", node.get("properties", {}))
+    members = properties_of(node)
     values: dict[str, JsonValue] = {
         "integer": node.get("minimum", 1),
         "number": 1,
@@ -119,8 +119,8 @@ def some(node: Schema) -> JsonValue:
 @pytest.mark.parametrize(("name", "option", "annotation"), EVERY_OPTION)
 def test_an_option_of_playwright_is_an_argument(name: str, option: str, annotation: object) -> None:
     schema = full_schema(NAMES[name].action)
-    node = cast("dict[str, Schema]", schema["properties"])[to_camel(option)]
-    required = {each: SAMPLES[each] for each in cast("list[str]", schema.get("required", []))}
+    node = properties_of(schema)[to_camel(option)]
+    required = {each: SAMPLES[each] for each in required_of(schema)}
     if alias := NAMES[name].alias:
         required = {each: value for each, value in required.items() if each not in alias.presets}
     needed = {**required, **ALSO_NEEDED.get(name, {})}

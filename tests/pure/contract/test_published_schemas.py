@@ -11,7 +11,7 @@ from pydantic import JsonValue
 
 from shared.actions.base import Action
 from shared.catalogue import NAMES, parse
-from shared.schema import Schema, full_schema
+from shared.schema import Schema, full_schema, properties_of, required_of
 
 Published = dict[str, Any]  # Any: JSON Schema
 
@@ -221,7 +221,7 @@ COMPLETE: Final = {"position": {"x", "y"}, "clip": {"x", "y", "width", "height"}
 
 def named(name: str) -> tuple[type[Action], dict[str, Schema]]:
     action = NAMES[name].action
-    return action, cast("dict[str, Schema]", full_schema(action)["properties"])
+    return action, properties_of(full_schema(action))
 
 
 def kept(name: str, before: Schema, now: Schema) -> None:
@@ -238,10 +238,10 @@ def kept(name: str, before: Schema, now: Schema) -> None:
         assert "enum" not in now, name
     if items := before.get("items"):
         kept(name, cast("Schema", items), cast("Schema", now["items"]))
-    if members := cast("dict[str, Schema]", before.get("properties", {})):
-        assert {*cast("list[str]", now.get("required", []))} == COMPLETE.get(name, set()), name
+    if members := properties_of(before):
+        assert {*required_of(now)} == COMPLETE.get(name, set()), name
         for member, schema in members.items():
-            kept(member, schema, cast("dict[str, Schema]", now["properties"])[member])
+            kept(member, schema, properties_of(now)[member])
 
 
 def test_every_published_name_can_be_called() -> None:

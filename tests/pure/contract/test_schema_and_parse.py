@@ -15,7 +15,7 @@ from shared.actions.help import CallTool
 from shared.catalogue import ACTIONS, parse
 from shared.errors import ValidationFailed
 from shared.filenames import safe_name
-from shared.schema import Schema, full_schema
+from shared.schema import Schema, full_schema, properties_of, required_of
 from shared.wire import RESERVED_IDS
 from tests.support.each import each
 
@@ -94,8 +94,8 @@ def of_type(node: Schema) -> st.SearchStrategy[JsonValue]:
 
 def arguments(schema: Schema) -> st.SearchStrategy[Arguments]:
     """Return a strategy of objects with all that a schema requires and some of what it allows."""
-    required = cast("list[str]", schema.get("required", []))
-    values = {name: allowed(node) for name, node in cast("dict[str, Schema]", schema["properties"]).items()}
+    required = required_of(schema)
+    values = {name: allowed(node) for name, node in properties_of(schema).items()}
     return st.fixed_dictionaries(
         {name: value for name, value in values.items() if name in required},
         optional={name: value for name, value in values.items() if name not in required},
@@ -162,7 +162,7 @@ def test_an_argument_that_the_schema_lacks_is_refused(action: type[Action], data
 @one
 def test_what_the_schema_requires_is_missed(action: type[Action], data: st.DataObject) -> None:
     chosen = data.draw(arguments_of(action))
-    for name in cast("list[str]", schema_of(action).get("required", [])):
+    for name in required_of(schema_of(action)):
         with pytest.raises(ValidationFailed, match=f"{action.name()} needs '{name}'"):
             asked(action, {key: value for key, value in chosen.items() if key != name})
 
@@ -186,7 +186,7 @@ def beyond(node: Schema) -> list[JsonValue]:
 @one
 def test_the_limits_that_a_schema_states_are_kept(action: type[Action], data: st.DataObject) -> None:
     chosen = data.draw(arguments_of(action))
-    for name, node in cast("dict[str, Schema]", schema_of(action)["properties"]).items():
+    for name, node in properties_of(schema_of(action)).items():
         for value in beyond(node):
             assert not validator(action).is_valid({**chosen, name: value})
             with pytest.raises(ValidationFailed, match=name):

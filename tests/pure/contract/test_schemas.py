@@ -9,7 +9,7 @@ from jsonschema import Draft202012Validator
 from shared.actions.base import Action, PageAction, SessionAction
 from shared.actions.traits import Effect, Unaddressed
 from shared.catalogue import ACTIONS, NAMES
-from shared.schema import Schema, full_schema, inherited_names, listed_schema, second_names
+from shared.schema import Schema, full_schema, inherited_names, listed_schema, properties_of, required_of, second_names
 from shared.toolsets import annotations
 from tests.support.bodies import smallest
 from tests.support.each import each
@@ -20,7 +20,7 @@ every_action = each(ACTIONS)
 
 
 def properties(schema: Schema) -> dict[str, Schema]:
-    return cast("dict[str, Schema]", schema.get("properties", {}))
+    return properties_of(schema)
 
 
 def nodes(schema: Schema) -> Iterator[Schema]:
@@ -86,7 +86,7 @@ def test_a_listed_schema_shows_what_is_required_and_everyday_and_of_the_inherite
     listed = properties(listed_schema(action)).keys()
     whole = full_schema(action)
     own = properties(whole).keys() - inherited_names(action)
-    everyday = own if action.everyday is None else {*cast("list[str]", whole.get("required", [])), *action.everyday}
+    everyday = own if action.everyday is None else {*required_of(whole), *action.everyday}
     named = issubclass(action, PageAction) and action.unaddressed is not Unaddressed.OWN_PAGE
     address = {"pageId"} if named else {"sessionId"} if issubclass(action, SessionAction) else set()
     assert listed == everyday | address
@@ -95,7 +95,7 @@ def test_a_listed_schema_shows_what_is_required_and_everyday_and_of_the_inherite
 @every_action
 def test_what_is_required_is_listed(action: type[Action]) -> None:
     schema = listed_schema(action)
-    assert set(cast("list[str]", schema.get("required", []))) <= properties(schema).keys()
+    assert set(required_of(schema)) <= properties(schema).keys()
 
 
 @every_action
@@ -116,7 +116,7 @@ def test_a_client_that_validates_by_the_list_can_send_whatever_is_accepted(actio
 def sample(node: Schema) -> object:
     """Return a value of the kind."""
     node = cast("list[Schema]", node.get("anyOf", [node]))[0]
-    required = {name: properties(node)[name] for name in cast("list[str]", node.get("required", []))}
+    required = {name: properties(node)[name] for name in required_of(node)}
     kinds: dict[str, object] = {
         "integer": max(cast("int", node.get("minimum", 1)), 1),
         "number": max(cast("int", node.get("minimum", 1)), 1),

@@ -9,7 +9,7 @@ from shared.actions.base import Action
 from shared.catalogue import ACTIONS, CATEGORIES, NAMES, parse
 from shared.instructions import INSTRUCTIONS
 from shared.reference import tokens
-from shared.schema import Schema, full_schema, listed_schema
+from shared.schema import Schema, full_schema, listed_schema, properties_of
 from shared.toolsets import CORE, category, tools
 
 MOST_TOKENS_OF_CORE = 2_500
@@ -64,7 +64,7 @@ def test_a_toolset_costs_little_for_each_of_its_tools(toolset: str) -> None:
 @pytest.mark.parametrize("action", ACTIONS.values(), ids=ACTIONS)
 def test_a_tool_lists_its_everyday_arguments_which_are_few(action: type[Action]) -> None:
     schema = listed_schema(action)
-    listed = [*cast("Schema", schema["properties"])]
+    listed = [*properties_of(schema)]
     own = full_schema(action)["properties"]
     everyday = {*cast("Schema", own)} | {*action.option_bags}
     assert {*(action.everyday or ())} <= everyday

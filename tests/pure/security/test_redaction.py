@@ -4,7 +4,6 @@ in logs."""
 import json
 import string
 from collections.abc import Callable
-from typing import cast
 
 import pytest
 from hypothesis import example, given
@@ -14,7 +13,7 @@ from pydantic import JsonValue
 from browser_service.security import redaction
 from shared.actions.base import Action
 from shared.catalogue import ACTIONS, parse
-from shared.schema import Schema, full_schema
+from shared.schema import full_schema, properties_of
 
 Body = dict[str, JsonValue]
 Planting = Callable[[str], Body]
@@ -117,7 +116,7 @@ def test_texts_are_told_only_where_their_name_says_where_or_why_it_was_done() ->
     told = {
         name
         for action in ACTIONS.values()
-        for name, schema in cast("dict[str, Schema]", full_schema(action)["properties"]).items()
+        for name, schema in properties_of(full_schema(action)).items()
         if "correct-horse" in str(redaction.redact(name, "correct-horse", schema, redaction.TEXTS))
     }
     known = {"selector", "frame", "reason", "as", "url", "urls", "origin", "referer", "referrer"}
