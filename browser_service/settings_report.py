@@ -19,7 +19,7 @@ _NOT_TOLD: Final = "(set, not shown)"
 def told(settings: BaseSettings) -> Json:
     """Return all settings as JSON, with words or less in the place of secrets."""
     values = settings.model_dump(mode="json")
-    return {name: _told(name, getattr(settings, name), cast("Json", values)[name]) for name in values}
+    return {name: _told(name, getattr(settings, name), cast("Json", values)[name]) for name in values}  # a dump is JSON
 
 
 def changed(settings: BaseSettings) -> list[str]:

@@ -129,7 +129,7 @@ def _has(key: str, wanted: str) -> Callable[[str], str]:
 
     def judge(output: str) -> str:
         try:
-            found = cast("Json", json.loads(output)).get(key)
+            found = cast("Json", json.loads(output)).get(key)  # the program prints an object
         except ValueError:
             return "it printed no JSON"
         if not isinstance(found, list) or not found:

@@ -47,7 +47,7 @@ class Wall:
 
     async def act(self, action: str, **arguments: object) -> Json:
         reply = await self.agent.post(f"{wire.BROWSER}/looked-at", json={"action": action, **arguments})
-        return cast("Json", reply.raise_for_status().json()["result"])
+        return cast("Json", reply.raise_for_status().json()["result"])  # the service's reply
 
     async def link(self, *, read_only: bool = False) -> str:
         reply = await self.owner.post(wire.WALL_LINK, json={"readOnly": read_only})

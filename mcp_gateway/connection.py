@@ -220,7 +220,7 @@ class Connection:
 
     def _chat(self, ctx: Context) -> Chat:
         """Return the chat that a request comes from, labelled with its host's name."""
-        chat = self.chats.find(cast("Mapping[str, object] | None", ctx.meta))
+        chat = self.chats.find(cast("Mapping[str, object] | None", ctx.meta))  # a TypedDict is one
         if client := ctx.session.client_params:
             chat.service.credentials.introduce(client.client_info.title or client.client_info.name)
         return chat

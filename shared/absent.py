@@ -13,7 +13,7 @@ RICH: Final = "rich"
 CRYPTOGRAPHY: Final = "cryptography"
 """What PyJWT signs with by other ways than ours."""
 
-_ABSENT: Final = cast("ModuleType", None)
+_ABSENT: Final = cast("ModuleType", None)  # as Python marks it
 """Stands among Python's modules for one that is not to be imported."""
 
 

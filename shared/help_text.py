@@ -131,7 +131,7 @@ def _sample(name: str, node: Schema) -> JsonValue:
         return _SAMPLES[name]
     options = node.get("enum") or node.get("anyOf")
     if isinstance(options, list):
-        return options[0] if "enum" in node else _sample(name, cast("Schema", options[0]))
+        return options[0] if "enum" in node else _sample(name, cast("Schema", options[0]))  # a schema has schemas
     if node.get("type") == "array":
         return [_sample(name, cast("Schema", node["items"]))]
     if node.get("type") == "object":

@@ -214,7 +214,7 @@ def _value(prompt: Prompt, argument: Argument, given: str | None) -> JsonValue:
 
 def _parsed(prompt: Prompt, argument: Argument, given: str) -> JsonValue:
     try:
-        value = cast("JsonValue", strict.loads(given.encode()))
+        value = cast("JsonValue", strict.loads(given.encode()))  # it parses nothing else
     except ValueError as error:
         raise _invalid(prompt.name, argument.name, f"must be {_KIND_WORDS[argument.kind]} as JSON: {error}") from None
     if not _IS_KIND[argument.kind](value):

@@ -129,7 +129,7 @@ def _arguments(action: type[Action], properties: dict[str, Schema]) -> str:
 
 def type_of(node: Schema) -> str:
     if isinstance(options := node.get("anyOf"), list):
-        return " or ".join(type_of(cast("Schema", option)) for option in options)
+        return " or ".join(type_of(cast("Schema", option)) for option in options)  # a schema has schemas
     kind = str(node.get("type", "any JSON"))
     if kind == "array":
         items = type_of(cast("Schema", node["items"]))

@@ -38,7 +38,7 @@ def required_of(node: Schema) -> list[str]:
 
 def plain(schema: Schema) -> Schema:
     """Return `schema` with references inlined, null unions dropped, `const` written as `enum`, and titles removed."""
-    definitions = cast("dict[str, Schema]", schema.get("$defs", {}))
+    definitions = cast("dict[str, Schema]", schema.get("$defs", {}))  # as there
     return cast("Schema", _plain(schema, definitions))
 
 
@@ -81,7 +81,7 @@ def _without_null(node: Schema) -> Schema:
 def full_schema(action: type[Action]) -> Schema:
     """Return the schema of every argument of an action: its own first, then what it inherits. It is cached; do not
     change it."""
-    schema = plain(cast("Schema", action.model_json_schema(by_alias=True)))
+    schema = plain(cast("Schema", action.model_json_schema(by_alias=True)))  # a schema is JSON
     properties = properties_of(schema)
     inherited = inherited_names(action)
     ordered = [name for name in properties if name not in inherited] + [
@@ -130,7 +130,7 @@ def _brief(node: Schema) -> Schema:
         brief.pop("description", None)
     if isinstance(items := brief.get("items"), dict):
         brief["items"] = _item(items)
-    options = [_member(option) for option in cast("list[Schema]", brief.pop("anyOf", []))]
+    options = [_member(option) for option in cast("list[Schema]", brief.pop("anyOf", []))]  # a schema has schemas
     if options and not {"string", "object", "array"} <= {option.get("type") for option in options}:
         brief["anyOf"] = [*options]
     return brief

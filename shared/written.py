@@ -11,12 +11,12 @@ FILE: Final = Path(__file__).with_name("written.json")
 
 def fingerprint() -> str:
     """Return the digest of all actions."""
-    return cast("str", _written()["fingerprint"])
+    return cast("str", _written()["fingerprint"])  # we wrote it
 
 
 def core_tools() -> tuple[dict[str, object], ...]:
     """Return the list of the toolset `core`, as the protocol spells tools. It is cached; do not change it."""
-    return tuple(cast("list[dict[str, object]]", _written()["core"]))
+    return tuple(cast("list[dict[str, object]]", _written()["core"]))  # we wrote it
 
 
 def text(fingerprint: str, core_tools: list[dict[str, object]]) -> str:
@@ -27,4 +27,4 @@ def text(fingerprint: str, core_tools: list[dict[str, object]]) -> str:
 
 @cache
 def _written() -> dict[str, object]:
-    return cast("dict[str, object]", json.loads(FILE.read_text(encoding="utf-8")))
+    return cast("dict[str, object]", json.loads(FILE.read_text(encoding="utf-8")))  # we wrote it

@@ -38,7 +38,7 @@ def list_pages(*, data_dir: flags.DataDir = None, as_json: flags.AsJson = False)
     """The open pages in three parts: yours (this account's command line), people's, and other agents'."""
     with Client(flags.settings(data_dir).data_dir) as client:
         result = client.get(wire.PAGES)
-    pages = {part: cast("list[Json]", result[part]) for part in _PARTS}
+    pages = {part: cast("list[Json]", result[part]) for part in _PARTS}  # the service's reply
     if as_json:
         output.say_json(pages)
         return
@@ -121,7 +121,7 @@ def _page_ids(typed: str) -> list[str]:
     """Return the ids of this account's pages that begin as typed; none where no service runs."""
     try:
         with Client(flags.settings().data_dir) as client:
-            yours = cast("list[Json]", client.get(wire.PAGES)["yours"])
+            yours = cast("list[Json]", client.get(wire.PAGES)["yours"])  # the service's reply
     except (BrowseError, OSError, httpx.HTTPError):
         return []
     return [page_id for page in yours if (page_id := str(page["pageId"])).startswith(typed)]

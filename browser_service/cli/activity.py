@@ -117,6 +117,7 @@ def newest(service: Client, query: dict[str, str], limit: int) -> list[ActivityR
     while len(records) < limit:
         batch = str(min(limit - len(records), _BATCH))
         result = service.get(wire.ACTIVITY, {**query, "limit": batch})
+        # its reply
         records += [ActivityRecord.model_validate(record) for record in cast("list[Json]", result["records"])]
         if "cursor" not in result:
             break

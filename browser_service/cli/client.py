@@ -186,13 +186,13 @@ def _events(source: EventSource) -> Iterator[tuple[str, str]]:
 
 
 def error_of(reply: Json) -> ErrorBody:
-    return ErrorBody.model_validate({"status": 0, **cast("Json", reply["error"])})
+    return ErrorBody.model_validate({"status": 0, **cast("Json", reply["error"])})  # the service's reply
 
 
 def _result(reply: Json) -> Json:
     if not reply["success"]:
         raise Relayed(error_of(reply))
-    return cast("Json", reply["result"])
+    return cast("Json", reply["result"])  # the service's reply
 
 
 def _envelope(response: httpx.Response) -> Json:

@@ -22,7 +22,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 @cache
 def flags() -> tuple[Option, ...]:
-    properties = plain(cast("Schema", Settings.model_json_schema(by_alias=False)))["properties"]
+    properties = plain(cast("Schema", Settings.model_json_schema(by_alias=False)))["properties"]  # a schema is JSON
     return tuple(
         Option(name, schema, (kebab(name),), _help(name, schema))
         for name, schema in cast("dict[str, Schema]", properties).items()

@@ -65,7 +65,7 @@ def to_json(option: Option, value: object) -> JsonValue:
     if option.schema.get("type") == "array":
         return [item for text in value for item in _items(option, text)]
     items = next(each for each in _alternatives(option.schema) if each.get("type") == "array").get("items", {})
-    schema = cast("Schema", items) if len(value) > 1 else option.schema
+    schema = cast("Schema", items) if len(value) > 1 else option.schema  # so pydantic writes them
     values = [_value(option, schema, text) for text in value]
     return values if len(values) > 1 else values[0]
 
@@ -120,7 +120,7 @@ def _annotation(schema: Schema) -> tuple[Any, str | None]:  # Any: a type, made 
     types = _types(schema)
     choices = _choices(schema)
     if "array" in types:
-        items = cast("Schema", schema.get("items", {}))
+        items = cast("Schema", schema.get("items", {}))  # so pydantic writes them
         return list[str], "|".join(_choices(items)) or _value_name(_types(items) | types - {"array"})
     if choices:
         return Literal[*choices], "|".join(choices)
@@ -153,7 +153,7 @@ def _switch(name: str) -> str:
 
 def _items(option: Option, text: object) -> list[JsonValue]:
     """Convert one use of a repeated option; unless its items are text, it may hold a whole JSON list."""
-    schema = cast("Schema", option.schema.get("items", {}))
+    schema = cast("Schema", option.schema.get("items", {}))  # as there
     value = _value(option, schema, text)
     return value if isinstance(value, list) and "array" not in _types(schema) else [value]
 
@@ -161,7 +161,7 @@ def _items(option: Option, text: object) -> list[JsonValue]:
 def _value(option: Option, schema: Schema, text: object) -> JsonValue:
     types = _types(schema)
     if not isinstance(text, str) or types == {"string"}:
-        return cast("JsonValue", text)
+        return cast("JsonValue", text)  # a text, or a list of them, is JSON
     try:
         value = cast("JsonValue", strict.loads(text.encode()))
     except ValueError as error:

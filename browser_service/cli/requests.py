@@ -35,7 +35,7 @@ def show(context: typer.Context, *, data_dir: flags.DataDir = None, as_json: fla
     if context.invoked_subcommand:
         return
     with Client(flags.settings(data_dir).data_dir, operator=True) as service:
-        waiting = cast("list[Json]", service.get(wire.REQUESTS)["requests"])
+        waiting = cast("list[Json]", service.get(wire.REQUESTS)["requests"])  # the service's reply
     if as_json:
         output.say_json(waiting)
     elif not waiting:

@@ -64,7 +64,7 @@ def read(source: str) -> str:
 
 def masked(reply: Json, secret: str) -> Json:
     """Return the reply without the secret, which a page may show after it was typed."""
-    return cast("Json", _masked(reply, secret))
+    return cast("Json", _masked(reply, secret))  # an object stays one
 
 
 def _masked(value: JsonValue, secret: str) -> JsonValue:

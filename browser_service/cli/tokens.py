@@ -99,7 +99,7 @@ def create(
 def list_(*, data_dir: flags.DataDir = None, as_json: flags.AsJson = False) -> None:
     """The tokens with a name: their limits, when they were made and used last, and when they end."""
     with client.Client(flags.settings(data_dir).data_dir, operator=True) as service:
-        tokens = cast("list[Json]", service.get(wire.TOKENS)["tokens"])
+        tokens = cast("list[Json]", service.get(wire.TOKENS)["tokens"])  # the service's reply
     if as_json:
         output.say_json(tokens)
     elif not tokens:

@@ -187,7 +187,7 @@ class Calls:
         urls = [url for each in actions if (url := each.requested_url)]
         urls += [entry.record.url] if entry is not None else []
         abridged = abridged_in(described.body().model_dump(), urls)
-        return ErrorBody.model_validate(sendable(cast("Json", abridged)))
+        return ErrorBody.model_validate(sendable(cast("Json", abridged)))  # an object stays one
 
     async def _perform(self, entry: PageEntry, run: CallRun) -> Json:
         call, action = run.call, run.action

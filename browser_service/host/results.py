@@ -108,7 +108,7 @@ def of_kind(kind: type[T], value: object) -> T:
     """Return a page's value as one of a kind. Raises BadResult for another: a page can replace what our scripts are
     made of."""
     try:
-        return cast("T", _adapter(cast("Hashable", kind)).validate_python(value))
+        return cast("T", _adapter(cast("Hashable", kind)).validate_python(value))  # pydantic gives what was asked for
     except ValidationError:
         raise _unreadable() from None
 

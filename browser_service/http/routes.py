@@ -36,7 +36,7 @@ router = APIRouter()
 
 
 def services(request: Request) -> Services:
-    return cast("Services", request.app.state.services)
+    return cast("Services", request.app.state.services)  # our application keeps them there
 
 
 async def identity(request: Request) -> Identity:

@@ -47,6 +47,7 @@ def configure(level: str, *, for_people: bool) -> None:
             renderer,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(getattr(logging, level.upper())),
+        # it writes, and no more is asked
         logger_factory=structlog.WriteLoggerFactory(cast("TextIO", Unfailing(sys.stderr))),
         cache_logger_on_first_use=False,
     )

@@ -122,7 +122,7 @@ def _resume(call: GetActivity) -> tuple[GetActivity, int | None]:
     arguments = {name: value for name, value in call.wire_body().items() if name not in {"action", "cursor"}}
     try:
         unpacked = base64.urlsafe_b64decode(packed + "=" * (-len(packed) % 4))
-        filters = cast("Json", strict.loads(unpacked)) if packed else {}
+        filters = cast("Json", strict.loads(unpacked)) if packed else {}  # of what is none, the next calls fail
         before = int(number) if re.fullmatch(r"[0-9]{1,18}", number) else 0
         same = all(filters.get(name) == value for name, value in arguments.items() if name in _FILTERS)
         continued = GetActivity.model_validate({**arguments, **filters})

@@ -143,6 +143,7 @@ class NamedSecrets:
     def _read(self) -> dict[str, NamedSecret]:
         opened = self._seal.open(self._path.read_bytes())
         try:
+            # what is otherwise is refused as it is read
             secrets = [NamedSecret.model_validate(each) for each in cast("list[JsonValue]", opened or [])]
         except ValidationError:
             secrets = []

@@ -78,7 +78,7 @@ class ServiceContext:
         found = self.sessions.listed(self._client_id, user_id, persistent=persistent)
         sessions = [
             each
-            for each in cast("list[Json]", found["sessions"])
+            for each in cast("list[Json]", found["sessions"])  # the host's reply
             if self._ports.policy.may_list(self._caller, str(each["sessionId"]))
         ]
         return {**found, "sessions": [*sessions]}

@@ -234,6 +234,7 @@ class Artifacts:
 
     async def _records(self, condition: str, *values: object) -> list[ArtifactRecord]:
         rows = await self.journal.read(f"SELECT {_COLUMNS} FROM artifacts WHERE {condition}", *values)  # noqa: S608 - ours
+        # the table's columns
         return [ArtifactRecord(*cast("tuple[str, str, str, int, float, str]", row)) for row in rows]
 
     def _path(self, record: ArtifactRecord) -> Path:

@@ -128,7 +128,7 @@ class TrimmedWebSocket(WebSocketsSansIOProtocol):
             cut = self._trimmer.was_cut.popleft()
             if not self.close_sent:
                 received: dict[str, object] = {"type": "websocket.receive", "bytes": bytes(self._message), CUT: cut}
-                self.queue.put_nowait(cast("ASGIReceiveEvent", received))
+                self.queue.put_nowait(cast("ASGIReceiveEvent", received))  # uvicorn's own event
             self._message.clear()
 
     async def receive(self) -> "ASGIReceiveEvent":

@@ -62,7 +62,7 @@ class InvalidMessage(Refused):
     def __init__(self, reason: str, call_id: object = None) -> None:
         super().__init__(reason)
         is_id = isinstance(call_id, int | float | str) and not isinstance(call_id, bool)
-        self.call_id: CallId | None = cast("CallId", call_id) if is_id else None
+        self.call_id: CallId | None = cast("CallId", call_id) if is_id else None  # is_id says so
 
 
 def parse(line: bytes) -> Call | None:

@@ -45,7 +45,7 @@ async def upload_file(page: BrowserPage, action: files.UploadFile) -> Json:
             await handed(page, uploads), no_wait_after=action.no_wait_after, timeout=action.allowed_ms()
         )
         held = await none_if_gone(_held_by(chooser.element))
-    return {"files": cast("JsonValue", held or []), "observed": _held(uploads, held)}
+    return {"files": cast("JsonValue", held or []), "observed": _held(uploads, held)}  # our script gives JSON
 
 
 async def drop(page: BrowserPage, action: files.Drop) -> Json:

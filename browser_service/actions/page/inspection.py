@@ -34,6 +34,7 @@ async def find_elements(page: BrowserPage, action: inspection.FindElements) -> J
     elements: list[Json] = []
     for number, (what, ref) in enumerate(zip(described["elements"], refs, strict=False)):
         if what["box"] and framed:  # a frame knows not where it is
+            # a FloatRect is JSON
             what["box"] = cast("Json | None", await found.nth(number).bounding_box(timeout=action.timeout))
         elements.append({"selector": ref.own or f"{action.selector} >> nth={number}", **what})
     where = {} if elements else await page.in_frames(action.selector, action.frame)

@@ -88,6 +88,7 @@ async def scroll(page: BrowserPage, action: pointer.Scroll) -> Json:
         await element.scroll_into_view_if_needed(timeout=action.timeout)
     position = results.read(Position, await element.evaluate(_SCROLL, target, timeout=action.timeout))
     if position["more"]["down"]:
+        # what was read so is JSON
         return {**cast("Json", position), "observed": _describe_scroll(position, into_view=target["to"] == "view")}
     await asyncio.sleep(_SCRIPT_TURN_S)  # the page's scroll handlers send their requests a moment later
     await page.wait_for_responses(_MORE_CONTENT_S)

@@ -217,7 +217,7 @@ def _matches_of_selector(
         if index is None:
             address = f"{selector} >> nth={number}"
             lines.append(f"- {candidate['tag']} {candidate['text']!r} (no ref: {address})")
-            rows.append({"selector": address, **cast("Json", candidate)})
+            rows.append({"selector": address, **cast("Json", candidate)})  # our script gives JSON
         else:
             match = search.Match(index, nodes[index], "" if nodes[index].name else candidate["text"])
             lines.append(search.to_line(nodes, match))

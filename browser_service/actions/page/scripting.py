@@ -128,7 +128,7 @@ async def _answer(page: BrowserPage, request: Json, sender: JSHandle | None) -> 
         sent = await page.playwright.evaluate_handle(_FETCH, request)
     else:
         sent = await sender.evaluate_handle(_FETCH_WITHIN, request)
-    answer = cast("dict[str, Any]", results.value_of(await sent.evaluate(_FACTS)))
+    answer = cast("dict[str, Any]", results.value_of(await sent.evaluate(_FACTS)))  # our script gives it so
     most = _MOST_BASE64 if request["binary"] else MAX_MESSAGE_BYTES
     found = await results.pieces(sent, _PIECE, answer.pop("size", 0), most)
     await sent.dispose()
@@ -152,7 +152,7 @@ _PHRASES: Final = frozenset(status.phrase for status in HTTPStatus)
 def _parse_body(url: str, answer: Json) -> JsonValue:
     body = str(answer["body"])
     try:
-        value = cast("JsonValue", strict.loads(body.encode("utf-8", "replace"), _MOST_PARSED))
+        value = cast("JsonValue", strict.loads(body.encode("utf-8", "replace"), _MOST_PARSED))  # it parses nothing else
     except ValueError as error:
         raise ScriptExecutionFailed(
             f"{url} answered {answer['status']} with a body that is no JSON: {error}",

@@ -71,6 +71,7 @@ async def get_element(page: BrowserPage, action: states.GetElement) -> Json:
             "exists": True,
             "visible": await found.is_visible(),
             "enabled": await found.is_enabled(timeout=action.timeout),
+            # a FloatRect is JSON
             "boundingBox": cast("Json", await found.bounding_box(timeout=action.timeout) or _NO_BOX),
             "attributes": {**facts["attributes"]},
             "text": facts["text"],

@@ -25,7 +25,7 @@ class TomlText:
 
     def load(self, text: str) -> Json:
         try:
-            return cast("Json", tomllib.loads(text))
+            return cast("Json", tomllib.loads(text))  # its dates are no JSON, and clients have none
         except tomllib.TOMLDecodeError as error:
             if place := _PLACE.fullmatch(str(error)):
                 raise Malformed(place[1], int(place[2]), int(place[3])) from None
@@ -46,7 +46,7 @@ class TomlText:
 
     def drop(self, text: str, section: str, name: str) -> str:
         expected = self.load(text)
-        cast("Json", expected[section]).pop(name)
+        cast("Json", expected[section]).pop(name)  # it was found there
         cut = _without_tables(text, section, name)
         if _is_valid(cut) and {section: {}} | self.load(cut) == expected:
             return cut
@@ -89,7 +89,7 @@ def _editing(text: str, section: str) -> Iterator[tuple[tomlkit.TOMLDocument, Mu
     """Give the document and its section to edit. Raises Malformed for what tomlkit cannot take apart."""
     try:
         document = tomlkit.parse(text)
-        yield document, cast("MutableMapping[str, JsonValue]", document.get(section, {}))
+        yield document, cast("MutableMapping[str, JsonValue]", document.get(section, {}))  # tomlkit's table is one
     except TOMLKitError as error:
         raise Malformed(f"it cannot be edited: {error}") from None
 

@@ -73,7 +73,7 @@ def replay(
 
 def _pictures(service: Client, records: list[ActivityRecord]) -> dict[str, ActPictures]:
     ids = ",".join(str(record.id) for record in records)
-    found = cast("Json", service.get(wire.ACTIVITY_PICTURES, {"ids": ids})["pictures"])
+    found = cast("Json", service.get(wire.ACTIVITY_PICTURES, {"ids": ids})["pictures"])  # the service's reply
     return {record_id: ActPictures.model_validate(each) for record_id, each in found.items()}
 
 

@@ -124,6 +124,7 @@ async def _ambiguous(page: BrowserPage, locator: Locator, selector: str) -> Brow
         index = index_of(nodes, ref) if ref else None
         where = place(nodes, index) if index is not None else ""
         address = ref or f"{selector} >> nth={number}"
+        # our script gives JSON
         candidates.append({"selector": address, **cast("Json", facts), **({"in": where} if where else {})})
     return errors.ambiguous(selector, candidates, await locator.count(), url=page.playwright.url)
 

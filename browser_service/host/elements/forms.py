@@ -167,7 +167,7 @@ class Form:
         ]
         messages = self._page.tab.meter.socket_messages
         try:
-            answer = await cast("ElementHandle", handles[0]).evaluate(_FILL_FIELDS, [handles, inputs])
+            answer = await cast("ElementHandle", handles[0]).evaluate(_FILL_FIELDS, [handles, inputs])  # a found field
         except PlaywrightError as error:
             if errors.is_closed(error):
                 raise

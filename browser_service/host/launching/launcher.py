@@ -243,9 +243,7 @@ class Launcher:
             await self._end()
             self._end_reason = "a person signed in"
             if self.starter.executable is None:
-                raise BrowserLaunchFailed(
-                    "There is no browser to open a window of.", hint=setup_hint(self.options.engine)
-                )
+                raise BrowserLaunchFailed("There is no browser for a window.", hint=setup_hint(self.options.engine))
             self.profile.lend()
             return self.starter.executable
 

@@ -82,7 +82,7 @@ def _parse_state(content: str) -> tuple[list[Json], list[Json]]:
     """Return the cookies and origins of a Playwright storage state."""
     try:
         text = content.encode()
-        state = cast("Json", strict.loads(text, _MOST_VALUES))
+        state = cast("Json", strict.loads(text, _MOST_VALUES))  # it begins as an object
         strict.check_text(state, text)
     except ValueError as error:
         raise _unreadable_error(f"it is no JSON: {error}") from None
@@ -135,7 +135,7 @@ def _add_cookie(file: LoginFile, cookie: Json) -> None:
         file.refuse(site, subject, "its path or its date of expiry is none")
     elif _DOMAIN.fullmatch(domain) is None:
         file.refuse(site, subject, "its domain is none")
-    elif not session_only and cast("float", expires) <= time.time():
+    elif not session_only and cast("float", expires) <= time.time():  # it was checked above
         file.refuse(site, subject, "it has expired")
     elif broken := _broken_promise(name, cookie, domain, path):
         file.refuse(site, subject, broken)

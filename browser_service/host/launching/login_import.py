@@ -83,7 +83,7 @@ async def _import_databases(session: "SessionEntry", file: LoginFile) -> None:
     elif permitted:
         state = await session.storage()
         try:
-            origins = cast("list[Json]", state.get("origins") or [])
+            origins = cast("list[Json]", state.get("origins") or [])  # as a login file has been checked
             await session.restore({**state, "origins": _merge(origins, permitted)})
         except PlaywrightError as error:
             await session.restore(state)
@@ -101,6 +101,7 @@ def _merge(origins: list[Json], added: dict[str, list[Json]]) -> list[JsonValue]
     for origin, databases in added.items():
         state = by_origin.setdefault(origin, {"origin": origin, "localStorage": []})
         names = {database.get("name") for database in databases}
+        # as there
         others = [each for each in cast("list[Json]", state.get("indexedDB") or []) if each.get("name") not in names]
         state["indexedDB"] = [*others, *databases]
     return [*by_origin.values()]

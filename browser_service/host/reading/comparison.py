@@ -102,7 +102,7 @@ def _difference_mask(one: Image.Image, two: Image.Image, threshold: float) -> Im
     }
     most = _LARGEST_DISTANCE * threshold * threshold
     mask = ImageMath.lambda_eval(lambda operands: (_distance(operands) > most) * 255, **bands)
-    return cast("Image.Image", mask).convert("L")
+    return cast("Image.Image", mask).convert("L")  # pictures in, a picture out
 
 
 def _distance(operands: dict[str, Any]) -> Any:  # Any: Pillow's operands have no type of their own

@@ -72,6 +72,7 @@ class FilledFields:
         key = (client_id, frame, selector)
         earlier = self._unsent.pop(key, None)
         secret = found["secret"] or (earlier is not None and earlier.secret)
+        # our script gives JSON
         value = None if secret or weight(cast("JsonValue", found["value"])) > _MOST_WEIGHT // 4 else found["value"]
         kind, name = found["kind"], found["name"]
         self._unsent[key] = FilledField(client_id, selector, frame, strict, kind, name, value, secret)

@@ -134,7 +134,7 @@ async def storage_state(context: BrowserContext) -> Json:
 
     This takes 0.1 s for each site of the session, and does not end while a page spins.
     """
-    return cast("Json", await context.storage_state(indexed_db=True))
+    return cast("Json", await context.storage_state(indexed_db=True))  # what is stored is JSON
 
 
 async def cookies_in(context: BrowserContext) -> list[Json]:
@@ -145,4 +145,4 @@ async def cookies_in(context: BrowserContext) -> list[Json]:
 
 
 def cookies_of(state: Json) -> list[Json]:
-    return cast("list[Json]", state.get("cookies") or [])
+    return cast("list[Json]", state.get("cookies") or [])  # Playwright writes it so

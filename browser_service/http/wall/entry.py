@@ -147,7 +147,7 @@ async def _hello(websocket: WebSocket) -> str:
 
 def check_connection(connection: HTTPConnection) -> None:
     """Raise Forbidden for who comes from another machine without TLS: others could read cookie and pictures."""
-    settings = cast("Services", connection.app.state.services).settings
+    settings = cast("Services", connection.app.state.services).settings  # our application keeps them there
     is_here = connection.client is None or is_loopback(connection.client.host)
     if not (is_here or settings.behind_proxy or connection.url.scheme in {"https", "wss"}):
         raise Forbidden(

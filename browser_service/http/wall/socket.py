@@ -62,7 +62,7 @@ log = structlog.get_logger(__name__)
 
 @router.websocket(wire.WALL_SOCKET)
 async def socket(websocket: WebSocket) -> None:
-    parts = cast("Services", websocket.app.state.services)
+    parts = cast("Services", websocket.app.state.services)  # our application keeps them there
     await websocket.accept()
     try:
         viewer, identity = await let_in(websocket, parts)

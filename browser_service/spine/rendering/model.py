@@ -81,6 +81,7 @@ class _Reading(NamedTuple):
         return title in self.page_url or any(title in str(self.result.get(key, "")) for key in OF_PAGE)
 
     def notices(self) -> list[str]:
+        # the service's own notices
         return [f"Notice: {cast('Json', each)['text']}" for each in list_at(self.envelope, "notices")[:_MOST_NOTICES]]
 
 
@@ -106,7 +107,7 @@ def for_model(
 
 def _structured(reading: _Reading) -> Json:
     """Return the envelope for hosts that show a model its JSON, and whose data it has."""
-    envelope = cast("Json", legible_json(without_bytes(reading.envelope)))
+    envelope = cast("Json", legible_json(without_bytes(reading.envelope)))  # an object stays one
     if not reading.action.untrusted and reading.result.keys().isdisjoint(OF_PAGE):
         return envelope
     origin = origin_of(str(reading.result.get("url") or reading.page_url))

@@ -53,6 +53,7 @@ def in_form(
     if form is None:
         return reply
     advice = OTHER_VERSION if fingerprint not in {None, written.fingerprint()} else ""
+    # an envelope is an object
     return replace(reply, body={**rendered(cast("Json", reply.body), body, form, advice, reader)})
 
 

@@ -34,6 +34,7 @@ def for_terminal(envelope: Json, action: type[Action]) -> TerminalReply:
     envelope = spell_calls(envelope, as_commands)
     page = envelope.get("page")
     around = [_page_line(page)] if isinstance(page, dict) else []
+    # the service's own notices
     around += [flat(f"Notice: {cast('Json', each)['text']}") for each in list_at(envelope, "notices")]
     result = envelope.get("result")
     if not isinstance(result, dict):
