@@ -120,7 +120,7 @@ async def test_what_a_page_says_is_not_taken_for_what_playwright_says(tab: Tab) 
     )
     for number, text in sounding:
         for selector in (f"#e{number}", f"text={text}"):
-            error = await _refused(tab, "ELEMENT_NOT_INTERACTABLE", 409, "click", selector=selector, timeout=500)
+            error = await _refused(tab, "ELEMENT_NOT_INTERACTABLE", 409, "click", selector=selector, timeout=250)
             assert "is disabled" in error["message"]
     assert await tab.sees("window.hit") is None
 

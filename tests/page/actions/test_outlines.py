@@ -103,7 +103,7 @@ async def test_an_outline_says_of_a_page_that_it_is_still_loading(tab: Tab) -> N
         "<progress value=.5></progress><script>fetch('/list').then(() => document.querySelector('main').remove());"
         "new Image().src = '/held.png'</script>",
     )
-    outline = (await tab.call("goto", pageId="tab", url=url))["outline"]
+    outline = (await tab.call("goto", pageId="tab", url=url, timeout=3_000))["outline"]
     assert outline.splitlines()[-1] == (
         "still loading: 1 request pending (/list), 2 parts of it marked as busy, 'Loading products…'; "
         "look again in a moment: snapshot {}"
