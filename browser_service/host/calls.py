@@ -12,7 +12,7 @@ import structlog
 from browser_service.host.act_check import check_session_act
 from browser_service.host.admission import Admission
 from browser_service.host.call_run import CallRun, Handler
-from browser_service.host.confinement import within_origins
+from browser_service.host.confinement import confined
 from browser_service.host.dialogs import Dialogs
 from browser_service.host.events import EventLog, sendable
 from browser_service.host.files import ArtifactPort
@@ -201,7 +201,7 @@ class Calls:
                 await self._bring_up_in_turn(page, run)
             run.admitted = True
             with page.screencast.showing(run) as shown, entry.thumbnails.of(run, shown, self.artifacts):
-                return within_origins(page, call, action, await perform(page, run, handler))
+                return await confined(page, call, action, perform(page, run, handler))
         async with run.turn(page.queue, self.queue_wait_ms) as waited:
             run.check_not_cancelled()
             self.admission.admit(page, run)
@@ -209,7 +209,7 @@ class Calls:
                 self.log.emit(CallMoved(call_id=call.call_id, client_id=call.client_id, state=CallState.RUNNING))
             run.admitted = True
             with page.screencast.showing(run) as shown, entry.thumbnails.of(run, shown, self.artifacts):
-                return within_origins(page, call, action, await perform_live(page, run, handler))
+                return await confined(page, call, action, perform_live(page, run, handler))
 
     async def _on_session(self, run: CallRun, action: Action) -> Json:
         """Do an action on a whole session. These queue among themselves, and no page's turn waits for them."""

@@ -1,18 +1,20 @@
 """Keeps a caller whose token is for some origins from pages elsewhere: before an act, in its reply, and in what its
 pages load."""
 
+from collections.abc import Awaitable
+
 from playwright.async_api import Request
 
 from browser_service.host.network.guard import refuse_requests
 from browser_service.host.page.handle import BrowserPage
 from browser_service.host.page.record import PageRecord
-from browser_service.security.origins import within
+from browser_service.security.origins import first_outside, within
 from browser_service.security.urls import abridged, origin_of
 from shared.actions.base import Action
 from shared.actions.traits import Effect
 from shared.calls import Call
 from shared.cuts import cut
-from shared.errors import Forbidden
+from shared.errors import BrowseError, Forbidden, UnknownOutcome
 from shared.model import Json
 from shared.next_calls import next_call
 
@@ -24,7 +26,7 @@ def check_origins(page: BrowserPage, call: Call, action: Action) -> None:
         return
     first = next(iter(action.parts()), action)
     may_leave = page.record.state().belongs_to(call.client_id) and (first.navigates or _gives_up(first))
-    if not may_leave and (url := _outside(page, call)) is not None:
+    if not may_leave and (url := _outside(page, call) or _outside_soon(page, call)) is not None:
         raise _refused(page, call, action, url)
 
 
@@ -47,6 +49,21 @@ async def confine(page: BrowserPage, call: Call) -> None:
         return request.is_navigation_request() and not record.may_go(request.url)
 
     await refuse_requests(page.playwright, refuses)
+
+
+async def confined(page: BrowserPage, call: Call, action: Action, work: Awaitable[Json]) -> Json:
+    """Return the result of some work as `within_origins` does. An error of a page that came elsewhere meanwhile would
+    tell of what is there, and so tells that alone."""
+    try:
+        result = await work
+    except BrowseError as error:
+        url = _outside(page, call)
+        if url is None or not call.origins or _gives_up(action):
+            raise
+        if error.nothing_happened or action.effect is Effect.READS:
+            raise _refused(page, call, action, url) from None
+        raise UnknownOutcome(f"{action.name()} was under way when the page came to {_place(url)}.") from None
+    return within_origins(page, call, action, result)
 
 
 def within_origins(page: BrowserPage, call: Call, action: Action, result: Json) -> Json:
@@ -72,14 +89,15 @@ def _gives_up(action: Action) -> bool:
 def _outside(page: BrowserPage, call: Call) -> str | None:
     """Return the URL of the page, or of a frame in it, that the token is not for; None if there is none."""
     if not page.current.live:
-        return None if _is_inside(call, page.record.url) else page.record.url
-    return next((frame.url for frame in page.playwright.frames if not _is_inside(call, frame.url)), None)
+        return first_outside(call.origins, [page.record.url])
+    return first_outside(call.origins, (frame.url for frame in page.playwright.frames))
 
 
-def _is_inside(call: Call, url: str) -> bool:
-    """Return whether a document is at an origin of the token, or has none of its own: what a page of such an origin
-    writes into a frame, and what the browser shows for a document that could not be loaded."""
-    return within(call.origins, url) or url.startswith(("about:srcdoc", "chrome-error:"))
+def _outside_soon(page: BrowserPage, call: Call) -> str | None:
+    """Return where a page of another client's is under way to, if the token is not for that: what waits for an element
+    here would find it there. A page of its own does not arrive."""
+    is_own = page.record.state().belongs_to(call.client_id)
+    return None if is_own else first_outside(call.origins, [page.navigating_to])
 
 
 def _redirected(call: Call, result: Json) -> str | None:

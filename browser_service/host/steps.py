@@ -6,7 +6,7 @@ from functools import partial
 from typing import Final
 
 from browser_service.host.call_run import CallRun, Handler
-from browser_service.host.confinement import confine, within_origins
+from browser_service.host.confinement import confine, confined
 from browser_service.host.cursors import read_on, read_picture
 from browser_service.host.files import ArtifactPort, Files
 from browser_service.host.page.handle import BrowserPage
@@ -62,8 +62,8 @@ class StepRunner:
             reply_shares=max(1, reply_shares),
             quiet=quiet,
         )
-        result = await perform(page, step, self.handlers[step.action.name()])
-        return within_origins(page, step.call, step.action, result)
+        work = perform(page, step, self.handlers[step.action.name()])
+        return await confined(page, step.call, step.action, work)
 
 
 async def _comparison(artifacts: ArtifactPort, call: Call, action: CompareScreenshots) -> Json:

@@ -1,7 +1,7 @@
 """Matches URLs with the origins that a token is limited to: `https://shop.example`, `https://*.shop.example`."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -44,6 +44,14 @@ def within(patterns: Iterable[str], url: str) -> bool:
         return True
     origin = origin_of(url.strip().removeprefix("blob:"))
     return origin is not None and any(_matches(pattern, origin) for pattern in patterns)
+
+
+def first_outside(patterns: Collection[str], urls: Iterable[str]) -> str | None:
+    """Return the first URL of some documents that is at none of the origins; None if there is none, or if there are no
+    patterns. A document without an origin of its own is no other's: what a page writes into a frame, and what the
+    browser shows for one that could not be loaded."""
+    shown = (url for url in urls if not url.startswith(("about:srcdoc", "chrome-error:")))
+    return next((url for url in shown if patterns and not within(patterns, url)), None)
 
 
 def asks_within(patterns: Iterable[str], url: str) -> bool:

@@ -114,14 +114,14 @@ async def _wait_for(
     *,
     whole: bool = False,
 ) -> Json:
-    client, during = page.call.client_id, action.during
+    view, during = _view(page, action), action.during
     wait = RequestWait(
-        action.name(), action.timeout, client, holds, until_finished=whole, armed_before_act=during is not None
+        action.name(), action.timeout, view, holds, until_finished=whole, armed_before_act=during is not None
     )
     async with page.settings.network.traffic.expect(wait) as arrival:
         done: Json = {"during": await page.do(during)} if during is not None else {}
         sent = await arrival()
-    return {**await _record(sent, action, _view(page, action)), **done, **_hidden_note(page, action)}
+    return {**await _record(sent, action, view), **done, **_hidden_note(page, action)}
 
 
 async def export_har(page: BrowserPage, action: network.ExportHar) -> Json:

@@ -157,7 +157,8 @@ class RequestWait:
 
     name: str
     within_ms: int
-    client_id: str
+    view: "RequestView"
+    """Says what of other requests its error may name."""
     matches: Callable[[RequestRecord], bool]
     until_finished: bool = False
     """True to wait until all of the answer is there."""
@@ -260,7 +261,8 @@ class Traffic:
             arrival.cancel()
 
     def _timeout_error(self, wait: RequestWait, number: int) -> TimedOut:
-        requests = [f"{each.request.method} {each.url(wait.client_id)}" for each in self.since(number)[-_MOST_NAMED:]]
+        known = [each for each in self.since(number) if wait.view.knows(each)]
+        requests = [f"{each.request.method} {each.url(wait.view.client_id)}" for each in known[-_MOST_NAMED:]]
         arm = "" if wait.armed_before_act else ' To arm it before an act: "during": {"action": "click", ...}.'
         return TimedOut(
             f"{wait.name} saw nothing that matches within {wait.within_ms} ms.",

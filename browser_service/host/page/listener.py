@@ -17,7 +17,7 @@ from browser_service.host.page.titles import Titles
 from browser_service.host.recovery.filled_fields import FilledFields
 from browser_service.rules.popups import PopupLimit
 from browser_service.rules.turns import PageQueue
-from browser_service.security.urls import UrlPolicy
+from browser_service.security.urls import UrlPolicy, origin_of
 from shared.events import HostEvent
 from shared.next_calls import next_call
 from shared.quoting import address
@@ -100,9 +100,10 @@ class Listener:
     def _refuse(self, url: str) -> None:
         """Tell the page's holder that the URL policy, or its own token, refused an address."""
         if client_id := self.record.holder_id:
-            token = "" if self.record.may_go(url) else f"your token is for {', '.join(self.record.origins)} (--origin)"
-            why = f": {reason}" if (reason := token or self.policy.refusal(url)) else ""
-            text = f"{self.record.page_id}: {address(url)} may not be opened and was blocked{why}."
+            place, why = address(url), self.policy.refusal(url)
+            if not self.record.may_go(url):  # where others had the page, or what a site hands on, is not for its token
+                place, why = origin_of(url) or BLANK, f"your token is for {', '.join(self.record.origins)} (--origin)"
+            text = f"{self.record.page_id}: {place} may not be opened and was blocked{f': {why}' if why else ''}."
             self.emit(self.record.notice(client_id, text))
 
     def _on_navigated(self, tab: Tab, frame: Frame) -> None:

@@ -12,6 +12,7 @@ from browser_service.host.close import bounded
 from browser_service.host.files import Files, dated
 from browser_service.host.page.record import PageRecord
 from browser_service.host.recording.video import MIME_TYPE, Video, load_encoder
+from browser_service.security.origins import first_outside
 from shared.calls import Call
 from shared.errors import BrowseError, ResourceExhausted, TimedOut, ValidationFailed, field_details
 from shared.events import HostEvent
@@ -33,6 +34,7 @@ class Recording:
     def __init__(self, recorder: "Recorder", call: Call, files: Files, *, fps: int, max_seconds: int) -> None:
         self.client_id = call.client_id
         self.label = call.client_label or "another client"
+        self._origins = tuple(call.origins)
         self._record = recorder.record
         self._page_id = recorder.record.page_id
         self._others = recorder.others
@@ -84,7 +86,7 @@ class Recording:
     async def _first(self, page: Page) -> None:
         size = page.viewport_size or {"width": _LONGEST_SIDE, "height": _LONGEST_SIDE}
         await page.screencast.start(
-            on_frame=self._on_frame,
+            on_frame=lambda frame: self._on_frame(page, frame),
             quality=_JPEG_QUALITY,
             size={"width": min(size["width"], _LONGEST_SIDE), "height": min(size["height"], _LONGEST_SIDE)},
         )
@@ -94,11 +96,14 @@ class Recording:
                 hint=f"Look whether it answers: {next_call('snapshot')}; else {next_call('reload_page')}.",
             )
 
-    def _on_frame(self, frame: ScreencastFrame) -> None:
+    def _on_frame(self, page: Page, frame: ScreencastFrame) -> None:
         if not self.running:
             return
         if self._record.hidden_from(self.client_id):
             self._end("the page became private to somebody else")
+            return
+        if first_outside(self._origins, (each.url for each in page.frames)) is not None:
+            self._end("the page came to another origin")
             return
         self._picture = frame["data"]
         self._has_picture.set()

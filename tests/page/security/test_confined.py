@@ -1,5 +1,7 @@
 """Tests clients whose tokens are for some origins, on a real browser: they try to read and act elsewhere."""
 
+import asyncio
+import threading
 from collections.abc import AsyncIterator
 
 import pytest
@@ -169,6 +171,79 @@ async def test_where_a_page_was_before_is_in_no_log_of_its_requests(
     har = (await shopper.http.get(f"{wire.FILES}/{archive['artifactId']}")).text
     assert (site.url("/shop") in har, bank in har) == (True, False)
     assert len((await agent.call("get_network_log", pageId="s", format="records"))["requests"]) > 1
+
+
+async def test_going_back_to_where_others_had_a_page_tells_no_more_of_it_than_its_origin(
+    shopper: Agent, agent: Agent, site: Site, bank: str
+) -> None:
+    site.page("/shop", "<h1>Shop</h1>")
+    for url in (f"{bank}?pin=4711", site.url("/shop")):
+        await agent.call("goto", pageId="s", url=url)
+    await agent.call("release_page", pageId="s")
+    await shopper.call("claim_page", pageId="s")
+    replies = [(await shopper.reply("go_back", pageId="s")).json()]
+    async with asyncio.timeout(10):
+        while not (told := [notice["text"] for reply in replies for notice in reply["notices"]]):
+            replies.append((await shopper.reply("list_pages")).json())
+    assert f"s: {bank.removesuffix('/bank')} may not be opened and was blocked: your token is for" in told[0]
+    assert leaked(*replies) == []
+    assert "/bank" not in str(replies)
+
+
+async def test_who_waits_for_a_request_is_not_told_where_the_page_went_meanwhile(
+    shopper: Agent, agent: Agent, site: Site, bank: str
+) -> None:
+    url = site.page("/shop", "<h1>Shop</h1>")
+    await agent.call("goto", pageId="anas", url=url)
+    waiting = asyncio.create_task(shopper.reply("wait_for_request", pageId="anas", pattern="**/nothing", timeout=2_500))
+    while not waiting.done():  # for 2.5 s
+        await agent.call("goto", pageId="anas", url=bank)
+        await agent.call("goto", pageId="anas", url=url)
+    error = (await waiting).json()["error"]
+    assert error["code"] in {"TIMEOUT", "FORBIDDEN"}  # the latter if the page is there in that moment
+    assert "/bank" not in str(error)
+
+
+async def test_a_video_ends_where_its_page_comes_elsewhere(shopper: Agent, agent: Agent, site: Site, bank: str) -> None:
+    await shopper.call("goto", pageId="s", url=site.page("/shop", "<h1>Shop</h1>"))
+    await shopper.call("record_video", pageId="s", command="start")
+    await shopper.call("release_page", pageId="s")
+    await agent.call("goto", pageId="s", url=bank)
+    told = ""
+    async with asyncio.timeout(20):
+        while "The video of s is kept" not in told:
+            told = (await shopper.reply("list_pages")).text
+    assert "it ended because the page came to another origin" in told
+
+
+async def test_nothing_is_done_on_a_shared_page_that_is_under_way_elsewhere(
+    shopper: Agent, agent: Agent, site: Site, bank: str
+) -> None:
+    arrives = threading.Event()
+    paid = "<p>Bank one</p><p>Bank two</p><button onclick=\"fetch('/paid')\">Pay</button>"
+    site.page("/bank", Answer(paid, hold=arrives))
+    url = site.page("/shop", f"<a href='{bank}'>bank</a>")
+    await agent.call("goto", pageId="anas", url=url)
+    await agent.call("share_page", pageId="anas", access="act")
+    await agent.call("click", pageId="anas", selector="a")
+    attempts = [asyncio.create_task(shopper.error("click", pageId="anas", selector=each)) for each in ("button", "p")]
+    await asyncio.wait(attempts, timeout=1)
+    arrives.set()
+    for attempt in attempts:
+        error = await attempt
+        assert (error["code"], leaked(error)) == ("FORBIDDEN", [])
+    assert site.counts["/paid"] == 0
+
+
+async def test_an_error_tells_nothing_of_where_its_page_came_meanwhile(
+    shopper: Agent, agent: Agent, site: Site, bank: str
+) -> None:
+    site.page("/bank", "<p>Bank one</p><p>Bank two</p>")
+    url = site.page("/shop", f"<script>setTimeout(() => {{ location = '{bank}' }}, 1500)</script>")
+    await agent.call("goto", pageId="anas", url=url)
+    await agent.call("share_page", pageId="anas", access="act")
+    error = await shopper.error("click", pageId="anas", selector="p")
+    assert (error["code"], leaked(error)) == ("FORBIDDEN", [])
 
 
 async def test_a_client_without_such_a_limit_takes_its_page_anywhere_again(
