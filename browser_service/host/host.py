@@ -181,11 +181,11 @@ class LocalHost:
     async def cancel(self, call_id: str) -> None:
         await self._calls.cancel(call_id)
 
-    async def release(self, client_id: str, before_seq: int) -> None:
+    async def release(self, client_id: str, before_seq: int, *, for_good: bool = False) -> None:
         for entry in self.pages.values():
             if entry.tab is not None:
                 entry.tab.views.pop(client_id, None)
-            if entry.record.ownership.leave(client_id, before_seq):
+            if entry.record.ownership.leave(client_id, before_seq, for_good=for_good):
                 self._log.emit(entry.record.changed())
         self._background.spawn(self.idle_sweep.end_permissions(gone=client_id))
 

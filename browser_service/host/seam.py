@@ -46,8 +46,9 @@ class SessionHost(Protocol):
     async def cancel(self, call_id: str) -> None:
         """Stop a call, also one that has not arrived yet. Idempotent."""
 
-    async def release(self, client_id: str, before_seq: int) -> None:
-        """Release the leases that a client has not used since `before_seq`, in the front's order. Idempotent."""
+    async def release(self, client_id: str, before_seq: int, *, for_good: bool = False) -> None:
+        """Release the leases that a client has not used since `before_seq`, in the front's order: `for_good` also
+        those that it keeps by a hold. Idempotent."""
 
     async def answer(self, request_id: str, answer: Answer) -> bool:
         """Take a person's answer to a request, and return whether that was still open."""

@@ -145,14 +145,18 @@ class Ownership:
         self.left_by = left_by
         self._page.free()
 
-    def leave(self, client_id: str, before_seq: int) -> bool:
+    def leave(self, client_id: str, before_seq: int, *, for_good: bool = False) -> bool:
         """Mark the lease of a client that left, unless it was used since `before_seq`; return whether anything changed.
 
-        The lease lapses at once unless a hold or privacy keeps it."""
+        The lease lapses at once unless privacy keeps it, or a hold of a client that may come back."""
         lease = self.lease
-        if lease is None or lease.client_id != client_id or lease.seq >= before_seq or lease.client_left:
+        if lease is None or lease.client_id != client_id or lease.seq >= before_seq:
+            return False
+        if lease.client_left and not (for_good and lease.kept_s):
             return False
         lease.client_left = True
+        if for_good:
+            lease.kept_until = -inf
         if self._page.lapsed:
             self.free()
             if self.lease is None:

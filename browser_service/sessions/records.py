@@ -223,7 +223,8 @@ class Sessions:
             f"There is no session {session_id!r}.",
             hint=f'Did you mean "{similar[0]}"?'
             if similar
-            else f'Leave sessionId out for the shared login, "{DEFAULT_SESSION}".',
+            else f"It can be made: {next_call('create_session', session_id=session_id)}. The shared login is "
+            f'"{DEFAULT_SESSION}".',
             details={"sessionId": session_id},
         )
 

@@ -90,9 +90,9 @@ class Administration:
         log.info("a client was forgotten", **removed)
         return removed
 
-    async def _release_all(self, client_id: str) -> None:
+    async def _release_all(self, client_id: str, *, for_good: bool = False) -> None:
         self.work.forget_client(client_id)
-        await self.host_calls.release(client_id)
+        await self.host_calls.release(client_id, for_good=for_good)
 
     def _sharing(self, token_id: str) -> set[str]:
         """Return those who share the token of that id, if it has a name, and have pages or work."""
@@ -107,7 +107,7 @@ class Administration:
             with contextlib.suppress(BrowseError):  # it has just ended, or its host is gone
                 await self.host_calls.cancel(record.client_id, record.call_id)
         for client_id in client_ids:
-            await self._release_all(client_id)
+            await self._release_all(client_id, for_good=True)
 
     def _end_streams(self) -> None:
         """End all streams: clients that may listen reconnect before they count as gone."""

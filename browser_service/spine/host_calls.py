@@ -87,9 +87,9 @@ class HostCalls:
         record.cancel.request()
         await self.host.cancel(str(CallKey(record.client_id, record.call_id)))
 
-    async def release(self, client_id: str) -> None:
-        """Release the leases that the client does not use from now on."""
-        await self.host.release(client_id, next(self._seq))
+    async def release(self, client_id: str, *, for_good: bool = False) -> None:
+        """Release the leases that the client does not use from now on; holds keep some, unless it is gone for good."""
+        await self.host.release(client_id, next(self._seq), for_good=for_good)
 
     @asynccontextmanager
     async def _within_limits(self, task: HostTask) -> AsyncIterator[None]:

@@ -48,8 +48,8 @@ class JsonCarrier:
     async def cancel(self, call_id: str) -> None:
         await self._host.cancel(call_id)
 
-    async def release(self, client_id: str, before_seq: int) -> None:
-        await self._host.release(client_id, before_seq)
+    async def release(self, client_id: str, before_seq: int, *, for_good: bool = False) -> None:
+        await self._host.release(client_id, before_seq, for_good=for_good)
 
     async def answer(self, request_id: str, answer: Answer) -> bool:
         return await self._host.answer(request_id, through_json(answer))
@@ -94,8 +94,8 @@ class UnreliableCarrier(JsonCarrier):
     async def open(self, spec: SessionSpec) -> None:
         await self._sent(lambda: super(UnreliableCarrier, self).open(spec))
 
-    async def release(self, client_id: str, before_seq: int) -> None:
-        await self._sent(lambda: super(UnreliableCarrier, self).release(client_id, before_seq))
+    async def release(self, client_id: str, before_seq: int, *, for_good: bool = False) -> None:
+        await self._sent(lambda: super(UnreliableCarrier, self).release(client_id, before_seq, for_good=for_good))
 
     async def answer(self, request_id: str, answer: Answer) -> bool:
         return await self._sent(lambda: super(UnreliableCarrier, self).answer(request_id, answer))

@@ -214,6 +214,22 @@ async def test_revoking_a_token_frees_the_work_that_was_claimed_with_it(service:
         assert (await agent.call("claim_work", key="ticket/9"))["yours"]
 
 
+async def test_revoking_a_token_frees_the_pages_that_were_held_with_it(service: RunningService, agent: Agent) -> None:
+    async with sharing(service, await token_for(service, "holder"), "chat-1") as one:
+        await one.call("open_page", pageId="held-long")
+        await one.call("hold_page", pageId="held-long", reason="mine", minutes=30)
+        assert (await agent.error("claim_page", pageId="held-long"))["code"] == "PAGE_OWNED"
+        await service.parts.administration.revoke_named("holder")
+        await agent.call("claim_page", pageId="held-long")
+        await agent.call("close_page", pageId="held-long")
+
+
+async def test_a_token_for_a_session_that_is_not_there_is_told_how_to_make_it(service: RunningService) -> None:
+    async with limited(service, "early", session="early-box") as early:
+        hint = (await early.error("open_page"))["hint"]
+        assert 'create_session {"sessionId": "early-box"}' in hint
+
+
 async def test_pages_are_counted_for_all_that_share_a_token_and_for_calls_at_once(
     service: RunningService, agent: Agent
 ) -> None:
