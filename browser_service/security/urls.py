@@ -126,8 +126,12 @@ class UrlPolicy:
         return [*metadata_patterns(), *own, *(f"{name}:{port}" for port in ports for name in _LOOPBACK_NAMES)]
 
     def check_server(self, place: str) -> None:
-        """Check host:port of a proxy. Raises Forbidden for one that lies where no page may go."""
-        self._check_host(f"http://{place}", place)
+        """Check host:port of a proxy. Raises Forbidden for one that lies where no page may go, or where nothing may be
+        sent."""
+        self._check_host(url := f"http://{place}", place)
+        at = web_address(url)
+        if reason := self.refusal_of_host(at.host, at.port):
+            raise Forbidden(f"{place} is no proxy for a session: {reason}.", hint="Choose another one, or none.")
 
     def refusal_of_host(self, host: str, port: int) -> str:
         """Return why nothing is sent to a host, of which no more is known; "" if that is permitted."""

@@ -32,6 +32,7 @@ _WHAT: Final = {
     "--no-cookies": "it has nothing to do with cookies",
     "--toolset": "its toolsets lack this tool",
 }
+_COOKIES: Final = frozenset({"cookie", "set-cookie"})
 _WITHOUT: Final = frozenset({"--read-only", "--no-scripting", "--no-cookies"})
 _KEYS: Final = "browse-together token create --name NAME"
 
@@ -159,6 +160,9 @@ class Policy:
         rule = caller.limits.rule_against(action)
         if not rule and not caller.limits.scripting and any(map(_is_script, action.named_urls)):
             rule = "--no-scripting"
+        gives_cookies = not _COOKIES.isdisjoint(map(str.lower, action.given_headers))
+        if not rule and gives_cookies and caller.limits.cookies == "none":
+            rule = "--no-cookies"
         if rule:
             raise _refused(caller, f"{action.name()} is not allowed to this token: {_WHAT[rule]}", rule)
 

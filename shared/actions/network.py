@@ -72,6 +72,10 @@ class MockResponse(PageAction):
     content_type: str = Field(default="application/json", description="Content-Type.")
     delay: int = Field(default=0, ge=0, le=60_000, description="Milliseconds before the answer.")
 
+    @property
+    def given_headers(self) -> dict[str, str]:
+        return self.headers or {}
+
     def response_headers(self) -> dict[str, str]:
         """Return the response's headers, with `content_type` unless only `headers` has a type. No cache stores the
         response, because other pages of the site would get it from there, unless `headers` says so."""
@@ -134,6 +138,10 @@ class SetSessionHeaders(SessionAct):
 
     headers: Headers = Field(description="Names and values.")
 
+    @property
+    def given_headers(self) -> dict[str, str]:
+        return self.headers
+
     def narrower_calls(self) -> str:
         return (
             f"{next_call('set_extra_headers', page_id='...', headers={...})} is for one page; "
@@ -155,6 +163,10 @@ class SetExtraHeaders(PageAction):
 
     headers: Headers = Field(description="Names and values.")
     affect_others: bool = Field(default=False, description="Set a session's although others hold pages there.")
+
+    @property
+    def given_headers(self) -> dict[str, str]:
+        return self.headers
 
     def for_session(self) -> SessionAct | None:
         given = {"sessionId": self.session_id, "headers": self.headers, "affectOthers": self.affect_others}

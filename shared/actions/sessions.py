@@ -65,6 +65,11 @@ class CreateSession(Action):
     own_browser: bool = Field(default=False, description="A browser of its own: nothing there touches the shared one.")
     headless: bool | None = Field(default=None, description="true: without windows.")
 
+    @property
+    def named_urls(self) -> tuple[str, ...]:
+        """Return where its proxy is, which sees all that its pages send."""
+        return (self.proxy.server,) if self.proxy is not None else ()
+
 
 class GetSession(Action):
     """Get what a session is: owner, options, when it was made and last used, its pages, calls and errors."""

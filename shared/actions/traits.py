@@ -277,6 +277,11 @@ class Traits(BaseModel):
         return (self.requested_url,) if self.requested_url is not None else ()
 
     @property
+    def given_headers(self) -> Mapping[str, str]:
+        """Return the headers that the browser is to send, or to take for those of an answer."""
+        return {}
+
+    @property
     def typed_text(self) -> str:
         """Return the text whose characters the call presses as keys."""
         return ""

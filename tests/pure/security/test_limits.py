@@ -126,6 +126,21 @@ def test_what_is_refused_is_refused_however_deep_it_is_carried() -> None:
 @pytest.mark.parametrize(
     "body",
     [
+        {"action": "set_extra_headers", "headers": {"COOKIE": "sid=1"}},
+        {"action": "set_extra_headers", "sessionId": "s", "headers": {"Cookie": "sid=1"}},
+        {"action": "mock_response", "pattern": "*", "headers": {"Set-Cookie": "sid=1"}},
+    ],
+    ids=str,
+)
+def test_a_token_without_cookies_gives_none_by_headers(body: Json) -> None:
+    assert refused(caller(cookies="none"), catalogue.parse(body)) == "--no-cookies"
+    assert refused(caller(), catalogue.parse(body)) == ""
+    assert refused(caller(cookies="none"), catalogue.parse({**body, "headers": {"X-Cookie": "a"}})) == ""
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
         {"action": "goto", "url": "https://evil.example/"},
         {"action": "goto", "url": "http://shop.example/"},
         {"action": "goto", "url": "https://shop.example.evil.example/"},
@@ -148,6 +163,8 @@ def test_what_is_refused_is_refused_however_deep_it_is_carried() -> None:
         {"action": "mock_response", "pattern": "https://evil.example/https://shop.example/"},
         {"action": "add_init_script", "script": "1"},
         {"action": "add_init_script", "script": "1", "sessionId": "s"},
+        {"action": "create_session", "proxy": {"server": "http://evil.example:3128"}},
+        {"action": "create_session", "proxy": {"server": "socks5://shop.example:1080"}},
         {"action": "batch", "steps": [{"action": "goto", "url": "https://evil.example/"}]},
         {"action": "wait_for_response", "url": "*", "during": {"action": "goto", "url": "https://evil.example/"}},
     ],

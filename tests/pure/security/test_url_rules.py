@@ -2,6 +2,7 @@
 
 import re
 import time
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -104,6 +105,15 @@ def test_what_is_denied_is_denied_though_it_is_allowed_too() -> None:
     assert policy.permits("https://shop.example/")
     assert not policy.permits("https://shop.example/admin")
     assert not policy.permits("https://other.example/")
+
+
+def test_a_proxy_that_a_session_chooses_lies_where_requests_may_go() -> None:
+    rules = UrlRules(denied=(url_rule("*.evil.example"), url_rule("https://shop.example/admin")), for_requests=True)
+    policy = UrlPolicy(rules=rules)
+    policy.check_server("shop.example:3128")
+    with pytest.raises(Forbidden, match="BROWSE_URL_BLACKLIST"):
+        policy.check_server("proxy.evil.example:3128")
+    UrlPolicy(rules=replace(rules, for_requests=False)).check_server("proxy.evil.example:3128")
 
 
 def test_rules_hold_for_a_blob_of_a_site_and_for_no_blank_page() -> None:
