@@ -82,7 +82,11 @@ class Found(NamedTuple):
     def article(self, text: str) -> Article:
         """Make an article of the text without secrets."""
         found = text.split(_BETWEEN) if text else []
-        levels, texts = [int(block[0]) for block in found], [block[1:] for block in found]
+        levels = [int(block[0]) for block in found]
+        # A heading is one line also where the page and Python differ in what breaks one.
+        texts = [
+            " ".join(block[1:].split()) if level else block[1:] for level, block in zip(levels, found, strict=True)
+        ]
         blocks = [f"{'#' * level} {text}" if level else text for level, text in zip(levels, texts, strict=True)]
         main = sum(len(block) + 1 for block in blocks[: self.start])
         return Article(blocks, [*_sections(levels, texts)], main, self.is_cut)
