@@ -222,6 +222,8 @@ class Told:
 
     done: dict[str, set[str]] = field(default_factory=lambda: {page_id: set() for page_id in PAGES})
     refused: dict[str, set[str]] = field(default_factory=lambda: {page_id: set() for page_id in PAGES})
+    unknown: dict[str, set[str]] = field(default_factory=lambda: {page_id: set() for page_id in PAGES})
+    """Holds what ran while the page became private to another: its outcome is not told."""
 
 
 REFUSALS: Final = {"PAGE_OWNED", "FORBIDDEN", "TIMEOUT"}
@@ -243,8 +245,9 @@ async def _busy(world: World, who: int, dice: random.Random, told: Told) -> None
             case _:
                 expression = f"new Promise(done => setTimeout(() => done(log.push('{mark}')), {dice.randrange(60)}))"
                 code = await world.call(who, "evaluate_script", pageId=page_id, expression=expression)
-                assert code in {"ok", *REFUSALS}, code
-                (told.done if code == "ok" else told.refused)[page_id].add(mark)
+                assert code in {"ok", "UNKNOWN_OUTCOME", *REFUSALS}, code
+                heard = {"ok": told.done, "UNKNOWN_OUTCOME": told.unknown}.get(code, told.refused)
+                heard[page_id].add(mark)
                 if PAGES[page_id] == "closed" and who != 1:
                     assert code in {"FORBIDDEN", "PAGE_OWNED"}, code  # the latter where it is private
 
@@ -262,4 +265,4 @@ async def test_eight_gateways_at_once_lose_no_reply_and_no_page_gets_what_was_re
         for page_id in PAGES:
             log = await world.log_of(page_id)
             assert len(log) == len(set(log))
-            assert set(log) == told.done[page_id], page_id
+            assert set(log) - told.unknown[page_id] == told.done[page_id], page_id
