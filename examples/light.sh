@@ -8,6 +8,7 @@ set -euo pipefail
 home=$1 light=$2
 
 coproc BROWSER { exec mcp-gateway --transport jsonl; }
+gateway=$BROWSER_PID # bash forgets it when the gateway has ended
 
 hear() { IFS= read -r -t 60 reply <&"${BROWSER[0]}"; }
 
@@ -44,4 +45,4 @@ fi
 call close_page '{"pageId":"light"}'
 
 echo '{"type":"quit"}' >&"${BROWSER[1]}"
-wait "$BROWSER_PID"
+wait "$gateway"
