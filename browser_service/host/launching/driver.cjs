@@ -1,8 +1,10 @@
 // Has Playwright's driver send pages one script, whichever document it is for. It writes the number of the document
 // into the script, by which Chromium takes it for another each time, and compiles its 330 KB again: 12 to 16 ms of a
 // document's 60. The little script by which it calls that one is sent beside it, and not after it. And each message goes
-// to the browser, and to us, in one piece: its end, or its length before it, would wake them once more. Where the driver
-// has not what is replaced here, it is left as it is.
+// to the browser, and to us, in one piece: its end, or its length before it, would wake them once more.
+//
+// A driver also starts without what only Playwright's other commands need, above all its own MCP server with all of its
+// schemas: a third of the processor time of its start. Where the driver has not what is replaced here, it is left as it is.
 'use strict';
 const Module = require('node:module');
 
@@ -25,21 +27,51 @@ const CHANGES = [
     'this._pipeWrite.cork(); this._pipeWrite.write(dataLength); this._pipeWrite.write(data); this._pipeWrite.uncork();',
   ],
 ];
+const LEAN = [
+  [
+    'libCli: () => program_exports,',
+    'libCli: () => ({ decorateProgram: program => program.command("run-driver").action(() => runDriver()) }),',
+  ],
+  ['libCliTestStub: () => programWithTestStub_exports,', 'libCliTestStub: () => ({ decorateProgram() {} }),'],
+  ['init_program3();\n    init_programWithTestStub();', ''],
+  ['init_tools2();\n    init_userAgent();', 'init_driver();\n    init_userAgent();'],
+];
+const UNUSED = ['\n// node_modules/zod/', '\n// packages/playwright-core/src/utilsBundle.ts'];
 
-const changed = source => {
-  for (const [text, other] of CHANGES) {
-    const parts = source.split(text);
-    if (parts.length !== 2) return null;
-    source = parts.join(other);
-  }
-  return source;
+const changed = (source, changes) => {
+  const places = changes.map(([text, other]) => ({ at: source.indexOf(text), text, other }));
+  if (places.some(({ at, text }) => at < 0 || source.includes(text, at + 1))) return null;
+  let end = 0;
+  const parts = places.sort((one, next) => one.at - next.at).flatMap(({ at, text, other }) => {
+    const kept = source.slice(end, at);
+    end = at + text.length;
+    return [kept, other];
+  });
+  return [...parts, source.slice(end)].join('');
 };
 
+const withoutUnused = source => {
+  const [from, to] = [source.indexOf(UNUSED[0]), source.lastIndexOf(UNUSED[1])];
+  return from > 0 && to > from ? source.slice(0, from) + source.slice(to) : source;
+};
+
+const isDriver = process.argv[2] === 'run-driver';
 const compile = Module.prototype._compile;
+let isLean = false;
 Module.prototype._compile = function (source, filename, ...rest) {
-  if (!/[\\/]coreBundle\.js$/.test(filename)) return compile.call(this, source, filename, ...rest);
-  Module.prototype._compile = compile;
-  return compile.call(this, changed(source) ?? source, filename, ...rest);
+  const run = text => compile.call(this, text, filename, ...rest);
+  const [, bundle] = /[\\/](core|utils)Bundle\.js$/.exec(filename) ?? [];
+  if (bundle !== 'core') return run(bundle && isLean ? withoutUnused(source) : source);
+  const lean = isDriver ? changed(source, [...CHANGES, ...LEAN]) : null;
+  try {
+    isLean = lean !== null;
+    if (isLean) return run(lean);
+  } catch { // what was left out is needed after all
+    for (const file of Object.keys(require.cache)) if (file.endsWith('utilsBundle.js')) delete require.cache[file];
+  } finally {
+    isLean = false;
+  }
+  return run(changed(source, CHANGES) ?? source);
 };
 
-module.exports = {CHANGES};
+module.exports = { CHANGES, LEAN, UNUSED };
