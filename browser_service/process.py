@@ -30,6 +30,7 @@ from browser_service.store.journal import JOURNAL_FILE
 from browser_service.store.journal_file import NewerJournal, check_version
 from client import certificates, config_place, environment, ports
 from shared import open_files
+from shared.absent import CRYPTOGRAPHY, RICH, absent
 from shared.errors import ServiceUnavailable
 from shared.patience import MAX_HEAD_BYTES
 from shared.secret import ensure_secret
@@ -194,7 +195,8 @@ async def _run(settings: Settings, listener: socket.socket, port: int, url: str)
 
 def _application(settings: Settings, early: "asyncio.Task[driver.Started] | None") -> "FastAPI":
     check_rules(settings)
-    from browser_service.app import browser_host, create_app  # noqa: PLC0415 - most of a start is this import
+    with absent(RICH, CRYPTOGRAPHY):
+        from browser_service.app import browser_host, create_app  # noqa: PLC0415 - most of a start is this import
 
     return create_app(settings, make_host=partial(browser_host, early=early))
 

@@ -14,10 +14,10 @@ from client.instance import Autostart
 from mcp_gateway import tools
 from mcp_gateway.jsonrpc import Message
 from mcp_gateway.settings import Settings, begin_service
+from mcp_gateway.spared import spared
 from mcp_gateway.stdio.early import EarlyServer
 from mcp_gateway.transports.settings import NotUsable, TransportSettings
 from shared import variables
-from shared.absent import HTTPX_COMMAND, RICH, absent
 from shared.instructions import instructed
 from shared.json_lines.lines import Lines
 from shared.json_lines.messages import ready
@@ -37,7 +37,7 @@ def run(early: EarlyServer | None, flags: Mapping[str, str] = _NO_FLAGS) -> None
         early.offer(prepared.listed(), prepared.instructions)
     host = _announce(settings, transports, limits) if "jsonl" in transports.transport else early
     autostart = prepared.autostart()
-    with absent(HTTPX_COMMAND, RICH):
+    with spared():
         from mcp_gateway.transports.serving import serve  # noqa: PLC0415 - the SDK takes 0.4 s: list and start go first
 
     gc.freeze()

@@ -3,6 +3,10 @@
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
+from importlib import import_module
+from importlib.machinery import ModuleSpec
+from importlib.util import find_spec, module_from_spec
 from types import ModuleType
 from typing import Final, cast
 
@@ -27,3 +31,27 @@ def absent(*names: str) -> Iterator[None]:
     finally:
         for name in missing:
             del sys.modules[name]
+
+
+def apart(*packages: str) -> None:
+    """Have modules of these packages imported without what the packages bring along for those who want all of them.
+    The rest comes as soon as it is asked for. A package is named after the one that it is in."""
+    for name in packages:
+        if name not in sys.modules and (spec := find_spec(name)) is not None:
+            sys.modules[name] = module = module_from_spec(spec)
+            vars(module)["__getattr__"] = partial(_late, module, spec)
+            parent, _, own_name = name.rpartition(".")
+            if parent:
+                setattr(sys.modules[parent], own_name, module)
+
+
+def _late(module: ModuleType, spec: ModuleSpec, name: str) -> object:
+    """Return what a package has not been asked for before: a module in it, or else what it makes of them all."""
+    if name.startswith("__"):
+        raise AttributeError(name)
+    if find_spec(f"{spec.name}.{name}") is not None:
+        return import_module(f"{spec.name}.{name}")
+    vars(module).pop("__getattr__", None)
+    if spec.loader is not None:
+        spec.loader.exec_module(module)
+    return getattr(module, name)

@@ -47,7 +47,7 @@ def test_a_driver_starts_without_what_it_does_not_need_and_whole_where_it_is_ano
     changed.write_text(changed.read_text(encoding="utf-8").replace(text, other, 1), encoding="utf-8")
     says = tmp_path / "says.cjs"
     says.write_text(SAYS_IF_WHOLE % (package / "lib" / "utilsBundle.js").as_posix(), encoding="utf-8")
-    command = [NODE, "--require", SAME_SCRIPT, "--require", says, package / "cli.js", "run-driver"]
+    command = [NODE, "--require", str(SAME_SCRIPT), "--require", str(says), str(package / "cli.js"), "run-driver"]
     first = {"id": 1, "guid": "", "method": "initialize", "params": {"sdkLanguage": "python"}, "metadata": {}}
     question = json.dumps(first).encode()
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
