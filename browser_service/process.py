@@ -24,6 +24,8 @@ from filelock import FileLock, Timeout
 from uvicorn.loops.auto import auto_loop_factory
 
 from browser_service.host.launching import driver
+from browser_service.host.launching.executables import ask_early
+from browser_service.host.launching.options import LaunchOptions
 from browser_service.observability.logging import configure
 from browser_service.settings import Settings
 from browser_service.store.journal import JOURNAL_FILE
@@ -171,7 +173,7 @@ def _serve(settings: Settings, listener: socket.socket, port: int, url: str) -> 
 async def _run(settings: Settings, listener: socket.socket, port: int, url: str) -> None:
     """Start the driver, and beside it, in a thread, all that serves; then serve until the end. Raises CannotStart."""
     is_warm = settings.min_instances > 0 or settings.cdp_url is not None
-    early = asyncio.create_task(driver.start_driver()) if is_warm else None
+    early = asyncio.create_task(_start_driver(settings)) if is_warm else None
     app = await asyncio.to_thread(_application, settings, early)
     from browser_service.http import metrics_port  # noqa: PLC0415 - as in `_application`, which has imported it
 
@@ -191,6 +193,14 @@ async def _run(settings: Settings, listener: socket.socket, port: int, url: str)
     if not server.started:
         failure = app.state.start_failed
         raise CannotStart(f"The service could not start: {failure or 'see the log above.'}") from failure
+
+
+async def _start_driver(settings: Settings) -> driver.Started:
+    started = await driver.start_driver()
+    if settings.browser_type == "chromium" and settings.headless and settings.cdp_url is None:
+        options = LaunchOptions(settings.profile_dir, settings.browser_type, settings.executable_path)
+        ask_early(started[0], options)
+    return started
 
 
 def _application(settings: Settings, early: "asyncio.Task[driver.Started] | None") -> "FastAPI":

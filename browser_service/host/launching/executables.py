@@ -46,6 +46,8 @@ _PLATFORMS: Final = {
 }
 """Chromium's user agent says this and no more of a machine."""
 _VERSION_WITHIN_S: Final = 5
+_asked: Final = dict[Path, "asyncio.Future[str]"]()
+"""Has what browsers that will be started are asked for already."""
 
 
 def browser_type(playwright: "Playwright", engine: str) -> "BrowserType":
@@ -88,13 +90,21 @@ def is_installed(playwright: "Playwright", engine: str) -> bool:
     return Path(browser_type(playwright, engine).executable_path).exists()
 
 
+def ask_early(playwright: "Playwright", options: LaunchOptions) -> None:
+    """Ask the browser that will be started for its version, while other things are waited for."""
+    with contextlib.suppress(BrowserLaunchFailed):  # its start will say so
+        executable = find_executable(playwright, options)
+        _asked[executable] = asyncio.get_running_loop().run_in_executor(None, _version_line, executable)
+
+
 async def user_agent(executable: Path) -> str | None:
     """Return the user agent that this Chromium has with windows, or None if it is not known.
 
     Without windows it would say HeadlessChrome, and sites would take it for another browser than the one that signed
     in.
     """
-    version = await asyncio.to_thread(_version_line, executable)
+    early = _asked.pop(executable, None)
+    version = await (early or asyncio.to_thread(_version_line, executable))
     number = re.search(r"(\d+)\.\d+\.\d+\.\d+", version)
     platform = _PLATFORMS.get(sys.platform)
     if number is None or platform is None:

@@ -12,7 +12,7 @@ from playwright.async_api import async_playwright
 from uvicorn.loops.auto import auto_loop_factory
 
 from browser_service.host.launching.driver import start_driver
-from browser_service.host.launching.executables import find_executable
+from browser_service.host.launching.executables import ask_early, find_executable, user_agent
 from browser_service.host.launching.options import CHROMIUM_ARGS, UNWANTED_ARGS, LaunchOptions
 from shared.errors import BrowserLaunchFailed
 from tests.support import processes
@@ -128,6 +128,21 @@ def _switches(process: psutil.Process) -> dict[str, list[str]]:
         if name.startswith("--"):
             found.setdefault(name, []).append(value)
     return found
+
+
+async def test_a_browser_that_was_asked_early_for_its_version_is_asked_again_at_its_next_start(tmp_path: Path) -> None:
+    """It may be another one by then."""
+    script, asked = tmp_path / "chromium", tmp_path / "asked"
+    version = f"echo $1 >> '{asked}'; echo Chromium $(wc -l < '{asked}').0.0.0"
+    script.write_text(f"#!/bin/sh\n{version}\n")
+    script.chmod(0o700)
+    async with async_playwright() as playwright:
+        ask_early(playwright, LaunchOptions(Path(), executable=tmp_path / "nowhere"))
+        ask_early(playwright, LaunchOptions(Path(), executable=script))
+        await become(asked.exists)
+        agents = [await user_agent(script), await user_agent(script)]
+    assert [re.findall(r"Chrome/(\d+)", str(agent)) for agent in agents] == [["1"], ["2"]]
+    assert asked.read_text() == "--version\n" * 2
 
 
 def test_a_driver_that_ended_before_anything_was_said_to_it_gives_the_clear_error(
