@@ -206,7 +206,8 @@ class Screencast:
         picture, state, now = self._picture, self._state(), self._seq
         if view.masked and picture is not None:
             picture = await self._without_secrets(picture, view)
-            state = "hidden" if self._masked.hidden else state
+            # Of what a dialog has stopped nothing is known any more: it is the dialog that keeps the picture back.
+            state = "hidden" if self._masked.hidden and self._record.dialog is None else state
         act = self._shown_act()
         return Frame(
             page_id=self._record.page_id,

@@ -139,6 +139,18 @@ async def test_who_may_not_see_secrets_sees_a_black_box_over_a_field_that_has_th
     await until(service, "form", lambda frame: black_at(frame, *places) == [False, False, False], MASKED)
 
 
+async def test_of_a_page_that_asks_it_is_not_said_that_it_hides_a_password(
+    service: RunningService, agent: Agent, site: Site
+) -> None:
+    await agent.call("goto", pageId="asks", url=site.page("/asks", "<input type=password value=x>"))
+    await service.window("asks").evaluate("document.documentElement.style.zoom = 2")
+    await until(service, "asks", lambda frame: frame.state == "hidden", MASKED)
+    await agent.call("evaluate_script", pageId="asks", expression="void setTimeout(() => alert('now'))")
+    frame = await until(service, "asks", lambda frame: frame.dialog, MASKED)
+    assert (frame.state, frame.picture) == ("live", None)
+    await agent.call("handle_dialog", pageId="asks", accept=True)
+
+
 async def test_who_may_not_see_secrets_gets_no_picture_of_the_document_before(
     service: RunningService, agent: Agent, site: Site
 ) -> None:
