@@ -136,13 +136,10 @@ class ServiceClient:
             raise unavailable.not_started(self.url, problem, log)
 
     def cancel(self, call_id: str) -> None:
-        """Cancel a call in the service, in a task of its own, because the current one is being cancelled. Once this is
-        closed the service has seen that already."""
-        if self.http.is_closed:
-            return
-        task = asyncio.create_task(self._cancel(call_id))
-        self._background.add(task)
-        task.add_done_callback(self._background.discard)
+        """Cancel a call in the service, in a task of its own, because the current one is being cancelled."""
+        if not self.http.is_closed:  # else the service knows
+            self._background.add(task := asyncio.create_task(self._cancel(call_id)))
+            task.add_done_callback(self._background.discard)
 
     async def resolve(self, request_id: str, resolution: Mapping[str, str]) -> Failure | None:
         """Answer a request to a person for the one in this client's chat; the first answer counts. Returns the
