@@ -2,20 +2,24 @@
 and in a window for the programs of its person too: what one copies there, another would paste."""
 
 from collections.abc import Awaitable, Callable
-from typing import Final, NamedTuple
+from typing import Annotated, Final, NamedTuple
 
 from playwright.async_api import ElementHandle, Locator
+from pydantic import StringConstraints
 
 from browser_service.host import results
 from browser_service.host.elements.frames import origin_of_frame
 from browser_service.host.elements.locators import none_if_gone
 from browser_service.host.scripts import script
 from browser_service.rules.bounded import Bounded
+from shared.actions.arguments import LONG_TEXT
 
 _LISTEN: Final = script("copied")
 _HEARD: Final = results.bounded("heard => heard()")
 _MOST_CLIENTS: Final = 200
 _MOST_CHARACTERS: Final = 20_000_000
+_Text = Annotated[str, StringConstraints(max_length=LONG_TEXT)]
+"""Is what `paste` takes, whatever a page makes of our script."""
 
 
 class Copied(NamedTuple):
@@ -43,14 +47,15 @@ class Clipboards:
     async def copy(
         self, client_id: str, element: Locator | ElementHandle, press_keys: Callable[[], Awaitable[None]]
     ) -> Copied | None:
-        """Press the keys that copy, and keep what they copied; None if that was nothing."""
+        """Press the keys that copy, and keep what they copied; None if that was nothing. Raises BadResult for what no
+        script of ours tells."""
         handle = element if isinstance(element, ElementHandle) else await element.element_handle()
         frame = await handle.owner_frame()
         origin = origin_of_frame(frame) if frame is not None else ""
         listening = await handle.evaluate_handle(_LISTEN)
         await press_keys()
         heard = await none_if_gone(listening.evaluate(_HEARD))
-        text, html = results.read(tuple[str, str | None], heard) if heard is not None else ("", None)
+        text, html = results.read(tuple[_Text, _Text | None], heard) if heard is not None else ("", None)
         if not text and not html:
             return None
         self._copied[client_id] = copied = Copied(text, html, origin)

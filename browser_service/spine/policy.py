@@ -160,8 +160,11 @@ class Policy:
         rule = caller.limits.rule_against(action)
         if not rule and not caller.limits.scripting and any(map(_is_script, action.named_urls)):
             rule = "--no-scripting"
-        gives_cookies = not _COOKIES.isdisjoint(map(str.lower, action.given_headers))
-        if not rule and gives_cookies and caller.limits.cookies == "none":
+        if (
+            not rule
+            and caller.limits.cookies == "none"
+            and any(each.lower() in _COOKIES for each in action.given_headers)
+        ):
             rule = "--no-cookies"
         if rule:
             raise _refused(caller, f"{action.name()} is not allowed to this token: {_WHAT[rule]}", rule)

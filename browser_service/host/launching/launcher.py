@@ -297,4 +297,4 @@ class Launcher:
             await bounded(browser.close() if browser is not None else context.close())
         await asyncio.to_thread(end_all, processes)  # one that is left keeps the profile locked
         if context is not None and not self.attached:
-            await asyncio.to_thread(self.profile.forget_tabs)
+            await asyncio.to_thread(self.profile.forget_traces)

@@ -19,7 +19,7 @@ from shared.model import Json
 
 _MARK: Final = "handed-over.json"
 """This file lies in the profile from before the window opens until our browser has the cookies that it left."""
-_TABS: Final = ("Sessions", "Sessions_Encrypted", "shared_proto_db", "History", "History-journal")
+_TRACES: Final = ("Sessions", "Sessions_Encrypted", "shared_proto_db", "History", "History-journal")
 """Are where Chromium keeps what is in the tabs, and in the fields of their pages, to open them again, and the addresses
 and names of downloads. It keeps no history of visits."""
 _CONTINUE_WHERE_LEFT_OFF: Final = 1
@@ -71,17 +71,17 @@ class Profile:
         if engine == "chromium":
             self.has_session_cookies = await self.reclaim()
             self._keep_nothing_typed()
-            self.forget_tabs()
+            self.forget_traces()
             if not self._is_lent and self._continues_sessions:
                 # after a sudden end the browser must not restore a login that was ended since
                 self._set("restore_on_startup", None)
 
-    def forget_tabs(self) -> None:
+    def forget_traces(self) -> None:
         """Remove what a browser that has ended kept of its tabs, of what was typed in them, and of downloads."""
-        for path in (self.directory / "Default" / name for name in _TABS):
-            if path.is_file():
-                path.unlink(missing_ok=True)
+        for path in (self.directory / "Default" / name for name in _TRACES):
             shutil.rmtree(path, ignore_errors=True)
+            with contextlib.suppress(OSError):  # it was a folder, or there is none, or another program has it open
+                path.unlink()
 
     def set_aside(self) -> None:
         """Set it aside, because no browser starts on it."""
@@ -163,7 +163,7 @@ class Profile:
         return self._startup().get("restore_on_startup") == _CONTINUE_WHERE_LEFT_OFF
 
     def _continue_sessions(self) -> None:
-        self.forget_tabs()
+        self.forget_traces()
         self._set("restore_on_startup", _CONTINUE_WHERE_LEFT_OFF)
 
     def _startup(self) -> Json:

@@ -1,15 +1,19 @@
 // Listens to what is copied or cut next, and returns a function that returns its text and its HTML: what the page's own
-// handler gives, or else what is selected.
+// handler gives, or else what is selected. Of what is for a secret nothing is copied: pasted elsewhere it would be read.
+import {isSecret, secretsIn} from "./secret_field.js";
+
 const MOST = 1000000;
 
 const selected = field => {
   if (field?.localName === 'input' || field?.localName === 'textarea') {
-    if (field.type === 'password' || field.selectionStart === null) return ['', null];
+    if (isSecret(field) || field.selectionStart === null) return ['', null];
     return [field.value.slice(field.selectionStart, field.selectionEnd), null];
   }
   const selection = (field?.ownerDocument || document).getSelection();
-  const box = document.implementation.createHTMLDocument().body;
-  if (selection.rangeCount) box.append(selection.getRangeAt(0).cloneContents());
+  if (!selection.rangeCount) return ['', null];
+  const range = selection.getRangeAt(0), box = document.implementation.createHTMLDocument().body;
+  if (secretsIn(range.commonAncestorContainer).some(secret => range.intersectsNode(secret))) return ['', null];
+  box.append(range.cloneContents());
   return [`${selection}`, box.innerHTML || null];
 };
 
@@ -27,6 +31,6 @@ export default e => {
   return () => {
     end.abort();
     const [text, html] = event?.defaultPrevented ? [given['text/plain'] || '', given['text/html'] || null] : chosen;
-    return [text.slice(0, MOST), html === null || html.length > MOST ? null : html];
+    return [text.slice(0, MOST).replace(/[\ud800-\udbff]$/, ''), html === null || html.length > MOST ? null : html];
   };
 };

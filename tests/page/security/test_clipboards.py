@@ -11,7 +11,9 @@ pytestmark = pytest.mark.anyio
 SECRET = "the words of a private page"
 RICH = """<p id=p>a <b>bold</b> word</p><div id=d contenteditable aria-label=d></div><textarea id=q></textarea>
 <input id=own value=x oncopy="event.clipboardData.setData('text/plain', 'made by the page'); event.preventDefault()">
-<input id=pw type=password value=hunter2>"""
+<input id=pw type=password value=hunter2><input id=dots style="-webkit-text-security: disc" value=hunter2>
+<input id=code autocomplete=one-time-code value=482913>
+<div id=ed contenteditable style="-webkit-text-security: disc">hunter2</div><textarea id=long></textarea>"""
 
 
 async def value(agent: Agent, page_id: str, selector: str = "#q") -> object:
@@ -79,8 +81,39 @@ async def test_it_is_what_a_browser_would_copy(
     assert await value(agent, "p", target) == expected
 
 
-async def test_nothing_is_copied_out_of_a_password(agent: Agent, site: Site) -> None:
+@pytest.mark.parametrize("selector", ["#pw", "#dots", "#code", "#ed"])
+async def test_nothing_is_copied_out_of_a_field_for_a_secret(agent: Agent, site: Site, selector: str) -> None:
     await agent.call("goto", pageId="p", url=site.page("/rich", RICH))
-    await agent.call("press", pageId="p", selector="#pw", key="Control+a")
-    done = await agent.call("press", pageId="p", selector="#pw", key="Control+c")
+    await agent.call("press", pageId="p", selector=selector, key="Control+a")
+    done = await agent.call("press", pageId="p", selector=selector, key="Control+c")
     assert done["observed"] == "nothing that can be copied was selected"
+
+
+async def test_what_is_selected_around_a_secret_is_not_copied(agent: Agent, site: Site) -> None:
+    await agent.call("goto", pageId="p", url=site.page("/rich", RICH))
+    await agent.call("evaluate_script", pageId="p", expression="getSelection().selectAllChildren(document.body)")
+    done = await agent.call("press", pageId="p", key="Control+c")
+    assert done["observed"] == "nothing that can be copied was selected"
+
+
+async def test_of_a_long_text_as_much_is_copied_as_can_be_pasted(agent: Agent, site: Site) -> None:
+    await agent.call("goto", pageId="p", url=site.page("/rich", RICH))
+    await agent.call("evaluate_script", pageId="p", expression="long.value = 'x' + '\U0001f600'.repeat(600_000)")
+    await agent.call("press", pageId="p", selector="#long", key="Control+a")
+    await agent.call("press", pageId="p", selector="#long", key="Control+x")
+    await agent.call("press", pageId="p", selector="#q", key="Control+v")
+    whole = "q.value.length === 999_999 && q.value.isWellFormed()"
+    assert (await agent.call("evaluate_script", pageId="p", expression=whole))["value"] is True
+
+
+@pytest.mark.parametrize("made", ["'x'.repeat(1_200_000)", "'\\ud800abc'"], ids=["too long", "half a character"])
+async def test_what_a_page_makes_of_our_script_is_copied_by_nobody(agent: Agent, site: Site, made: str) -> None:
+    await agent.call("goto", pageId="p", url=site.page("/rich", RICH))
+    tamper = f"for (const name of ['slice', 'substring', 'at']) String.prototype[name] = () => {made}; 1"
+    await agent.call("evaluate_script", pageId="p", expression=tamper)
+    await agent.call("fill", pageId="p", selector="#long", value="words")
+    await agent.call("press", pageId="p", selector="#long", key="Control+a")
+    copied = await agent.error("press", pageId="p", selector="#long", key="Control+c")
+    assert copied["code"] != "INTERNAL_ERROR"
+    pasted = await agent.error("press", pageId="p", selector="#q", key="Control+v")
+    assert pasted["code"] == "VALIDATION_ERROR"
