@@ -193,7 +193,8 @@ async def test_where_memory_is_short_idle_pages_are_parked_and_new_ones_refused_
 def test_what_processes_share_is_counted_once_and_the_limit_is_not_more_than_the_machine_has() -> None:
     ours = [psutil.Process()]
     assert 0 < exact_mb(ours) <= rough_mb(ours) + 1
-    assert exact_mb(ours * 2) <= 2 * exact_mb(ours) + 1
+    before, twice, after = exact_mb(ours), exact_mb(ours * 2), exact_mb(ours)  # this process goes on meanwhile
+    assert twice <= 2 * max(before, after) + 1
     assert 0 < machine_mb() <= psutil.virtual_memory().total // 1_000_000
 
 
