@@ -12,15 +12,20 @@ from urllib.parse import quote, quote_plus
 
 from pydantic import JsonValue
 
+from browser_service.security.disguises import squeezed, undisguised
 from shared.cuts import BEYOND, Place
 from shared.errors import ResourceExhausted
 
 _LEAST_ENCODED: Final = 6
 """Shorter encoded forms, those of four characters, stand in too many other texts."""
 _LEAST_NUMBER: Final = 1_000
+_LONGEST_CODE: Final = 8
 _MOST_UNPACKED: Final = 500_000_000
 _OF_PAGES: Final = frozenset({"value", "data", "body"})
 """Names the parts of results that pages and scripts make, where a number can be a code."""
+_BETWEEN: Final = r"[\W_]{1,20}"
+_SEEN_THROUGH: Final = 2_000
+"""Longer parts are searched for the encodings alone: to undo disguises takes up to 10 ms for so many characters."""
 _PICTURES: Final = ("image/", "video/", "audio/")
 _ZIP: Final = "application/zip"
 _URI_SIGNS: Final = ";,/?:@&=+$-_.!~*'()#"
@@ -47,11 +52,20 @@ class Concealment:
             int(text): f"«secret:{name}»" for name, text in known if text.isdecimal() and int(text) >= _LEAST_NUMBER
         }
         self._marks = dict(sorted(shown.items(), key=lambda pair: -len(pair[0])))
+        self._whole = {
+            text: (name, plain)
+            for name, text in known
+            if len(plain := squeezed(text)) >= _LEAST_ENCODED and not _is_code(text)
+        }
         self._mark_bytes = {form.encode(): mark.encode() for form, mark in self._marks.items()}
 
     def finds(self, text: str) -> bool:
         """Say if a text has a secret in it."""
         return any(form in text for form in self._marks) or any(str(number) in text for number in self._numbers)
+
+    def may_find(self, text: str) -> bool:
+        """Say if JSON may have a secret in it, also one that a script has disguised."""
+        return self.finds(text) or any(f'"{name}":' in text for name in _OF_PAGES)
 
     def text(self, text: str) -> str:
         """Return a text without secrets."""
@@ -77,9 +91,31 @@ class Concealment:
         if isinstance(value, list):
             return [self.value(item, of_page=of_page) for item in value]
         if isinstance(value, dict):
-            items = value.items()
-            return {self.text(key): self.value(item, of_page=of_page or key in _OF_PAGES) for key, item in items}
+            return {self.text(key): self._item(key, item, of_page=of_page) for key, item in value.items()}
         return self._numbers.get(value, value) if of_page and isinstance(value, int | float) else value
+
+    def _item(self, key: str, item: JsonValue, *, of_page: bool) -> JsonValue:
+        """Return an item of an object without secrets. Of what a page made, the whole is left out where it is one in
+        disguise: no part of it could be named."""
+        clean = self.value(item, of_page=of_page or key in _OF_PAGES)
+        if of_page or key not in _OF_PAGES or not self._whole or not (name := self._disguised(clean)):
+            return clean
+        return f"«secret:{name}» in another form; what it stood in is left out"
+
+    def _disguised(self, value: JsonValue) -> str | None:
+        """Return the name of a secret that a value has in pieces, backwards, letter by letter, in codes or in another
+        base."""
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        if len(text) > _SEEN_THROUGH:
+            return None
+        joined, plain = "".join(_strings(value)), squeezed(text)
+        forms = undisguised([text, joined])
+        for whole, (name, each) in self._whole.items():
+            if whole in joined or _apart(each).search(text):
+                return name
+            if each not in plain and any(each in form for form in forms):  # else it is a word of the page, like it
+                return name
+        return None
 
     def data(self, data: bytes, mime_type: str) -> bytes:
         """Return a file's bytes without secrets; pictures are as they are, and of an archive each file is searched.
@@ -109,6 +145,25 @@ class Concealment:
         except (zipfile.BadZipFile, NotImplementedError, RuntimeError):
             return data  # it was no archive of ours, nor one that anybody can read
         return searched.getvalue()
+
+
+def _strings(value: JsonValue) -> Iterator[str]:
+    """Yield the texts in a JSON value in their order, without keys."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list | dict):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _strings(item)
+
+
+def _is_code(text: str) -> bool:
+    """Say if a text is a few digits, which stand in too many other texts once these are read backwards."""
+    return text.isdecimal() and len(text) <= _LONGEST_CODE
+
+
+def _apart(plain: str) -> re.Pattern[str]:
+    """Match these letters and digits with other signs between any two."""
+    return re.compile(_BETWEEN.join(map(re.escape, plain)), re.IGNORECASE)
 
 
 def _forms(text: str) -> Iterator[str]:

@@ -67,8 +67,11 @@ def _decoded(run: str, decode: Callable[[str], bytes]) -> Iterator[str]:
         data = decode(run)
     except (ValueError, binascii.Error):
         return
-    text = data.decode("utf-8", "replace")
-    readable = sum(sign.isprintable() and sign != "\ufffd" for sign in text)
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        text = data.decode("latin-1")
+    readable = sum(map(str.isprintable, text))
     if text and readable >= len(text) * _READABLE:
         yield text
 

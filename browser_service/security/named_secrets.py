@@ -175,7 +175,7 @@ class NamedSecrets:
 
 
 def _without_secrets(message: M, concealment: Concealment, besides: frozenset[str]) -> M:
-    if not concealment.finds(message.model_dump_json(exclude={*besides})):
+    if not concealment.may_find(message.model_dump_json(exclude={*besides})):
         return message
     clean = concealment.value(message.model_dump(mode="json", exclude={*besides}))
     kept = {name: getattr(message, name) for name in besides if name in type(message).model_fields}

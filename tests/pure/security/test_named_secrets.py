@@ -1,11 +1,13 @@
 """Tests named secrets: how they are kept, which codes an authenticator gives, and that no spelling of one passes."""
 
 import base64
+import codecs
 import html
 import io
 import json
 import stat
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import quote, quote_plus
 
@@ -62,6 +64,41 @@ def test_a_secret_in_an_address_within_another_and_in_the_name_of_a_download_is_
     hides = Concealment([("pw", value)])
     for spelled in (quote(quote(value, safe=""), safe=""), quote(quote_plus(value), safe=""), value.replace("<", "_")):
         assert hides.text(f"x{spelled}y") == "x«secret:pw»y"
+
+
+_DISGUISED: dict[str, Callable[[str], JsonValue]] = {
+    "backwards": lambda value: value[::-1],
+    "letters": lambda value: [*value],
+    "letters of an object": lambda value: {str(at): sign for at, sign in enumerate(value)},
+    "pairs": lambda value: [value[at : at + 2] for at in range(0, len(value), 2)],
+    "letters with signs between": "-".join,
+    "codes": lambda value: [ord(sign) for sign in value],
+    "codes of bytes": lambda value: [*value.encode()],
+    "bytes in hexadecimal": lambda value: value.encode().hex(" "),
+    "base64 backwards": lambda value: base64.b64encode(value.encode()).decode()[::-1],
+    "base32": lambda value: base64.b32encode(value.encode()).decode(),
+    "shifted": lambda value: codecs.encode(value, "rot13"),
+    "escapes": lambda value: "".join(f"\\u{ord(sign):04x}" for sign in value),
+}
+
+
+@pytest.mark.parametrize("disguise", _DISGUISED.values(), ids=_DISGUISED)
+@pytest.mark.parametrize("value", ["S3cr3t & <Pässword>", "hunter22x", "Tr0_ub*4dor!"])
+def test_what_a_script_makes_of_a_secret_is_seen_through(disguise: Callable[[str], JsonValue], value: str) -> None:
+    result: JsonValue = {"value": {"it": disguise(value)}, "type": "object"}
+    hides = Concealment([("pw", value)])
+    assert hides.may_find(json.dumps(result))
+    assert hides.value(result) == {
+        "value": "«secret:pw» in another form; what it stood in is left out",
+        "type": "object",
+    }
+
+
+@pytest.mark.parametrize(
+    "value", ["the summer, 2026 was hot + wet", ["Summer", "20", "26"], "u m m e r 2 0 2 6", "x" * 3_000, [115, 117]]
+)
+def test_words_that_are_like_a_secret_stay(value: JsonValue) -> None:
+    assert Concealment([("pw", "Summer-2026"), ("code", "123456")]).value({"value": value}) == {"value": value}
 
 
 @given(value=VALUES, before=st.binary(max_size=5), after=st.binary(max_size=5))
