@@ -65,7 +65,9 @@ class Connection:
         self.is_here = is_here
         """True if the client is on this machine, so that paths mean the same to both."""
         self.instructions = instructions
-        self.resources = Resources(settings, readable_limits(service.credentials.claims()))
+        limits = readable_limits(service.credentials.claims())
+        self.resources = Resources(settings, limits)
+        self.prompts = prompts.listed(limits)
         self.subscriptions = Subscriptions()
         self.faults = Faults()
         self.chats = Chats(Chat(service, settings, self.subscriptions, self.faults), scope)
@@ -99,7 +101,7 @@ class Connection:
             on_subscribe_resource=self.subscribe,
             on_unsubscribe_resource=self.subscriptions.unsubscribe,
             on_subscriptions_listen=self.listen,
-            on_list_prompts=_always(prompts.LISTED),
+            on_list_prompts=_always(self.prompts),
             on_get_prompt=prompts.get,
             on_completion=self.complete,
         )

@@ -1,22 +1,22 @@
 """Lists, renders and completes prompts as the protocol spells them."""
 
-from typing import Final
-
 from mcp import types as protocol
 from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 
+from shared.catalogue import ACTIONS
 from shared.errors import ValidationFailed
+from shared.limits import Limits
 from shared.prompts import PROMPTS, named
 
-LISTED: Final = protocol.ListPromptsResult(
-    prompts=[
-        protocol.Prompt.model_validate(
-            {**prompt._asdict(), "arguments": [argument._asdict() for argument in prompt.arguments]}
-        )
-        for prompt in PROMPTS.values()
+
+def listed(limits: Limits) -> protocol.ListPromptsResult:
+    """List the prompts whose tools may all be called."""
+    possible = (prompt for prompt in PROMPTS.values() if all(limits.lists(ACTIONS[name]) for name in prompt.needs))
+    described = [
+        {**prompt._asdict(), "arguments": [argument._asdict() for argument in prompt.arguments]} for prompt in possible
     ]
-)
+    return protocol.ListPromptsResult.model_validate({"prompts": described})
 
 
 async def get(_: ServerRequestContext, params: protocol.GetPromptRequestParams) -> protocol.GetPromptResult:

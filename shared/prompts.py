@@ -37,6 +37,8 @@ class Prompt(NamedTuple):
     arguments: tuple[Argument, ...]
     write: Callable[[Json], str]
     """Makes the prompt's text from the values of its arguments."""
+    needs: tuple[str, ...]
+    """Names the tools without which a model cannot do it."""
 
     def text(self, given: Mapping[str, str]) -> str:
         """Return the text for these arguments. Raises ValidationFailed, naming the one that is wrong."""
@@ -160,6 +162,7 @@ SCRAPE_WEBSITE: Final = Prompt(
         Argument("pagination", "Pagination settings: JSON object of nextSelector, maxPages", "object"),
     ),
     _scrape_website,
+    ("goto", "extract_data"),
 )
 
 FILL_FORM: Final = Prompt(
@@ -172,6 +175,7 @@ FILL_FORM: Final = Prompt(
         Argument("submit", "Submit button configuration: JSON object of selector, waitForNavigation", "object"),
     ),
     _fill_form,
+    ("goto", "fill_form"),
 )
 
 CAPTURE_SCREENSHOTS: Final = Prompt(
@@ -188,6 +192,7 @@ CAPTURE_SCREENSHOTS: Final = Prompt(
         Argument("waitFor", "What to wait for first: JSON object of selector, timeout (ms)", "object"),
     ),
     _capture_screenshots,
+    ("goto", "screenshot"),
 )
 
 PROMPTS: Final = MappingProxyType({prompt.name: prompt for prompt in (SCRAPE_WEBSITE, FILL_FORM, CAPTURE_SCREENSHOTS)})

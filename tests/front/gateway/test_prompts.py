@@ -7,6 +7,8 @@ from mcp.shared.exceptions import MCPError
 from mcp.types import PromptReference, TextContent
 
 from mcp_gateway.connection import Connection
+from mcp_gateway.prompts import listed
+from shared.limits import UNLIMITED, Limits
 
 pytestmark = pytest.mark.anyio
 
@@ -29,6 +31,15 @@ async def test_a_prompt_is_listed_and_given_as_a_message(connection: Connection,
     assert given.description == "Capture screenshots of pages or elements"
     assert isinstance(message.content, TextContent)
     assert (message.role, message.content.text.splitlines()[3]) == ("user", "- Full page screenshot (scrolling)")
+
+
+def test_a_prompt_that_a_token_could_not_follow_is_not_listed() -> None:
+    assert [prompt.name for prompt in listed(Limits(read_only=True)).prompts] == [
+        "scrape_website",
+        "capture_screenshots",
+    ]
+    assert [prompt.name for prompt in listed(Limits(toolsets=("waiting",))).prompts] == []
+    assert [prompt.name for prompt in listed(UNLIMITED).prompts] == [*NAMES]
 
 
 async def test_a_bad_argument_is_an_error_of_the_protocol_that_names_it(connection: Connection) -> None:
