@@ -34,21 +34,28 @@ _LOOKS_EVERY_S: Final = 0.01
 _SUSPICIOUS_S: Final = 0.03
 """An answer costs less than 5 ms of the processors. From so much on it is looked who uses the others."""
 _LATE_S: Final = 0.06
-_LATE_AGAIN_S: Final = 0.03
-"""Is what is taken for a flood of a renderer that was stopped for one before."""
+_LEFT_S: Final = 0.03
+"""Is what a renderer that was stopped for a flood before may leave to do after a turn; more is a flood again."""
 _ANSWERS_WITHIN_S: Final = 2.0
 _DRAINS_WITHIN_S: Final = 10.0
 """What a renderer sent before its stop is waited for no longer."""
+_DOES_NOTHING_S: Final = 0.01
+_WITHIN_THIS_S: Final = 0.3
+"""Processes that use less within this time do not work anything off."""
 _OTHERS_TURN_S: Final = 0.25
 """So long it stays stopped when the browser answers again: calls that were kept waiting ask it several times."""
 _RESTS: Final = 4
-_TURN_S: Final = 0.03
-_SHORT_TURN_S: Final = 0.01
-"""Is the turn of one that had given the browser much to do: it may have sent that within a moment."""
+_TURN_S: Final = 0.01
+_SHORTEST_TURN_S: Final = 0.001
+_EXACT_S: Final = 0.003
+"""Nothing else is done during shorter turns: they would end late, and a thousandth of a second of one page can be a
+tenth of all others'."""
+_BEARABLE_S: Final = 0.1
+"""The next turn of one that gave the browser more to do is shorter in proportion."""
 _BUSY: Final = 0.8
-"""Then it goes on for so long at least, and longer unless all that is shared uses so much of a processor."""
+"""All that is shared is kept busy where it uses so much of a processor."""
 _CALM_S: Final = 1.0
-"""One that floods no more for so long is free again."""
+"""One that has gone on for so long without a flood is free again."""
 _HEAVY_S: Final = 0.2
 _DEAR_S: Final = 6.0
 """An honest page that loads 300 files twice comes to 2 s, and on a busy machine to more than 3."""
@@ -143,11 +150,9 @@ class Congestion:
         """Stop a renderer, and let it go on in short turns until it keeps nobody waiting any more."""
         _log.info("a page keeps the browser from answering; its renderer is stopped for a while", pid=renderer.pid)
         try:
-            before = self._load.shared()
             self._on_held(self._held)
             renderer.suspend()
-            await self._answered(browser)
-            turn_s = _TURN_S if self._load.shared() - before < _HEAVY_S else _SHORT_TURN_S
+            turn_s = _next_turn(_TURN_S, await self._answered(browser))
             for _ in range(_MOST_TURNS):
                 if not await self._others_are_served(browser):
                     return
@@ -155,6 +160,7 @@ class Congestion:
                     return
                 if self._offences.add(renderer, cost):
                     break
+                turn_s = _next_turn(turn_s, cost)
             self._end(renderer)
         except psutil.Error:
             return  # it has ended
@@ -174,35 +180,29 @@ class Congestion:
         return False
 
     async def _floods_again(self, browser: CDPSession, renderer: psutil.Process, turn_s: float) -> float:
-        """Give a renderer that is stopped a turn, as the only one. If it floods again it is stopped again; returns what
-        that cost."""
+        """Give a renderer that is stopped turns, as the only one, until it floods again or has not for a while. Returns
+        what its flood cost."""
+        calm_s = 0.0
         async with self._turn:
-            before = self._load.shared()
-            renderer.resume()
-            if not await self._floods(browser, renderer, turn_s):
-                return 0.0
-            renderer.suspend()
-            await self._answered(browser)
-            return self._load.shared() - before
+            while calm_s < _CALM_S:
+                before = self._load.usage()
+                await _go_on(renderer, turn_s)
+                left = await self._answered(browser)
+                after = self._load.usage()
+                busy = after.shared - before.shared >= _BUSY * (after.at - before.at)
+                if left >= _LEFT_S or (busy and flooding(before, after) == renderer):
+                    return after.shared - before.shared
+                calm_s, turn_s = calm_s + turn_s, min(2 * turn_s, _TURN_S)
+        return 0.0
 
-    async def _floods(self, browser: CDPSession, renderer: psutil.Process, turn_s: float) -> bool:
-        """Watch a renderer that goes on. Returns True as soon as it is a flood, or False if it is none."""
-        now = began = self._load.usage()
-        while now.at < began.at + _CALM_S:
-            before = now
-            await asyncio.sleep(turn_s)  # nothing tells that it floods
-            late = await self._late(browser, _LATE_AGAIN_S)
-            now = self._load.usage()
-            busy = now.shared - before.shared >= _BUSY * (now.at - before.at)
-            if late and now.renderers.get(renderer, 0.0) > began.renderers.get(renderer, 0.0):
-                return True
-            if busy and flooding(before, now) == renderer:
-                return True
-        return False
-
-    async def _answered(self, browser: CDPSession) -> None:
-        """Wait until a browser answers."""
-        await self._late(browser, inf, _DRAINS_WITHIN_S)
+    async def _answered(self, browser: CDPSession) -> float:
+        """Wait until a browser answers. Returns what that cost, s."""
+        question = Question(browser, self._load, _DRAINS_WITHIN_S)
+        try:
+            await question.is_worked_off()
+            return question.cost
+        finally:
+            question.drop()
 
     async def _late(self, browser: CDPSession, dear_s: float, within_s: float = _ANSWERS_WITHIN_S) -> bool:
         """Ask a browser something, and say if the answer costs so much."""
@@ -216,6 +216,21 @@ class Congestion:
         _log.warning("a page kept the browser from answering; its renderer was ended", pid=renderer.pid)
         self._ended_at = time.monotonic()
         renderer.kill()
+
+
+def _next_turn(turn_s: float, cost: float) -> float:
+    """Return how long the next turn is after one that cost so much."""
+    return max(_SHORTEST_TURN_S, turn_s * min(1.0, _BEARABLE_S / cost) if cost else turn_s)
+
+
+async def _go_on(renderer: psutil.Process, turn_s: float) -> None:
+    """Let a renderer that is stopped go on for so long."""
+    renderer.resume()
+    if turn_s <= _EXACT_S:
+        time.sleep(turn_s)  # noqa: ASYNC251 - as said beside that limit
+    else:
+        await asyncio.sleep(turn_s)  # nothing tells that it floods
+    renderer.suspend()
 
 
 class Question:
@@ -241,6 +256,14 @@ class Question:
             if self.cost >= dear_s:
                 return True
         return False
+
+    async def is_worked_off(self) -> None:
+        """Wait for the answer, as long as anything is done before it. A browser that does nothing may wait for the
+        renderer that is stopped."""
+        cost, done = -inf, set[asyncio.Future[None]]()
+        while not done and self.cost - cost >= _DOES_NOTHING_S and time.monotonic() < self._gives_up_at:
+            cost = self.cost
+            done, _ = await asyncio.wait({self._answer}, timeout=_WITHIN_THIS_S)
 
     def drop(self) -> None:
         self._answer.cancel()
