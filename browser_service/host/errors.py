@@ -68,6 +68,9 @@ _SYNTAX: Final = (
     "Unexpected end of selector",
     "Unsupported token",
 )
+_A_PERSON_ACCEPTS: Final = (
+    "Nothing was loaded. A person may accept it for the shared login: `browse-together login` with this address."
+)
 _NET_HINTS: Final = {
     "ERR_NAME_NOT_RESOLVED": "No host of that name was found. Check the spelling.",
     "ERR_CONNECTION_REFUSED": "Nothing listens at that address and port.",
@@ -77,7 +80,11 @@ _NET_HINTS: Final = {
     "not be reached here (BROWSE_PRIVATE_NETWORK, BROWSE_URL_BLACKLIST, clouds' metadata).",
     "ERR_UNSAFE_PORT": "Browsers refuse this port.",
     "ERR_ABORTED": "The navigation was replaced by another one, or the answer was a download.",
-    "ERR_CERT": "The site's certificate is not valid.",
+    "ERR_CERT_DATE_INVALID": f"The site's certificate has expired, or holds later. {_A_PERSON_ACCEPTS}",
+    "ERR_CERT_COMMON_NAME_INVALID": f"The site's certificate is for another name. {_A_PERSON_ACCEPTS}",
+    "ERR_CERT_AUTHORITY_INVALID": "Nobody whom the browser trusts has signed the site's certificate, or it signed it "
+    f"itself. {_A_PERSON_ACCEPTS}",
+    "ERR_CERT": f"The site's certificate is not valid. {_A_PERSON_ACCEPTS}",
 }
 _BAD_ARGUMENTS: Final = (
     ("Cannot navigate to invalid URL", "url", "url is not valid", None),

@@ -34,6 +34,9 @@ _NOTHING_TYPED: Final[dict[str, Json]] = {
     "signin": {"allowed": False, "allowed_on_next_startup": False},
 }
 """Are Chromium's preferences by their sections."""
+_WRONG_CERTIFICATES: Final = "ssl"
+_MAY_BE_ACCEPTED: Final = "error_override_allowed"
+"""Says whether the warning of a wrong certificate can be passed: for the whole profile, and for a week."""
 _COOKIES: Final = (Path("Default", "Cookies"), Path("Default", "Network", "Cookies"))
 _BACK: Final = "Cookies come back from what the service has saved; pages' own storage does not."
 
@@ -70,7 +73,7 @@ class Profile:
         self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         if engine == "chromium":
             self.has_session_cookies = await self.reclaim()
-            self._keep_nothing_typed()
+            self._restrict()
             self.forget_traces()
             if not self._is_lent and self._continues_sessions:
                 # after a sudden end the browser must not restore a login that was ended since
@@ -127,9 +130,11 @@ class Profile:
         self._reserved_since = None
 
     def lend(self) -> None:
-        """Mark the profile, and keep its session cookies. Call this before the window opens."""
+        """Mark the profile, keep its session cookies, and let the person accept a certificate, which holds for agents
+        too. Call this before the window opens."""
         self._mark.write_text("{}", encoding="utf-8")
         self._continue_sessions()
+        self._write({**self._read(), _WRONG_CERTIFICATES: {_MAY_BE_ACCEPTED: True}})
 
     def record_window(self, process: psutil.Process) -> None:
         """Record the window's process, so that the next service finds it if this one is killed."""
@@ -170,10 +175,11 @@ class Profile:
         startup = self._read().get("session")
         return startup if isinstance(startup, dict) else {}
 
-    def _keep_nothing_typed(self) -> None:
-        """Turn off what would keep typed text in the profile, or send it out: autofill, passwords, predictions."""
+    def _restrict(self) -> None:
+        """Turn off what would keep typed text in the profile, or send it out (autofill, passwords, predictions), and
+        what would let an agent accept a wrong certificate for all."""
         preferences = self._read()
-        wanted: Json = {**preferences}
+        wanted: Json = {**preferences, _WRONG_CERTIFICATES: {_MAY_BE_ACCEPTED: False}}
         for section, values in _NOTHING_TYPED.items():
             present = wanted.get(section)
             wanted[section] = {**(present if isinstance(present, dict) else {}), **values}
