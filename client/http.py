@@ -69,9 +69,8 @@ class ServiceClient:
         self.url = self.people_url = url
         """Is where it is reached: by this client, and by people."""
         self.credentials, self.autostart = credentials, autostart
-        self.other_catalogue = ""
-        """The fingerprint of the service's catalogue if it differs from ours, else empty."""
-        self._catalogue = catalogue
+        self._catalogue, self.other_catalogue = catalogue, ""
+        """The second is the fingerprint of the service's catalogue if it differs from ours, else empty."""
         self._last_reply, self._background = _LastReply(), set[asyncio.Task[None]]()
         prover = Prover(url, credentials.data_dir, given_token=credentials.are_given)
         self._transport = ProvenTransport(prover)
@@ -89,9 +88,9 @@ class ServiceClient:
         """Return the reply to a call: in a form, or without one the whole envelope. Raises ServiceUnavailable if there
         is none.
 
-        A call that cannot be sent starts the service, once. A call whose connection breaks is sent again under its id,
-        for `retry_for_s` from the break; so is one that a service which is ending has refused. `attempt` is 2 for one
-        that another process may have sent.
+        A call that cannot be sent starts the service, once. One whose connection breaks, here or behind a proxy, is
+        sent again under its id, for `retry_for_s` from the break; so is one that a service which is ending has refused.
+        `attempt` is 2 for one that another process may have sent.
         """
         delivery = _Delivery(self.autostart.enabled, attempt)
         while True:
@@ -107,15 +106,17 @@ class ServiceClient:
                     continue
                 if delivery.attempt == 1 and not self._may_be_back(delivery):
                     raise unavailable.not_running(self.url, str(error)) from None
-            except _BROKEN:
+            except (*_BROKEN, ServiceUnavailable) as error:
+                is_told = isinstance(error, ServiceUnavailable)
+                if is_told and not (unavailable.is_not_passed_on(error) and self._may_be_back(delivery)):
+                    raise
                 delivery.attempt = 2
             except httpx.TimeoutException:
                 raise unavailable.no_answer(self.url, str(body["action"]), call_id) from None
             delivery.give_up_at = delivery.give_up_at or _now() + self.retry_for_s
             if delivery.is_over:
-                if delivery.attempt == 1:
-                    raise unavailable.not_running(self.url)
-                raise unavailable.broken_off(self.url, str(body["action"]), call_id)
+                broken_off = unavailable.broken_off(self.url, str(body["action"]), call_id)
+                raise unavailable.not_running(self.url) if delivery.attempt == 1 else broken_off
             await asyncio.sleep(_RETRY_AFTER_S)  # a refused connection fails at once: a starting service needs a moment
 
     async def started(self) -> None:
@@ -207,9 +208,8 @@ class ServiceClient:
 
     def _may_be_back(self, delivery: _Delivery) -> bool:
         """Return whether a service that cannot be reached is probably just restarting, because it replied recently."""
-        if delivery.give_up_at:
-            return not delivery.is_over
-        return self._last_reply.at > 0 and _now() - self._last_reply.at < _RECENT_S
+        is_recent = self._last_reply.at > 0 and _now() - self._last_reply.at < _RECENT_S
+        return not delivery.is_over if delivery.give_up_at else is_recent
 
     async def _cancel(self, call_id: str) -> None:
         with contextlib.suppress(*UNREACHED):
@@ -266,7 +266,7 @@ class ServiceClient:
         try:
             reply = Reply.model_validate_json(response.content)
         except ValidationError:
-            raise unavailable.another_program(self.url, response.status_code) from None
+            raise unavailable.another_answers(self.url, response.status_code) from None
         if reply.error and response.status_code == HTTPStatus.UNAUTHORIZED:
             reply.error.hint = " ".join(filter(None, [reply.error.hint, self.credentials.source]))
         return reply

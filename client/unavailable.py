@@ -1,5 +1,6 @@
 """Makes the errors that say why the service does not reply, and what to do."""
 
+from http import HTTPStatus
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
@@ -17,10 +18,14 @@ from shared.wire import DEFAULT_PORT
 _LOOK_FIRST: Final = (
     f"It may or may not have happened: look first ({next_call('snapshot')}), then decide whether to repeat it."
 )
+_NOT_PASSED_ON: Final = "not passed on"
 
 
 def not_running(url: str, last_error: str = "") -> ServiceUnavailable:
-    """Make the error of a service that does not run, with the command that starts it."""
+    """Make the error of a service that does not run, with the command that starts it; or of one that may well run, and
+    is not trusted."""
+    if "SSL:" in last_error:
+        return _untrusted(url, last_error)
     port = f" --port {_port(url)}" if _port(url) != DEFAULT_PORT else ""
     start = f"Start it: browse-together up --detach{port}"
     hint = start if is_local(url) else "Start it there. BROWSE_URL says where it is looked for."
@@ -48,10 +53,20 @@ def broken_off(url: str, action: str, call_id: str) -> ServiceUnavailable:
     return _unavailable(url, "broken off", message, _LOOK_FIRST, tool=action, call_id=call_id)
 
 
-def another_program(url: str, status: int) -> ServiceUnavailable:
-    """Make the error of a response that does not come from the service."""
-    hint = f"Another program listens there, it seems. {_elsewhere(url)}"
+def is_not_passed_on(error: Exception) -> bool:
+    """Return whether a proxy answered, so that a service behind it that restarts is probably back in a moment."""
+    context = error.details.get("context") if isinstance(error, ServiceUnavailable) else None
+    return isinstance(context, dict) and context.get("reason") == _NOT_PASSED_ON
+
+
+def another_answers(url: str, status: int) -> ServiceUnavailable:
+    """Make the error of a response that does not come from the service, but from what stands in front of it or in its
+    place."""
     message = f"{url} answered {status}, with no reply of the browser service."
+    if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        hint = f"A proxy there does not reach it, it seems: it must run behind that. {_LOOK_FIRST}"
+        return _unavailable(url, _NOT_PASSED_ON, message, hint, status=status)
+    hint = f"Another program listens there, it seems, or a proxy refuses the call. {_elsewhere(url)}"
     return _unavailable(url, "another program", message, hint, status=status)
 
 
@@ -71,6 +86,15 @@ def older(url: str) -> ServiceUnavailable:
     message = f"The browser service at {url} is of an older version, which cannot prove that it is one."
     hint = "Restart it: browse-together down, then browse-together up --detach. Pages and logins come back."
     return _unavailable(url, "older version", message, hint)
+
+
+def _untrusted(url: str, problem: str) -> ServiceUnavailable:
+    message = f"No encrypted connection to {url} is trusted, and no token was sent: {problem}."
+    hint = (
+        "If an authority of your own made its certificate, let SSL_CERT_FILE name that authority's (PEM). Else another "
+        "may answer for the service. BROWSE_URL says where it is, by the name that its certificate has."
+    )
+    return _unavailable(url, "not trusted", message, hint)
 
 
 def _elsewhere(url: str) -> str:

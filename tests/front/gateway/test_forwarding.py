@@ -314,3 +314,39 @@ async def test_a_cancelled_call_is_cancelled_in_the_service_at_once(client: Clie
     standin.answer = echo
     assert shown(await call(client, "list_pages")) == '{"heard":"list_pages"}'
     never.set()
+
+
+async def test_a_call_that_a_proxy_cannot_pass_on_is_sent_again_under_its_id_until_the_service_is_back(
+    client: Client, standin: StandIn
+) -> None:
+    assert not (await call(client, "list_pages")).is_error
+    first = await standin.call()
+    passed_on = standin.answer
+
+    async def bad_gateway(_: Seen) -> Response:
+        standin.answer = passed_on
+        return PlainTextResponse("<html><h1>502 Bad Gateway</h1></html>", 502, media_type="text/html")
+
+    standin.answer = bad_gateway
+    assert not (await call(client, "click", selector="#buy")).is_error
+    sent, again = (await standin.call()).headers, (await standin.call()).headers
+    assert sent["x-browse-call"] == again["x-browse-call"] != first.headers["x-browse-call"]
+    assert (sent["x-browse-attempt"], again["x-browse-attempt"]) == ("1", "2")
+
+
+@pytest.mark.parametrize("has_replied", [False, True])
+async def test_a_proxy_that_stays_without_a_service_is_told_as_such_and_nothing_is_claimed(
+    client: Client, connection: Connection, standin: StandIn, *, has_replied: bool
+) -> None:
+    if has_replied:
+        await call(client, "list_pages")
+
+    async def gateway_timeout(_: Seen) -> Response:
+        return PlainTextResponse("no upstream", 504)
+
+    standin.answer, connection.chats.own.service.retry_for_s = gateway_timeout, 0.3
+    result = await call(client, "click", selector="#buy")
+    assert result.is_error
+    assert f"{standin.url} answered 504, with no reply of the browser service." in shown(result)
+    assert "A proxy there does not reach it" in shown(result)
+    assert "It may or may not have happened" in shown(result)

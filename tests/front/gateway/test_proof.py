@@ -231,3 +231,19 @@ async def test_a_real_service_proves_itself_and_another_secret_does_not_pass(tmp
         async with client_of(service.base_url, other) as client:
             assert "was sent no token" in (await refusal(client)).message
         assert service.parts.ledger.register.records == {}
+
+
+async def test_a_certificate_that_nobody_has_signed_is_named_and_the_token_stays_here(
+    encrypted: RunningService, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The token is a given one, so that nothing else proves the service, which does run."""
+    token = mint(ensure_secret(encrypted.settings.data_dir), "given")
+    async with client_of(encrypted.base_url, tmp_path / "elsewhere", token=token) as service:
+        error = await refusal(service)
+    assert "CERTIFICATE_VERIFY_FAILED" in error.message
+    assert "no token was sent" in error.message
+    assert "SSL_CERT_FILE" in str(error.advice)
+    assert "not running" not in error.message
+    monkeypatch.setenv("SSL_CERT_FILE", str(encrypted.settings.tls_cert))
+    async with client_of(encrypted.base_url, tmp_path / "elsewhere", token=token) as service:
+        assert (await service.call("call-1", {"action": "list_pages"})).error is None
