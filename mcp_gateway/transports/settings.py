@@ -135,15 +135,22 @@ class TransportSettings(FileSettings):
             raise ValueError(f"--path {self.mcp_path} is taken by the transport sse; choose another")
         if (self.tls_cert is None) != (self.tls_key is None):
             raise ValueError("--tls-cert and --tls-key belong together; give both")
+        if self.auth == "none" and self.networks and (flag := self._reached_from_elsewhere):
+            raise ValueError(f"{flag} is reached from elsewhere; --auth none is for loopback only")
         if not self.is_loopback and self.networks:
-            if self.auth == "none":
-                raise ValueError(f"--host {self.mcp_host} is reached from elsewhere; --auth none is for loopback only")
             encrypted = self.tls_cert is not None
             if problem := exposure(
                 self.mcp_host, allowed=self.allow_remote, encrypted=encrypted, behind_proxy=self.behind_proxy
             ):
                 raise ValueError(problem)
         return self
+
+    @property
+    def _reached_from_elsewhere(self) -> str:
+        """Return the flag by which this is reached from beyond this machine, as by a name that a proxy passes on."""
+        if not self.is_loopback:
+            return f"--host {self.mcp_host}"
+        return next((f"--allowed-hosts {name}" for name in self.allowed_hosts if not is_loopback(name)), "")
 
     @property
     def is_loopback(self) -> bool:

@@ -177,3 +177,10 @@ def test_sessions_that_nobody_uses_make_room() -> None:
 def test_settings_that_are_wrong_by_themselves_are_still_wrong() -> None:
     with pytest.raises(ValidationError):
         TransportSettings.model_validate({"max_message_bytes": 1})
+
+
+def test_without_a_key_nothing_is_served_by_a_name_which_a_proxy_may_pass_on() -> None:
+    served: dict[str, object] = {"transport": "http", "auth": "none"}
+    assert TransportSettings.model_validate(served).auth == "none"
+    with pytest.raises(ValidationError, match=r"--allowed-hosts mcp\.example\.com is reached from elsewhere"):
+        TransportSettings.model_validate({**served, "allowed_hosts": "mcp.example.com"})
