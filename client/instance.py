@@ -164,9 +164,9 @@ def stop(instance: Instance) -> bool:
     """Ask a service to end, and wait END_WITHIN_S for it. Returns whether it has ended."""
     import psutil  # noqa: PLC0415 - only who ends a service needs it
 
-    process = psutil.Process(instance.pid)
     deadline = time.monotonic() + END_WITHIN_S
     with contextlib.suppress(psutil.NoSuchProcess):
+        process = psutil.Process(instance.pid)
         process.terminate()
         while time.monotonic() < deadline:
             if not process.is_running() or process.status() == psutil.STATUS_ZOMBIE:

@@ -17,6 +17,7 @@ from typing import Final
 import psutil
 
 from browser_service.cli.check import Check
+from browser_service.cli.running import service_of
 from browser_service.cli.settings_checks import check_config, check_reach, check_settings
 from browser_service.host.launching.launcher import Launcher
 from browser_service.host.launching.memory import exact_mb
@@ -40,7 +41,7 @@ _LEAST_FREE_MB: Final = 100
 
 async def examine(settings: Settings) -> list[Check]:
     """Run all checks, the quick ones first."""
-    running = instance.find(settings.data_dir)
+    running = service_of(settings.data_dir)
     return [
         check_versions(),
         *check_config(),

@@ -7,7 +7,7 @@ import typer
 
 from browser_service.cli import flags, output, progress
 from browser_service.cli.options import new_app, parameters_of, with_signature
-from browser_service.cli.running import RESTART, places, running_settings
+from browser_service.cli.running import RESTART, places, running_settings, service_of
 from browser_service.settings import Settings
 from client import instance
 from shared.absent import CRYPTOGRAPHY, RICH, absent
@@ -45,7 +45,7 @@ app.command()(with_signature(up, [*parameters_of(up), *flags.parameters()]))
 def down(data_dir: flags.DataDir = None) -> None:
     """End the service of this data directory. Pages and logins are kept, and come back with the next start."""
     directory = flags.settings(data_dir).data_dir
-    running = instance.find(directory)
+    running = service_of(directory)
     if running is None:
         output.say(f"No service runs (data directory {directory}).")
         return
@@ -62,7 +62,7 @@ def down(data_dir: flags.DataDir = None) -> None:
 def status(*, data_dir: flags.DataDir = None, as_json: flags.AsJson = False) -> None:
     """Whether the service runs, and where. The exit code is 0 when it runs, 3 when not."""
     settings = flags.settings(data_dir)
-    running = instance.find(settings.data_dir)
+    running = service_of(settings.data_dir)
     difference = ""
     found: dict[str, object] = {"running": running is not None, "dataDir": str(settings.data_dir)}
     if running:
@@ -108,7 +108,7 @@ def _start(data_dir: Path, changes: Json) -> tuple[instance.Instance, bool]:
     try:
         with progress.waiting("The service starts …"):
             running, pid = instance.start(
-                data_dir, flags.environment(changes), lambda: instance.find(data_dir), end_if_late=True
+                data_dir, flags.environment(changes), lambda: service_of(data_dir), end_if_late=True
             )
     except instance.NotStarted as error:
         from browser_service.cli.log_lines import reasons  # noqa: PLC0415 - only a start that failed needs it

@@ -1,5 +1,7 @@
-"""Compares the settings of the service that runs with those that hold where a command is run."""
+"""Finds the service that runs, and compares its settings with those that hold where a command is run."""
 
+import contextlib
+from pathlib import Path
 from typing import Final, NamedTuple
 
 from browser_service import settings_report
@@ -9,6 +11,19 @@ from client import config_place, instance
 from shared.errors import ServiceUnavailable
 from shared.model import Json
 from shared.secret import read_secret
+
+
+def service_of(data_dir: Path) -> instance.Instance | None:
+    """Return the service of this data directory, if its process is one. A service that was killed leaves its address
+    and its number there: others may get them, and say that they are it."""
+    found = instance.find(data_dir)
+    if found is None:
+        return None
+    import psutil  # noqa: PLC0415 - most of a command's time where nothing runs
+
+    with contextlib.suppress(psutil.Error):
+        return found if "up" in psutil.Process(found.pid).cmdline() else None
+    return None
 
 
 class Running(NamedTuple):

@@ -15,6 +15,7 @@ from browser_service.cli.install import files
 from browser_service.cli.install.chat_clients import CLIENTS, ClientName
 from browser_service.cli.install.machine import Machine
 from browser_service.cli.install.registration import carry_out, own_names, plan_removing
+from browser_service.cli.running import service_of
 from browser_service.cli.service import command as service
 from browser_service.cli.service.units import Start, Unit, unit_for
 from browser_service.opening import LINK_FILES
@@ -111,7 +112,7 @@ def _belongings(machine: Machine, settings: Settings) -> Belongings:
     named = config_place.VARIABLE in machine.environment
     configs = [] if named else [path for path in (config, config_file.broken(config)) if path.exists()]
     return Belongings(
-        instance.find(settings.data_dir),
+        service_of(settings.data_dir),
         unit if unit.path.exists() else None,
         servers,
         [*backups, *ours, *(path for path in configs if path not in ours)],
@@ -132,7 +133,7 @@ def _remove(machine: Machine, settings: Settings, found: Belongings) -> bool:
     """Remove it all, the service first. Returns whether nothing was left."""
     if found.unit:
         service.remove(machine, found.unit)
-    running = instance.find(settings.data_dir)
+    running = service_of(settings.data_dir)
     if running and not instance.stop(running):
         raise ServiceUnavailable(
             f"The service did not end within {instance.END_WITHIN_S:.0f} s (process {running.pid}).",

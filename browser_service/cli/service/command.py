@@ -11,9 +11,10 @@ from browser_service.cli.install import files
 from browser_service.cli.install.machine import Machine
 from browser_service.cli.lifecycle import NOT_RUNNING
 from browser_service.cli.options import new_app, parameters_of, with_signature
+from browser_service.cli.running import service_of
 from browser_service.cli.service.units import Command, Start, Unit, unit_for
 from browser_service.settings import Settings
-from client import config_file, config_place, instance
+from client import config_file, config_place
 from shared.installation import command, program, typed
 from shared.wire import APP_NAME
 
@@ -45,7 +46,7 @@ def install(*, only_print: OnlyPrint = False, **options: Any) -> None:  # Any: o
     else:
         files.replace(unit.path, before, unit.text, unit.encoding)
         output.say(f"Written: {unit.path}")
-    running = instance.find(settings.data_dir)
+    running = service_of(settings.data_dir)
     if not running:
         _clear(machine, unit)
     _run(machine, unit.enabling_later if running else unit.enabling)
@@ -73,7 +74,7 @@ def uninstall(data_dir: flags.DataDir = None) -> None:
 def status(*, data_dir: flags.DataDir = None, as_json: flags.AsJson = False) -> None:
     """Whether the service starts at login. The exit code is 0 if it does, 3 if not."""
     machine, settings = Machine.here(), flags.settings(data_dir)
-    unit, running = _current(machine, settings), instance.find(settings.data_dir)
+    unit, running = _current(machine, settings), service_of(settings.data_dir)
     exists = unit.path.exists()
     said = _answer(machine, unit.asking) if exists else "not installed"
     if as_json:

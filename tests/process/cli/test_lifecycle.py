@@ -5,13 +5,17 @@ import os
 import re
 import signal
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import httpx
 import psutil
 
 from shared.wire import HEALTH, INSTANCE_FILE, LOG_FILE, METRICS, SECRET_FILE, VERSION
+from shared.written import fingerprint
 from tests.process.cli.conftest import VIEWPORT
+from tests.support.site import Answer, Site
 from tests.support.terminal import Terminal, eventually
 
 
@@ -138,6 +142,23 @@ def test_down_never_ends_a_process_that_is_not_the_service(running: Terminal, tm
     (tmp_path / INSTANCE_FILE).write_text(json.dumps({"pid": os.getpid(), "url": running.url}), encoding="utf-8")
     assert "No service runs" in liar.succeed("down").out
     assert running.service
+
+
+def test_who_takes_the_port_and_the_name_of_a_killed_service_is_not_taken_for_it(terminal: Terminal) -> None:
+    with terminal.start("up") as process:
+        eventually(lambda: terminal.service is not None)
+        process.kill()
+    left = json.loads((terminal.data_dir / INSTANCE_FILE).read_text(encoding="utf-8"))
+    report = {"status": "ok", "version": VERSION, "catalogue": fingerprint()}
+    with Site() as impostor:
+        left["url"] = impostor.url("")
+        with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as other:
+            for pid in (left["pid"], other.pid):  # which is free, and another program's after a while
+                impostor.page(HEALTH, Answer(json.dumps({**report, "pid": pid})))
+                (terminal.data_dir / INSTANCE_FILE).write_text(json.dumps({**left, "pid": pid}), encoding="utf-8")
+                assert "is not running" in terminal.run("status").out
+                assert "No service runs" in terminal.succeed("down").out
+            assert other.poll() is None
 
 
 def test_a_detached_service_that_cannot_start_is_an_error_with_the_reason(
