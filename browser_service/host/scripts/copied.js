@@ -1,5 +1,6 @@
 // Listens to what is copied or cut next, and returns a function that returns its text and its HTML: what the page's own
 // handler gives, or else what is selected. Of what is for a secret nothing is copied: pasted elsewhere it would be read.
+// The clipboard of the browser, and of its person's screen, stays as it is: every page that may read it would.
 import {isSecret, secretsIn} from "./secret_field.js";
 
 const MOST = 1000000;
@@ -19,18 +20,20 @@ const selected = field => {
 
 export default e => {
   const end = new AbortController(), given = {}, by = {capture: true, signal: end.signal};
-  let event = null, chosen = ['', null];
+  let event = null, chosen = ['', null], ofPage = false;
   const hear = heard => {
     if (!heard.isTrusted) return;
     event = heard;
     chosen = selected(heard.composedPath()[0]);
-    const data = heard.clipboardData, set = data.setData.bind(data);
-    data.setData = (kind, text) => { given[kind] = `${text}`; set(kind, text); };
+    heard.preventDefault();
+    heard.preventDefault = () => { ofPage = true; };
+    heard.clipboardData.setData = (kind, text) => { [given[kind], ofPage] = [`${text}`, true]; };
   };
   for (const kind of ['copy', 'cut']) e.ownerDocument.defaultView.addEventListener(kind, hear, by);
   return () => {
     end.abort();
-    const [text, html] = event?.defaultPrevented ? [given['text/plain'] || '', given['text/html'] || null] : chosen;
+    if (event?.type === 'cut' && !ofPage) e.ownerDocument.execCommand('delete');
+    const [text, html] = ofPage ? [given['text/plain'] || '', given['text/html'] || null] : chosen;
     return [text.slice(0, MOST).replace(/[\ud800-\udbff]$/, ''), html === null || html.length > MOST ? null : html];
   };
 };

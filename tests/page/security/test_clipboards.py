@@ -49,6 +49,25 @@ async def test_the_middle_button_does_not_paste_what_another_selected(other: Age
 
 
 @pytest.mark.usefixtures("copied")
+async def test_a_site_that_may_read_the_clipboard_reads_nothing_that_keys_copied(
+    agent: Agent, other: Agent, site: Site
+) -> None:
+    origin, own = site.url().rstrip("/"), "what its person copied"
+    await other.call("goto", pageId="r", url=site.url("/other"))
+    granted = {"origin": origin, "affectOthers": True}
+    await other.call("grant_permissions", permissions=["clipboard-read", "clipboard-write"], **granted)
+    write = f"navigator.clipboard.writeText('{own}').then(() => 1)"
+    await other.call("evaluate_script", pageId="r", expression=write)
+    for key in ("Control+c", "Control+x"):
+        await agent.call("press", pageId="p", selector="#t", key="Control+a")
+        assert "copied" in (await agent.call("press", pageId="p", selector="#t", key=key))["observed"]
+        read = await other.call("evaluate_script", pageId="r", expression="navigator.clipboard.readText()")
+        assert read["value"] == own
+    assert await value(agent, "p", "#t") == "", "it was cut"
+    await other.call("grant_permissions", permissions=[], **granted)
+
+
+@pytest.mark.usefixtures("copied")
 async def test_who_copied_pastes_it_whatever_others_copied_since(agent: Agent, other: Agent) -> None:
     await other.call("fill", pageId="q", selector="#q", value="something else")
     await other.call("press", pageId="q", selector="#q", key="Control+a")
