@@ -6,9 +6,10 @@ from collections.abc import Iterator
 import pytest
 
 from tests.support import forked
+from tests.support.persons import persons, windows
 from tests.support.sharing import start
 
-__all__ = ["start"]
+__all__ = ["persons", "start", "windows"]
 
 
 def _are_forked(request: pytest.FixtureRequest) -> bool:

@@ -3,88 +3,21 @@
 import asyncio
 import contextlib
 import socket
-import subprocess
-from collections.abc import AsyncIterator
 from pathlib import Path
 
-import httpx
 import psutil
 import pytest
 
 from browser_service.cli.doctor import check_browser
-from browser_service.host.launching.executables import installed_browser
 from browser_service.settings import Settings
 from tests.support.json import AnyJson
 from tests.support.listening import become
+from tests.support.persons import Persons
 from tests.support.service import Agent, running_service, settings_for
 from tests.support.sharing import StartService
 from tests.support.site import Answer, Received, Site
 
 pytestmark = pytest.mark.anyio
-
-
-class Persons:
-    """Runs a person's browser: an ordinary one that accepts whoever attaches to it."""
-
-    def __init__(self, profile: Path, port: int = 0) -> None:
-        executable = installed_browser()
-        assert executable is not None
-        self.port_file = profile / "DevToolsActivePort"
-        self.port_file.unlink(missing_ok=True)
-        self.process = subprocess.Popen(
-            [
-                executable,
-                "--headless",
-                "--no-sandbox",
-                "--no-first-run",
-                f"--remote-debugging-port={port}",
-                f"--user-data-dir={profile}",
-                "about:blank",
-            ],
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-
-    @property
-    def port(self) -> int:
-        return int(self.port_file.read_text().splitlines()[0])
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
-
-    @property
-    def runs(self) -> bool:
-        return self.process.poll() is None
-
-    async def tabs(self) -> list[str]:
-        """Return the URLs of its tabs, as the browser itself lists them."""
-        async with httpx.AsyncClient(trust_env=False) as http:
-            targets = (await http.get(f"{self.url}/json/list")).json()
-        return sorted(target["url"] for target in targets if target["type"] == "page")
-
-    async def open(self, url: str) -> None:
-        """Open a URL in a new tab, as a person would."""
-        async with httpx.AsyncClient(trust_env=False) as http:
-            (await http.put(f"{self.url}/json/new?{url}")).raise_for_status()
-
-    def end(self) -> None:
-        children = psutil.Process(self.process.pid).children(recursive=True) if self.runs else []
-        self.process.terminate()
-        self.process.wait(10)
-        for child in children:
-            with contextlib.suppress(psutil.NoSuchProcess):
-                child.kill()
-
-
-@pytest.fixture
-async def persons(tmp_path: Path) -> AsyncIterator[Persons]:
-    browser = Persons(tmp_path / "persons")
-    try:
-        await become(lambda: browser.port_file.exists() and browser.port_file.read_text().count("\n") >= 1)
-        yield browser
-    finally:
-        browser.end()
 
 
 @pytest.fixture
