@@ -68,9 +68,10 @@ def create_app(
         return hosts_at(app.state.port)
 
     def refused_hosts() -> frozenset[str]:
-        """Return the hosts that no page may open: the port of the figures needs no token."""
+        """Return the hosts that no page may open: the port of the figures needs no token, and who reaches the
+        debugging port of a browser owns it."""
         figures = app.state.metrics_port
-        return own_hosts() | {*(loopback_hosts(figures) if figures else ())}
+        return own_hosts() | {*(loopback_hosts(figures) if figures else ())} | settings.debugging_hosts
 
     def build_services() -> Services:
         port = lambda: app.state.port  # noqa: E731 - one expression

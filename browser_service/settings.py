@@ -374,6 +374,11 @@ class Settings(FileSettings):
         return f"{self.scheme}://{reachable(self.host)}:{port}"
 
     @property
+    def debugging_hosts(self) -> frozenset[str]:
+        """Return where the browser listens that the service attaches to: who asks there drives it."""
+        return frozenset([urlsplit(self.cdp_url).netloc.rpartition("@")[2]] if self.cdp_url else ())
+
+    @property
     def scheme(self) -> str:
         return "https" if self.tls_cert else "http"
 

@@ -98,13 +98,14 @@ def admit(page: PageRecord, call: Call, action: Action) -> Lease | None:
 
 def _check_lease(page: PageRecord, holder: Lease | None, call: Call, action: Action) -> None:
     """Raise PageOwned where the page's holder, a sibling or a person keeps the call out."""
+    if action.effect is not Effect.READS:
+        _check_person(page, action)
     if holder is not None and holder.client_id == call.client_id:
         if _is_siblings(holder, action):
             _check_sibling(page, holder, action)
         return
     if action.effect is Effect.READS:
         return
-    _check_person(page, action)
     is_visit = page.ownership.access == "act" and action.effect is Effect.ACTS and action.needs_open_page
     if holder is not None and not is_visit:
         raise owned_error(page, holder, action)

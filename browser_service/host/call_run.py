@@ -74,6 +74,11 @@ class CallRun:
             yield waits
 
     @property
+    def acts(self) -> bool:
+        """True from when it may do something to its page."""
+        return self.admitted and self.action.effect is not Effect.READS
+
+    @property
     def client_call_id(self) -> str:
         """Return its callId as its client knows it."""
         return CallKey.parse(self.call.call_id).call_id

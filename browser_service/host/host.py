@@ -79,8 +79,8 @@ class LocalHost:
         self.downloads = Downloads(artifacts, self._log.emit, limits.download_max_mb)
         self.memory = Memory(limits.memory_mb, lambda: launcher.driver)
         self._capacity = Capacity(self._records, limits, self.memory)
-        rules = RequestRules(limits.act_rules, self._live_pages, self._log.emit)
-        self._guard = BrowserGuard(policy, limits.act_rules, rules.refuses)
+        rules = RequestRules(limits.act_rules, self._live_pages, self.running, self._log.emit)
+        self._guard = BrowserGuard(policy, limits.act_rules, rules.refuses, rules.is_persons)
         parts = (self.pages, self._log, self.dialogs, policy, limits)
         self._congestion = Congestion(
             self._browsers, lambda: launcher.driver, lambda: bool(self.running), launcher.record_processes

@@ -248,7 +248,8 @@ class PageRegistry:
 
     def dialog(self, page: "Page | None", dialog: "Dialog") -> None:
         entry = self._showing(page)
-        if entry is None or entry.record.guarded:  # else a person's own, in their browser
+        if entry is None or entry.record.guarded or self._busy(entry.record.holder_id, entry.page_id):
+            # else a person's own, in their browser
             self._dialogs.note_opened(page, dialog)
             if entry is not None and entry.tab is not None:
                 entry.tab.meter.spend(Kind.DIALOGS, len(dialog.message))

@@ -1,10 +1,11 @@
 """Asks the owner's rules about what pages send by themselves, whoever in a browser sends it."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 from playwright.async_api import Request
 
 from browser_service.host.act_check import WAYS
+from browser_service.host.call_run import CallRun
 from browser_service.host.network.browser_guard import Sent
 from browser_service.host.network.guard import is_chromium, refuse_requests
 from browser_service.host.page.handle import BrowserPage
@@ -24,11 +25,28 @@ class RequestRules:
     """Refuses what a rule leaves to a person. A call of a person, or one that a person has allowed, lets it be sent;
     that a person was asked about the page does not."""
 
-    def __init__(self, rules: ActRules, pages: Callable[[], Iterable[Page]], emit: Emit) -> None:
-        """`pages` are those that are live."""
+    def __init__(
+        self, rules: ActRules, pages: Callable[[], Iterable[Page]], running: Mapping[str, CallRun], emit: Emit
+    ) -> None:
+        """`pages` are those that are live, `running` the calls of clients."""
         self._rules = rules
         self._pages = pages
+        self._running = running
         self._emit = emit
+
+    def is_persons(self, sent: Sent) -> bool:
+        """Say if a person sends a request, in a tab of a browser that is theirs and on which no act of an agent runs;
+        so does what nobody knows, if it is for a document: it is a new tab."""
+        senders = self._senders(sent)
+        if not senders:
+            return sent.document
+        return not any(record.guarded or self._acted_on(record) for record, _ in senders)
+
+    def _is_free(self, page: Page) -> bool:
+        return _has_leave(page) or not (page[0].guarded or self._acted_on(page[0]))
+
+    def _acted_on(self, page: PageRecord) -> bool:
+        return any(run.acts and run.call.page_id == page.page_id for run in self._running.values())
 
     def refuses(self, sent: Sent, ours: bool) -> bool:  # noqa: FBT001 - says it of the browser
         """Return whether a request is not sent, and tell the holder of its page. In a browser that is not ours, what
@@ -38,7 +56,7 @@ class RequestRules:
         if rule is None:
             return False
         senders = senders or self._senders(sent)
-        if any(map(_has_leave, senders)) or not (senders or ours):
+        if any(map(self._is_free, senders)) or not (senders or ours):
             return False
         if len(senders) == 1:  # else nobody knows whose it is
             _tell(senders[0], self._emit, rule, sent)
@@ -52,8 +70,9 @@ class RequestRules:
     def _senders(self, sent: Sent) -> list[Page]:
         """Return the page that sends a request; of a frame or service worker all pages that show its origin."""
         pages = [*self._pages()]
-        if exact := [(record, tab) for record, tab in pages if tab.target_id == sent.frame_id]:
-            return exact
+        for name in (sent.frame_id, *sent.within):
+            if exact := [(record, tab) for record, tab in pages if tab.target_id == name]:
+                return exact
         origin = origin_of(sent.sender)
         return [(record, tab) for record, tab in pages if origin and _shows(tab, origin)]
 
@@ -79,7 +98,7 @@ async def watch_requests(page: BrowserPage) -> None:
 def _has_leave(page: Page) -> bool:
     """Say if a person sends it, or allowed it: in a page of theirs, or by a call."""
     record, tab = page
-    return record.has_leave or (record.of_person and not tab.watched) or not record.guarded
+    return record.has_leave or (record.of_person and not tab.watched)
 
 
 def _shows(tab: Tab, origin: str) -> bool:

@@ -31,6 +31,7 @@ _SCHEMES = frozenset({"http", "https", "about", "blob"})
 _MOST_DATA_BYTES = 65_536
 """Bounds data: URLs, in bytes, because each change of a page stores its URL."""
 _MOST_SHOWN = 120
+_OWN = "it is this service's own address, or its browser's"
 _PORTS = {"http": 80, "https": 443}
 _PRIVATE_NAMES = (".localhost", ".local", ".internal", ".test", ".home.arpa")
 """No public site has a name with one of these endings."""
@@ -44,7 +45,8 @@ class UrlPolicy:
     """Decides about one URL at a time: the one that a caller asks for, and each that the page then loads."""
 
     own_hosts: Callable[[], AbstractSet[str]] = frozenset
-    """Returns host:port of this service, because pages may not call its API."""
+    """Returns host:port of this service, because pages may not call its API, and of the debugging port of a browser
+    that it attaches to."""
     allow_hosts: frozenset[str] = frozenset()
     deny_hosts: frozenset[str] = frozenset()
     rules: UrlRules = field(default_factory=UrlRules)
@@ -138,7 +140,7 @@ class UrlPolicy:
         if host in METADATA_HOSTS:
             return "cloud metadata addresses are never opened"
         if self._is_named(host, port):
-            return "it is this service's own address"
+            return _OWN
         if self.rules.for_requests and self.rules.closes(host, port):
             return "BROWSE_URL_BLACKLIST or BROWSE_URL_WHITELIST keeps pages from it"
         return ""
@@ -148,12 +150,12 @@ class UrlPolicy:
         if is_metadata(address):
             return "cloud metadata addresses are never opened"
         if is_local(address) and str(port) in self._own_ports():
-            return "it is this service's own address"
+            return _OWN
         if self.public_only and not is_public(address):
             return "BROWSE_PRIVATE_NETWORK keeps pages from this machine and private networks"
         return ""
 
-    def suspicious(self, *, documents: bool = True) -> list[Json]:
+    def suspicious(self) -> list[Json]:
         """Return Chromium's patterns for all http URLs that `check` may refuse; without rules they match hardly any
         site."""
         names = sorted(name for name, port in self._own_places() if not port and ":" not in name)
@@ -164,7 +166,7 @@ class UrlPolicy:
             return [{"urlPattern": "*"}]
         if self.rules.for_requests:
             patterns += [{"urlPattern": pattern} for pattern in self.rules.denied_patterns]
-        if documents and (self.allow_hosts or self.deny_hosts or self.rules or self.public_only):
+        if self.allow_hosts or self.deny_hosts or self.rules or self.public_only:
             patterns.append({"urlPattern": "*", "resourceType": "Document"})
         return patterns
 
@@ -184,8 +186,8 @@ class UrlPolicy:
             )
         if self._is_own(name, address, place.port):
             raise Forbidden(
-                f"url {url!r} is this service's own address.",
-                hint="Pages may not call the service; its tools do what its API does.",
+                f"url {url!r}: {_OWN}.",
+                hint="Pages may call neither; the service's tools do what its API does.",
                 details=_url_details(url),
             )
         if self.public_only and (not is_public(address) if address else is_private_name(name)):

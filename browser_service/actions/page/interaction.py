@@ -10,6 +10,7 @@ from playwright.async_api import ElementHandle, FileChooser, Locator
 from typing_extensions import TypedDict
 
 from browser_service.actions.page.editing import paste
+from browser_service.actions.page.pointer import check_button
 from browser_service.host.delta import TURNS, shows_changes
 from browser_service.host.elements import targets
 from browser_service.host.elements.field_values import Question, is_reformatted, not_as_given, shorten
@@ -54,6 +55,7 @@ class TypedValue(TypedDict):
 
 
 async def click(page: BrowserPage, action: interaction.Click) -> Json:
+    check_button(page, action.button)
     element = await _element(page, action)
 
     async def press_mouse(found: Locator) -> None:

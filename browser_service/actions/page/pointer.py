@@ -68,6 +68,7 @@ class Position(TypedDict):
 
 
 async def mouse(page: BrowserPage, action: pointer.Mouse) -> Json:
+    check_button(page, action.button)
     await _check_points(page, action)
     element = await targets.element_name_at(page.playwright, action.x, action.y)
     async with AsyncExitStack() as held:
@@ -116,6 +117,19 @@ def _describe_drag(events: DragEvents) -> str:
 
 def _named(events: DragEvents, event: str) -> str:
     return element_name(str(events[event])) if event in events else "nothing"
+
+
+def check_button(page: BrowserPage, button: str) -> None:
+    """Raise ValidationFailed for the middle button in a browser that somebody else started: there it pastes what was
+    selected last on the screen, in a private page or in a program of its person's."""
+    if button == "middle" and page.session.attached:
+        raise ValidationFailed(
+            "In a browser that is attached to (BROWSE_CDP_URL) the middle button may paste what others selected, and "
+            "is not pressed.",
+            hint=f"A link in a page of its own: {next_call('open_page', url='...')}. Text: "
+            f"{next_call('paste', text='...')}.",
+            details=field_details("button"),
+        )
 
 
 async def _check_points(page: BrowserPage, action: pointer.Mouse) -> None:

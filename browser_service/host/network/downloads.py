@@ -28,6 +28,7 @@ _ENDS_WITHIN_S = 3_600
 _MOST_URL = 2_000
 _MOST_NAME = 200
 _MB = 1_000_000
+_ELSEWHERE = "the browser that is attached to (BROWSE_CDP_URL) keeps it where its person's settings say, and not here"
 
 
 class DownloadObserver(Protocol):
@@ -94,8 +95,9 @@ class Downloads:
         """Say if a download of the page has not ended."""
         return any(each.state.page_id == page_id and not each.ended for each in self._active)
 
-    def watch(self, cdp: CDPSession) -> None:
-        """Have Chromium report the progress. Other engines report the end alone."""
+    def watch(self, cdp: CDPSession, tell_elsewhere: Callable[[str], None] | None) -> None:
+        """Have Chromium report the progress. Other engines report the end alone. What a browser keeps for its person is
+        only told."""
         urls: dict[str, str] = {}
 
         def progressed(event: dict[str, str | float]) -> None:
@@ -105,7 +107,12 @@ class Downloads:
             elif (url := urls.get(guid)) is not None:
                 self._progressed(url, int(float(event["receivedBytes"])), int(float(event["totalBytes"])))
 
-        cdp.on("Page.downloadWillBegin", lambda event: urls.update({event["guid"]: event["url"]}))
+        def began(event: dict[str, str]) -> None:
+            urls[event["guid"]] = event["url"]
+            if tell_elsewhere is not None:
+                tell_elsewhere(f"download {_name(event['suggestedFilename'])!r} began; {_ELSEWHERE}")
+
+        cdp.on("Page.downloadWillBegin", began)
         cdp.on("Page.downloadProgress", progressed)
         self._background.spawn(_enable_events(cdp))
 

@@ -94,6 +94,7 @@ class PageEntry:
             popups=lambda: self.popups,
             emit=emit,
             save_logins=session.logins.save_soon,
+            attached=session.attached and session.profile,
         )
         self.popups = popups
         self._emit, self._on_close, self._events = emit, on_close, events_per_second

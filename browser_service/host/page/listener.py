@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final
 
 from playwright.async_api import Download, Frame, Request, Response
@@ -44,6 +45,8 @@ class Listener:
     popups: Callable[[], PopupLimit]
     emit: Callable[[HostEvent], None]
     save_logins: Callable[[], None]
+    attached: bool
+    """Says that it is in a login that is somebody else's: what is downloaded there is theirs."""
     _telling: asyncio.TimerHandle | None = None
     _background: Background = field(default_factory=Background)
 
@@ -64,7 +67,12 @@ class Listener:
         """Have Chromium report the progress of a new tab's downloads; a person's own are for no agent."""
         if tab.cdp is not None and self.record.guarded:
             tab.cdp.on("Page.windowOpen", self._on_window_asked)
-            self.downloads.watch(tab.cdp)
+            self.downloads.watch(tab.cdp, partial(self._tell_elsewhere, tab) if self.attached else None)
+
+    def _tell_elsewhere(self, tab: Tab, line: str) -> None:
+        """Tell of a download that is no file of ours: in the reply of the act that began it, else in a notice."""
+        if not tab.observer.add_once(line) and self.record.holder_id:
+            self.emit(self.record.notice(self.record.holder_id, f"{self.record.page_id}: {line}."))
 
     def _on_window_asked(self, event: dict[str, str | bool]) -> None:
         """Look a moment later whether a window came that scripts asked for though nobody clicked."""

@@ -211,6 +211,8 @@ class Recovery:
         why, hint = "a script keeps it busy, or its browser hangs", f"Replace it, its login stays: {reload}"
         if tab is not None and await tab.title() is not None:
             why = "it goes to a URL whose server has not answered yet"
+            if not tab.observer.navigating_to:
+                why += ", or a window of the browser's own, such as that for printing, keeps it"
             hint = f"Give it time, or stop that: {reload}"
         return TimedOut(f"Page {record.page_id!r} does not respond: {why}.", hint=hint, details={"url": record.url})
 

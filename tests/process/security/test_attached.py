@@ -1,0 +1,148 @@
+"""Tests that in a browser that is attached to agents neither go, nor paste, nor close what they may not."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.support.listening import become
+from tests.support.persons import Persons
+from tests.support.service import Agent
+from tests.support.sharing import StartService
+from tests.support.site import Answer, Site
+
+pytestmark = pytest.mark.anyio
+
+FORM = "<input id=a><button>b</button>"
+
+
+async def their_page(agent: Agent, url: str) -> str:
+    """Return what agents call the person's tab that shows an address."""
+    people = (await agent.call("list_pages"))["people"]
+    return next(str(page["pageId"]) for page in people if page["url"] == url)
+
+
+async def test_no_page_reaches_the_port_by_which_the_browser_is_driven(
+    start: StartService, persons: Persons, site: Site
+) -> None:
+    service = await start(cdp_url=persons.url)
+    async with service.agent() as agent:
+        await agent.call("goto", pageId="mine", url=site.page("/", FORM))
+        for host in ("127.0.0.1", "localhost", "[::ffff:127.0.0.1]"):
+            listed = f"http://{host}:{persons.port}/json/list"
+            assert (await agent.error("goto", pageId="mine", url=listed))["code"] == "FORBIDDEN"
+            ask = f"fetch('{listed}', {{mode: 'no-cors'}}).then(() => 'answered', () => 'refused')"
+            assert (await agent.call("evaluate_script", pageId="mine", expression=ask))["value"] == "refused"
+        await persons.open(persons.url + "/json/version")
+        await persons.open(service.base_url + "/health")
+        assert {persons.url + "/json/version", service.base_url + "/health"} <= {*await persons.tabs()}
+        assert "is blocked" not in str((await agent.call("list_pages"))["people"])
+
+
+FORBIDDEN_THERE = """<title>bank</title><a id=pop target=_blank rel="noopener noreferrer" href="{0}?popup">pop</a>
+<a id=go href="{0}?go">go</a>"""
+
+
+async def test_popups_frames_and_links_lead_agents_nowhere_that_the_rules_forbid_in_a_persons_tab_neither(
+    start: StartService, persons: Persons, site: Site
+) -> None:
+    there = site.page("/there", "not for agents").replace("127.0.0.1", "localhost")
+    frame = f'<iframe sandbox=allow-scripts srcdoc="<script>location=`{there}?frame`</script>"></iframe>'
+    await persons.open(site.page("/", FORBIDDEN_THERE.format(there)))
+    service = await start(cdp_url=persons.url, url_blacklist=(there,))
+    async with service.agent() as agent:
+        await agent.call("goto", pageId="mine", url=site.page("/mine", FORBIDDEN_THERE.format(there) + frame))
+        theirs = await their_page(agent, site.url("/"))
+        for page_id in ("mine", theirs):
+            assert (await agent.call("click", pageId=page_id, selector="#pop"))["popups"]
+            went = await agent.call("click", pageId=page_id, selector="#go")
+            assert "ERR_BLOCKED_BY_CLIENT" in went["observed"]
+        assert site.counts["/there"] == 0
+        await persons.open(f"{there}?person")
+        await become(lambda: site.counts["/there"] > 0)
+        assert [received.path for received in site.received if "/there" in received.path] == ["/there?person"]
+
+
+async def test_the_middle_button_pastes_nothing_that_others_selected(
+    start: StartService, windows: Persons, site: Site
+) -> None:
+    service = await start(cdp_url=windows.url)
+    async with service.agent() as agent, service.agent() as other:
+        await agent.call("goto", pageId="mine", url=site.page("/", FORM))
+        await agent.call("share_page", pageId="mine", access="private")
+        await agent.call("fill", pageId="mine", selector="#a", value="the words of a private page")
+        await agent.call("press", pageId="mine", selector="#a", key="Control+a")
+        await other.call("goto", pageId="yours", url=site.page("/", FORM))
+        refused = await other.error("click", pageId="yours", selector="#a", button="middle")
+        await other.error("mouse", pageId="yours", do="click", x=20, y=90, button="middle")
+        assert (refused["code"], "paste" in refused["hint"]) == ("VALIDATION_ERROR", True)
+        pasted = "document.querySelector('#a').value"
+        assert (await other.call("evaluate_script", pageId="yours", expression=pasted))["value"] == ""
+
+
+async def test_a_page_that_prints_is_said_to_and_can_be_left(start: StartService, windows: Persons, site: Site) -> None:
+    service = await start(cdp_url=windows.url)
+    async with service.agent() as agent:
+        await agent.call("goto", pageId="p", url=site.page("/", "<button onclick='print()'>Print</button>"))
+        await agent.error("click", pageId="p", selector="button", timeout=1_000)
+        assert "such as that for printing" in (await agent.error("snapshot", pageId="p"))["message"]
+        assert (await agent.call("goto", pageId="p", url=site.page("/else", "elsewhere")))["status"] == 200
+
+
+async def test_a_download_is_told_which_the_persons_browser_keeps_and_in_a_session_of_ones_own_is_a_file_as_ever(
+    start: StartService, persons: Persons, site: Site
+) -> None:
+    site.page("/file", Answer("words", headers={"Content-Disposition": 'attachment; filename="told.txt"'}))
+    url = site.page("/", "<a href=/file>get</a>")
+    service = await start(cdp_url=persons.url)
+    async with service.agent() as agent:
+        await agent.call("goto", pageId="mine", url=url)
+        told = (await agent.call("click", pageId="mine", selector="a"))["observed"]
+        assert "download 'told.txt' began; the browser that is attached to" in told
+        session = (await agent.call("create_session"))["sessionId"]
+        await agent.call("goto", pageId="own", sessionId=session, url=url)
+        assert "download 'told.txt' finished" in (await agent.call("click", pageId="own", selector="a"))["observed"]
+
+
+async def test_a_persons_tab_is_closed_for_a_reason_alone_by_who_uses_it_too(
+    start: StartService, persons: Persons, site: Site
+) -> None:
+    await persons.open(site.page("/", FORM))
+    service = await start(cdp_url=persons.url)
+    async with service.agent() as agent:
+        await agent.call("goto", pageId="mine", url=site.page("/login", "in"))
+        theirs = await their_page(agent, site.url("/"))
+        await agent.call("click", pageId=theirs, selector="button")
+        refused = await agent.error("close_page", pageId=theirs)
+        assert (refused["code"], site.url("/") in await persons.tabs()) == ("PAGE_OWNED", True)
+        await agent.call("close_page", pageId=theirs, reason="the person asked for it")
+        assert site.url("/") not in await persons.tabs()
+
+
+async def test_a_dialog_that_an_agents_act_opens_in_a_persons_tab_is_the_agents_to_answer(
+    start: StartService, persons: Persons, site: Site
+) -> None:
+    alert = "<button onclick=\"alert('really?'); document.title = 'answered'\">b</button>"
+    await persons.open(site.page("/", alert))
+    service = await start(cdp_url=persons.url)
+    async with service.agent() as agent:
+        await agent.call("goto", pageId="mine", url=site.page("/mine", "mine"))
+        theirs = await their_page(agent, site.url("/"))
+        assert "really?" in (await agent.reply("click", pageId=theirs, selector="button")).text
+        await agent.call("handle_dialog", pageId=theirs, accept=True)
+        seen = await agent.call("evaluate_script", pageId=theirs, expression="document.title")
+        assert seen["value"] == "answered"
+
+
+async def test_a_rule_of_the_owners_holds_for_what_an_agents_act_sends_from_a_persons_tab(
+    start: StartService, persons: Persons, site: Site, tmp_path: Path
+) -> None:
+    rules = tmp_path / "policy.toml"
+    rules.write_text('[[rule]]\nname = "posts"\nmethods = ["POST"]\n')
+    site.page("/paid", "paid")
+    await persons.open(site.page("/", "<form action=/paid method=post><button>b</button></form>"))
+    service = await start(cdp_url=persons.url, policy_file=rules)
+    async with service.agent() as agent:
+        await agent.call("goto", pageId="mine", url=site.page("/mine", "mine"))
+        sent = await agent.call("click", pageId=await their_page(agent, site.url("/")), selector="button")
+        assert "BLOCKED_BY_CLIENT" in sent["observed"]
+        assert site.counts["/paid"] == 0
