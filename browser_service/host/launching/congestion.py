@@ -152,7 +152,7 @@ class Congestion:
         try:
             self._on_held(self._held)
             renderer.suspend()
-            turn_s = _next_turn(_TURN_S, await self._answered(browser))
+            turn_s = next_turn(_TURN_S, await self._answered(browser))
             for _ in range(_MOST_TURNS):
                 if not await self._others_are_served(browser):
                     return
@@ -160,7 +160,7 @@ class Congestion:
                     return
                 if self._offences.add(renderer, cost):
                     break
-                turn_s = _next_turn(turn_s, cost)
+                turn_s = next_turn(turn_s, cost)
             self._end(renderer)
         except psutil.Error:
             return  # it has ended
@@ -175,7 +175,7 @@ class Congestion:
         is the reason."""
         for _ in range(_RESTS):
             await asyncio.sleep(_OTHERS_TURN_S)  # nothing tells when others have had theirs
-            if not await self._late(browser, _LATE_S):
+            if not await self._late(browser):
                 return True
         return False
 
@@ -189,8 +189,7 @@ class Congestion:
                 await _go_on(renderer, turn_s)
                 left = await self._answered(browser)
                 after = self._load.usage()
-                busy = after.shared - before.shared >= _BUSY * (after.at - before.at)
-                if left >= _LEFT_S or (busy and flooding(before, after) == renderer):
+                if floods(renderer, before, after, left):
                     return after.shared - before.shared
                 calm_s, turn_s = calm_s + turn_s, min(2 * turn_s, _TURN_S)
         return 0.0
@@ -204,11 +203,11 @@ class Congestion:
         finally:
             question.drop()
 
-    async def _late(self, browser: CDPSession, dear_s: float, within_s: float = _ANSWERS_WITHIN_S) -> bool:
-        """Ask a browser something, and say if the answer costs so much."""
-        question = Question(browser, self._load, within_s)
+    async def _late(self, browser: CDPSession) -> bool:
+        """Ask a browser something, and say if it is kept from answering."""
+        question = Question(browser, self._load)
         try:
-            return await question.costs(dear_s)
+            return await question.costs(_LATE_S)
         finally:
             question.drop()
 
@@ -218,9 +217,17 @@ class Congestion:
         renderer.kill()
 
 
-def _next_turn(turn_s: float, cost: float) -> float:
+def floods(renderer: psutil.Process, before: Usage, after: Usage, left_s: float) -> bool:
+    """Say if a renderer has flooded in its turn, after which so much was left to do. One that did nothing has not:
+    others have calls too."""
+    did_something = after.renderers.get(renderer, 0.0) > before.renderers.get(renderer, 0.0)
+    busy = after.shared - before.shared >= _BUSY * (after.at - before.at)
+    return did_something and (left_s >= _LEFT_S or (busy and flooding(before, after) == renderer))
+
+
+def next_turn(turn_s: float, cost_s: float) -> float:
     """Return how long the next turn is after one that cost so much."""
-    return max(_SHORTEST_TURN_S, turn_s * min(1.0, _BEARABLE_S / cost) if cost else turn_s)
+    return max(_SHORTEST_TURN_S, turn_s * _BEARABLE_S / max(cost_s, _BEARABLE_S))
 
 
 async def _go_on(renderer: psutil.Process, turn_s: float) -> None:

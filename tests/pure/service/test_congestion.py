@@ -3,7 +3,7 @@
 import psutil
 import pytest
 
-from browser_service.host.launching.congestion import Offences
+from browser_service.host.launching.congestion import Offences, floods, next_turn
 from browser_service.host.launching.load import Usage, flooding
 from tests.support.clock import Clock
 
@@ -49,6 +49,19 @@ def test_of_many_that_work_alike_none_is_stopped_nor_one_that_has_just_begun() -
     assert flooding(before, Usage(0.2, 0.2, many)) is None
     assert flooding(Usage(0.0, 0.0, {}), Usage(0.2, 0.2, many)) is None
     assert flooding(Usage(0.0, 0.0, {}), Usage(0.2, 0.2, {})) is None
+
+
+def test_in_its_turn_a_renderer_floods_that_works_and_leaves_much_to_do_and_none_that_rests() -> None:
+    worked, rested = (usage(after_s=0.05, shared=0.04, loud=each) for each in (0.001, 0.0))
+    assert floods(LOUD, BEFORE, worked, left_s=0.03)
+    assert not floods(LOUD, BEFORE, worked, left_s=0.02), "an honest page leaves a little"
+    assert not floods(LOUD, BEFORE, rested, left_s=3.0), "it is the others' calls that cost so much"
+    assert floods(LOUD, BEFORE, usage(after_s=0.05, shared=0.04, loud=0.03), left_s=0.0), "it waits for each answer"
+
+
+@pytest.mark.parametrize(("cost", "next_s"), [(0.0, 0.01), (0.1, 0.01), (0.2, 0.005), (5.0, 0.001)])
+def test_the_dearer_a_turn_was_the_shorter_is_the_next(cost: float, next_s: float) -> None:
+    assert next_turn(0.01, cost) == pytest.approx(next_s)
 
 
 def test_a_renderer_that_is_stopped_now_and_then_is_never_ended_but_one_that_goes_on_is() -> None:
