@@ -111,9 +111,10 @@ class Concealment:
         joined, plain = "".join(_strings(value)), squeezed(text)
         forms = undisguised([text, joined])
         for whole, (name, each) in self._whole.items():
-            if whole in joined or _apart(each).search(text):
+            if whole in joined:
                 return name
-            if each not in plain and any(each in form for form in forms):  # else it is a word of the page, like it
+            # as it stands it is hidden already; words of a page that are like it have no signs between all letters
+            if _apart(each).search(text) if each in plain else any(each in form for form in forms):
                 return name
         return None
 

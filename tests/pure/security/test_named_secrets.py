@@ -95,7 +95,7 @@ def test_what_a_script_makes_of_a_secret_is_seen_through(disguise: Callable[[str
 
 
 @pytest.mark.parametrize(
-    "value", ["the summer, 2026 was hot + wet", ["Summer", "20", "26"], "u m m e r 2 0 2 6", "x" * 3_000, [115, 117]]
+    "value", ["the summer, 2026 was hot + wet", ["Summer", "20", "26"], "u m m e r 2 0 2 6", "654321"]
 )
 def test_words_that_are_like_a_secret_stay(value: JsonValue) -> None:
     assert Concealment([("pw", "Summer-2026"), ("code", "123456")]).value({"value": value}) == {"value": value}
