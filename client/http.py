@@ -7,7 +7,6 @@ import functools
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Final
 from urllib.parse import quote
@@ -18,6 +17,7 @@ from pydantic import ValidationError
 
 from client import unavailable
 from client.credentials import Credentials
+from client.delivery import Delivery, LastReply, now
 from client.instance import START_WITHIN_S, Autostart
 from client.proven import ProvenTransport, Prover
 from client.reply import Failure, Reply
@@ -37,28 +37,6 @@ _RETRY_AFTER_S: Final = 0.25
 _TIMEOUT: Final = httpx.Timeout(60, connect=5)
 
 
-@dataclass
-class _LastReply:
-    """Remembers when the service replied last, to whichever client shares these connections."""
-
-    at: float = 0.0
-
-
-@dataclass
-class _Delivery:
-    """Tracks how often one call has been sent, and until when it may be sent again."""
-
-    may_start: bool
-    attempt: int = 1
-    """2 once the service may have received the call: it then looks whether it knows it."""
-    give_up_at: float = 0.0
-    """Is set by the first failure."""
-
-    @property
-    def is_over(self) -> bool:
-        return self.give_up_at > 0 and _now() > self.give_up_at
-
-
 class ServiceClient:
     """Reaches the service at one address as one client. Others may share its connections: `as_client`."""
 
@@ -69,9 +47,10 @@ class ServiceClient:
         self.url = self.people_url = url
         """Is where it is reached: by this client, and by people."""
         self.credentials, self.autostart = credentials, autostart
-        self._catalogue, self.other_catalogue = catalogue, ""
-        """The second is the fingerprint of the service's catalogue if it differs from ours, else empty."""
-        self._last_reply, self._background = _LastReply(), set[asyncio.Task[None]]()
+        self.other_catalogue = ""
+        """The fingerprint of the service's catalogue if it differs from ours, else empty."""
+        self._catalogue = catalogue
+        self._last_reply, self._background = LastReply(), set[asyncio.Task[None]]()
         prover = Prover(url, credentials.data_dir, given_token=credentials.are_given)
         self._transport = ProvenTransport(prover)
         make = functools.partial(httpx.AsyncClient, base_url=url, timeout=_TIMEOUT, trust_env=False)
@@ -92,12 +71,12 @@ class ServiceClient:
         sent again under its id, for `retry_for_s` from the break; so is one that a service which is ending has refused.
         `attempt` is 2 for one that another process may have sent.
         """
-        delivery = _Delivery(self.autostart.enabled, attempt)
+        delivery = Delivery(self.autostart.enabled, attempt)
         while True:
             try:
                 reply = await self._post(call_id, body, form, delivery.attempt)
                 if not _is_ending(reply) or delivery.is_over:
-                    self._last_reply.at = _now()
+                    self._last_reply.at = now()
                     return reply
             except _NEVER_SENT as error:
                 if delivery.may_start:
@@ -106,18 +85,15 @@ class ServiceClient:
                     continue
                 if delivery.attempt == 1 and not self._may_be_back(delivery):
                     raise unavailable.not_running(self.url, str(error)) from None
-            except (*_BROKEN, ServiceUnavailable) as error:
-                is_told = isinstance(error, ServiceUnavailable)
-                if is_told and not (unavailable.is_not_passed_on(error) and self._may_be_back(delivery)):
+            except _BROKEN:
+                delivery.attempt = 2
+            except ServiceUnavailable as error:
+                if not (unavailable.is_not_passed_on(error) and self._may_be_back(delivery)):
                     raise
                 delivery.attempt = 2
             except httpx.TimeoutException:
                 raise unavailable.no_answer(self.url, str(body["action"]), call_id) from None
-            delivery.give_up_at = delivery.give_up_at or _now() + self.retry_for_s
-            if delivery.is_over:
-                broken_off = unavailable.broken_off(self.url, str(body["action"]), call_id)
-                raise unavailable.not_running(self.url) if delivery.attempt == 1 else broken_off
-            await asyncio.sleep(_RETRY_AFTER_S)  # a refused connection fails at once: a starting service needs a moment
+            await self._wait_for_service(delivery, str(body["action"]), call_id)
 
     async def started(self) -> None:
         """Wait for a start that is under way. Raises ServiceUnavailable if it fails."""
@@ -137,10 +113,13 @@ class ServiceClient:
             raise unavailable.not_started(self.url, problem, log)
 
     def cancel(self, call_id: str) -> None:
-        """Cancel a call in the service, in a task of its own, because the current one is being cancelled."""
-        if not self.http.is_closed:  # else the service knows
-            self._background.add(task := asyncio.create_task(self._cancel(call_id)))
-            task.add_done_callback(self._background.discard)
+        """Cancel a call in the service, in a task of its own, because the current one is being cancelled. Once this is
+        closed the service has seen that already."""
+        if self.http.is_closed:
+            return
+        task = asyncio.create_task(self._cancel(call_id))
+        self._background.add(task)
+        task.add_done_callback(self._background.discard)
 
     async def resolve(self, request_id: str, resolution: Mapping[str, str]) -> Failure | None:
         """Answer a request to a person for the one in this client's chat; the first answer counts. Returns the
@@ -206,10 +185,20 @@ class ServiceClient:
                 await self._streams.aclose()
                 await self.http.aclose()
 
-    def _may_be_back(self, delivery: _Delivery) -> bool:
+    async def _wait_for_service(self, delivery: Delivery, action: str, call_id: str) -> None:
+        """Wait a moment before a call is sent again. Raises ServiceUnavailable once it is not."""
+        delivery.give_up_at = delivery.give_up_at or now() + self.retry_for_s
+        if delivery.is_over:
+            if delivery.attempt == 1:
+                raise unavailable.not_running(self.url)
+            raise unavailable.broken_off(self.url, action, call_id)
+        await asyncio.sleep(_RETRY_AFTER_S)  # a refused connection fails at once: a starting service needs a moment
+
+    def _may_be_back(self, delivery: Delivery) -> bool:
         """Return whether a service that cannot be reached is probably just restarting, because it replied recently."""
-        is_recent = self._last_reply.at > 0 and _now() - self._last_reply.at < _RECENT_S
-        return not delivery.is_over if delivery.give_up_at else is_recent
+        if delivery.give_up_at:
+            return not delivery.is_over
+        return self._last_reply.at > 0 and now() - self._last_reply.at < _RECENT_S
 
     async def _cancel(self, call_id: str) -> None:
         with contextlib.suppress(*UNREACHED):
@@ -294,7 +283,3 @@ def _form_headers(form: ReplyForm | None) -> dict[str, str]:
 @functools.lru_cache(maxsize=64)
 def _url(base: httpx.URL, path: str) -> httpx.URL:
     return httpx.URL(str(base).rstrip("/") + path)
-
-
-def _now() -> float:
-    return asyncio.get_running_loop().time()

@@ -53,9 +53,9 @@ def broken_off(url: str, action: str, call_id: str) -> ServiceUnavailable:
     return _unavailable(url, "broken off", message, _LOOK_FIRST, tool=action, call_id=call_id)
 
 
-def is_not_passed_on(error: Exception) -> bool:
+def is_not_passed_on(error: ServiceUnavailable) -> bool:
     """Return whether a proxy answered, so that a service behind it that restarts is probably back in a moment."""
-    context = error.details.get("context") if isinstance(error, ServiceUnavailable) else None
+    context = error.details.get("context")
     return isinstance(context, dict) and context.get("reason") == _NOT_PASSED_ON
 
 
