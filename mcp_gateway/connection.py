@@ -65,9 +65,7 @@ class Connection:
         self.is_here = is_here
         """True if the client is on this machine, so that paths mean the same to both."""
         self.instructions = instructions
-        limits = readable_limits(service.credentials.claims())
-        self.resources = Resources(settings, limits)
-        self.prompts = prompts.listed(limits)
+        self.resources = Resources(settings, readable_limits(service.credentials.claims()))
         self.subscriptions = Subscriptions()
         self.faults = Faults()
         self.chats = Chats(Chat(service, settings, self.subscriptions, self.faults), scope)
@@ -101,7 +99,7 @@ class Connection:
             on_subscribe_resource=self.subscribe,
             on_unsubscribe_resource=self.subscriptions.unsubscribe,
             on_subscriptions_listen=self.listen,
-            on_list_prompts=_always(self.prompts),
+            on_list_prompts=self.list_prompts,
             on_get_prompt=prompts.get,
             on_completion=self.complete,
         )
@@ -150,6 +148,9 @@ class Connection:
             log.exception("a call failed in the gateway", tool=params.name)
             defect = InternalError(f"{type(error).__name__}: {error}", hint=_DEFECT, details={"tool": params.name})
             return _failed(defect, params.name, form)
+
+    async def list_prompts(self, ctx: Context, _: ListParams) -> protocol.ListPromptsResult:
+        return prompts.listed(self._chat(ctx).limits)
 
     async def read_resource(
         self, ctx: Context, params: protocol.ReadResourceRequestParams
