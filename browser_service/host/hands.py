@@ -156,6 +156,8 @@ class Hand:
         tab.acted_on = True
         if stroke.do == "fit":
             await self._fit.begin(tab, round(stroke.x), round(stroke.y))
+            if not self._has_it():  # it was given back meanwhile, before there was anything to end
+                await self._fit.end()
         elif stroke.do == "key":
             if not (stroke.of_phone and stroke.key == "Enter" and await lead_on(tab.page, only_idle=False)):
                 await tab.page.keyboard.press(stroke.key)

@@ -10,12 +10,10 @@ from browser_service.host.network.emulation import Emulation
 from browser_service.host.page.tab import Tab
 from browser_service.host.results import bounded, read
 from browser_service.host.scripts import script
-from shared.model import Json
 
 _MOST_FRAMES: Final = 20
 _SHARPER: Final = 2
 """A phone has more pixels than a page counts."""
-_METRICS: Final = "Emulation.setDeviceMetricsOverride"
 _RATIO: Final = bounded("() => devicePixelRatio")
 _NEXT_FIELD: Final = script("next_field")
 
@@ -25,34 +23,27 @@ class Fit:
 
     def __init__(self, emulation: Emulation) -> None:
         self._emulation = emulation
-        self._before: tuple[Tab, Json | None] | None = None
+        self._before: tuple[Tab, tuple[int, int, float] | None] | None = None
 
     async def begin(self, tab: Tab, width: int, height: int) -> None:
         is_asked_for = not self._emulation.settings.keys().isdisjoint({"device", "viewport"})
-        if tab.cdp is None or is_asked_for or (self._before is not None and self._before[0] is tab):
+        if not tab.metrics.possible or is_asked_for or (self._before is not None and self._before[0] is tab):
             return
         size, ratio = tab.page.viewport_size, read(float, await tab.page.evaluate(_RATIO))
         if size is not None and size["width"] <= width:
             return
-        shape: Json | None = None
-        if size is not None:
-            shape = {"width": size["width"], "height": size["height"], "deviceScaleFactor": ratio, "mobile": False}
-        self._before = tab, shape
-        ours: Json = {"width": width, "height": height, "deviceScaleFactor": _SHARPER, "mobile": False}
-        await tab.cdp.send(_METRICS, ours)
+        self._before = tab, None if size is None else (size["width"], size["height"], ratio)
+        await tab.metrics.set(width, height, _SHARPER)
 
     async def end(self) -> None:
         """Make the page as large again as it was."""
         if self._before is None:
             return
         (tab, before), self._before = self._before, None
-        if tab.cdp is None or not tab.usable:
+        if not tab.usable:
             return
         with contextlib.suppress(PlaywrightError):  # it goes at this very moment
-            if before is None:
-                await tab.cdp.send("Emulation.clearDeviceMetricsOverride")
-            else:
-                await tab.cdp.send(_METRICS, before)
+            await (tab.metrics.clear() if before is None else tab.metrics.set(*before))
 
 
 async def lead_on(page: Page, *, only_idle: bool) -> bool:

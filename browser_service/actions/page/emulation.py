@@ -14,7 +14,7 @@ async def emulate(page: BrowserPage, action: emulation.Emulate) -> Json:
     if action.reset:
         changes = {**dict.fromkeys(settings.emulation.settings), **changes}
     previous = {**settings.emulation.settings}
-    await settings.emulation.change(page.playwright, page.tab.cdp, changes)
+    await settings.emulation.change(page.tab, changes)
     await settings.network.set_offline(page.playwright, offline=settings.emulation.offline)
     if previous != settings.emulation.settings:
         state: Json = {"was": previous, "made": {**settings.emulation.settings}}

@@ -15,6 +15,7 @@ from playwright.async_api import CDPSession, Page, ViewportSize
 from playwright.async_api import Error as PlaywrightError
 from pydantic.alias_generators import to_camel
 
+from browser_service.host.page.tab import Tab
 from shared.errors import ValidationFailed, field_details
 from shared.model import Json
 
@@ -58,61 +59,62 @@ class Emulation:
         """Copy the opener's settings to a popup."""
         self.owner, self.settings, self.size = opener.owner, {**opener.settings}, opener.size
 
-    async def attach(self, page: Page, cdp: CDPSession | None) -> None:
+    async def attach(self, tab: Tab) -> None:
         """Emulate the same on another Playwright page, which is behind the pageId now."""
         if self.foreign:
             self.settings = {}
-        self.size = self.size or page.viewport_size
+        self.size = self.size or tab.page.viewport_size
         earlier, self.settings = self.settings, {}
         for name, value in earlier.items():
             try:  # a popup shares its opener's renderer, which has it already
-                await self.change(page, cdp, {name: value})
+                await self.change(tab, {name: value})
             except ValidationFailed:
                 self.settings[name] = value
 
-    async def change(self, page: Page, cdp: CDPSession | None, changes: Settings) -> None:
+    async def change(self, tab: Tab, changes: Settings) -> None:
         """Emulate what `changes` names, and keep the rest; None ends one. Raises ValidationFailed, and then changes
         nothing."""
-        if cdp is None and (missing := [name for name in _BY_CHROMIUM if changes.get(name)]):
+        if tab.cdp is None and (missing := [name for name in _BY_CHROMIUM if changes.get(name)]):
             raise _impossible(missing[0], "it needs Chromium")
         before = self.settings
         settings = {name: value for name, value in {**before, **changes}.items() if value is not None}
         try:
-            await self._set(page, cdp, changes, settings)
+            await self._set(tab, changes, settings)
         except PlaywrightError as error:
             for name in changes:
                 with contextlib.suppress(PlaywrightError):  # what could not be set cannot be undone either
-                    await self._set(page, cdp, {name: before.get(name)}, before)
+                    await self._set(tab, {name: before.get(name)}, before)
             raise _impossible(*_reason(str(error), changes)) from error
         self.settings, self.owner = settings, self.holder()
 
-    async def clear(self, page: Page, cdp: CDPSession | None) -> None:
-        await self.change(page, cdp, dict.fromkeys(self.settings))
+    async def clear(self, tab: Tab) -> None:
+        await self.change(tab, dict.fromkeys(self.settings))
 
-    async def _set(self, page: Page, cdp: CDPSession | None, changes: Settings, settings: Settings) -> None:
+    async def _set(self, tab: Tab, changes: Settings, settings: Settings) -> None:
+        page, cdp = tab.page, tab.cdp
         if cdp is not None:
             await _set_place(cdp, changes)
         if changes.keys() & {"device", "locale"} and cdp is not None:
             await _set_agent(cdp, settings)
         if changes.keys() & {"device", "viewport"}:
-            await self._set_size(page, cdp, settings)
+            await self._set_size(tab, settings)
         if changes.keys() & {"media", *_FEATURES}:
             await _set_media(page, cdp, changes, settings)
         if "offline" in changes and cdp is not None:
             await cdp.send("Network.emulateNetworkConditions", {**_ONLINE, "offline": bool(changes["offline"])})
 
-    async def _set_size(self, page: Page, cdp: CDPSession | None, settings: Settings) -> None:
+    async def _set_size(self, tab: Tab, settings: Settings) -> None:
         """Set the size by Playwright first, which has to know it; a device's pixels and touch are set by Chromium."""
         device = settings.get("device")
         size = settings.get("viewport") or (device and device["viewport"]) or self.size
-        if cdp is not None:
-            await cdp.send("Emulation.setTouchEmulationEnabled", {"enabled": bool(device and device["has_touch"])})
-            await cdp.send("Emulation.clearDeviceMetricsOverride")
+        if tab.cdp is not None:
+            await tab.cdp.send("Emulation.setTouchEmulationEnabled", {"enabled": bool(device and device["has_touch"])})
+        await tab.metrics.clear()
         if size is not None:
-            await page.set_viewport_size(size)
-        if device and size is not None and cdp is not None:
-            pixels = {"deviceScaleFactor": device["device_scale_factor"], "mobile": device["is_mobile"]}
-            await cdp.send("Emulation.setDeviceMetricsOverride", {**size, **pixels})
+            await tab.page.set_viewport_size(size)
+        if device and size is not None and tab.metrics.possible:
+            ratio, mobile = device["device_scale_factor"], device["is_mobile"]
+            await tab.metrics.set(size["width"], size["height"], ratio, mobile=mobile)
 
 
 async def allow_position(cdp: CDPSession, origin: str) -> None:

@@ -36,7 +36,7 @@ class PageSettings:
     async def attach(self, tab: Tab, *, came_by_itself: bool) -> None:
         """Apply the settings to a new tab."""
         await self.init_scripts.attach(tab.page)
-        await self.emulation.attach(tab.page, tab.cdp)
+        await self.emulation.attach(tab)
         self.network.offline = self.emulation.offline
         await self.network.attach(tab.page, tab.meter, came_by_itself=came_by_itself)
 
@@ -59,7 +59,7 @@ class PageSettings:
         """Remove all settings from a tab."""
         await self.init_scripts.remove(None)
         await self.network.clear(tab.page)
-        await self.emulation.clear(tab.page, tab.cdp)
+        await self.emulation.clear(tab)
         await self.network.set_offline(tab.page, offline=False)
 
     def summaries(self) -> list[str]:

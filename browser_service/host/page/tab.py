@@ -17,6 +17,7 @@ from browser_service.host.network.guard import guard
 from browser_service.host.page.document import Document
 from browser_service.host.page.life import LifeEvent
 from browser_service.host.page.meter import EventMeter, Kind
+from browser_service.host.page.metrics import Metrics
 from browser_service.host.page.observer import Observer
 from browser_service.host.reading.cache import ReadCache
 from browser_service.host.reading.snapshot import ClientView
@@ -53,6 +54,7 @@ class Tab:
         """Its renderer is gone."""
         self.views = Bounded[str, ClientView](_MOST_VIEWS)
         """What each client was shown of it. A client that is no longer among the latest takes a snapshot again."""
+        self.metrics = Metrics(page)
         self.field_watch = FieldWatch()
         self.file_choosers = FileChoosers(page)
         self.read_cache = ReadCache()

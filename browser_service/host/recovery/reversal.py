@@ -121,7 +121,7 @@ async def _emulate(page: BrowserPage, state: UndoState) -> Json:
     changed = [name for name in was | made if was.get(name) != made.get(name)]
     newer = [name for name in changed if now.get(name) not in (was.get(name), made.get(name))]
     restored = {name: was.get(name) for name in changed if name not in newer}
-    await settings.emulation.change(page.playwright, page.tab.cdp, restored)
+    await settings.emulation.change(page.tab, restored)
     await settings.network.set_offline(page.playwright, offline=settings.emulation.offline)
     report = _report(f"{_join(restored)} as before", restored, newer)
     return {"emulated": settings.emulation.describe(), "observed": report}

@@ -1,8 +1,13 @@
 """Tests another device, place, language or network for one page, as the page and the server see it; no other page
 does."""
 
+import asyncio
+from collections.abc import Awaitable, Callable
+
 import pytest
 
+from browser_service.host.phone import Fit
+from browser_service.host.recording.secrecy import shot_without_secrets
 from tests.support.listening import become
 from tests.support.service import Agent, RunningService
 from tests.support.site import Site
@@ -20,6 +25,8 @@ SEES = """({
 })"""
 WHERE = """new Promise(done => navigator.geolocation.getCurrentPosition(
   p => done([p.coords.latitude, p.coords.longitude]), e => done(e.code), {timeout: 1000}))"""
+
+WIDTH_SOON = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(innerWidth))))"
 
 
 async def test_a_page_sees_what_is_emulated_and_no_other_page_does(tab: Tab, other: Agent, site: Site) -> None:
@@ -57,6 +64,54 @@ async def test_a_device_has_its_size_pixels_touch_and_name(tab: Tab, site: Site)
     await tab.call("emulate", reset=True)
     await tab.call("reload_page")
     assert await tab.sees(SEES) == before
+
+
+async def widths_beside_pictures(
+    service: RunningService, begin: Callable[[], Awaitable[object]], end: Callable[[], Awaitable[object]]
+) -> list[list[int]]:
+    """Return how wide the page is after each beginning, and after an end that came while a picture of it was made."""
+    shown = service.host.pages["tab"].tab
+    assert shown is not None
+    widths = list[list[int]]()
+    for _ in range(3):
+        await begin()
+        before, making = await shown.page.evaluate(WIDTH_SOON), asyncio.Event()
+
+        async def none(making: asyncio.Event = making) -> None:
+            making.set()
+
+        picture = asyncio.create_task(shot_without_secrets(shown, 500, none))
+        await making.wait()
+        await asyncio.sleep(0)  # it is asked for by now
+        await end()
+        await picture
+        widths.append([before, await shown.page.evaluate(WIDTH_SOON)])
+    return widths
+
+
+async def test_what_is_emulated_is_as_it_was_set_though_a_picture_is_made_meanwhile(
+    service: RunningService, tab: Tab
+) -> None:
+    await tab.show(HTML)
+
+    async def phone() -> None:
+        await tab.call("emulate", reset=True, device="Pixel 7")
+
+    async def small() -> None:
+        await tab.call("emulate", reset=True, viewport={"width": 300, "height": 200})
+
+    assert await widths_beside_pictures(service, phone, small) == [[412, 300]] * 3
+    await tab.call("emulate", reset=True)
+
+
+async def test_a_page_is_as_wide_as_it_was_when_a_phone_gives_it_back_though_a_picture_is_made_meanwhile(
+    service: RunningService, tab: Tab
+) -> None:
+    await tab.show(HTML)
+    entry = service.host.pages["tab"]
+    shown, fit, width = entry.tab, Fit(entry.settings.emulation), await tab.sees("innerWidth")
+    assert shown is not None
+    assert await widths_beside_pictures(service, lambda: fit.begin(shown, 390, 500), fit.end) == [[390, width]] * 3
 
 
 async def test_what_cannot_be_emulated_is_refused_by_field_and_changes_nothing(tab: Tab) -> None:
