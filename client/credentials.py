@@ -84,12 +84,14 @@ class Credentials:
     _made_at: float = field(default=0.0, init=False)
     _shares: bool | None = field(default=None, init=False)
 
-    def introduce(self, name: str) -> None:
-        """Take another label, which people read. The next token has it."""
+    def introduce(self, name: str) -> bool:
+        """Take another label, which people read. The next token has it. Returns whether it is another."""
         label = " ".join(name.split())[:_LABEL_CHARACTERS] or self.label
-        if label != self.label:
-            self.label = label
-            self.forget()
+        if label == self.label:
+            return False
+        self.label = label
+        self.forget()
+        return True
 
     def forget(self) -> None:
         """Read the file or the secret again for the next token."""

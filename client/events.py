@@ -43,10 +43,14 @@ class EventStream:
         """Hear of pages from now on, on a new stream: most clients never ask, and each event costs both sides."""
         if not self._hears_pages:
             self._hears_pages = True
-            self._open.clear()
-            with contextlib.suppress(RuntimeError):  # there is no stream yet
-                self._reading.reschedule(asyncio.get_running_loop().time())
+            self.renew()
         await self.ready()
+
+    def renew(self) -> None:
+        """Be present on a new stream, with the name that the client has now."""
+        self._open.clear()
+        with contextlib.suppress(RuntimeError):  # there is no stream yet
+            self._reading.reschedule(asyncio.get_running_loop().time())
 
     async def ready(self) -> None:
         """Wait until the stream is open or has just failed, so that the service knows whose call comes next."""

@@ -99,6 +99,11 @@ class Chat:
         if self._presence is None or self._presence.done():
             self._presence = asyncio.create_task(self.stream.hold())
 
+    def introduce(self, name: str) -> None:
+        """Be present under the name of the host, which people read."""
+        if self.service.credentials.introduce(name):
+            self.stream.renew()
+
     def leave(self) -> None:
         if self._presence is not None:
             self._presence.cancel()

@@ -6,6 +6,7 @@ from typing import Final, TypeVar, cast
 
 import structlog
 from mcp import types as protocol
+from mcp.server.context import CallNext, HandlerResult
 from mcp.server.context import ServerRequestContext as Context
 from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.shared._stream_protocols import ReadStream, WriteStream
@@ -103,7 +104,7 @@ class Connection:
             on_get_prompt=prompts.get,
             on_completion=self.complete,
         )
-        server.middleware.append(errors.explain)
+        server.middleware += [errors.explain, self._greet]
         notifications = NotificationOptions(tools_changed=True)
         options = functools.partial(server.create_initialization_options, notifications)
         server.create_initialization_options = options  # type: ignore[method-assign] # the SDK has no setting for it
@@ -221,11 +222,17 @@ class Connection:
             read=chat.read_toolsets,
         )
 
+    async def _greet(self, ctx: Context, call_next: CallNext) -> HandlerResult:
+        """Learn the host's name when the handshake is made: people read it before the chat calls anything."""
+        if ctx.method == "notifications/initialized":
+            self._chat(ctx)
+        return await call_next(ctx)
+
     def _chat(self, ctx: Context) -> Chat:
         """Return the chat that a request comes from, labelled with its host's name."""
         chat = self.chats.find(cast("Mapping[str, object] | None", ctx.meta))  # a TypedDict is one
         if client := ctx.session.client_params:
-            chat.service.credentials.introduce(client.client_info.title or client.client_info.name)
+            chat.introduce(client.client_info.title or client.client_info.name)
         return chat
 
 

@@ -6,6 +6,7 @@ import jwt
 import pytest
 from mcp import Client
 from mcp.shared.exceptions import MCPError
+from mcp.types import Implementation
 from pydantic import JsonValue
 from starlette.responses import Response
 
@@ -25,17 +26,32 @@ def moved(call_id: str, state: str, **more: JsonValue) -> Json:
     return {"kind": "call_moved", "callId": call_id, "clientId": "tester", "state": state, **more}
 
 
+async def claims(standin: StandIn) -> Json:
+    """Return what the token of the next stream says."""
+    token = (await standin.stream())["authorization"].removeprefix("Bearer ")
+    read: Json = jwt.decode(token, SECRET, algorithms=[wire.TOKEN_ALGORITHM], audience=wire.TOKEN_AUDIENCE)
+    return read
+
+
 async def test_the_stream_is_held_with_the_token_of_the_calls(connection: Connection, standin: StandIn) -> None:
-    headers = await standin.stream()
-    token = headers["authorization"].removeprefix("Bearer ")
-    claims = jwt.decode(token, SECRET, algorithms=[wire.TOKEN_ALGORITHM], audience=wire.TOKEN_AUDIENCE)
-    assert claims["sub"] == connection.chats.own.service.credentials.client_id == "tester"
+    assert (await claims(standin))["sub"] == connection.chats.own.service.credentials.client_id == "tester"
+
+
+async def test_a_chat_is_present_by_the_name_of_its_host_before_it_calls_anything(
+    connection: Connection, standin: StandIn
+) -> None:
+    assert (await claims(standin))["label"] == "gateway"
+    host = Implementation(name="claude-ai", version="1")
+    async with asyncio.timeout(PATIENCE_S), Client(connection.server(), mode="legacy", client_info=host):
+        assert (await claims(standin))["label"] == "claude-ai"
+    assert standin.streams.empty()
 
 
 @pytest.mark.filterwarnings("ignore:resources/.*subscribe is removed")
 async def test_only_a_chat_that_subscribes_hears_of_pages(connection: Connection, standin: StandIn) -> None:
     assert (await standin.stream())["pages"] == "0"
     async with asyncio.timeout(PATIENCE_S), Client(connection.server(), mode="legacy") as client:
+        assert (await standin.stream())["pages"] == "0"  # by its host's name
         await client.subscribe_resource("pages://")
         await client.subscribe_resource("page://shop")
         assert (await standin.stream())["pages"] == "1"
