@@ -11,11 +11,14 @@ import psutil
 import pytest
 from playwright.async_api import CDPSession
 
+from browser_service.host.launching import congestion
 from browser_service.host.launching.congestion import Congestion
 
 pytestmark = pytest.mark.anyio
 
 WORKS_OFF_S = 0.3
+SEEN_S = 0.2
+"""So long a turn must be for a test that looks every 10 ms."""
 START = "import subprocess, sys, time; process = subprocess.Popen([sys.executable, '-c', {child!r}, {kind!r}])"
 SPIN = "print(flush=True)\nwhile True: pass"
 IDLE = "import time\nprint(flush=True)\nwhile True: time.sleep(1)"
@@ -74,11 +77,11 @@ async def driver_of(browser: str) -> AsyncIterator[tuple[psutil.Process, psutil.
 async def watching(
     browser: Browser, driver: psutil.Process, on_held: Callable[[Iterable[psutil.Process]], object] = list
 ) -> AsyncIterator[Congestion]:
-    congestion = Congestion(lambda: [cast("CDPSession", browser)], lambda: driver, lambda: True, on_held, dear_s=0.4)
-    task = asyncio.ensure_future(congestion.run())
+    watch = Congestion(lambda: [cast("CDPSession", browser)], lambda: driver, lambda: True, on_held, dear_s=0.4)
+    task = asyncio.ensure_future(watch.run())
     try:
         async with asyncio.timeout(20):
-            yield congestion
+            yield watch
     finally:
         task.cancel()
 
@@ -91,16 +94,19 @@ def stopped(renderer: psutil.Process) -> bool:
     return ended(renderer) or renderer.status() == psutil.STATUS_STOPPED
 
 
-async def test_a_renderer_is_stopped_until_the_browser_answers_and_goes_on_until_that_cost_too_much() -> None:
+async def test_a_renderer_is_stopped_until_the_browser_answers_and_goes_on_until_that_cost_too_much(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(congestion, "next_turn", lambda *_: SEEN_S)
     async with driver_of(SPIN) as (driver, renderer):
         (browser,) = driver.children()
         flooded = Browser(lambda: stopped(renderer), lambda: browser.cpu_times().user)
-        async with watching(flooded, driver) as congestion:
+        async with watching(flooded, driver) as watch:
             await until(lambda: stopped(renderer))
-            assert (ended(renderer), congestion.ended_one) == (False, False), "the first time it goes on"
+            assert (ended(renderer), watch.ended_one) == (False, False), "the first time it goes on"
             await until(lambda: not stopped(renderer))
             await until(lambda: ended(renderer))
-            assert congestion.ended_one
+            assert watch.ended_one
 
 
 async def test_what_is_stopped_goes_on_when_nobody_watches_any_more() -> None:
@@ -117,6 +123,6 @@ async def test_what_is_stopped_goes_on_when_nobody_watches_any_more() -> None:
 async def test_a_renderer_is_not_stopped_where_the_browser_is_late_without_working() -> None:
     async with driver_of(IDLE) as (driver, renderer):
         browser = Browser(lambda: False)
-        async with watching(browser, driver) as congestion:
+        async with watching(browser, driver) as watch:
             await until(lambda: browser.asked > 1)
-            assert (stopped(renderer), congestion.ended_one) == (False, False)
+            assert (stopped(renderer), watch.ended_one) == (False, False)
