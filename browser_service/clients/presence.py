@@ -1,6 +1,7 @@
 """Knows which clients are present, and keeps the notices that each has not read yet."""
 
 import asyncio
+import hashlib
 import itertools
 import time
 from collections import defaultdict, deque
@@ -23,6 +24,11 @@ OnGone = Callable[[str], Awaitable[None]]
 Inbox = asyncio.Queue[CallMoved | PageMoved | None]
 
 
+def handle_of(client_id: str) -> str:
+    """Return a name of the client's own, which tells nothing of its id: chats of one host share a label."""
+    return f"~{hashlib.sha256(client_id.encode()).hexdigest()[-12:]}"
+
+
 class Clients:
     """Holds the streams of clients. A client is present while it has one; plain HTTP callers never are, and only idle
     out."""
@@ -36,6 +42,7 @@ class Clients:
         self._notices = Bounded[str, deque[Notice]](_KNOWN)
         self._progress = Bounded[tuple[str, str], CallMoved](_MOST_CALLS)
         self._labels = Bounded[str, str](_KNOWN)
+        self._since = Bounded[str, float](_KNOWN)
         self._announced: deque[tuple[int, float, Notice]] = deque(maxlen=_ANNOUNCED)
         self._numbers = itertools.count(1)
         self._last_announcement = Bounded[str, int](_KNOWN)
@@ -49,9 +56,12 @@ class Clients:
         self._labels[client_id] = label
 
     def find(self, label: str, *, besides: str) -> ClientRef:
-        """Return the client of that label; if there are several, the one that is present. Raises ValidationFailed."""
+        """Return the client of that handle or label; if there are several of a label, the one that is present. Raises
+        ValidationFailed."""
         labels_of = {client_id: name for client_id, name in self._labels.items() if client_id != besides}
-        matching = [client_id for client_id, name in labels_of.items() if name.casefold() == label.strip().casefold()]
+        matching = [client_id for client_id in labels_of if handle_of(client_id) == label] or [
+            client_id for client_id, name in labels_of.items() if name.casefold() == label.strip().casefold()
+        ]
         matching = [client_id for client_id in matching if self.present(client_id)] or matching
         if len(matching) == 1:
             return ClientRef(client_id=matching[0], label=labels_of[matching[0]])
@@ -67,6 +77,10 @@ class Clients:
     def present_ids(self) -> list[str]:
         return [client_id for client_id, streams in self._streams.items() if streams]
 
+    def since(self, client_id: str) -> float | None:
+        """Return when a client came that is present, as seconds since 1970."""
+        return self._since.get(client_id) if self.present(client_id) else None
+
     @property
     def present_labels(self) -> dict[str, str]:
         """Return the labels of those who are present, by their ids."""
@@ -78,6 +92,8 @@ class Clients:
         comes = not self.present(client_id)
         self._streams[client_id].add(inbox)
         if comes:
+            if client_id not in self._leaving:  # else it is the same visit
+                self._since[client_id] = time.time()
             self.on_presence()
         if pages:
             self._page_streams[inbox] = client_id

@@ -108,7 +108,7 @@ def _check_lease(page: PageRecord, holder: Lease | None, call: Call, action: Act
         return
     is_visit = page.ownership.access == "act" and action.effect is Effect.ACTS and action.needs_open_page
     if holder is not None and not is_visit:
-        raise owned_error(page, holder, action)
+        raise owned_error(page, holder, call, action)
 
 
 def _is_siblings(holder: Lease, action: Action) -> bool:
@@ -132,8 +132,9 @@ def _is_let_in_by_person(page: PageRecord, call: Call, action: Action) -> bool:
     return False
 
 
-def owned_error(page: PageRecord, lease: Lease, action: Action) -> PageOwned:
-    """Make the refusal, with the calls that lead on. It names the holder's label, never its id."""
+def owned_error(page: PageRecord, lease: Lease, call: Call, action: Action) -> PageOwned:
+    """Make the refusal, with the calls that lead on. It names the holder's label, never its id, and says that it is
+    another's where the caller has the same one: chats of one program share theirs."""
     page_id, free_at = page.page_id, page.ownership.free_at()
     target_url = (action.requested_url if action.navigates else None) or page.url
     own_copy = (
@@ -143,8 +144,9 @@ def owned_error(page: PageRecord, lease: Lease, action: Action) -> PageOwned:
     )
     reason = f"The user asked for this very page: {next_call('claim_page', page_id=page_id, reason='...')}."
     wait = f"Wait: {next_call('claim_page', page_id=page_id, wait_seconds=30)}. " if free_at else ""
+    holder = f'another "{lease.holder_name}"' if lease.label == call.client_label else f'"{lease.holder_name}"'
     return PageOwned(
-        f'"{page_id}" is in use by "{lease.holder_name}" ({_holding(page, lease, free_at)}).',
+        f'"{page_id}" is in use by {holder} ({_holding(page, lease, free_at)}).',
         hint=f"Own copy, same login: {own_copy}. {wait}{reason}",
         details={"url": page.url, "context": {"pageId": page_id, "owner": lease.holder_name, "freeAt": free_at}},
     )

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Final
 
-from browser_service.clients.presence import Clients
+from browser_service.clients.presence import Clients, handle_of
 from browser_service.security.auth import Identity
 from browser_service.security.origins import within
 from browser_service.security.redaction import safe_url
@@ -197,21 +197,20 @@ class Wall:
         return {**shown, **more, "origin": origin_of(page.url) or "", "url": safe_url(page.url), "mayAnswer": True}
 
     def _agents(self, pages: list[PageState]) -> list[Json]:
-        """List who is there or holds a page, each with what a page is given to it by: its name, or one of its pages."""
+        """List who is there or holds a page, each with what a page is given to it by."""
         held: dict[str, list[str]] = {}
         labels = self.clients.present_labels
         for page in pages:
             if page.holder_id is not None:
                 held.setdefault(page.holder_id, []).append(page.page_id)
                 labels.setdefault(page.holder_id, page.holder_label)
-        names = [*labels.values()]
         return [
             {
                 "label": label,
                 "hue": hue_of(client_id),
-                "present": self.clients.present(client_id),
+                "since": self.clients.since(client_id),
                 "pages": len(held.get(client_id, ())),
-                "to": label if names.count(label) == 1 or not held.get(client_id) else held[client_id][0],
+                "to": handle_of(client_id) if self.clients.present(client_id) else held[client_id][0],
             }
             for client_id, label in sorted(labels.items(), key=lambda each: each[1].casefold())
             if label

@@ -53,6 +53,18 @@ async def owner(agent: Agent, page_id: str) -> dict[str, object] | None:
 # --- taking a lease ------------------------------------------------------------------------------------------------
 
 
+async def test_a_refusal_says_that_it_is_another_who_has_the_page_where_both_have_one_name(
+    service: RunningService,
+) -> None:
+    async with service.agent("Claude") as one, service.agent("Claude") as namesake, service.agent("Codex") as codex:
+        await one.call("open_page", pageId="p")
+        refusals = [(await each.error("click", pageId="p", selector="a"))["message"] for each in (namesake, codex)]
+        assert [each[: each.index(" (")] for each in refusals] == [
+            '"p" is in use by another "Claude"',
+            '"p" is in use by "Claude"',
+        ]
+
+
 async def test_who_opens_a_page_owns_it(agent: Agent, other: Agent) -> None:
     reply = await agent.reply("open_page", pageId="p")
     assert reply.json()["page"]["owner"] == {"label": agent.label, "you": True}

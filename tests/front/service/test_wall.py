@@ -1,12 +1,14 @@
 """Tests the socket of the wall: who is let in, what they see and may do, and that nonsense is refused with a reason."""
 
 import contextlib
+import time
 from collections.abc import AsyncIterator, Callable
 
 import httpx
 import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
+from browser_service.spine.wall import hue_of
 from shared.wire import MAX_SOCKET_BYTES, PROOF, WALL_GIVEN
 from tests.support.account import recorded
 from tests.support.json import AnyJson
@@ -121,7 +123,7 @@ async def test_who_comes_and_leaves_is_told_at_once_though_no_page_changes(runni
     def here(*names: str) -> Callable[[dict[str, AnyJson]], bool]:
         def holds(message: dict[str, AnyJson]) -> bool:
             agents = message.get("agents")
-            return agents is not None and [each["label"] for each in agents if each["present"]] == [*names]
+            return agents is not None and [each["label"] for each in agents if each["since"]] == [*names]
 
         return holds
 
@@ -174,6 +176,32 @@ async def test_who_may_only_look_sees_a_lock_on_what_is_private_and_does_nothing
         await viewer.send("list", what="console", pageId="own")
         assert "private" in (await viewer.until(lambda message: message["type"] == "refused"))["reason"]
     await claude.call("click", pageId="shop", selector="button")
+
+
+async def test_a_page_is_given_to_the_one_that_is_meant_of_several_chats_with_one_name(
+    running: RunningService, claude: Agent
+) -> None:
+    def both(message: dict[str, AnyJson]) -> bool:
+        return [each["label"] for each in message.get("agents") or () if each["since"]] == ["Zed", "Zed"]
+
+    began = time.time()
+    async with (
+        seat(running) as person,
+        connected(running, "c-21", "Zed") as one,
+        connected(running, "c-22", "Zed") as other,
+        present(running, one),
+        present(running, other),
+    ):
+        agents = (await person.until(both))["agents"]
+        assert "c-2" not in str(agents)
+        assert all(began - 1 < each["since"] < time.time() + 1 for each in agents if each["since"])
+        for chat, none in ((one, other), (other, one)):
+            (meant,) = [each for each in agents if each["hue"] == hue_of(chat.client_id)]
+            assert 'belongs to "Zed"' in (await person.act("give", "shop", to=meant["to"]))["text"]
+            assert (await none.error("click", pageId="shop", selector="button"))["code"] == "PAGE_OWNED"
+            await chat.call("click", pageId="shop", selector="button")
+        await other.call("hand_over_page", pageId="shop", to="Claude")
+        await claude.call("click", pageId="shop", selector="button")
 
 
 async def test_what_a_person_does_at_the_wall_is_done_and_recorded_as_theirs(

@@ -124,7 +124,7 @@ async def test_every_button_does_what_it_says(window: Page, running: RunningServ
         await expect(window.locator(".holds")).to_be_hidden()
         await claude.call("click", pageId="shop", selector="button")
         await press("Give to…")
-        await expect(window.get_by_role("dialog").get_by_role("button", name="Claude · 1 page")).to_be_visible()
+        await expect(window.get_by_role("dialog").get_by_role("button", name="Claude 1 page")).to_be_visible()
         await window.get_by_role("dialog").get_by_role("button", name="Codex").click()
         await expect(window.locator(".whose")).to_contain_text("Codex")
         await codex.call("click", pageId="shop", selector="button")

@@ -6,7 +6,7 @@ import { Hand } from "./hand.js";
 import { Picture } from "./picture.js";
 import { question } from "./question.js";
 import { Timeline, path } from "./timeline.js";
-import { HOLDS, host, owner, time } from "./words.js";
+import { HOLDS, host, hueOf, owner, standing, time } from "./words.js";
 
 const LISTED_EVERY_MS = 1500;
 const MOST_ROWS = 300;
@@ -30,7 +30,7 @@ export class PageView {
     this.hand = new Hand(this.picture, (made) => socket.input(id, made), () => this.#leaveHand(), tell);
     this.picture.paper.append(this.hand.element);
     this.asks = new Asks(id, socket, tell, () => this.hand.element.focus(), (index) => this.hand.choose(index));
-    this.timeline = new Timeline((ids) => socket.list("pictures", id, ids), (name) => model.agents.find(({ label }) => label === name)?.hue);
+    this.timeline = new Timeline((ids) => socket.list("pictures", id, ids), (name) => hueOf(model.agents, name));
     this.#rows.timeline = this.timeline.element;
     document.body.append(this.timeline.large);
     this.#dialog();
@@ -166,7 +166,7 @@ export class PageView {
   }
 
   async #press(name) {
-    if (name === "give") return this.#ask("Give it to", this.#others().map(({ label, to, pages, present }) => [to, `${label} · ${pages === 1 ? "1 page" : `${pages} pages`}${present ? "" : " · away"}`]));
+    if (name === "give") return this.#ask("Give it to", this.#others());
     if (name === "close") return this.#ask(`Close ${this.id}?`, null);
     return this.#do(name);
   }
@@ -199,8 +199,9 @@ export class PageView {
     };
     const cancel = el("button", { type: "button", onclick: () => this.question.close() }, "Cancel");
     this.question.replaceChildren(el("h2", {}, title),
-      ...(choices ? [el("div", { className: "agents" }, choices.map(([to, text]) =>
-        el("button", { type: "button", onclick: () => done({ to }, "give") }, text)))]
+      ...(choices ? [el("div", { className: "agents" }, choices.map((agent) =>
+        el("button", { type: "button", style: { "--hue": agent.hue }, onclick: () => done({ to: agent.to }, "give") },
+          el("span", {}, agent.label), el("span", { className: "quiet small" }, standing(agent)))))]
         : [el("p", { className: "quiet" }, "What is not saved on it is lost. Its agent is told that a person closed it.")]),
       el("div", { className: "choices" }, cancel,
         !choices && el("button", { type: "button", className: "danger", onclick: () => done({}, "close") }, "Close it")));

@@ -28,17 +28,28 @@ export function owner(page) {
 }
 
 /** Returns the names of the agents that are there now. */
-export const present = (agents) => agents.filter((agent) => agent.present).map(({ label }) => label);
+export const present = (agents) => agents.filter(({ since }) => since).map(({ label }) => label);
+
+/** Says how many pages an agent has and since when it is there: chats of one program have one name. */
+export const standing = ({ pages, since }) => `${pages === 1 ? "1 page" : `${pages} pages`} · ${since ? `here since ${clock(since)}` : "away"}`;
+
+/** Returns the colour of the only agent of this name; several share a name, and then nobody knows whose it is. */
+export function hueOf(agents, name) {
+  const named = agents.filter(({ label }) => label === name);
+  return named.length === 1 ? named[0].hue : undefined;
+}
 
 export const ACTS = { click: "clicks", fill: "fills", goto: "goes to", type: "types", snapshot: "reads", content: "reads", screenshot: "takes a picture", request_human: "asks you", take_over: "takes over", give_back: "gives back", close_page: "closes it", hand_over_page: "hands it over", handle_dialog: "answers its dialog", upload_file: "gives it a file", select_option: "chooses", mouse: "presses", evaluate_script: "runs a script", open_page: "opens it" };
 export const act = (name) => ACTS[name] ?? name.replaceAll("_", " ");
 
+const HANDLE = /^~[0-9a-f]{12}$/; // of an agent, which says nothing to people
 /** Returns what an act was aimed at, in words. Of a person's typing there is nothing to say. */
 export function aim({ action, arguments: given = {} }) {
   const { timeout, stop, ...rest } = given;
   if (action === "mouse") return [rest.do, rest.x !== undefined && `at ${Math.round(rest.x)}, ${Math.round(rest.y)}`].filter(Boolean).join(" ");
   if (rest.selector === ":focus") return (rest.files ?? []).map(({ name }) => name).join(", ");
-  return Object.values(rest).filter((value) => typeof value === "string" || typeof value === "number").join(" · ");
+  const says = (value) => typeof value === "number" || (typeof value === "string" && !HANDLE.test(value));
+  return Object.values(rest).filter(says).join(" · ");
 }
 
 export const STATES = {
