@@ -63,6 +63,7 @@ async def test_a_refusal_says_that_it_is_another_who_has_the_page_where_both_hav
             '"p" is in use by another "Claude"',
             '"p" is in use by "Claude"',
         ]
+        await one.call("close_page", pageId="p")
 
 
 async def test_who_opens_a_page_owns_it(agent: Agent, other: Agent) -> None:
