@@ -11,7 +11,7 @@ const CONTROLS = 'button, a[href], label, legend, summary, [role=button], [role=
   + '[role=menuitem], [role=menuitemcheckbox], [role=menuitemradio], [role=option], [role=checkbox], [role=radio]';
 export const UNDRAWN = 'script, style, template, noscript, head, option, optgroup, textarea, title';
 export const reading = {mode: 'keep', unseen: 0};
-const places = new Map(), range = document.createRange();
+const places = new Map(), views = new Map(), range = document.createRange();
 let backdrops = 200;
 
 export const parentOf = node => node.assignedSlot ?? node.parentElement ?? node.getRootNode?.().host ?? null;
@@ -55,10 +55,8 @@ const judge = (e, outer) => {
   }
   return {style, opacity: outer.opacity * style.opacity, cut, scrolled, behind};
 };
-const root = document.documentElement, rootStyle = getComputedStyle(root), rtl = rootStyle.direction === 'rtl';
-const bounded = rtl || [root, document.body].some(e => e && /hidden|clip/.test(getComputedStyle(e).overflowX));
-const rightEnd = Math.max(root.clientWidth, innerWidth);
-const canvas = /dark/.test(rootStyle.colorScheme) ? null : {r: 255, g: 255, b: 255, alpha: 1};
+const canvas = /dark/.test(getComputedStyle(document.documentElement).colorScheme) ? null
+  : {r: 255, g: 255, b: 255, alpha: 1};
 export const placeOf = e => {
   const path = [];
   for (; e && !places.has(e); e = parentOf(e)) path.push(e);
@@ -66,8 +64,18 @@ export const placeOf = e => {
   while (path.length) places.set(path.at(-1), place = judge(path.pop(), place));
   return place;
 };
-const outside = (box, place) => {
+// A frame's element lies in another document than what is in the frame, which may be scrolled otherwise.
+const viewOf = document => {
+  if (!views.has(document)) {
+    const root = document.documentElement, window = document.defaultView, rtl = getComputedStyle(root).direction === 'rtl';
+    const bounded = rtl || [root, document.body].some(e => e && /hidden|clip/.test(getComputedStyle(e).overflowX));
+    views.set(document, {window, rtl, bounded, rightEnd: Math.max(root.clientWidth, window.innerWidth)});
+  }
+  return views.get(document);
+};
+const outside = (e, box, place) => {
   if (place.scrolled) return false;
+  const {window: {scrollX, scrollY}, rtl, bounded, rightEnd} = viewOf(e.ownerDocument);
   return box.bottom + scrollY <= 0 || (!rtl && box.right + scrollX <= 0)
     || (bounded && box.left + scrollX >= rightEnd);
 };
@@ -108,7 +116,7 @@ const fault = (e, box, isText) => {
   if (place.opacity < LEAST_OPACITY) return 'faint';
   if (place.cut) return 'cut';
   if (box.height < LEAST_PX || box.width < 1 || (isText && parseFloat(place.style.fontSize) < LEAST_PX)) return 'small';
-  if (outside(box, place)) return 'outside';
+  if (outside(e, box, place)) return 'outside';
   if (isText && drawsDots(place.style) && !e.isContentEditable) return 'dots';
   return isText && faint(e, place, box) ? 'faint' : '';
 };

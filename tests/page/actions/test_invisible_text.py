@@ -124,6 +124,26 @@ async def test_frames_that_nobody_sees_are_left_out_wherever_they_are_from_in_ea
         assert (read.count("shown"), "inner" in read, "SECRET" in read) == (2, True, False), read
 
 
+@pytest.mark.parametrize(
+    ("style", "script"),
+    [
+        ("", "scrollTo(0, 9999)"),
+        ("margin-left:600px", "document.querySelector('iframe').contentDocument.body.style = 'overflow:hidden'"),
+    ],
+    ids=["scrolled past", "to the right of its own width"],
+)
+async def test_what_is_in_a_frame_is_seen_wherever_the_frame_lies_on_its_page(
+    style: str, script: str, agent: Agent, site: Site
+) -> None:
+    form = site.page("/pay", "<label>Card <input></label><button>Pay</button>")
+    url = site.page("/", f"<iframe src='{form}' width=300 style='{style}'></iframe><p style='margin-top:3000px'>end")
+    await agent.call("goto", pageId="tab", url=url)
+    await agent.call("evaluate_script", pageId="tab", expression=script)
+    found = await agent.call("snapshot", pageId="tab")
+    assert 'textbox "Card"' in found["snapshot"]
+    assert 'button "Pay"' in found["snapshot"]
+
+
 async def test_a_reading_says_how_many_texts_it_left_out(agent: Agent, site: Site) -> None:
     url = site.page("/", "<p>seen<p style='opacity:0'>one<p style='opacity:0'>two")
     await agent.call("goto", pageId="tab", url=url)
