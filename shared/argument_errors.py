@@ -22,7 +22,8 @@ _HINTS: Final = MappingProxyType(
         "path": "The service names the files that calls make; the reply says where they are.",
     }
 )
-
+_REFS: Final = frozenset({"ref", "uid"})
+"""Names what refs are called in other products."""
 _FIRST: Final = frozenset({"extra_forbidden", "too_long", "string_too_long"})
 _WORDS: Final = MappingProxyType(
     {
@@ -111,7 +112,9 @@ def _suggest(action: type[Action], field: str) -> str:
     *outer, last = field.split(".")
     nested = _nested_arguments(action, outer) if outer else []
     arguments = nested or [*_properties(action), *action.option_bags]
-    close = nearest(last.replace("_", "").lower(), map(str.lower, arguments), similarity=0.6)
+    if last in _REFS and "selector" in arguments:
+        return 'A ref is a selector too: {"selector": "e12"}.'
+    close = nearest(last.replace("_", "").lower(), map(str.lower, arguments), similarity=0.65)
     similar = next((name for name in arguments if close and name.lower() == close[0] and name != last), None)
     subject = ".".join(outer) if nested else "It"
     if similar:

@@ -1,5 +1,6 @@
 """Declares the types of arguments that actions of several categories share."""
 
+import re
 from typing import Annotated, Final, Literal, TypeVar
 
 from pydantic import (
@@ -15,7 +16,7 @@ from pydantic import (
 from pydantic.alias_generators import to_camel
 
 from shared.named_secrets import SecretName
-from shared.wire import ANY_PAGE_ID_PATTERN, CALL_ID_PATTERN, ID_PATTERN, RESERVED_IDS, nearest_valid_id
+from shared.wire import ANY_PAGE_ID_PATTERN, CALL_ID_PATTERN, ID_PATTERN, REF_PATTERN, RESERVED_IDS, nearest_valid_id
 from shared.words import one_line, quotable
 
 MOST_TEXT: Final = 100_000
@@ -41,7 +42,20 @@ SessionId = Annotated[
     Field(description="The session (cookies and logins) that the page belongs to.", pattern=ID_PATTERN),
 ]
 CallId = Annotated[str, StringConstraints(pattern=CALL_ID_PATTERN)]
-Selector = Annotated[str, StringConstraints(min_length=1, max_length=MOST_SELECTOR, strip_whitespace=True)]
+_SPELLED_REF: Final = re.compile(rf"(?:.*\[ref=|(?:aria-)?ref=|@)({REF_PATTERN[1:-1]})\]?", re.DOTALL)
+"""Matches a ref as a snapshot shows it, with what stands before it there, or as other tools spell it."""
+
+
+def _bare_ref(selector: str) -> str:
+    spelled = _SPELLED_REF.fullmatch(selector)
+    return spelled[1] if spelled else selector
+
+
+Selector = Annotated[
+    str,
+    StringConstraints(min_length=1, max_length=MOST_SELECTOR, strip_whitespace=True),
+    AfterValidator(_bare_ref),
+]
 AnyJson = SkipValidation[JsonValue]
 """Is what a text of JSON had: its parser has bounded it."""
 T = TypeVar("T")

@@ -81,6 +81,36 @@ def test_an_unknown_argument_suggests_the_nearest_and_where_all_are_told(typo: s
     assert (error.details["tool"], field(error)) == ("click", typo)
 
 
+def test_an_argument_that_is_like_none_of_a_tool_suggests_none_of_all_pages() -> None:
+    error = refused({"action": "scroll", "direction": "down"})
+    assert error.message == "Unknown argument 'direction' for scroll."
+    assert str(error.hint).startswith("It takes: selector, ")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"action": "click", "ref": "e12"},
+        {"action": "click", "uid": "e12"},
+        {"action": "fill_form", "fields": [{"ref": "e12", "value": "x"}]},
+    ],
+)
+def test_a_ref_given_by_the_name_that_other_products_have_for_it_is_a_selector(body: Body) -> None:
+    assert refused(body).hint == 'A ref is a selector too: {"selector": "e12"}.'
+
+
+@pytest.mark.parametrize(
+    "spelled", ["e12", "[ref=e12]", "ref=e12", "aria-ref=e12", "@e12", 'button "Log in" [ref=e12]', "button[ref=e12]"]
+)
+def test_a_ref_is_taken_as_a_snapshot_shows_it_and_as_other_tools_spell_it(spelled: str) -> None:
+    assert parse({"action": "click", "selector": spelled}).requested_selector == "e12"
+
+
+@pytest.mark.parametrize("selector", ["#e12", "[ref=x12]", '[ref="e12"]', "text=ref=e12", "text=[ref=e12] >> nth=0"])
+def test_what_is_no_ref_stays_as_it_is(selector: str) -> None:
+    assert parse({"action": "click", "selector": selector}).requested_selector == selector
+
+
 @pytest.mark.parametrize("bag", [{"params": {"colour": "red"}}, {"colour": "red"}])
 def test_an_unknown_option_is_refused_beside_params_and_in_them(bag: Body) -> None:
     assert field(refused({**CLICK, **bag})) == "colour"
