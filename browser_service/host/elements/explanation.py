@@ -1,5 +1,6 @@
 """Explains why an action on an element failed, by a look at the page, where Playwright's words leave it open."""
 
+import re
 from typing import Final, cast
 
 from playwright.async_api import Error as PlaywrightError
@@ -23,6 +24,8 @@ from shared.quoting import quoted
 _MOST_CANDIDATES: Final = 8
 _LISTED_OPTIONS: Final = 12
 _LOOK_MS: Final = 1_500
+_WORDS: Final = re.compile(r"\w+(?:[ '\u2019-]\w+)*[.!?\u2026]?")
+"""Matches a selector that is mere words; small ones may be the names of tags."""
 
 _OBSTACLES: Final = script("obstacles")
 _HAS_SHADOW: Final = results.bounded("() => [...document.querySelectorAll('*')].some(e => e.shadowRoot)")
@@ -140,5 +143,7 @@ async def _not_found(page: Page, action: Action, selector: str) -> BrowseError:
         )
         if matches := await frames.matching(page, selector):
             hint = f"It is in {frames.describe(matches)}: repeat it with {frames.argument(matches)}."
+    if not matches and _WORDS.fullmatch(selector) and selector != selector.lower():
+        hint = f"It was looked up as CSS. By its words: text={selector}. Or see what is there: {next_call('snapshot')}."
     allowed = action.requested_timeout or action.allowed_ms()
     return errors.not_found(selector, allowed, url=page.url, hint=hint, frames=frames.to_json(matches))

@@ -67,6 +67,16 @@ async def test_xpath_finds_nothing_in_shadow_dom_and_the_hint_says_that_it_canno
         assert "CSS" in error["hint"]
 
 
+async def test_mere_words_are_not_found_and_the_hint_spells_them_as_a_selector(tab: Tab) -> None:
+    await _on_the_page(tab)
+    error = await tab.error("click", selector="Order now", timeout=200)
+    assert error["code"] == "ELEMENT_NOT_FOUND"
+    assert error["hint"].startswith("It was looked up as CSS. By its words: text=Order now.")
+    await tab.call("click", selector="text=Order now")
+    tags = await tab.error("click", selector="main table", timeout=200)
+    assert "By its words" not in tags["hint"]
+
+
 @pytest.mark.parametrize("show", [_on_the_page, _in_a_frame, _in_shadow_dom])
 async def test_a_ref_finds_the_element_wherever_it_is_without_naming_a_frame(tab: Tab, show: Show) -> None:
     where = await show(tab)
