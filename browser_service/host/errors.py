@@ -150,6 +150,15 @@ _HINTS: Final = {
     ),
     "Cannot type text into input[type=number]": "This field takes numbers only, such as 12 or 0.5.",
     "Malformed value": FORM_OF_ITS_TYPE,
+    **dict.fromkeys(
+        ('Input of type "checkbox"', 'Input of type "radio"'),
+        f"It takes a click, or true or false: {next_call('fill_form', fields=[{'selector': ..., 'value': True}])}.",
+    ),
+    'Input of type "file"': f"It takes files: {next_call('upload_file', selector=..., files=[...])}.",
+    "Element is not an <input>, <textarea> or [contenteditable]": (
+        f"A select takes {next_call('select_option', selector=..., value=...)}; what only looks like one, a click that "
+        f"opens it. {next_call('snapshot')}."
+    ),
 }
 
 

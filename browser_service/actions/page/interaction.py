@@ -13,7 +13,7 @@ from browser_service.actions.page.editing import paste
 from browser_service.actions.page.pointer import check_button
 from browser_service.host.delta import TURNS, shows_changes
 from browser_service.host.elements import targets
-from browser_service.host.elements.field_values import Question, is_reformatted, not_as_given, shorten
+from browser_service.host.elements.field_values import PICKER_TYPES, Question, is_reformatted, not_as_given, shorten
 from browser_service.host.elements.locators import without_state_check
 from browser_service.host.elements.secret_values import seal, to_type
 from browser_service.host.elements.witness import Witness
@@ -33,7 +33,6 @@ from shared.wire import AS_GIVEN
 _READY_FOR_KEYS: Final = bounded(script("keys_ready"))
 _VALUE: Final = script("typed_value")
 _FINAL_EVENTS: Final = {"left": "click", "middle": "auxclick", "right": "contextmenu"}
-_PICKER_TYPES: Final = ("color", "date", "time", "datetime-local", "month", "range", "week")
 _ACTIVATING_KEYS: Final = ("Enter", "Space", " ")
 """These keys may send a form, or click."""
 _TEXT_WATCH_MS: Final = 60
@@ -269,7 +268,7 @@ def _filled_reply(result: Any, action: interaction.Fill, expected: str) -> Json:
     keys = next_call("type", **where, text="...")
     hint = (
         FORM_OF_ITS_TYPE
-        if result["type"] in _PICKER_TYPES
+        if result["type"] in PICKER_TYPES
         else f"It may take keys only: {keys}. See what it says: {next_call('snapshot')}."
     )
     instead = "" if result["secret"] else f" instead of {shorten(expected)}"

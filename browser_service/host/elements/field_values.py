@@ -21,6 +21,8 @@ from shared.errors import UnknownOutcome, WithoutEffect
 from shared.model import Json
 from shared.next_calls import next_call
 
+PICKER_TYPES: Final = ("color", "date", "time", "datetime-local", "month", "range", "week")
+"""Names the inputs that take no text but in the form of their type."""
 _FIELD_AFTER: Final = script("field_after")
 _OVER: Final = script("act_over")
 _RESPONSES_S: Final = 0.5

@@ -19,6 +19,7 @@ class FieldState(TypedDict):
     """Is what the script `form_look` gives."""
 
     kind: str
+    type: str
     names: list[str]
     value: Any  # Any: a text, or the options chosen
     labels: list[str]

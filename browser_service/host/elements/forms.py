@@ -13,7 +13,7 @@ from playwright.async_api import Error as PlaywrightError
 from browser_service.host import errors, results
 from browser_service.host.act_check import check_button, check_field
 from browser_service.host.elements import explanation
-from browser_service.host.elements.field_values import not_as_given
+from browser_service.host.elements.field_values import PICKER_TYPES, not_as_given
 from browser_service.host.elements.field_watch import FIELD_CHARACTERS
 from browser_service.host.elements.form_entries import (
     FieldState,
@@ -26,6 +26,7 @@ from browser_service.host.elements.form_entries import (
     value_of,
 )
 from browser_service.host.elements.secret_values import seal, to_type
+from browser_service.host.errors import FORM_OF_ITS_TYPE
 from browser_service.host.page.handle import BrowserPage
 from browser_service.host.results import BadResult
 from browser_service.host.scripts import script
@@ -110,9 +111,11 @@ class Form:
         lines = [f"{of_all} field{'s' * (len(results) > 1)} as given"] if as_given else []
         lines += [f"{field.request.selector} {describe(field, state)}" for field, state in others]
         summary = "; ".join(lines)
-        if any(is_refused(field, state) for field, state in others):
+        refused = [state for field, state in others if state and is_refused(field, state)]
+        if refused:
             unsent = " Nothing was submitted." if self._action.submit else ""
-            raise not_as_given(f"Not every field has what it was given: {summary}.{unsent}")
+            hint = FORM_OF_ITS_TYPE if all(state["type"] in PICKER_TYPES for state in refused) else ""
+            raise not_as_given(f"Not every field has what it was given: {summary}.{unsent}", hint=hint)
         return {
             "fields": [{"selector": field.request.selector, **value_of(field, state)} for field, state in results],
             "observed": summary,

@@ -14,6 +14,7 @@ const look = (found, most) => found.map(formControl).map(c => {
   const chosen = [...c.selectedOptions || []];
   return {
     kind,
+    type: c.type || '',
     names: [c.value, c.getAttribute('aria-label'), ...[...c.labels || []].map(l => l.textContent.trim())]
       .filter(name => name),
     value: kind === 'select' ? chosen.map(o => o.value) : textOfField(c),

@@ -94,6 +94,13 @@ async def test_what_the_page_made_of_a_value_is_said(tab: Tab) -> None:
     assert await tab.sees("window.sent") is None
 
 
+async def test_a_date_in_another_form_is_refused_with_the_form_that_it_takes(tab: Tab) -> None:
+    await tab.show("<input id=name><input type=date id=day>")
+    error = await tab.error("fill_form", fields=[field("#name", "Ann"), field("#day", "24.12.2026")])
+    assert "#day shows '' instead of '24.12.2026'" in error["message"]
+    assert "date 2026-12-24" in error["hint"]
+
+
 WRONG: list[tuple[dict[str, AnyJson], str, str, str]] = [
     (field("#file", "a.txt"), "VALIDATION_ERROR", "#file is a file input.", "upload_file"),
     (field("#go", YES), "VALIDATION_ERROR", "#go is a button.", "submit"),

@@ -198,6 +198,20 @@ async def test_fill_of_something_that_takes_no_text_says_what_it_is(tab: Tab) ->
 # --- type and press ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    ("html", "tool"),
+    [
+        ("<input type=checkbox id=i>", "fill_form"),
+        ("<input type=radio id=i>", "fill_form"),
+        ("<select id=i><option>Tea</select>", "select_option"),
+    ],
+)
+async def test_fill_of_a_field_that_takes_no_text_names_the_call_for_it(tab: Tab, html: str, tool: str) -> None:
+    await tab.show(html)
+    error = await tab.error("fill", selector="#i", value="Tea")
+    assert f"{tool} {{" in error["hint"]
+
+
 async def test_type_presses_one_key_after_the_other_behind_what_is_there(tab: Tab) -> None:
     await tab.show(KEYS)
     result = await tab.call("type", selector="#i", text="aB 1")
