@@ -30,7 +30,13 @@ class Match:
 def search(nodes: Tree, *, text: str = "", role: str = "", name: str = "") -> list[Match]:
     """Return all matches: exact names first, then what can be acted on, then the rest in the page's order."""
     query = (name or text).casefold()
-    matches = _by_role(nodes, role, name, text) if role or name else _by_text(nodes, text)
+    if role or name:
+        matches = [*_by_role(nodes, role, name, text)]
+        if role and name and not matches:  # rows and list items are called by their words, which the tree has once
+            showing = _showing(nodes, name)
+            matches = [match for match in _by_role(nodes, role, "", text) if match.index in showing]
+    else:
+        matches = [*_by_text(nodes, text)]
     return sorted(matches, key=lambda match: (_rank(match.node, query), match.index))
 
 

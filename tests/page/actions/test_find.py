@@ -84,6 +84,15 @@ async def test_find_that_finds_nothing_is_a_reading_that_names_what_is_alike(tab
     assert (await tab.call("find", selector="#nowhere"))["total"] == 0
 
 
+async def test_find_knows_a_row_or_a_list_item_by_the_words_in_it(tab: Tab) -> None:
+    await tab.show(SHOP)
+    (row,) = (await tab.call("find", role="row", name="39.00"))["matches"]
+    assert (row["role"], row["in"]) == ("row", 'row "Toaster"')
+    (item,) = (await tab.call("find", role="listitem", name="Tip 7"))["matches"]
+    assert item["role"] == "listitem"
+    assert (await tab.call("find", role="button", name="39.00"))["total"] == 0
+
+
 async def test_find_by_selector_gives_refs_and_a_selector_where_an_element_has_none(tab: Tab) -> None:
     await tab.show(
         SHOP + "<span class=x>a</span><i class=x hidden>b</i><button class=x onclick='window.hit = 1'>c</button>"
