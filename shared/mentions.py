@@ -9,7 +9,9 @@ from itertools import islice
 from typing import Final
 
 from shared import catalogue
+from shared.actions.base import PageAction
 from shared.actions.help import CallTool
+from shared.actions.traits import Unaddressed
 from shared.schema import kebab
 from shared.wire import APP_NAME
 
@@ -17,6 +19,8 @@ _MENTION: Final = re.compile(rf"(?<![\w\"'])({'|'.join(sorted(catalogue.NAMES, k
 """Matches the name of a tool before the JSON of its arguments."""
 _DOTS: Final = re.compile(r'("(?:[^"\\]|\\.)*")|(?<=, )(\.\.\.)(?=\}$)|\{\.\.\.\}|\[\.\.\.\]|\.\.\.')
 """Matches a string, and the dots outside of strings: further arguments, an object, items, or a value."""
+_ADDRESSED: Final = re.compile(r'"(pageId|sessionId|cursor|callId)": ')
+"""Matches what says by itself where a call goes."""
 _PLACES: Final = frozenset({"{...}", "[...]"})
 _ARGUMENT_CHARACTERS: Final = 2_000
 """Bounds the characters of arguments that are searched for their end."""
@@ -35,6 +39,19 @@ def respelled_calls(text: str, listed: Collection[str]) -> str:
         return None if name in listed else f'{CallTool.name()} {{"name": "{name}", "arguments": {arguments}}}'
 
     return _rewritten(text, through_call_tool)
+
+
+def calls_on_page(text: str, page_id: str) -> str:
+    """Return the text with every call of a page that names none made on this one."""
+
+    def on_page(name: str, arguments: str) -> str | None:
+        action = catalogue.NAMES[name].action
+        is_of_own_page = issubclass(action, PageAction) and action.unaddressed is Unaddressed.ONLY_PAGE
+        if not is_of_own_page or _ADDRESSED.search(arguments) or arguments == "{...}":
+            return None
+        return f'{name} {{"pageId": {json.dumps(page_id)}{", " * (arguments != "{}")}{arguments[1:]}'
+
+    return _rewritten(text, on_page)
 
 
 def as_commands(text: str) -> str:

@@ -8,12 +8,14 @@ from pydantic import BaseModel, ValidationError
 
 from browser_service.spine.register import Reply
 from browser_service.spine.rendering.model import for_model
+from browser_service.spine.rendering.reach import spell_calls
 from browser_service.spine.rendering.resource import for_completion, for_reader
 from browser_service.spine.rendering.terminal import for_terminal
 from browser_service.spine.rendering.told import PageReader
 from shared import catalogue, wire, written
 from shared.actions.base import Action
 from shared.errors import InvalidRequest
+from shared.mentions import calls_on_page
 from shared.model import Json
 from shared.replies import (
     FORM,
@@ -60,11 +62,20 @@ def in_form(
 def rendered(envelope: Json, body: Json, form: ReplyForm, advice: str = "", reader: PageReader | None = None) -> Json:
     """Return the envelope with what its caller shows in place of the result, the page and the notices; a terminal may
     print these too, and keeps them. `advice` is a line for failures."""
+    envelope = _on_named_page(envelope, reader)
     if isinstance(form, ForTerminal):
         action = catalogue.called({"action": form.action} if form.action else body)
         return {**envelope, "rendered": _sendable(for_terminal(envelope, action))}
     fields: Json = {key: envelope[key] for key in ("success", "error") if key in envelope}
     return {**fields, "rendered": _sendable(_shown(envelope, catalogue.called(body), form, advice, reader))}
+
+
+def _on_named_page(envelope: Json, reader: PageReader | None) -> Json:
+    """Return the envelope with advised calls made on the page that the call has named: its caller may have others."""
+    page = envelope.get("page")
+    if reader is None or not reader.named or not isinstance(page, dict):
+        return envelope
+    return spell_calls(envelope, functools.partial(calls_on_page, page_id=str(page["pageId"])))
 
 
 def _shown(

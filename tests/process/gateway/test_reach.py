@@ -42,6 +42,20 @@ async def through(client: Client, name: Any, arguments: Any = None, **beside: An
     return await client.call_tool("call_tool", {"name": name, **given, **beside})
 
 
+async def test_an_error_on_a_page_that_was_named_advises_calls_that_work_beside_other_pages(
+    service: ServiceProcess, site: Site
+) -> None:
+    taken_back = site.page("/taken", "<input id=i oninput=\"this.value = 'x'\">")
+    async with chat(service, "Claude") as client:
+        for name in ("one", "two"):
+            await client.call_tool("goto", {"url": taken_back, "pageId": name})
+        missed = await client.call_tool("click", {"pageId": "one", "selector": "#none", "params": {"timeout": 200}})
+        assert 'snapshot {"pageId": "one"}' in text_of(missed)
+        refused = text_of(await client.call_tool("fill", {"pageId": "two", "selector": "#i", "value": "Ann"}))
+        assert 'type {"pageId": "two", "selector": "#i", "text": "..."}' in refused
+        assert not (await client.call_tool("snapshot", {"pageId": "one"})).is_error
+
+
 async def test_a_tool_that_is_not_listed_is_called_through_one_that_is(service: ServiceProcess, site: Site) -> None:
     async with chat(service, "Claude") as client:
         names = {tool.name for tool in (await client.list_tools()).tools}
