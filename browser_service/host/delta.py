@@ -99,7 +99,8 @@ class _Comparison:
         self.view.add_refs(report.nodes)
         if self.previous.snapshot is self.previous.tree and not (report.omitted or self.news.remade):
             self.view.snapshot = self.view.tree
-        more = f"{report.omitted} more changes: {next_call('snapshot', since=True)}" if report.omitted else ""
+        changes = f"change{'s' * (report.omitted > 1)}"
+        more = f"{report.omitted} more {changes}: {next_call('snapshot', since=True)}" if report.omitted else ""
         return "\n".join(filter(None, [self.title, report.text, more]))
 
 

@@ -144,6 +144,7 @@ async def _not_found(page: Page, action: Action, selector: str) -> BrowseError:
         if matches := await frames.matching(page, selector):
             hint = f"It is in {frames.describe(matches)}: repeat it with {frames.argument(matches)}."
     if not matches and _WORDS.fullmatch(selector) and selector != selector.lower():
-        hint = f"It was looked up as CSS. By its words: text={selector}. Or see what is there: {next_call('snapshot')}."
+        ref = next_call("find", text=selector)
+        hint = f"It was looked up as CSS. By its words: text={selector}, or the ref that {ref} gives."
     allowed = action.requested_timeout or action.allowed_ms()
     return errors.not_found(selector, allowed, url=page.url, hint=hint, frames=frames.to_json(matches))
