@@ -49,6 +49,7 @@ class TypedValue(TypedDict):
     value: str
     secret: bool
     type: str
+    opened: bool
     focus: str
     field: Field
 
@@ -260,7 +261,8 @@ def _filled_reply(result: Any, action: interaction.Fill, expected: str) -> Json:
         return {"observed": _GONE}
     value = result["value"]
     if value == expected:
-        return {"observed": AS_GIVEN}
+        is_open = f"; its list is open: {next_call('find', role='option')}" if result["opened"] else ""
+        return {"observed": f"{AS_GIVEN}{is_open}"}
     if not result["secret"] and is_reformatted(value, expected):
         return {"value": value, "observed": f"the page writes it as {value!r}"}
     shows = f"{len(value)} characters, which are not those given" if result["secret"] else shorten(value)

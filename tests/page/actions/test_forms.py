@@ -38,6 +38,16 @@ async def test_fill_replaces_the_value_and_the_page_hears_of_it(tab: Tab) -> Non
     assert "keydown" not in await tab.sees("seen")
 
 
+async def test_fill_of_a_field_that_opens_its_list_says_so_and_names_the_call_that_reads_it(tab: Tab) -> None:
+    await tab.show(
+        "<input id=i role=combobox aria-expanded=false oninput=\"this.ariaExpanded = 'true'; l.hidden = false\">"
+        "<ul id=l role=listbox hidden><li role=option>Apple<li role=option>Apricot</ul>"
+    )
+    result = await tab.call("fill", selector="#i", value="Ap")
+    assert result == {"observed": 'as given; its list is open: find {"role": "option"}'}
+    assert (await tab.call("find", role="option"))["total"] == 2
+
+
 async def test_fill_takes_its_value_as_text_too(tab: Tab) -> None:
     await tab.show("<textarea id=i>old</textarea>")
     await tab.call("fill", selector="#i", text="line 1\nline 2")
