@@ -9,14 +9,14 @@ from collections.abc import Mapping
 from importlib import import_module
 from itertools import chain
 from types import MappingProxyType
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, NamedTuple, TypeVar, cast
 
 from pydantic import JsonValue, ValidationError
 
 from shared import argument_errors
 from shared.actions.base import MOST_ARGUMENTS, MOST_PARTS, Action, PageAction
 from shared.actions.combining import Batch, needs_separate_calls
-from shared.actions.help import CallTool
+from shared.actions.help import CallTool, decoded
 from shared.actions.traits import Alias
 from shared.argument_errors import Body
 from shared.errors import BrowseError, InvalidRequest, ValidationFailed
@@ -118,11 +118,12 @@ def parse_as(kind: type[A], body: Body) -> A:
 
 
 def unwrap(body: Body) -> dict[str, JsonValue]:
-    """Return the call inside a `call_tool`, and any other body as it is, so that the other modules see no wrapper.
+    """Return the call inside a `call_tool`, and any other body as it is, so that the other modules see no wrapper, and
+    no list or object that a host has sent as text.
 
     Raises InvalidRequest for an unknown name, ValidationFailed for arguments that cannot be passed on."""
     if body.get("action") != CallTool.name():
-        return {**body}
+        return _without_texts(body)
     wrapper = {key: value for key, value in body.items() if key != "action"}
     misplaced = [key for key in wrapper if key not in {"name", "arguments"}]
     if misplaced and "name" in wrapper and isinstance(inner := wrapper.get("arguments", {}), dict):
@@ -142,7 +143,23 @@ def unwrap(body: Body) -> dict[str, JsonValue]:
     _check_wrapped(call)
     inner_body: dict[str, JsonValue] = {**call.arguments, "action": call.tool}
     _check_text(inner_body)
-    return inner_body
+    return _without_texts(inner_body)
+
+
+def _without_texts(body: Body) -> dict[str, JsonValue]:
+    """Return a body with the lists and objects that are texts of JSON in it, where its action takes no text."""
+    given, name = {**body}, body.get("action")
+    texts = [key for key, value in given.items() if isinstance(value, str) and value.lstrip()[:1] in {"[", "{"}]
+    if not texts or not isinstance(name, str) or name not in NAMES:
+        return given
+    action, alias = NAMES[name].action, NAMES[name].alias
+    properties = properties_of(full_schema(action))
+    for key in texts:
+        listed = alias.renames.get(key, key) if alias else key
+        if key in action.option_bags or properties.get(listed, {}).get("type") in {"array", "object"}:
+            given[key] = cast("JsonValue", decoded(given[key]))
+    _check_text(given)
+    return given
 
 
 def _check_wrapped(call: CallTool) -> None:

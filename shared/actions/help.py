@@ -33,8 +33,8 @@ class Help(Action):
     toolset: str | None = Field(default=None, min_length=1, max_length=100, description="Category to add to your list.")
 
 
-def _decoded(given: object) -> object:
-    """Return the object that a JSON text holds, because some hosts send arguments as text."""
+def decoded(given: object) -> object:
+    """Return the object or list that a JSON text holds, because some hosts send arguments as text."""
     if not isinstance(given, str):
         return given
     try:
@@ -51,6 +51,6 @@ class CallTool(Action):
     effect = Effect.DESTROYS
 
     tool: str = Field(alias="name", min_length=1, max_length=MAX_MESSAGE_BYTES, description="Such as hover.")
-    arguments: Annotated[dict[str, AnyJson], BeforeValidator(_decoded)] = Field(
+    arguments: Annotated[dict[str, AnyJson], BeforeValidator(decoded)] = Field(
         default_factory=dict, max_length=MOST_VALUES, description="The tool's own."
     )

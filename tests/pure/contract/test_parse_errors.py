@@ -1,5 +1,7 @@
 """Tests that a body that cannot be understood is refused in words that name what is wrong and what to send instead."""
 
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -230,3 +232,37 @@ def test_half_a_character_is_refused_in_words_that_can_be_sent(body: Body) -> No
     error = refused(body)
     assert "half of a surrogate pair" in error.message
     assert ErrorBody.model_validate_json(error.model_dump_json()) == error
+
+
+@pytest.mark.parametrize(
+    ("body", "name", "value"),
+    [
+        ({"action": "batch"}, "steps", [{"action": "click", "selector": "[name=go]"}]),
+        ({"action": "fill_form"}, "fields", [{"selector": "#a", "value": "x"}]),
+        (CLICK, "params", {"clickCount": 2, "modifiers": ["Shift"]}),
+        (CLICK, "position", {"x": 1, "y": 2}),
+        (CLICK, "modifiers", ["Shift"]),
+        ({"action": "find"}, "queries", ["Tea", {"role": "row"}]),
+        ({"action": "upload_file", "selector": "#f"}, "files", [{"name": "a", "text": "b"}]),
+    ],
+)
+def test_a_list_or_an_object_that_a_host_sends_as_text_is_what_the_text_holds(
+    body: Body, name: str, value: JsonValue
+) -> None:
+    assert parse({**body, name: json.dumps(value)}) == parse({**body, name: value})
+
+
+def test_a_text_that_looks_like_json_stays_a_text_where_texts_are_taken() -> None:
+    assert parse({**FILL, "value": '["a"]'}).model_dump()["value"] == '["a"]'
+    assert parse({"action": "click", "selector": "[name=a]"}).requested_selector == "[name=a]"
+
+
+def test_a_text_of_json_holds_no_half_of_a_surrogate_pair() -> None:
+    error = refused({"action": "fill_form", "fields": r'[{"selector": "#a", "value": "\ud800"}]'})
+    assert "half of a surrogate pair" in error.message
+
+
+def test_a_list_whose_text_is_broken_is_refused_as_no_list() -> None:
+    assert (
+        refused({"action": "batch", "steps": '[{"action": '}).message == "steps of batch: Input should be a valid list"
+    )
