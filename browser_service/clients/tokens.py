@@ -1,6 +1,7 @@
 """Makes tokens by name for the account's owner, and knows which there are and when each was used last."""
 
 import asyncio
+import math
 import time
 from dataclasses import dataclass, field
 from typing import Annotated, Final
@@ -84,7 +85,7 @@ class Tokens:
             self.secret,
             token_client(request.name),
             request.name,
-            lifetime_s=max(1, round(request.expires_at - now)),
+            lifetime_s=math.ceil(request.expires_at) - int(now),  # a token counts whole seconds
             claims={TOKEN_NAME: request.name, TOKEN_LIMITS: limits.model_dump(mode="json", exclude_defaults=True)},
         )
         record = TokenRecord(

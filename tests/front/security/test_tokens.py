@@ -331,7 +331,7 @@ async def test_revoking_a_token_ends_the_streams_and_calls_of_all_that_share_it_
 
 
 async def test_a_stream_ends_with_the_token_and_later_calls_are_refused(service: RunningService) -> None:
-    token = await token_for(service, "short", expires_at=time.time() + 1.2)
+    token = await token_for(service, "short", expires_at=time.time() + 2)
     async with sharing(service, token) as agent, asyncio.timeout(20):
         for query in ({}, {"activity": "1"}):
             assert "event: hello" in (await agent.http.get(wire.EVENTS, params=query)).text  # it came to its end
@@ -339,6 +339,17 @@ async def test_a_stream_ends_with_the_token_and_later_calls_are_refused(service:
                 expired = (await agent.reply("list_pages")).json()
                 break
         assert expired["error"]["message"] == "The token has expired."
+
+
+async def test_a_token_is_let_in_until_the_time_at_which_its_list_says_that_it_ends(
+    service: RunningService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made_at = int(time.time()) + 0.9  # whole seconds are what a token counts
+    with monkeypatch.context() as then:
+        then.setattr("time.time", lambda: made_at)
+        token = await token_for(service, "precise", expires_at=made_at + 60)
+    ends_at = jwt.decode(token, options={"verify_signature": False})["exp"]
+    assert 0 <= ends_at - (made_at + 60) < 1
 
 
 async def test_every_list_has_only_what_a_token_may_call_and_no_view_goes_round_it(
