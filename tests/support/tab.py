@@ -1,5 +1,7 @@
 """Provides an agent's own page: what it shows, and what its document sees."""
 
+import contextlib
+import secrets
 import socket
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,10 +12,13 @@ from tests.support.site import Route, Site
 
 
 def closed_port() -> int:
-    """Return a port of this machine where nothing listens."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """Return a port of this machine where nothing listens. It is none of those that are given to who asks for any, as
+    sites, services and browsers of other tests do all the time: one of these could have it before it is used."""
+    while True:
+        port = 20_000 + secrets.randbelow(12_000)
+        with contextlib.suppress(OSError), socket.socket() as probe:
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 @dataclass

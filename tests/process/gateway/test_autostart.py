@@ -16,6 +16,7 @@ import pytest
 
 from shared import wire
 from tests.support.chat import Chat, chatting, environment, text
+from tests.support.tab import closed_port
 
 pytestmark = pytest.mark.anyio
 
@@ -79,15 +80,8 @@ async def gone(process: psutil.Process) -> None:
 
 
 @pytest.fixture
-def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
-
-
-@pytest.fixture
-async def place(tmp_path: Path, free_port: int) -> AsyncIterator[Place]:
-    place = Place(tmp_path / "data", free_port)
+async def place(tmp_path: Path) -> AsyncIterator[Place]:
+    place = Place(tmp_path / "data", closed_port())
     yield place
     for service in place.started():
         service.terminate()

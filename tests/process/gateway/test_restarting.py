@@ -11,12 +11,12 @@ from pydantic import JsonValue
 from client.credentials import mint
 from shared import wire
 from shared.secret import ensure_secret
-from tests.process.gateway.test_autostart import Place, free_port, gone, place
+from tests.process.gateway.test_autostart import Place, gone, place
 from tests.support.chat import Chat, Json, chatting, environment, text
 from tests.support.gateways import service_process
 from tests.support.site import Site
 
-__all__ = ["free_port", "place"]  # fixtures
+__all__ = ["place"]  # a fixture
 
 pytestmark = [pytest.mark.anyio, pytest.mark.long]
 
