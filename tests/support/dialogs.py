@@ -20,6 +20,12 @@ async def asking(service: RunningService, page_id: str) -> None:
     await become(lambda: (found := state(service, page_id)) is not None and found.dialog is not None)
 
 
+async def asks(service: RunningService, page_id: str, script: str) -> None:
+    """Have a page run a script that shows a dialog, of which no call is the cause, and wait until it shows it."""
+    await service.window(page_id).evaluate(f"void setTimeout(() => {{ {script} }})")
+    await asking(service, page_id)
+
+
 async def asking_no_more(service: RunningService, page_id: str) -> None:
     await become(lambda: (found := state(service, page_id)) is not None and found.dialog is None)
 

@@ -50,13 +50,15 @@ async def test_dismissing_is_no_and_asking_is_as_before(agent: Agent, site: Site
     assert (error["code"], error["details"]["context"]["field"]) == ("VALIDATION_ERROR", "promptText")
 
 
-async def test_a_dialog_that_no_act_meets_is_told_in_a_notice(agent: Agent, site: Site) -> None:
+async def test_a_dialog_that_no_act_meets_is_told_in_a_notice(
+    service: RunningService, agent: Agent, site: Site
+) -> None:
     await agent.call("goto", pageId="p", url=site.page("/asks", ASKS))
     await agent.call("set_dialog_policy", pageId="p", policy="accept")
-    later = "void setTimeout(() => { window.said = confirm('Still there?') }, 150)"
-    await agent.call("evaluate_script", pageId="p", expression=later)
+    await service.window("p").evaluate("void setTimeout(() => { window.said = confirm('Still there?') })")
+    await become(lambda: service.parts.clients.has_notices(agent.client_id))
     told = "p: confirm 'Still there?' was accepted by the page's dialog policy."
-    assert notices(await agent.reply("wait", pageId="p", duration=400)) == [told]
+    assert notices(await agent.reply("list_pages")) == [told]
     assert (await agent.call("evaluate_script", pageId="p", expression="window.said"))["value"] is True
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from browser_service.host.page.life import Life
 from shared import wire
-from tests.support.dialogs import CONFIRM, OPENER, asking, notices
+from tests.support.dialogs import CONFIRM, OPENER, asking, asks, notices
 from tests.support.json import AnyJson
 from tests.support.listening import become, sent
 from tests.support.service import Agent, RunningService
@@ -20,7 +20,7 @@ from tests.support.site import Site
 
 pytestmark = pytest.mark.anyio
 
-LATER = "void setTimeout(() => confirm('Still there?'), 300)"
+ASKS = "confirm('Still there?')"
 QUEUED: dict[str, dict[str, Any]] = {  # Any: whatever JSON a call takes
     "click": {"selector": "button"},
     "fill": {"selector": "#i", "value": "x"},
@@ -140,9 +140,11 @@ async def test_an_element_that_does_not_come_while_a_dialog_is_open_is_not_found
     service: RunningService, agent: Agent, site: Site
 ) -> None:
     await agent.call("goto", pageId="p", url=site.page("/", "x"))
-    await agent.call("evaluate_script", pageId="p", expression="void setTimeout(() => alert('wait'), 200)")
-    await agent.call("click", pageId="p", selector="#none", timeout=1_000)
     entry = service.host.pages["p"]
+    clicking = sent(agent, "c", "click", pageId="p", selector="#none", timeout=3_000)
+    await become(lambda: entry.queue.current is not None)
+    await asks(service, "p", "alert('wait')")
+    assert (await clicking).json()["result"]["suspended"] is True
     await become(lambda: entry.life is Life.SUSPECT)
     result = await agent.call("handle_dialog", pageId="p", accept=True)
     assert result["error"]["code"] == "ELEMENT_NOT_FOUND"
@@ -151,8 +153,7 @@ async def test_an_element_that_does_not_come_while_a_dialog_is_open_is_not_found
 
 async def test_an_answer_is_a_new_revision(service: RunningService, agent: Agent, site: Site) -> None:
     await agent.call("goto", pageId="p", url=site.page("/", "x"))
-    await agent.call("evaluate_script", pageId="p", expression=LATER)
-    await asking(service, "p")
+    await asks(service, "p", ASKS)
     before = (await agent.reply("get_current_url", pageId="p")).json()["page"]["revision"]
     answered = (await agent.reply("handle_dialog", pageId="p", accept=True)).json()
     assert answered["page"]["revision"] > before
@@ -314,8 +315,7 @@ async def test_a_dialog_that_opens_while_no_call_runs_is_told_to_the_holder(
     service: RunningService, agent: Agent, site: Site
 ) -> None:
     await agent.call("goto", pageId="p", url=site.page("/", "x"))
-    await agent.call("evaluate_script", pageId="p", expression=LATER)
-    await asking(service, "p")
+    await asks(service, "p", ASKS)
     (told,) = notices(await agent.reply("list_pages"))
     assert told.startswith("p shows confirm 'Still there?'. Answer it: handle_dialog")
     result = await agent.call("handle_dialog", pageId="p", accept=True)
@@ -328,9 +328,7 @@ async def test_an_answer_that_nothing_waited_for_says_what_the_page_made_of_it(
 ) -> None:
     home = site.page("/home", "home")
     await agent.call("goto", pageId="p", url=site.page("/", "x"))
-    script = "void setTimeout(() => { if (confirm('Home?')) location = '/home' }, 300)"
-    await agent.call("evaluate_script", pageId="p", expression=script)
-    await asking(service, "p")
+    await asks(service, "p", "if (confirm('Home?')) location = '/home'")
     result = await agent.call("handle_dialog", pageId="p", accept=True)
     assert (result["navigatedTo"], "dialog" in result) == (home, False)
 
