@@ -219,9 +219,9 @@ async def test_a_page_that_spins_delays_no_other_page(
     url = site.page("/", "<button>b</button>")
     await agent.call("goto", pageId="spins", url=url)
     await other.call("goto", pageId="other", url=url)
-    spinning = sent(agent, "spin", "evaluate_script", pageId="spins", expression="while(true){}", timeout=8_000)
+    spinning = sent(agent, "spin", "evaluate_script", pageId="spins", expression="while(true){}", timeout=60_000)
     await running(service, "spins")
-    async with asyncio.timeout(7):
+    async with asyncio.timeout(PATIENCE_S):
         for n in range(5):
             assert (await other.call("evaluate_script", pageId="other", expression=f"{n} + 1"))["value"] == n + 1
             await other.call("click", pageId="other", selector="button")
@@ -236,11 +236,12 @@ async def test_a_page_that_spins_delays_no_other_page(
 async def test_a_script_that_spins_ends_with_its_call_and_the_page_goes_on(agent: Agent, site: Site, ends: str) -> None:
     await agent.call("goto", pageId="p", url=site.page("/", "<p>here</p>"))
     script = "x = new XMLHttpRequest(); x.open('GET', '/spins', false); x.send(); while (true) {}"
-    spinning = sent(agent, "s", "evaluate_script", pageId="p", expression=script, timeout=1_000)
+    timeout = 2_000 if ends == "timeout" else 60_000
+    spinning = sent(agent, "s", "evaluate_script", pageId="p", expression=script, timeout=timeout)
     await become(lambda: site.counts["/spins"] == 1)
     if ends == "cancel":
         await agent.call("cancel_call", callId="s")
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE_S):
         code = (await spinning).json()["error"]["code"]
         assert (await agent.call("evaluate_script", pageId="p", expression="1 + 1"))["value"] == 2
     assert code == ("TIMEOUT" if ends == "timeout" else "UNKNOWN_OUTCOME")
