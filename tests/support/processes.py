@@ -1,6 +1,7 @@
 """Finds and kills the processes of one service: its driver, its browser and the renderers."""
 
 import asyncio
+import contextlib
 from pathlib import Path
 
 import psutil
@@ -31,7 +32,8 @@ def renderers(data_dir: Path) -> list[psutil.Process]:
 async def kill(*processes: psutil.Process) -> None:
     """kill -9, and wait until the processes are gone."""
     for process in processes:
-        process.kill()
+        with contextlib.suppress(psutil.NoSuchProcess):  # it may have ended with another of them
+            process.kill()
     _, alive = await asyncio.to_thread(psutil.wait_procs, processes, 10)
     assert not alive
 

@@ -147,7 +147,7 @@ async def test_text_that_is_no_utf8_is_refused_and_the_connection_lives_on(gatew
 
 async def test_a_client_that_gives_no_sign_of_life_is_cut_off(listen: Listen, served: RunningService) -> None:
     clients = served.parts.clients
-    async with listen(transport="websocket", heartbeat_interval_ms=100, heartbeat_timeout_ms=100) as gateway:
+    async with listen(transport="websocket", heartbeat_interval_ms=100, heartbeat_timeout_ms=2_000) as gateway:
         before = {*clients.present_ids}
         async with opened(gateway) as alive, opened(gateway, close_timeout=0.1) as dead:
             for websocket in (alive, dead):
