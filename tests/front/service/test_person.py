@@ -19,7 +19,7 @@ from client.credentials import mint
 from shared import wire
 from tests.support.account import recorded
 from tests.support.json import AnyJson
-from tests.support.listening import become, connected, listening, present, sent, watching
+from tests.support.listening import PATIENCE_S, become, connected, listening, present, sent, watching
 from tests.support.service import Agent, RunningService
 from tests.support.sharing import StartService
 from tests.support.site import Answer, Received, Site
@@ -321,7 +321,7 @@ async def test_agents_that_meet_the_same_login_ask_once_and_all_go_on(
     assert (await other.reply("get_page_title", pageId="two")).json()["result"]["title"] == "wall"
     await ana.call("click", pageId="one", selector="#in")
     await resolve(ana, request["requestId"], answer="for who asked first")
-    async with asyncio.timeout(1):
+    async with asyncio.timeout(PATIENCE_S):
         replies = [(await call).json() for call in (first, second)]
     assert [reply["result"]["state"] for reply in replies] == ["done", "done"]
     assert "answer" in replies[0]["result"]

@@ -7,7 +7,7 @@ import pytest
 
 from tests.front.service.test_calls import code
 from tests.page.service.test_calls import said
-from tests.support.listening import become, sent
+from tests.support.listening import PATIENCE_S, become, sent
 from tests.support.sharing import StartService
 from tests.support.site import Site
 
@@ -50,7 +50,7 @@ async def test_a_call_cancelled_while_its_page_is_brought_back_frees_the_page_an
         await become(lambda: site.counts["/held"] == 2)
         assert (await agent.call("list_pages"))["yours"][0]["url"] == site.url("/held")
         await agent.call("cancel_call", callId="one")
-        async with asyncio.timeout(3):
+        async with asyncio.timeout(PATIENCE_S):
             assert await code(running) == "CANCELLED"
         assert (await agent.call("list_pages"))["yours"][0]["url"] == site.url("/held")
         hold.set()

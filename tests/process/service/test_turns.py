@@ -11,7 +11,7 @@ from shared.calls import CallState
 from tests.page.service.test_turns import LINK, running
 from tests.support import processes
 from tests.support.json import AnyJson
-from tests.support.listening import connected, listening, present, sent
+from tests.support.listening import PATIENCE_S, connected, listening, present, sent
 from tests.support.service import Agent, RunningService
 from tests.support.sharing import StartService
 from tests.support.site import Site
@@ -81,8 +81,8 @@ async def _replaced(service: RunningService, agent: Agent, site: Site, cure: str
     (await _renderer(service, agent)).suspend()
     assert (await agent.error("evaluate_script", pageId="p", expression="1", timeout=300))["code"] == "TIMEOUT"
     playwright_page = live(service, "p")
-    async with asyncio.timeout(5):
-        error = await agent.error("evaluate_script", pageId="p", expression="1")
+    async with asyncio.timeout(PATIENCE_S):
+        error = await agent.error("evaluate_script", pageId="p", expression="1", timeout=60_000)
     assert (error["status"], error["code"]) == (504, "TIMEOUT")
     assert 'reload_page {"pageId": "p"}' in error["hint"]
     arguments: dict[str, AnyJson] = {"url": url} if cure == "goto" else {}
