@@ -166,6 +166,7 @@ class LocalHost:
         session = self.sessions.pop(session_id, None)
         if session is None:
             return None
+        session.closing = True
         entries = self._pages_of(session)
         pages = [entry.record.state() for entry in entries]
         former = await asyncio.gather(*(remember(each.record, each.current, each.settings) for each in entries))

@@ -172,19 +172,26 @@ class PageRegistry:
             return f"a page may have {opener.popups.most} (BROWSE_PAGE_POPUPS)"
         return ""
 
-    async def _register(self, session: SessionEntry, page: "Page") -> None:
-        """Give a page that came an entry. A popup belongs to its opener's holder, a tab that nobody here opened to a
-        person."""
-        opener = self._showing(await page.opener())
+    async def _may_come(self, session: SessionEntry, page: "Page", opener: PageEntry | None) -> bool:
+        """Say if a page that came is taken on. One that is too many is closed, and one whose session is being closed
+        goes with that: nobody would forget it afterwards."""
         if opener is not None and (why := self._reached_by_popups(opener)):
             opener.note_refused_popup(why)
             await bounded(page.close())
-            return
+            return False
         if self.make_room is not None:
             await self.make_room(session.session_id, _holder(opener))
         if most := self._capacity.reached_limit(session.session_id):
             if opener is not None or not session.attached:
                 await self._too_many(page, opener, most)
+            return False
+        return not session.closing
+
+    async def _register(self, session: SessionEntry, page: "Page") -> None:
+        """Give a page that came an entry. A popup belongs to its opener's holder, a tab that nobody here opened to a
+        person."""
+        opener = self._showing(await page.opener())
+        if not await self._may_come(session, page, opener):
             return
         root = opener.page_id.split("~")[0] if opener else session.session_id
         number = next(n for n in range(1, 1_000_000) if f"{root}~{n}" not in self._pages)
@@ -204,6 +211,8 @@ class PageRegistry:
             await entry.adopt(page)
         except BrowserCrashed:  # it closed as soon as it opened
             self._pages.pop(state.page_id, None)
+            return
+        if entry.record.life.over:  # it was closed, or its session was, while it was taken on
             return
         if opener is not None:
             opener.add_popup(entry.page_id)

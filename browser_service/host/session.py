@@ -62,6 +62,8 @@ class SessionEntry:
         self.browser_id = ""
         """Names the browser that it was opened in last."""
         self.windows: Windows | None = None
+        self.closing = False
+        """True once it ends for good: a window that comes now goes with its context."""
         self._opening: asyncio.Task[Windows] | None = None
         self.queue = PageQueue(on.emit)
         self.logins = Logins(spec.state, storage=not spec.profile, context=self._own_context, on_saved=self._on_saved)

@@ -79,4 +79,25 @@ async def test_a_popup_that_its_own_script_closes_is_gone_and_its_holder_is_told
     await agent.call("click", pageId="shop", selector="button")
 
 
-# --- too many --------------------------------------------------------------------------------------------------------
+# --- with its session ------------------------------------------------------------------------------------------------
+
+
+async def test_a_window_that_comes_while_its_session_is_closed_goes_with_it(
+    service: RunningService, agent: Agent, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await agent.call("create_session", sessionId="brief")
+    await agent.call("goto", pageId="shop", sessionId="brief", url=site.page("/", OPENER))
+    context, logins = service.context("brief"), service.host.sessions["brief"].logins
+    save = logins.save
+
+    async def save_slowly(*, with_storage: bool = False) -> None:
+        late = await context.new_page()  # as a popup does whose opener is closed already
+        for _ in range(20):  # in these messages others would have been taken on
+            await late.evaluate("1")
+        await save(with_storage=with_storage)
+
+    monkeypatch.setattr(logins, "save", save_slowly)
+    await agent.call("close_session", sessionId="brief")
+    await service.parts.feed.catch_up()
+    assert service.host.pages == {}
+    assert (await agent.call("list_pages", all=True))["people"] == []
