@@ -1,10 +1,9 @@
 """Tests popups: named before the reply, owned by who opened them, and quick to act on."""
 
-import asyncio
-
 import pytest
 
-from tests.support.service import Agent
+from tests.support.listening import become
+from tests.support.service import Agent, RunningService
 from tests.support.site import Site
 
 pytestmark = pytest.mark.anyio
@@ -26,13 +25,14 @@ async def test_the_reply_of_the_click_names_the_popup_that_it_opened(agent: Agen
     assert (await agent.call("get_page_title", pageId=popup))["title"] == "clicked"
 
 
-async def test_a_popup_that_opens_later_is_told_to_the_holder_of_its_opener(agent: Agent, site: Site) -> None:
+async def test_a_popup_that_no_act_opens_is_told_to_the_holder_of_its_opener(
+    service: RunningService, agent: Agent, site: Site
+) -> None:
     site.page("/popup", "later")
     await agent.call("goto", pageId="shop", url=site.page("/shop", OPENERS))
-    await agent.call("evaluate_script", pageId="shop", expression="void setTimeout(() => window.open('/popup'), 200)")
-    async with asyncio.timeout(10):
-        while not (told := (await agent.reply("wait", pageId="shop", duration=100)).json()["notices"]):
-            continue
+    await service.window("shop").evaluate("void setTimeout(() => window.open('/popup'))")
+    await become(lambda: service.parts.clients.has_notices(agent.client_id))
+    told = (await agent.reply("list_pages")).json()["notices"]
     assert [notice["text"] for notice in told] == ["shop opened the popup shop~1."]
 
 

@@ -12,7 +12,7 @@ import pytest
 from browser_service.host.network.gate import Gate
 from browser_service.security.url_rules import UrlRules, url_rule
 from browser_service.security.urls import UrlPolicy
-from tests.support.listening import become
+from tests.support.listening import PATIENCE_S, become
 from tests.support.reaching import ARRIVALS, BY_CLICK, arrived, hosts, reach, shown
 from tests.support.service import RunningService, running_service, settings_for
 from tests.support.site import Site
@@ -140,7 +140,8 @@ async def test_no_request_of_a_page_or_its_workers_arrives_at_the_services_own_p
             await agent.call("goto", pageId="stun", url=near.url())
             await agent.call("evaluate_script", pageId="stun", expression=STUN, arg=datagrams.getsockname()[1])
             await become(lambda: arrived(other, "open.localhost") >= ARRIVALS - {*BY_CLICK})
-            assert datagrams.recv(100)  # which a browser sends whose connections need not pass a gate
+            datagrams.settimeout(PATIENCE_S)  # which a browser sends whose connections need not pass a gate
+            assert await asyncio.to_thread(datagrams.recv, 100)
     assert far.received == []
 
 
