@@ -33,7 +33,7 @@ async def test_two_chats_of_one_name_are_two_owners(running: ServiceProcess, sit
     async with chat(running, "Claude") as one, chat(running, "Claude") as two:
         await one.call_tool("goto", {"pageId": "ones", "url": url})
         refused = await two.call_tool("click", {"pageId": "ones", "selector": "#b"})
-        assert text_of(refused).startswith('PAGE_OWNED: "ones" is in use by "Claude"')
+        assert text_of(refused).startswith('PAGE_OWNED: "ones" is in use by another "Claude"')
         assert not (await one.call_tool("click", {"pageId": "ones", "selector": "#b"})).is_error
 
 
@@ -70,7 +70,7 @@ async def test_the_conversations_of_one_host_are_owners_of_their_own(running: Se
         assert len(set(opened)) == 2  # without an id each has a page of its own
         await call(host, ONE, "goto", pageId="firsts", url=url)
         refused = await call(host, TWO, "click", pageId="firsts", selector="#b")
-        assert text_of(refused).startswith('PAGE_OWNED: "firsts" is in use by "Code"')
+        assert text_of(refused).startswith('PAGE_OWNED: "firsts" is in use by another "Code"')
         assert not (await call(host, ONE, "click", pageId="firsts", selector="#b")).is_error
 
 
