@@ -78,6 +78,12 @@ class RequestRecord:
         return None if self.ended_at is None else max(0, round((self.ended_at - self.at) * 1000))
 
     @property
+    def is_of_worker(self) -> bool:
+        """Say if it brings a worker its script: no event has the answer to a shared worker's, so that it seems to last.
+        Chromium tells what a script is accepted as for workers alone."""
+        return self.request.resource_type == "script" and "accept" in self.request.headers
+
+    @property
     def is_open(self) -> bool:
         """Say if it has neither been answered nor ended."""
         return self.response is None and self.ended_at is None
@@ -224,9 +230,8 @@ class Traffic:
         for record in reversed([*self._records.values()]):
             if time.time() - record.at > _LONG_S or (record.is_document and record.response is not None):
                 break
-            if (
-                record.ended_at is None if whole else record.is_open
-            ) and record.request.resource_type in _SHOWING_TYPES:
+            is_under_way = record.ended_at is None if whole else record.is_open
+            if is_under_way and record.request.resource_type in _SHOWING_TYPES and not record.is_of_worker:
                 pending.append(record)
         return pending[::-1]
 

@@ -113,6 +113,19 @@ async def test_an_outline_says_of_a_page_that_it_is_still_loading(tab: Tab) -> N
     assert "still loading" not in (await tab.call("goto", pageId="tab", url=tab.site.page("/rest", "<h1>x")))["outline"]
 
 
+async def test_a_page_with_a_shared_worker_is_not_still_loading_once_it_runs(tab: Tab) -> None:
+    tab.site.page("/shared.js", Answer("onconnect = e => e.ports[0].postMessage(1)", content_type="text/javascript"))
+    url = tab.site.page(
+        "/live",
+        "<h1>Home</h1><p id=p></p>"
+        "<script>new SharedWorker('/shared.js').port.onmessage = () => p.append('Live')</script>",
+    )
+    for _ in range(2):  # the second time it runs already
+        await tab.call("goto", pageId="tab", url=url)
+        await tab.call("wait_for_selector", selector="text=Live")
+        assert "still loading" not in (await tab.call("reload_page"))["outline"]
+
+
 @pytest.mark.own_window
 async def test_history_reload_and_open_page_tell_an_outline_too(tab: Tab) -> None:
     first, second = (tab.site.page(f"/{n}", f"<h1>Number {n}</h1>") for n in ("one", "two"))
