@@ -163,11 +163,9 @@ class Addressing:
                 f"{next_call('list_pages')}." + self._left_pages_hint(client.label),
             )
         names = [page.page_id for page in pages]
-        acted = [(page.acted_ago_ms, page.page_id) for page in pages if page.acted_ago_ms is not None]
-        last = f"The last that you acted on is {min(acted)[1]}. " if acted else ""
         raise PageRequired(
             f"{action.name()} needs a pageId: you have {len(pages)} pages open.",
-            hint=f"{last}Repeat it with the pageId of one of: {', '.join(names)}.",
+            hint=f"Repeat it with the pageId of one of: {', '.join(names)}.",
             details={"context": {"pages": [*names]}},
         )
 

@@ -165,10 +165,6 @@ async def test_with_several_pages_a_call_without_an_id_names_them(tab: Tab) -> N
     error = await _refused(tab, "PAGE_REQUIRED", 400, "click", selector="button")
     assert error["details"]["context"]["pages"] == ["tab", "second"]
     assert error["hint"].endswith("tab, second.")
-    for last in ("tab", "second"):
-        await tab.call("click", pageId=last, selector="button")
-        error = await _refused(tab, "PAGE_REQUIRED", 400, "click", selector="button")
-        assert error["hint"].startswith(f"The last that you acted on is {last}. ")
 
 
 async def test_a_page_id_of_another_shape_is_refused_with_a_valid_spelling(tab: Tab) -> None:
