@@ -12,7 +12,7 @@ from shared.next_calls import next_call
 
 
 class Goto(NavigationAction):
-    """Go to a URL; the reply outlines the page. A new pageId opens a page of that name, none a page of your own.
+    """Go to a URL; the reply outlines the page. A new pageId opens a page of that name, none another page each time.
 
     A page that has not loaded after 8 s counts as loaded once it can be used. New pages are in the shared login. A site
     that answers 429 is left alone: RATE_LIMITED says until when."""
