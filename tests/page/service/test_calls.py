@@ -3,7 +3,8 @@
 import httpx
 import pytest
 
-from tests.support.listening import become, sent
+from tests.support.dialogs import asks
+from tests.support.listening import sent
 from tests.support.service import Agent, RunningService
 from tests.support.site import Site
 
@@ -18,10 +19,9 @@ async def test_a_stored_outcome_brings_the_notices_that_came_since_and_each_only
     service: RunningService, agent: Agent, site: Site
 ) -> None:
     await agent.call("goto", pageId="p", url=site.page("/", "hello"))
-    script = "(setTimeout(() => alert('later')), 1)"
-    first = await sent(agent, "c", "evaluate_script", pageId="p", expression=script)
-    await become(lambda: said(first) != [] or service.parts.clients.has_notices(agent.client_id))
-    again = [await sent(agent, "c", "evaluate_script", pageId="p", expression=script) for _ in range(2)]
+    first = await sent(agent, "c", "evaluate_script", pageId="p", expression="1")
+    await asks(service, "p", "alert('later')")
+    again = [await sent(agent, "c", "evaluate_script", pageId="p", expression="1") for _ in range(2)]
     (told,) = [text for reply in (first, *again) for text in said(reply)]
     assert told.startswith("p shows alert 'later'.")
     assert [reply.json()["result"] for reply in again] == [first.json()["result"]] * 2

@@ -319,6 +319,7 @@ async def test_what_holds_on_when_stdin_is_closed_is_left_behind(
     )
     env = environment(BROWSE_URL=standin.url, BROWSE_DATA_DIR=str(data_dir))
     async with chatting(env, str(holding)) as client:
+        await client.initialize()  # its start may take longer than its end
         client.stdin.close()
         await ends_soon(client.process)
 
