@@ -1,9 +1,10 @@
 # The browser service, with Debian's Chromium, as an ordinary user. The smart home of the examples is in it as well.
 FROM python:3.11-slim
 
-# fonts-liberation and fonts-noto-color-emoji: without fonts, pages are rectangles.
+# Without fonts, pages are rectangles in pictures: Liberation and Noto for most scripts, WenQuanYi for Chinese, Japanese
+# and Korean.
 RUN apt-get update \
-    && apt-get install -y --no-install-recommends chromium fonts-liberation fonts-noto-color-emoji \
+    && apt-get install -y --no-install-recommends chromium fonts-liberation fonts-noto-core fonts-noto-color-emoji fonts-wqy-microhei \
     && rm -rf /var/lib/apt/lists/*
 
 WORKDIR /app

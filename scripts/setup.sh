@@ -68,7 +68,7 @@ debians_browser() {
     say "installing Debian's chromium"
     as_root apt-get update -qq >/dev/null &&
         as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
-            chromium fonts-liberation >/dev/null
+            chromium fonts-liberation fonts-wqy-microhei >/dev/null
 }
 
 make_browser() {

@@ -207,7 +207,7 @@ def _parse(body: Body, carrier: type[Action] | None = None) -> Action:
     if named is None:
         raise InvalidRequest(
             f"Unknown action: {argument_errors.quoted_name(name)}",
-            hint=f"Did you mean {argument_errors.suggestions(name, NAMES)}? GET /api/tools lists all.",
+            hint=f"Did you mean {argument_errors.suggestions(name, NAMES)}? {next_call('help')} lists all.",
             details={"context": {"availableActions": [*sorted(ACTIONS)]}},
         )
     arguments = _fold(named.action, {key: value for key, value in body.items() if key != "action"})
