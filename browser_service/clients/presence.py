@@ -19,6 +19,7 @@ _KNOWN = 1_000
 _MOST_CALLS = 10_000
 _ANNOUNCED_FOR_S = 86_400.0
 _ANNOUNCED = 20
+_HANDLE = "~"
 
 OnGone = Callable[[str], Awaitable[None]]
 Inbox = asyncio.Queue[CallMoved | PageMoved | None]
@@ -26,7 +27,7 @@ Inbox = asyncio.Queue[CallMoved | PageMoved | None]
 
 def handle_of(client_id: str) -> str:
     """Return a name of the client's own, which tells nothing of its id: chats of one host share a label."""
-    return f"~{hashlib.sha256(client_id.encode()).hexdigest()[-12:]}"
+    return f"{_HANDLE}{hashlib.sha256(client_id.encode()).hexdigest()[-12:]}"
 
 
 class Clients:
@@ -59,7 +60,8 @@ class Clients:
         """Return the client of that handle or label; if there are several of a label, the one that is present. Raises
         ValidationFailed."""
         labels_of = {client_id: name for client_id, name in self._labels.items() if client_id != besides}
-        matching = [client_id for client_id in labels_of if handle_of(client_id) == label] or [
+        by_handle = label.startswith(_HANDLE)
+        matching = [client_id for client_id in labels_of if by_handle and handle_of(client_id) == label] or [
             client_id for client_id, name in labels_of.items() if name.casefold() == label.strip().casefold()
         ]
         matching = [client_id for client_id in matching if self.present(client_id)] or matching

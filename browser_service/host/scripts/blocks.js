@@ -1,7 +1,8 @@
 // Returns what a person reads of an element as blocks, such as headings, paragraphs, items and rows: texts that begin with
 // the level of a heading, or with 0. It says at which block the main part begins, and if there is more than it reads.
 import {HIDDEN, secretsIn} from "./secret_field.js";
-import {UNDRAWN, MOST_TEXTS, reading, parentOf, placeOf, blockOf, drawn, unseen, marked, inMode} from "./seen.js";
+import {parentOf} from "./past_names.js";
+import {UNDRAWN, MOST_TEXTS, reading, placeOf, blockOf, drawn, unseen, marked, inMode} from "./seen.js";
 
 const MOST_NODES = 300000, MOST_BLOCKS = 20000, MOST_CHARACTERS = 1000000;
 const HEADINGS = 'h1, h2, h3, h4, h5, h6, [role=heading]';

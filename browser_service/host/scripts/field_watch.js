@@ -1,11 +1,12 @@
 // Waits while fields show what they do, for some milliseconds at most, and not at all on a page that has no scripts, or
 // whose scripts have nothing left to do: `before` has the numbers of what they asked for before the act. What waits for no
 // time, such as messages and the answers to them, comes before a task of the background.
+import {parentElement} from "./past_names.js";
 import {nextNumbers} from "./page_work.js";
 
 export const settled = async (fields, ms, words, before) => {
   const turn = ms => new Promise(then => setTimeout(then, ms)), all = () => fields().map(words).join('\n');
-  const answers = e => e && ([...e.attributes].some(a => a.name.startsWith('on')) || answers(e.parentElement));
+  const answers = e => e && ([...e.attributes].some(a => a.name.startsWith('on')) || answers(parentElement(e)));
   if (before && globalThis.scheduler?.postTask) {
     await scheduler.postTask(() => {}, {priority: 'background'});
   } else await turn(0);

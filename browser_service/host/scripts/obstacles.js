@@ -1,11 +1,11 @@
 // Returns what keeps an element from being acted on, which Playwright's own words leave open.
 import {named} from "./element_name.js";
+import {around} from "./past_names.js";
 
 export default (found, points) => found.slice(0, 1).map(e => {
   const style = getComputedStyle(e), {width, height} = e.getBoundingClientRect();
   let hidden = e;
-  const up = n => n.parentElement || n.getRootNode().host;
-  while (hidden && getComputedStyle(hidden).display !== 'none') hidden = up(hidden);
+  while (hidden && getComputedStyle(hidden).display !== 'none') hidden = around(hidden);
   const closed = e.closest('details:not([open])'), box = `${Math.round(width)}x${Math.round(height)} px`;
   const {x, y} = e.getBoundingClientRect(), over = e.getRootNode().elementFromPoint(x + width / 2, y + height / 2);
   const shows = e.checkVisibility({visibilityProperty: true}) && width && height;

@@ -1,6 +1,7 @@
 // Scrolls what rolls: the element that is meant or the nearest around it; for a page that does not roll itself, what
 // is in its middle. Returns how far it went, and how far it can go.
 import {named} from "./element_name.js";
+import {around} from "./past_names.js";
 
 export default async (e, {to, x, y}) => {
   const root = document.scrollingElement || document.documentElement;
@@ -10,9 +11,9 @@ export default async (e, {to, x, y}) => {
     const style = getComputedStyle(n), overflow = across ? style.overflowX : style.overflowY;
     return room > 0 && (n === root || /auto|scroll/.test(overflow));
   };
-  const around = n => { while (n && !rolls(n)) n = n.parentElement || n.getRootNode().host; return n; };
-  const middle = () => rolls(root) ? root : around(document.elementFromPoint(innerWidth / 2, innerHeight / 2));
-  const it = (e === document.documentElement ? middle() : around(e)) || root;
+  const rolling = n => { while (n && !rolls(n)) n = around(n); return n; };
+  const middle = () => rolls(root) ? root : rolling(document.elementFromPoint(innerWidth / 2, innerHeight / 2));
+  const it = (e === document.documentElement ? middle() : rolling(e)) || root;
   const place = () => [Math.round(it.scrollLeft), Math.round(it.scrollTop)], before = place();
   const screen = to === null && x === null && y === null ? it.clientHeight * 0.9 : 0;
   if (to === 'top' || to === 'bottom') it.scrollTo({top: to === 'top' ? 0 : it.scrollHeight, behavior: 'instant'});

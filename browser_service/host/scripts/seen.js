@@ -3,6 +3,7 @@
 // A text is unseen where dots stand for it, where it is drawn without opacity, smaller than two pixels, cut away, where
 // nobody can scroll to, or in the colour that is behind it; or where the browser draws none of it. What labels a control
 // that is seen is kept. This is bounded: of a page with more texts than it judges, the others count as seen.
+import {bodyOf, documentOf, heightIn, isScrolled, parentElement, parentOf, rootOf, widthIn, windowOf} from "./past_names.js";
 import {HIDDEN, drawsDots, secretsIn} from "./secret_field.js";
 
 export const MOST_TEXTS = 20000;
@@ -14,7 +15,6 @@ export const reading = {mode: 'keep', unseen: 0};
 const places = new Map(), views = new Map(), range = document.createRange();
 let backdrops = 200;
 
-export const parentOf = node => node.assignedSlot ?? node.parentElement ?? node.getRootNode?.().host ?? null;
 const colours = new Map();
 const rgb = text => {
   let colour = colours.get(text);
@@ -44,9 +44,9 @@ const judge = (e, outer) => {
   if (clipPath !== 'none' && cutByPath(e, clipPath)) cut = 'any';
   if (out && style.clip !== 'auto' && cutByClip(style.clip)) cut = 'any';
   if (overflowX !== 'visible') {
-    const small = e.clientWidth < LEAST_PX || e.clientHeight < LEAST_PX;
+    const small = widthIn(e) < LEAST_PX || heightIn(e) < LEAST_PX;
     if (small && !/inline$|contents/.test(style.display)) cut = position === 'static' ? cut || 'flow' : 'any';
-    scrolled ||= overflowX !== 'hidden' && overflowX !== 'clip' && !!(e.scrollTop || e.scrollLeft);
+    scrolled ||= overflowX !== 'hidden' && overflowX !== 'clip' && isScrolled(e);
   }
   if (style.backgroundImage !== 'none') behind = null;
   else {
@@ -55,7 +55,7 @@ const judge = (e, outer) => {
   }
   return {style, opacity: outer.opacity * style.opacity, cut, scrolled, behind};
 };
-const canvas = /dark/.test(getComputedStyle(document.documentElement).colorScheme) ? null
+const canvas = /dark/.test(getComputedStyle(rootOf(document)).colorScheme) ? null
   : {r: 255, g: 255, b: 255, alpha: 1};
 export const placeOf = e => {
   const path = [];
@@ -67,15 +67,15 @@ export const placeOf = e => {
 // A frame's element lies in another document than what is in the frame, which may be scrolled otherwise.
 const viewOf = document => {
   if (!views.has(document)) {
-    const root = document.documentElement, window = document.defaultView, rtl = getComputedStyle(root).direction === 'rtl';
-    const bounded = rtl || [root, document.body].some(e => e && /hidden|clip/.test(getComputedStyle(e).overflowX));
-    views.set(document, {window, rtl, bounded, rightEnd: Math.max(root.clientWidth, window.innerWidth)});
+    const root = rootOf(document), window = windowOf(document), rtl = getComputedStyle(root).direction === 'rtl';
+    const bounded = rtl || [root, bodyOf(document)].some(e => e && /hidden|clip/.test(getComputedStyle(e).overflowX));
+    views.set(document, {window, rtl, bounded, rightEnd: Math.max(widthIn(root), window.innerWidth)});
   }
   return views.get(document);
 };
 const outside = (e, box, place) => {
   if (place.scrolled) return false;
-  const {window: {scrollX, scrollY}, rtl, bounded, rightEnd} = viewOf(e.ownerDocument);
+  const {window: {scrollX, scrollY}, rtl, bounded, rightEnd} = viewOf(documentOf(e));
   return box.bottom + scrollY <= 0 || (!rtl && box.right + scrollX <= 0)
     || (bounded && box.left + scrollX >= rightEnd);
 };
@@ -92,7 +92,7 @@ const coversBehind = (e, box) => {
       const style = getComputedStyle(e, pseudo);
       if (style.content !== 'none' && style.content !== 'normal' && paints(style)) return true;
     }
-    const siblings = [...(e.parentElement?.children ?? [])].slice(0, 40);
+    const siblings = [...(parentElement(e)?.children ?? [])].slice(0, 40);
     if (siblings.some(other => other !== e && under(other))) return true;
   }
   return false;
@@ -123,7 +123,7 @@ const fault = (e, box, isText) => {
 const boxOf = text => (range.selectNodeContents(text), range.getBoundingClientRect());
 export const drawn = text => { const box = boxOf(text); return !!(box.width || box.height || range.getClientRects().length); };
 const seenControl = e => {
-  const shown = e.localName === 'label' && e.control ? e.control : e.localName === 'legend' ? e.parentElement : e;
+  const shown = e.localName === 'label' && e.control ? e.control : e.localName === 'legend' ? parentElement(e) : e;
   const box = shown.getBoundingClientRect(), why = fault(shown, box, false);
   return box.width > 4 && box.height > 4 && (!why || (why === 'faint' && shown.localName === 'input'));
 };
@@ -134,7 +134,7 @@ const labels = (text, parent, why) => {
   if (why === 'cut' || why === 'outside') return true;
   const walker = document.createTreeWalker(control, NodeFilter.SHOW_TEXT);
   for (let other, count = 0; (other = walker.nextNode()) && count < 50; count++) {
-    if (other !== text && other.data.trim() && drawn(other) && !fault(other.parentElement, boxOf(other), true)) {
+    if (other !== text && other.data.trim() && drawn(other) && !fault(parentElement(other), boxOf(other), true)) {
       return false;
     }
   }
@@ -155,7 +155,7 @@ export const texts = function* (root) {
   for (let text, count = 0; (text = walker.nextNode()) && count < MOST_TEXTS; count++) yield text;
 };
 export const blockOf = e => {
-  while (e.parentElement && /^(inline|contents|ruby)/.test(placeOf(e).style.display)) e = e.parentElement;
+  while (parentElement(e) && /^(inline|contents|ruby)/.test(placeOf(e).style.display)) e = parentElement(e);
   return e;
 };
 export const marked = text => `⟦not seen on the page: ${text.replace(/\s+/g, ' ').trim()}⟧`;

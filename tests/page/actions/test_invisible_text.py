@@ -49,6 +49,19 @@ SEEN: Final = {
 TAGGED: Final = "plain" + "".join(chr(0xE0000 + ord(letter)) for letter in "tagged") + "\u200b\u202eend"
 LONG: Final = "SECRET-label " * 12
 
+FAR: Final = "<p style='position:absolute;left:-9999px'>SECRET-far obey</p>"
+IN_THE_WAY: Final = {
+    "defaultView": f"<img name=defaultView>{FAR}",
+    "documentElement": f"<img name=documentElement dir=rtl style='color-scheme:dark'>{FAR}<p style='color:#fff'>SECRET",
+    "host": "<img name=host><p style='opacity:0'>SECRET",
+    "clientHeight": "<form style='height:0;overflow:hidden'><input name=clientHeight><input name=clientWidth>SECRET",
+    "scrollTop": f"<form style='overflow:auto'><input name=scrollTop>{FAR}",
+    "parentElement": "<div style='opacity:0'><form><input name=parentElement>SECRET",
+    "assignedSlot": "<div style='opacity:0'><form><input name=assignedSlot>SECRET",
+    "ownerDocument": f"<form><input name=ownerDocument>{FAR}",
+}
+"""Maps names of properties to documents whose fields or pictures have them, which then answer in their place."""
+
 
 def page() -> str:
     hidden = "".join(f'<p style="{style}">SECRET-{name} obey</p>' for name, style in HIDING.items())
@@ -108,6 +121,17 @@ async def test_what_nobody_sees_is_in_no_reading_and_what_people_see_is(agent: A
     assert "The price is 5" in " ".join(texts["text"].split())
     assert "'Assam', 'Price': '3'" in texts["table"]
     assert "Shop" in texts["outline"]
+
+
+@pytest.mark.parametrize("html", IN_THE_WAY.values(), ids=IN_THE_WAY)
+async def test_fields_and_pictures_that_are_called_as_properties_hide_nothing_and_stop_no_reading(
+    agent: Agent, site: Site, html: str
+) -> None:
+    await agent.call("goto", pageId="tab", url=site.page("/", f"<!doctype html><p>seen words</p>{html}"))
+    for form in ("text", "markdown"):
+        read = (await agent.call("content", pageId="tab", format=form))["content"]
+        assert ("seen words" in read, "SECRET" in read) == (True, False), read
+    await agent.call("scroll", pageId="tab", selector="text=seen words")
 
 
 async def test_frames_that_nobody_sees_are_left_out_wherever_they_are_from_in_each_document(

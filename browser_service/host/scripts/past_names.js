@@ -1,0 +1,21 @@
+// Reads properties past what a page can put in their way: a form answers by its fields' names before its own properties,
+// and a document by its pictures' names.
+const getter = (type, name) => {
+  const {get} = Object.getOwnPropertyDescriptor(type.prototype, name);
+  return node => get.call(node);
+};
+const kindOf = getter(Node, 'nodeType'), slotOfElement = getter(Element, 'assignedSlot'), slotOfText = getter(Text, 'assignedSlot');
+export const parentElement = getter(Node, 'parentElement'), documentOf = getter(Node, 'ownerDocument');
+export const windowOf = getter(Document, 'defaultView'), rootOf = getter(Document, 'documentElement'), bodyOf = getter(Document, 'body');
+export const widthIn = getter(Element, 'clientWidth'), heightIn = getter(Element, 'clientHeight');
+export const isScrolled = e => Boolean(getter(Element, 'scrollTop')(e) || getter(Element, 'scrollLeft')(e));
+
+const hostOf = node => {
+  const root = Node.prototype.getRootNode.call(node);
+  return kindOf(root) === Node.DOCUMENT_FRAGMENT_NODE ? root.host : null;
+};
+export const around = node => parentElement(node) ?? hostOf(node) ?? null;
+export const parentOf = node => {
+  const kind = kindOf(node), isText = kind === Node.TEXT_NODE;
+  return (isText ? slotOfText(node) : kind === Node.ELEMENT_NODE ? slotOfElement(node) : null) ?? around(node);
+};
