@@ -194,6 +194,8 @@ class Windows:
             if self._lasting and self.dead.issuperset(self._context.pages):  # with its last window the browser may end
                 await bounded(self._first_page())
         await bounded(dead.close())
+        if not dead.is_closed():  # a busy browser may have taken no notice
+            await bounded(dead.close())
         self.dead.discard(dead)
 
     def _on_page(self, page: Page) -> None:

@@ -1,9 +1,9 @@
 """Keeps the trace of a session, which shows all of its pages; one that becomes private to another drops it."""
 
 import asyncio
-import contextlib
 import tempfile
 import time
+from collections.abc import Awaitable
 from pathlib import Path
 from typing import Final, Protocol
 
@@ -20,6 +20,10 @@ from shared.events import NoticeGiven
 from shared.model import Json
 from shared.next_calls import next_call
 
+_IN_THE_WAY: Final = ("already started", "Target crashed")
+_CLEARED_WITHIN_S: Final = 12.0
+"""A window that crashed is closed in two tries of 5 s at the most."""
+_AGAIN_S: Final = 0.1
 _MIME_TYPE: Final = "application/zip"
 _MOST_BYTES: Final = 100_000_000
 
@@ -166,15 +170,25 @@ class Tracing:
         return [page.notice(holder.client_id, text)]
 
     async def _begin(self, context: BrowserContext, action: StartTracing) -> None:
+        """Begin it once nothing is in its way: one whose start was given up, and came about all the same, is stopped,
+        and anybody's window that crashed is closed by then."""
         options = {"screenshots": action.screenshots, "snapshots": action.snapshots, "title": action.trace_title}
-        try:
-            await context.tracing.start(**options)  # type: ignore[arg-type] # as the action names them
-        except PlaywrightError as error:
-            if "already started" not in str(error):
-                raise
-            with contextlib.suppress(PlaywrightError):  # one whose start was given up, and came about all the same
-                await context.tracing.stop()
-            await context.tracing.start(**options)  # type: ignore[arg-type] # likewise
+        gives_up_at = time.monotonic() + _CLEARED_WITHIN_S
+        while error := await _failed(context.tracing.start(**options)):  # type: ignore[arg-type] # as the action names
+            passes = any(each in str(error) for each in _IN_THE_WAY)
+            if not passes or time.monotonic() >= gives_up_at:
+                raise error
+            await _failed(context.tracing.stop())
+            await asyncio.sleep(_AGAIN_S)  # nothing tells that a window is closed
+
+
+async def _failed(call: Awaitable[object]) -> PlaywrightError | None:
+    """Return the error that a call to Playwright fails with."""
+    try:
+        await call
+    except PlaywrightError as error:
+        return error
+    return None
 
 
 def _read(path: Path) -> bytes:

@@ -4,12 +4,15 @@ import asyncio
 import io
 import json
 import zipfile
+from collections.abc import Awaitable
 
 import pytest
 
+from browser_service.host import windows
+from browser_service.host.close import bounded
 from shared import wire
 from tests.support.json import AnyJson
-from tests.support.listening import become
+from tests.support.listening import become, sent
 from tests.support.service import Agent, RunningService
 from tests.support.site import Site
 
@@ -137,3 +140,26 @@ async def test_a_trace_begins_where_a_dialog_had_kept_another_from_beginning_and
     await agent.call("reload_page", pageId="mine")
     trace = await _file(agent, await agent.call("stop_tracing", sessionId=own))
     assert "reload" in [event.get("method") for event in _events(trace)]
+
+
+async def test_a_window_that_crashed_and_is_not_closed_yet_keeps_no_trace_from_beginning(
+    service: RunningService, agent: Agent, own: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    closes = asyncio.Event()
+
+    async def late(closing: Awaitable[object]) -> None:
+        await closes.wait()
+        await bounded(closing)
+
+    monkeypatch.setattr(windows, "bounded", late)
+    await agent.call("open_page", pageId="crashes", sessionId=own)
+    tab = service.host.pages["crashes"].tab
+    assert tab is not None
+    assert tab.cdp is not None
+    asyncio.ensure_future(tab.cdp.send("Page.crash")).add_done_callback(lambda done: done.exception())
+    await become(lambda: tab.dead)
+    starting = sent(agent, "trace", "start_tracing", sessionId=own)
+    await become(lambda: service.host.sessions[own].tracing.begun)
+    asyncio.get_running_loop().call_later(0.3, closes.set)
+    assert (await starting).json()["success"] is True
+    await agent.call("stop_tracing", sessionId=own)
