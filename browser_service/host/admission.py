@@ -144,7 +144,8 @@ def owned_error(page: PageRecord, lease: Lease, call: Call, action: Action) -> P
     )
     reason = f"The user asked for this very page: {next_call('claim_page', page_id=page_id, reason='...')}."
     wait = f"Wait: {next_call('claim_page', page_id=page_id, wait_seconds=30)}. " if free_at else ""
-    holder = f'another "{lease.holder_name}"' if lease.label == call.client_label else f'"{lease.holder_name}"'
+    is_namesake = lease.client.label == call.client_label != ""
+    holder = f'{"another " * is_namesake}"{lease.holder_name}"'
     return PageOwned(
         f'"{page_id}" is in use by {holder} ({_holding(page, lease, free_at)}).',
         hint=f"Own copy, same login: {own_copy}. {wait}{reason}",

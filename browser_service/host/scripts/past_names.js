@@ -8,7 +8,8 @@ const kindOf = getter(Node, 'nodeType'), slotOfElement = getter(Element, 'assign
 export const parentElement = getter(Node, 'parentElement'), documentOf = getter(Node, 'ownerDocument');
 export const windowOf = getter(Document, 'defaultView'), rootOf = getter(Document, 'documentElement'), bodyOf = getter(Document, 'body');
 export const widthIn = getter(Element, 'clientWidth'), heightIn = getter(Element, 'clientHeight');
-export const isScrolled = e => Boolean(getter(Element, 'scrollTop')(e) || getter(Element, 'scrollLeft')(e));
+const scrolledDown = getter(Element, 'scrollTop'), scrolledAcross = getter(Element, 'scrollLeft');
+export const isScrolled = e => Boolean(scrolledDown(e) || scrolledAcross(e));
 
 const hostOf = node => {
   const root = Node.prototype.getRootNode.call(node);
