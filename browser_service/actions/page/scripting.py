@@ -112,6 +112,8 @@ async def fetch(page: BrowserPage, action: scripting.Fetch) -> Json:
         raise _http_error(url, answer)
     facts = {key: answer[key] for key in ("status", "statusText", "url", "headers", "redirected")}
     facts |= {"redirectedTo": answer["url"]} if answer["redirected"] else {}
+    if "unknownCharset" in answer:
+        facts["advice"] = f"its charset {quoted(answer['unknownCharset'])} is unknown: read as UTF-8"
     if binary:
         kind = answer["headers"].get("content-type", "application/octet-stream")
         data = b"".join(map(base64.b64decode, answer["pieces"]))

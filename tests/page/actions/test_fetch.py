@@ -49,6 +49,35 @@ async def test_fetch_as_json_gives_the_parsed_body(tab: Tab) -> None:
         assert result["body"] == value
 
 
+@pytest.mark.parametrize(
+    ("content_type", "codec", "mark"),
+    [
+        ("text/plain; charset=Shift_JIS", "shift_jis", b""),
+        ('text/csv;header=present;Charset="GBK"', "gbk", b""),
+        ("application/json; charset=utf-16le", "utf-16-le", b""),
+        ("text/plain", "utf-16-be", b"\xfe\xff"),
+        ("text/plain; charset=utf-8", "utf-16-le", b"\xff\xfe"),
+        ("text/html", "shift_jis", b"<meta http-equiv=content-type content='text/html; charset=Shift_JIS'>"),
+        ("text/plain", "utf-8", b"\xef\xbb\xbf"),
+    ],
+)
+async def test_a_text_is_read_by_its_mark_its_type_or_the_head_of_its_document(
+    tab: Tab, content_type: str, codec: str, mark: bytes
+) -> None:
+    await tab.show("x")
+    tab.site.page("/text", Answer(mark + '"日本"'.encode(codec), content_type=content_type))
+    assert (await tab.call("fetch", url="/text"))["body"].endswith('"日本"')
+    if "json" in content_type:
+        assert (await tab.call("fetch", url="/text", responseType="json"))["body"] == "日本"
+
+
+async def test_a_text_in_an_unknown_charset_is_said_to_be_read_as_another(tab: Tab) -> None:
+    await tab.show("x")
+    tab.site.page("/text", Answer("Tee für 5", content_type="text/plain; charset=x-tea"))
+    result = await tab.call("fetch", url="/text")
+    assert (result["body"], result["advice"]) == ("Tee für 5", "its charset 'x-tea' is unknown: read as UTF-8")
+
+
 async def test_fetch_as_json_of_something_else_says_so_and_shows_how_it_starts(tab: Tab) -> None:
     await tab.show("x")
     tab.site.page("/html", "<h1>Log in</h1>")
