@@ -10,7 +10,7 @@ from playwright.async_api import Browser, Page, ViewportSize, async_playwright
 
 from benchmarks.processes import Failed, children
 from browser_service.host.launching.executables import find_executable
-from browser_service.host.launching.options import CHROMIUM_ARGS, UNWANTED_ARGS, LaunchOptions
+from browser_service.host.launching.options import HEADLESS_ARGS, UNWANTED_ARGS, LaunchOptions
 
 _BY_THE_WAY_OF_STARTING: Final = (
     *("--user-data-dir=", "--no-startup-window", "--remote-debugging-"),
@@ -43,7 +43,7 @@ async def plain_playwright() -> AsyncIterator[Plain]:
             executable_path=find_executable(playwright, options),
             headless=options.headless,
             chromium_sandbox=options.sandboxed,
-            args=CHROMIUM_ARGS,
+            args=HEADLESS_ARGS,
             ignore_default_args=UNWANTED_ARGS,
         )
         try:

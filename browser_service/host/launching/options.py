@@ -39,9 +39,11 @@ QUIET_ARGS: Final = (
 accounts of its user all the same (measured on Chromium 156)."""
 QUIET_FEATURES: Final = f"--disable-features={_TO_ITS_MAKER},OptimizationHints,NetworkTimeServiceQuerying,MediaRouter"
 """Does the same for a window that is not Playwright's: fields of forms are described to nobody."""
+_NO_SELECTION_PASTED: Final = "selectionClipboardBufferAvailable=false"
+_A_MOUSE: Final = "primaryHoverType=2,availableHoverTypes=2,primaryPointerType=4,availablePointerTypes=4"
 CHROMIUM_ARGS: Final = (
     "--disable-blink-features=AutomationControlled",
-    "--blink-settings=selectionClipboardBufferAvailable=false",
+    f"--blink-settings={_NO_SELECTION_PASTED}",
     *QUIET_ARGS,
     f"--disable-features={_PLAYWRIGHTS_DISABLED},{_SLOW},{_IDLE},{_TO_ITS_MAKER}",
 )
@@ -49,8 +51,11 @@ CHROMIUM_ARGS: Final = (
 would not help, because the debugging pipe sets it too; and no window shows a bar of warnings (measured on Chromium 156,
 headed too). The second keeps the middle button from pasting, on Linux, what was selected last in any page.
 
-Chromium heeds the last `--disable-features` alone, so Playwright's own are repeated; a test compares them.
+Chromium heeds the last `--disable-features` and `--blink-settings` alone, so Playwright's own are repeated; a test
+compares them.
 """
+HEADLESS_ARGS: Final = (*CHROMIUM_ARGS, f"--blink-settings={_NO_SELECTION_PASTED},{_A_MOUSE}")
+"""Without windows Chromium finds no mouse by itself, and pages would serve what they have for phones."""
 
 UNWANTED_ARGS: Final = ("--disable-ipc-flooding-protection", "--disable-popup-blocking")
 """Playwright starts Chromium without these two protections, which every person's browser has: a page may change its

@@ -13,7 +13,7 @@ from playwright.async_api import Error as PlaywrightError
 from browser_service.host.close import bounded
 from browser_service.host.launching.errors import UNEXPLAINED, attach_failed, install_hint, launch_failed
 from browser_service.host.launching.executables import browser_type, find_executable, user_agent
-from browser_service.host.launching.options import CHROMIUM_ARGS, UNWANTED_ARGS, LaunchOptions
+from browser_service.host.launching.options import CHROMIUM_ARGS, HEADLESS_ARGS, UNWANTED_ARGS, LaunchOptions
 from browser_service.host.launching.pool import BrowserKind
 from browser_service.host.launching.profile import Profile
 from browser_service.host.network.gates import Gates
@@ -75,7 +75,11 @@ class BrowserStarter:
         if is_own_engine:
             await self._find(playwright, headless=kind.headless)
         proxy = await self._gates.for_browser()
-        options = self._launch_options(proxy) if is_own_engine else self._options_of_others(kind, proxy)
+        options = (
+            self._launch_options(proxy, headless=kind.headless)
+            if is_own_engine
+            else self._options_of_others(kind, proxy)
+        )
         try:
             async with asyncio.timeout(LAUNCHES_WITHIN_S):
                 return await browser_type(playwright, kind.engine).launch(headless=kind.headless, **options)
@@ -104,17 +108,17 @@ class BrowserStarter:
             headless=options.headless,
             viewport={"width": width, "height": height},
             user_agent=self.windows_user_agent if options.headless else None,
-            **self._launch_options(await self._gates.for_browser()),
+            **self._launch_options(await self._gates.for_browser(), headless=options.headless),
         )
 
-    def _launch_options(self, proxy: ProxySettings | None) -> dict[str, Any]:  # Any: what Playwright's launch takes
+    def _launch_options(self, proxy: ProxySettings | None, *, headless: bool) -> dict[str, Any]:  # Any: as launch takes
         """Return the launch options that every browser of the service's own engine shares."""
-        options = self._options
+        options, args = self._options, HEADLESS_ARGS if headless else CHROMIUM_ARGS
         return {
             **_UNTOUCHED,
             "executable_path": self.executable,
             "chromium_sandbox": options.sandboxed,
-            "args": (*CHROMIUM_ARGS, *network_switches(options.policy)) if options.engine == "chromium" else (),
+            "args": (*args, *network_switches(options.policy)) if options.engine == "chromium" else (),
             "ignore_default_args": UNWANTED_ARGS if options.engine == "chromium" else None,
             "proxy": proxy,
         }

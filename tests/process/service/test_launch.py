@@ -13,7 +13,7 @@ from uvicorn.loops.auto import auto_loop_factory
 
 from browser_service.host.launching.driver import start_driver
 from browser_service.host.launching.executables import ask_early, find_executable, user_agent
-from browser_service.host.launching.options import CHROMIUM_ARGS, UNWANTED_ARGS, LaunchOptions
+from browser_service.host.launching.options import HEADLESS_ARGS, UNWANTED_ARGS, LaunchOptions
 from shared.errors import BrowserLaunchFailed
 from tests.support import processes
 from tests.support.listening import become
@@ -30,6 +30,10 @@ async def test_the_browser_has_every_switch_that_playwright_gives_it_and_its_fea
     async with service.agent() as agent:
         await agent.call("goto", pageId="p", url=site.page("/", "x"))
         ours = _switches(processes.browser(service.settings.data_dir))
+        mouse = "[matchMedia('(pointer: fine) and (hover: hover)').matches, matchMedia('(pointer: coarse)').matches]"
+        assert (await agent.call("evaluate_script", pageId="p", expression=mouse))["value"] == [True, False]
+        await agent.call("emulate", pageId="p", device="iPhone 13")
+        assert (await agent.call("evaluate_script", pageId="p", expression=mouse))["value"] == [False, True]
     options = LaunchOptions(Path())
     async with async_playwright() as playwright:
         before = {*psutil.Process().children(recursive=True)}
@@ -40,9 +44,9 @@ async def test_the_browser_has_every_switch_that_playwright_gives_it_and_its_fea
         await browser.close()
     first_window = "--no-startup-window"  # with a profile there is one
     assert plain.keys() - ours.keys() == {first_window, *UNWANTED_ARGS}
-    last = "--disable-features"
-    assert {*plain[last][-1].split(",")} < {*ours[last][-1].split(",")}
-    assert f"{last}={ours[last][-1]}" in CHROMIUM_ARGS
+    for last in ("--disable-features", "--blink-settings"):
+        assert {*plain[last][-1].split(",")} < {*ours[last][-1].split(",")}
+        assert f"{last}={ours[last][-1]}" in HEADLESS_ARGS
 
 
 async def test_a_click_opens_one_window_and_the_others_are_blocked_and_told(start: StartService, site: Site) -> None:
