@@ -8,7 +8,7 @@ from typing_extensions import TypedDict
 
 from browser_service.host import results
 from browser_service.host.elements import targets
-from browser_service.host.elements.drag import Drag, DragEvents
+from browser_service.host.elements.drag import Drag, DragEvents, arrive
 from browser_service.host.page.handle import BrowserPage
 from browser_service.host.scripts import script
 from shared.actions import pointer
@@ -35,7 +35,7 @@ async def drag_and_drop(page: BrowserPage, action: pointer.DragAndDrop) -> Json:
     target = await page.element(action.target, action.frame, strict=action.strict)
     drag = await Drag.begin(source, target, action.timeout)
     try:
-        await source.drag_to(**{**action.own_arguments(), "target": target}, timeout=action.timeout)
+        await drag.move(target, action)
     finally:
         events = await drag.events()
     moved = await drag.movement()
@@ -174,7 +174,7 @@ async def _use_mouse(page: BrowserPage, action: pointer.Mouse) -> str:
         case "drag" if action.to:
             await device.down(button=button)
             try:
-                await device.move(action.to.x, action.to.y, steps=action.steps)
+                await arrive(device, action.to.x, action.to.y, action.steps)
             finally:
                 await device.up(button=button)
             return f"dragged {{}} to {action.to.x:g},{action.to.y:g}"

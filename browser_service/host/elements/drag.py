@@ -1,19 +1,24 @@
-"""Observes what a page makes of a drag."""
+"""Drags an element as a person does, and observes what the page makes of it."""
 
+import asyncio
 from dataclasses import dataclass
 from typing import Final, Self
 
-from playwright.async_api import ElementHandle, JSHandle, Locator
+from playwright.async_api import ElementHandle, JSHandle, Locator, Mouse
 from typing_extensions import TypedDict
 
 from browser_service.host import results
+from browser_service.host.elements import targets
 from browser_service.host.elements.locators import evaluate_all, none_if_gone
 from browser_service.host.scripts import call_of, script
+from shared.actions.pointer import DragAndDrop
 
 _WATCH: Final = script("drag_watch")
 _FIRST_TWO: Final = "look => found => found.slice(0, 2).map(look)"
 _EVENTS: Final = results.bounded(script("drag_end"))
 _PLACE: Final = script("drag_place")
+_PAUSE_S: Final = 0.05
+_BESIDE_PX: Final = 2
 
 DragEvents = dict[str, bool | str | None]
 
@@ -42,6 +47,29 @@ class Drag:
         listeners = [await end.evaluate_handle(_WATCH, timeout=timeout_ms) for end in (source, target)]
         return cls(source, element, place, listeners)
 
+    async def move(self, target: Locator, action: DragAndDrop) -> None:
+        """Drag the element to the target. Both are checked before the mouse goes down, so that nothing is dragged in
+        vain. The mouse comes from beside the target's middle, of which lists cannot tell on which side of a card it is.
+        """
+        mouse, given = self.source.page.mouse, action.own_arguments()
+        start, end = given.get("source_position"), given.get("target_position")
+        checks = {name: given.get(name) for name in ("force", "scroll")}
+        await target.hover(**checks, position=end, trial=True, timeout=action.timeout)
+        await self.source.hover(**checks, position=start, trial=action.trial, timeout=action.timeout)
+        if action.trial:
+            return
+        await mouse.down()
+        try:
+            if action.scroll == "auto":
+                await target.scroll_into_view_if_needed(timeout=action.timeout)
+            element = await target.element_handle(timeout=action.timeout)
+            x, y = await targets.point_of(element, end)
+            await arrive(mouse, x - _BESIDE_PX, y - _BESIDE_PX, action.steps)
+            await mouse.move(x, y)
+            await asyncio.sleep(_PAUSE_S)
+        finally:
+            await mouse.up()
+
     async def events(self) -> DragEvents:
         events: DragEvents = {"dragstart": False}
         for listener in self.listeners:
@@ -64,6 +92,14 @@ class Drag:
         if (after["x"], after["y"]) != (before["x"], before["y"]):
             return f"it moved from {before['x']},{before['y']} to {after['x']},{after['y']}"
         return ""
+
+
+async def arrive(mouse: Mouse, x: float, y: float, steps: int) -> None:
+    """Drag to a point at a person's pace: lists that sort cards heed nothing for a moment after they moved one,
+    and hear of no drag over a card that the mouse only just came to."""
+    for each in (steps, 1):
+        await mouse.move(x, y, steps=each)
+        await asyncio.sleep(_PAUSE_S)
 
 
 async def _place(element: ElementHandle) -> Place:

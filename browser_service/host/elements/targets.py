@@ -50,12 +50,17 @@ async def element_clicked(
 ) -> ElementHandle | None:
     """Return the element that receives a click on an element, at a point of it or in its middle: one inside it, in a
     frame that it shows, or one that covers it. `ticks` means the control of a label."""
+    return await element_at(page, *await point_of(element, point, ticks=ticks))
+
+
+async def point_of(element: ElementHandle, point: Json | None, *, ticks: bool = False) -> Point:
+    """Return where in the viewport a point of an element is, or its middle."""
     x, y = results.read(Point, await element.evaluate(_CLICK_POINT, [point, ticks]))
     frame = await element.owner_frame()
     while frame is not None and frame.parent_frame is not None:
         left, top = results.read(Point, await (await frame.frame_element()).evaluate(_FRAME_CORNER))
         x, y, frame = x + left, y + top, frame.parent_frame
-    return await element_at(page, x, y)
+    return Point(x, y)
 
 
 async def focused_element(page: Page) -> ElementHandle:

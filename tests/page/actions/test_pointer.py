@@ -63,6 +63,30 @@ async def test_drag_and_drop_moves_what_follows_the_mouse_from_point_to_point(ta
     assert await tab.sees("[knob.offsetLeft, knob.offsetTop, moves >= 9]") == [480, 90, True]
 
 
+SORTED = """<style>ul {display: inline-block; width: 200px} li {height: 40px; margin: 8px; background: #eee}</style>
+<ul><li id=a draggable=true>A<li id=b draggable=true>B</ul><ul id=other><li id=c>C<li id=d>D</ul><script>
+let card, deaf = 0;
+ondragstart = e => card = e.target;
+for (const kind of ['dragenter', 'dragover']) addEventListener(kind, e => {
+  e.preventDefault();
+  const over = e.target.closest('li'), {top, height} = over?.getBoundingClientRect() ?? {};
+  if (!over || over === card || performance.now() < deaf || e.clientY === top + height / 2) return;
+  deaf = performance.now() + 30;
+  e.clientY < top + height / 2 ? over.before(card) : over.after(card);
+});
+ondrop = e => e.preventDefault();
+</script>"""
+
+
+async def test_a_card_comes_into_a_list_that_sorts_before_the_card_on_which_it_is_dropped(tab: Tab) -> None:
+    """The list does not know where a card belongs whose middle is on its own, and for a while after it moved one."""
+    await tab.show(SORTED)
+    for source, target, cards in (("#a", "#c", "acd"), ("#b", "#d", "acbd")):
+        result = await tab.call("drag_and_drop", source=source, target=target)
+        assert "moved into <ul#other>" in result["observed"]
+        assert await tab.sees("[...other.children].map(li => li.id).join('')") == cards
+
+
 async def test_drag_and_drop_names_the_end_that_is_not_there_or_not_the_only_one(tab: Tab) -> None:
     await tab.show(BOARD)
     missing = await tab.error("drag_and_drop", source="#a", target="#nowhere", timeout=300)

@@ -45,7 +45,7 @@ def post(path: str) -> str:
 VEIL: Final = (
     "<div id=veil onclick=hit(event) style='position: fixed; inset: 0; background: #0003'>We value your privacy</div>"
 )
-MENU: Final = "<style>#m {display: none} #nav:hover #m {display: block}</style><div id=nav style='width: 80px'>"
+MENU: Final = "<style>#m {display: none} #nav:hover #m {display: block}</style><div id=nav style='margin-left: 900px'>"
 ROWS: Final = """<table>
 <tr><td>Kettle<td class=n>1<td><button id=kettle onclick=hit(event)>Delete</button>
 <tr><td>Teapot<td class=n>1<td><button id=teapot onclick=hit(event)>Delete</button></table>"""
