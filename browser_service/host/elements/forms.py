@@ -162,7 +162,7 @@ class Form:
         return FormEntry(request, place, locator)
 
     async def _fill_all(self, fields: list[FormEntry]) -> int:
-        """Fill the fields and return how many are filled: none if they are of several documents."""
+        """Fill the fields of the first one's document, and return how many are filled."""
         handles = [field.handle for field in fields]
         inputs = [
             [field.input] if field.kind == "select" and isinstance(field.input, str) else field.input
@@ -257,7 +257,8 @@ async def _states_of(
     except BadResult:
         raise
     except PlaywrightError:
-        return [(await _look([handle], 0))[0] for handle in handles]
+        looks = await asyncio.gather(*(_look([handle], watch_ms) for handle in handles))
+        return [state for (state,) in looks]
 
 
 async def _look(handles: list[ElementHandle], watch_ms: int, before: list[int] | None = None) -> list[FieldState]:

@@ -1,5 +1,6 @@
 // Fills fields one after the other as Playwright does, in a single turn of the page, and returns how many: it stops at
-// the first that needs to be waited for or to be explained. Also returns the numbers of what scripts asked for before.
+// the first that needs to be waited for or to be explained, or is of another document, whose focus and selection are its
+// own. Also returns the numbers of what scripts asked for before.
 import {formControl} from "./form_control.js";
 import {nextNumbers} from "./page_work.js";
 
@@ -7,7 +8,7 @@ export default (_, [found, wanted]) => {
   const picked = ['color', 'date', 'time', 'datetime-local', 'month', 'range', 'week'];
   const tell = e => ['input', 'change']
     .forEach(kind => e.dispatchEvent(new Event(kind, {bubbles: true, composed: true})));
-  const ready = e => e.isConnected && !e.matches(':disabled') && !e.readOnly
+  const ready = e => e.ownerDocument === document && e.isConnected && !e.matches(':disabled') && !e.readOnly
     && e.checkVisibility({visibilityProperty: true}) && e.getBoundingClientRect().width > 0;
   const choose = (e, names) => {
     const options = names.map(name => [...e.options].find(o => o.value === name || o.label === name));

@@ -1,5 +1,5 @@
 // Returns what each field of a form is and has, once they have stayed so for some milliseconds where that is asked
-// for, and scripts that were to do something since `before` may still do it.
+// for, and scripts that were to do something since `before` may still do it. Throws for fields of several documents.
 import {field} from "./field.js";
 import {formControl} from "./form_control.js";
 import {shows} from "./field_text.js";
@@ -28,6 +28,7 @@ const look = (found, most) => found.map(formControl).map(c => {
 });
 
 export default (_, [found, ms, most, before]) => {
+  if (found.some(e => e.ownerDocument !== document)) throw new Error('of another document');
   const there = () => found.map(formControl).filter(c => c.isConnected);
   return ms ? settled(there, ms, c => shows(c, most), before).then(() => look(found, most)) : look(found, most);
 };

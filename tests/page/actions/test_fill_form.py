@@ -179,3 +179,21 @@ async def test_refs_and_frames_name_fields_too(tab: Tab) -> None:
     assert await tab.sees("[a.value, frames[0].document.querySelector('#b').value]") == ["x", "y"]
     error = await tab.error("fill_form", fields=[field("e999", "x")])
     assert (error["code"], error["details"]["context"]["field"]) == ("STALE_REVISION", "fields.0")
+
+
+async def test_fields_of_several_documents_get_each_its_own_in_any_order(tab: Tab) -> None:
+    foreign = tab.site.page("/foreign", "<input aria-label=Foreign>").replace("127.0.0.1", "localhost")
+    await tab.show(
+        "<input aria-label=Own><iframe srcdoc='<textarea aria-label=Framed></textarea>'></iframe><div id=host></div>"
+        "<script>host.attachShadow({mode: 'open'}).innerHTML = '<input aria-label=Shadow>'</script>"
+        f"<iframe src={foreign}></iframe>"
+    )
+    tree = (await tab.call("snapshot"))["snapshot"]
+    names = ("Own", "Framed", "Foreign", "Shadow")
+    refs = {name: tree.split(f'"{name}"')[1].split("[ref=")[1].split("]")[0] for name in names}
+    for order in (names, names[::-1], ("Framed", "Own", "Shadow", "Foreign")):
+        fields = [field(refs[name], f"{name} after {order[0]}") for name in order]
+        assert (await tab.call("fill_form", fields=fields))["observed"] == "4 fields as given"
+        tree = (await tab.call("snapshot"))["snapshot"]
+        for each in fields:
+            assert f"[ref={each['selector']}]: {each['value']}" in tree
