@@ -5,7 +5,8 @@ import {emptied} from "./field_emptied.js";
 export default e => {
   const end = new AbortController(), by = {capture: true, signal: end.signal};
   const edit = event => {
-    if (!event.isTrusted) return;
+    const sends = e.localName === 'input' && event.inputType === 'insertLineBreak';  // Enter
+    if (!event.isTrusted || sends) return;
     end.abort();
     emptied(e);
   };

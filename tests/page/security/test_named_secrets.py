@@ -12,6 +12,7 @@ import pytest
 from browser_service.security.one_time_codes import from_authenticator
 from shared.named_secrets import NamedSecret
 from tests.support.json import AnyJson
+from tests.support.listening import become
 from tests.support.service import Agent, RunningService
 from tests.support.site import Answer, Received, Site
 
@@ -176,6 +177,33 @@ async def test_no_edit_of_the_field_leaves_a_part_of_the_secret(agent: Agent, sh
     assert values["value"] == ["more", "copied before"]
     _clean(*seen)
     assert not [text for text in map(str, seen) if VALUE[1:9] in text or VALUE[4:-4] in text]
+
+
+SEND = "fetch(`/in`, {method: `POST`, body: new URLSearchParams({pw: pw.value})})"
+WAYS = (
+    ("press", "", ""),
+    ("press", f"onkeyup='if (event.key === `Enter`) {SEND}'", "type=button"),
+    ("click", "", ""),
+    ("click", "", "onclick='event.preventDefault(); this.form.submit()'"),
+    ("click", "", "type=button onclick='this.form.requestSubmit()'"),
+    ("click", "", f"type=button onclick='{SEND}'"),
+    ("", f"oninput='if (value.length === {len(VALUE)}) form.requestSubmit()'", ""),
+)
+
+
+async def test_however_a_form_is_sent_the_secret_in_it_is_sent(agent: Agent, shop: Shop) -> None:
+    for act, field, button in WAYS:
+        form = f"<form action=/in method=post><input id=pw name=pw {field}><button {button}>Go</button></form>"
+        shop.site.page("/form", form)
+        shop.site.received.clear()
+        await agent.call("goto", pageId="p", url=shop.site.url("/form"))
+        await agent.call("fill", pageId="p", selector="#pw", value=REF)
+        if act == "press":
+            await agent.call("press", pageId="p", key="Enter")
+        elif act == "click":
+            await agent.call("click", pageId="p", selector="button")
+        await become(lambda: any(each.method == "POST" for each in shop.site.received))
+        assert shop.posted["pw"] == [VALUE], (act, field, button)
 
 
 async def test_the_field_shows_dots_in_pictures(agent: Agent, shop: Shop) -> None:
