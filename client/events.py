@@ -37,7 +37,8 @@ class EventStream:
         self._tried = asyncio.Event()
         self._retry_now = asyncio.Event()
         self._hears_pages = False
-        self._reading = asyncio.timeout(None)
+        self._reading: asyncio.Timeout | None = None
+        """Ends the stream that is being opened or read; None while there is none."""
 
     async def hear_pages(self) -> None:
         """Hear of pages from now on, on a new stream: most clients never ask, and each event costs both sides."""
@@ -49,7 +50,7 @@ class EventStream:
     def renew(self) -> None:
         """Be present on a new stream, with the name that the client has now."""
         self._open.clear()
-        with contextlib.suppress(RuntimeError):  # there is no stream yet
+        if self._reading and not self._reading.expired():
             self._reading.reschedule(asyncio.get_running_loop().time())
 
     async def ready(self) -> None:
@@ -69,8 +70,7 @@ class EventStream:
             self._listener.on_unavailable(error)
         retry_s = _FIRST_RETRY_S
         while True:
-            await self._listen()
-            if self._reading.expired():  # another kind of stream is wanted, and nobody has failed
+            if await self._listen():
                 continue
             retry_s = _FIRST_RETRY_S if self._open.is_set() else retry_s
             self._open.clear()
@@ -80,11 +80,11 @@ class EventStream:
             self._retry_now.clear()
             retry_s = min(retry_s * 2, _LAST_RETRY_S)
 
-    async def _listen(self) -> None:
-        """Read one stream to its end, or until another kind of stream is wanted."""
-        self._reading = asyncio.timeout(None)
+    async def _listen(self) -> bool:
+        """Read one stream to its end. Returns whether it ended because another is wanted, and nobody has failed."""
+        reading = asyncio.timeout(None)
         try:
-            async with self._reading, self._service.events(pages=self._hears_pages) as events:
+            async with reading as self._reading, self._service.events(pages=self._hears_pages) as events:
                 self._open.set()
                 self._tried.set()
                 await self._listener.on_open()
@@ -96,3 +96,6 @@ class EventStream:
             self._listener.on_unavailable(error)
         except UNREACHED:
             pass  # it ended, or was refused: a call tells why
+        finally:
+            self._reading = None
+        return reading.expired()
