@@ -183,7 +183,7 @@ async def hand_over(world: World, who: int, page_id: str) -> None:
         return
     assert await world.call(who, "hand_over_page", pageId=page_id, to=f"G{heir}") == (expected or "ok")
     if expected is None:
-        known.owner, known.access = heir, "read"
+        known.owner, known.access = heir, "private" if known.access == "private" else "read"
 
 
 async def close(world: World, who: int, page_id: str) -> None:
