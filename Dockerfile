@@ -1,10 +1,10 @@
 # The browser service, with Debian's Chromium, as an ordinary user. The smart home of the examples is in it as well.
 FROM python:3.11-slim
 
-# Without fonts, pages are rectangles in pictures: Liberation and Noto for most scripts, WenQuanYi for Chinese, Japanese
-# and Korean.
+# Playwright's driver needs libatomic. Without fonts, pages are rectangles in pictures: Liberation and Noto for most
+# scripts, WenQuanYi for Chinese, Japanese and Korean.
 RUN apt-get update \
-    && apt-get install -y --no-install-recommends chromium fonts-liberation fonts-noto-core fonts-noto-color-emoji fonts-wqy-microhei \
+    && apt-get install -y --no-install-recommends chromium libatomic1 fonts-liberation fonts-noto-core fonts-noto-color-emoji fonts-wqy-microhei \
     && rm -rf /var/lib/apt/lists/*
 
 WORKDIR /app

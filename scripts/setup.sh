@@ -61,21 +61,33 @@ has_browser() { browser=$("$VENV/bin/python" -m scripts.try_browser 2>"$VENV/bro
 
 playwrights_browser() { bounded "$VENV/bin/python" -m playwright install chromium >/dev/null 2>&1; }
 
-# It brings the libraries that Playwright's own browser needs, too.
-debians_browser() {
+from_debian() {
     command -v apt-get >/dev/null || return 1
     as_root true 2>/dev/null || return 1
-    say "installing Debian's chromium"
+    say "installing Debian's" "$@"
     as_root apt-get update -qq >/dev/null &&
-        as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
-            chromium fonts-liberation fonts-wqy-microhei >/dev/null
+        as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >/dev/null
+}
+
+# Playwright's driver starts every browser: prints what it lacks, as Debian names its packages (libatomic1 has
+# libatomic.so.1).
+lacking() {
+    driver=$("$VENV/bin/python" -c 'from playwright._impl import _driver; print(_driver.compute_driver_executable()[0])')
+    ldd "$driver" 2>/dev/null | sed -n 's/^[[:space:]]*\(lib.*\)\.so\.\([0-9]*\).*not found$/\1\2/p' | tr _ -
 }
 
 make_browser() {
     has_browser && return
+    libraries=$(lacking)
+    if [ -n "$libraries" ]; then
+        from_debian $libraries ||
+            fail "Playwright's driver lacks libraries. Install them, then repeat. Debian's packages:" $libraries
+        has_browser && return
+    fi
     say "no browser works here yet: trying Playwright's"
     playwrights_browser && has_browser && return
-    debians_browser && has_browser && return
+    # It brings the libraries that Playwright's own browser needs, too.
+    from_debian chromium fonts-liberation fonts-wqy-microhei && has_browser && return
     fail "no browser could be installed: $(cat "$VENV/browser-error")
 Install Chrome, Edge or Chromium, or run \`$VENV/bin/python -m playwright install --with-deps chromium\`; then repeat."
 }

@@ -37,7 +37,7 @@ def setup(
     settings = Settings() if browser_type is None else Settings(browser_type=browser_type)
     found = _working_browser(settings)
     if isinstance(found, BrowseError):
-        if settings.executable_path:
+        if settings.executable_path or _driver_fails():
             raise found  # whoever names a browser wants that one
         output.say(f"{found.message} Installing Playwright's {settings.browser_type}.")
         _install(settings.browser_type)
@@ -65,6 +65,13 @@ def _working_browser(settings: Settings) -> str | BrowseError:
         return error
     except TimeoutError:
         return BrowserLaunchFailed("The browser did not start in time.", hint=_START_HINT)
+
+
+def _driver_fails() -> bool:
+    """Return whether Playwright's driver cannot start, nor download anything."""
+    from browser_service.host.launching.driver import lacking_library  # noqa: PLC0415 - as above
+
+    return asyncio.run(lacking_library()) is not None
 
 
 def _install(engine: str) -> None:

@@ -3,21 +3,26 @@
 import asyncio
 import contextlib
 import os
+import re
 import sys
 from pathlib import Path
 from typing import Final
 
 import playwright
 import psutil
+from playwright._impl._driver import compute_driver_executable
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Playwright, async_playwright
 from playwright.async_api._context_manager import PlaywrightContextManager
 
 from browser_service.host.elements.locators import register_engines
-from browser_service.host.launching.errors import REPEAT_HINT
+from browser_service.host.launching.errors import REPEAT_HINT, driver_lacks
 from shared.errors import BrowserLaunchFailed
 
 _STARTS_WITHIN_S: Final = 20
+_SAYS_WITHIN_S: Final = 5
+_LACKS: Final = re.compile(rb"error while loading shared libraries: (lib[\w.+-]+)")
+"""Finds what the linker of Linux says of a program that it cannot start."""
 SAME_SCRIPT: Final = Path(__file__).with_name("driver.cjs")
 _LEAN: Final = "--max-semi-space-size=1 --v8-pool-size=1"
 """Has Node give back what it no longer needs soon, with one thread for it: 25 of 150 MB, in no more time (measured on
@@ -57,9 +62,29 @@ async def start_driver() -> Started:
     except Exception as error:
         if type(error) not in {Exception, RuntimeError}:  # the latter is uvloop's, for a driver that ended at once
             raise
+        if library := await lacking_library():
+            raise driver_lacks(library) from error
         raise BrowserLaunchFailed(f"Playwright's driver ended as it started: {error}.", hint=REPEAT_HINT) from error
     _tolerate_end(manager)
     return started, next(iter(_drivers(before)), None)
+
+
+async def lacking_library() -> str | None:
+    """Return the shared library for want of which the driver's Node does not start."""
+    node, _ = compute_driver_executable()
+    quiet = asyncio.subprocess.DEVNULL
+    process = await asyncio.create_subprocess_exec(
+        node, "--version", stdin=quiet, stdout=quiet, stderr=asyncio.subprocess.PIPE
+    )
+    try:
+        async with asyncio.timeout(_SAYS_WITHIN_S):
+            _, said = await process.communicate()
+    except TimeoutError:
+        process.kill()
+        await process.wait()
+        return None
+    lacks = _LACKS.search(said)
+    return lacks[1].decode() if lacks else None
 
 
 def _name_calls() -> None:

@@ -18,6 +18,16 @@ UNEXPLAINED: Final = ("The browser ended as it started", "The browser did not st
 REPEAT_HINT: Final = f"Repeat the call: it is started anew. `{command('doctor')}` checks."
 
 
+def driver_lacks(library: str) -> BrowserLaunchFailed:
+    """Build the error for a driver that needs a shared library which is not here. No browser starts without it."""
+    name, _, number = library.partition(".so.")
+    package = name.replace("_", "-") + number.partition(".")[0]  # Debian's packages of libraries have such names
+    return BrowserLaunchFailed(
+        f"Playwright's driver does not start: this machine lacks {library}.",
+        hint=f"Have an administrator install it (on Debian and Ubuntu: apt-get install {package}), then repeat.",
+    )
+
+
 def attach_failed(error: PlaywrightError, url: str) -> BrowserLaunchFailed:
     """Build the error for a browser that cannot be attached to, without the URL's path, which is the key to it."""
     parts = urlsplit(url)

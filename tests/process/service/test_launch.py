@@ -149,6 +149,19 @@ async def test_a_browser_that_was_asked_early_for_its_version_is_asked_again_at_
     assert asked.read_text() == "--version\n" * 2
 
 
+async def test_a_driver_that_lacks_a_library_is_told_with_the_package_that_has_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script, library = tmp_path / "node", "libsome_thing.so.1"
+    says = f"{script}: error while loading shared libraries: {library}: cannot open shared object file"
+    script.write_text(f"#!/bin/sh\necho '{says}' >&2\nexit 127\n", encoding="utf-8")
+    script.chmod(0o755)
+    monkeypatch.setenv("PLAYWRIGHT_NODEJS_PATH", str(script))
+    with pytest.raises(BrowserLaunchFailed, match=f"this machine lacks {library}") as failed:
+        await start_driver()
+    assert "apt-get install libsome-thing1" in str(failed.value.advice)
+
+
 def test_a_driver_that_ended_before_anything_was_said_to_it_gives_the_clear_error(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
