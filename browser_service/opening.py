@@ -10,7 +10,8 @@ import webbrowser
 from pathlib import Path
 from typing import Final
 
-LINK_FILES: Final = f"show-{'?' * 16}.html"
+from shared.data_files import LINK_FILES
+
 _REDIRECT: Final = '<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0;url={}">'
 _READ_WITHIN_S: Final = 120.0
 """A browser that is only starting has read its file by then."""
@@ -21,7 +22,7 @@ def open_link(data_dir: Path, url: str) -> bool:
     """Open a link by a file that leads there, and return whether a browser was found: other accounts can read the
     arguments of a program, and not this file. Each link has its own, because a browser may come late to read it."""
     _remove_read(data_dir)
-    path = data_dir / f"show-{secrets.token_hex(8)}.html"
+    path = data_dir / LINK_FILES.replace("?" * 16, secrets.token_hex(8))
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
         file.write(_REDIRECT.format(html.escape(url)))
     with _looking_for_browsers, contextlib.suppress(webbrowser.Error):

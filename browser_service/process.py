@@ -28,11 +28,11 @@ from browser_service.host.launching.executables import ask_early
 from browser_service.host.launching.options import LaunchOptions
 from browser_service.observability.logging import configure
 from browser_service.settings import Settings
-from browser_service.store.journal import JOURNAL_FILE
 from browser_service.store.journal_file import NewerJournal, check_version
 from client import certificates, config_place, environment, ports
 from shared import open_files
 from shared.absent import CRYPTOGRAPHY, RICH, absent
+from shared.data_files import DRIVER_CACHE, INSTANCE_LOCK, JOURNAL_FILE
 from shared.errors import ServiceUnavailable
 from shared.patience import MAX_HEAD_BYTES
 from shared.secret import ensure_secret
@@ -70,10 +70,10 @@ def serve(settings: Settings) -> None:
     """Run until SIGTERM or SIGINT. Raises CannotStart, naming what or who is in the way."""
     configure(settings.log_level, for_people=settings.app_env != "production")
     environment.keep_needed()  # the driver, the browser and its pages have it, and need no keys
-    driver.economize(settings.data_dir / "driver-cache")
+    driver.economize(settings.data_dir / DRIVER_CACHE)
     check_writable(settings.data_dir)
     instance = settings.data_dir / INSTANCE_FILE
-    lock = FileLock(settings.data_dir / "instance.lock")
+    lock = FileLock(settings.data_dir / INSTANCE_LOCK)
     _take(lock, settings.data_dir)
     try:
         check_version(settings.data_dir / JOURNAL_FILE)

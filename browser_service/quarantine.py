@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-_MARK = ".damaged-"
+from shared.data_files import SET_ASIDE
 
 
 def set_aside(path: Path, companions: Sequence[str] = ()) -> Path:
     """Rename a file or folder, together with the files beside it that have its name and one of these endings. Return
     the new path."""
-    stem = f"{path.name}{_MARK}{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
+    stem = f"{path.name}{SET_ASIDE}{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
     names = [stem, *(f"{stem}-{number}" for number in range(2, 100))]
     target = next(free for name in names if not (free := path.with_name(name)).exists())
     for ending in companions:
@@ -23,4 +23,4 @@ def set_aside(path: Path, companions: Sequence[str] = ()) -> Path:
 
 def files_set_aside(data_dir: Path) -> list[Path]:
     """Return what was set aside in a data directory, without the companions of other files."""
-    return sorted(path for path in data_dir.glob(f"*{_MARK}*") if not path.name.endswith(("-wal", "-shm")))
+    return sorted(path for path in data_dir.glob(f"*{SET_ASIDE}*") if not path.name.endswith(("-wal", "-shm")))

@@ -48,7 +48,7 @@ from browser_service.spine.wall import Wall
 from browser_service.store.activity import ActivityTable
 from browser_service.store.artifacts import ArtifactLimits, Artifacts, Folders
 from browser_service.store.health import Storage
-from browser_service.store.journal import JOURNAL_FILE, Journal
+from browser_service.store.journal import Journal
 from browser_service.store.journal_file import Damage
 from browser_service.store.thumbnails import ThumbnailTable
 from browser_service.store.tokens import TokenTable
@@ -56,6 +56,7 @@ from browser_service.store.uploads import UploadRoots
 from shared.actions.traits import Scope
 from shared.calls import Notice
 from shared.catalogue import ACTIONS
+from shared.data_files import ARTIFACTS, JOURNAL_FILE
 from shared.model import Json
 from shared.secret import ensure_secret
 
@@ -106,7 +107,7 @@ class Services:
         limits = ArtifactLimits(settings.artifact_days, settings.client_artifacts_mb, settings.artifacts_mb)
         uploads = UploadRoots(settings.upload_roots)
         self.secrets = NamedSecrets(data_dir, self.seal)
-        folders = Folders(data_dir / "artifacts", settings.output_dir)
+        folders = Folders(data_dir / ARTIFACTS, settings.output_dir)
         self.artifacts = Artifacts(folders, self.journal, uploads, limits, self.secrets)
         self.activity = Activity(ActivityTable(self.journal), ThumbnailTable(self.journal), self.directory)
         self.downloads = Downloads(self.journal)

@@ -14,6 +14,7 @@ from pydantic_settings import NoDecode, SettingsConfigDict
 from browser_service.security.hosts import header_host, host_name, public_origin
 from browser_service.security.url_rules import MOST_RULES, url_rule
 from client.config_file import FileSettings
+from shared.data_files import OUTPUT, PROFILE
 from shared.loopback import exposure, is_loopback, reachable
 from shared.wire import APP_NAME, DEFAULT_PORT
 
@@ -71,7 +72,7 @@ class Settings(FileSettings):
         description="Where the key of saved logins is: a file in the data directory, or the system's keyring.",
     )
     output_dir: Path = Field(
-        default_factory=lambda given: given["data_dir"] / "output",
+        default_factory=lambda given: given["data_dir"] / OUTPUT,
         description="Where the files of calls go: pictures, prints, downloads; by default `output` in the data "
         "directory.",
     )
@@ -384,4 +385,4 @@ class Settings(FileSettings):
 
     @property
     def profile_dir(self) -> Path:
-        return self.data_dir / "profile"
+        return self.data_dir / PROFILE

@@ -7,6 +7,7 @@ import os
 import secrets
 from pathlib import Path
 
+from shared.data_files import draft_of
 from shared.errors import ServiceUnavailable
 from shared.wire import APP_NAME, SECRET_FILE
 
@@ -23,7 +24,7 @@ def ensure_secret(data_dir: Path) -> str:
     data_dir.chmod(0o700)
     path = data_dir / SECRET_FILE
     if not path.exists():
-        draft = path.with_name(f".{SECRET_FILE}.{os.getpid()}")
+        draft = draft_of(path, os.getpid())
         draft.touch(mode=0o600)
         with draft.open("w", encoding="ascii") as file:
             file.write(secrets.token_urlsafe(48))

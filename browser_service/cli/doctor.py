@@ -25,10 +25,10 @@ from browser_service.host.launching.options import LaunchOptions
 from browser_service.installation import install_command
 from browser_service.quarantine import files_set_aside
 from browser_service.settings import Settings
-from browser_service.store.journal import JOURNAL_FILE
 from browser_service.store.journal_file import NewerJournal, check_version, damage_of
 from client import environment, instance, ports
 from shared import wire
+from shared.data_files import JOURNAL_FILE
 from shared.errors import BrowseError, ServiceUnavailable
 from shared.secret import read_secret
 from shared.written import fingerprint

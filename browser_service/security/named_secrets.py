@@ -14,12 +14,12 @@ from pydantic import BaseModel, JsonValue, ValidationError
 
 from browser_service.security.concealment import Concealment
 from browser_service.security.one_time_codes import appearances
-from browser_service.security.seal import KEY_FILE, Seal
+from browser_service.security.seal import Seal
 from shared.cuts import Place
+from shared.data_files import KEY_FILE, SECRETS_FILE, SECRETS_LOCK, draft_of
 from shared.errors import ServiceUnavailable, ValidationFailed, field_details
 from shared.named_secrets import MOST_SECRETS, NamedSecret
 
-SECRETS_FILE: Final = "secrets.sealed"
 UNSHOWN: Final = frozenset({"undo", "state"})
 """Names what stays as it is in messages of the host, because it is never shown and must be put back whole: what undoes
 an act, and saved logins."""
@@ -35,6 +35,7 @@ class NamedSecrets:
 
     def __init__(self, data_dir: Path, seal: Seal) -> None:
         self._path = data_dir / SECRETS_FILE
+        self._lock = FileLock(data_dir / SECRETS_LOCK, timeout=10)
         self._seal = seal
         self._read_as: tuple[int, int] | None = None
         self._unreadable: ServiceUnavailable | None = None
@@ -122,7 +123,7 @@ class NamedSecrets:
 
     def set(self, secret: NamedSecret) -> None:
         """Keep a secret in place of one of its name. Raises ValidationFailed if there are too many."""
-        with self._lock():
+        with self._lock:
             secrets = {**self.all(), secret.name: secret}
             if len(secrets) > MOST_SECRETS:
                 raise ValidationFailed(f"There can be {MOST_SECRETS} secrets.", hint="Remove one first.")
@@ -130,15 +131,12 @@ class NamedSecrets:
 
     def remove(self, name: str) -> bool:
         """Remove a secret; return False if there is none of this name."""
-        with self._lock():
+        with self._lock:
             secrets = {**self.all()}
             found = secrets.pop(name, None) is not None
             if found:
                 self._write(secrets)
         return found
-
-    def _lock(self) -> FileLock:
-        return FileLock(self._path.with_suffix(".lock"), timeout=10)
 
     def _read(self) -> dict[str, NamedSecret]:
         opened = self._seal.open(self._path.read_bytes())
@@ -155,7 +153,7 @@ class NamedSecrets:
         return {secret.name: secret for secret in secrets}
 
     def _write(self, secrets: Mapping[str, NamedSecret]) -> None:
-        draft = self._path.with_name(f".{self._path.name}.{os.getpid()}")
+        draft = draft_of(self._path, os.getpid())
         draft.touch(mode=0o600)
         with draft.open("wb") as file:
             file.write(self._seal.close([each.model_dump(mode="json") for each in secrets.values()]))

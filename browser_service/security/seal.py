@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Final, Literal
 from pydantic import JsonValue
 
 from browser_service.quarantine import set_aside
+from shared.data_files import KEY_FILE
 from shared.wire import APP_NAME
 
 if TYPE_CHECKING:
     from cryptography.fernet import Fernet
 
-KEY_FILE = "state.key"
 KeyStore = Literal["file", "keyring"]
 
 _KEY_BYTES: Final = 32

@@ -6,10 +6,11 @@ from typing import Final
 
 from pydantic import JsonValue, ValidationError
 
-from browser_service.security.seal import KEY_FILE, Seal
+from browser_service.security.seal import Seal
 from browser_service.sessions.closed_session import ClosedSession
 from browser_service.sessions.records import SessionRecord
 from browser_service.store.journal import Journal
+from shared.data_files import KEY_FILE
 from shared.errors import ResourceExhausted, StateNotFound, field_details
 from shared.model import Json
 from shared.next_calls import next_call

@@ -21,8 +21,6 @@ from shared.wire import DEFAULT_SESSION
 
 T = TypeVar("T")
 
-JOURNAL_FILE = "journal.sqlite3"
-
 
 class Journal:
     """Runs all SQL on one connection in one thread, so that the event loop never waits for the disk."""

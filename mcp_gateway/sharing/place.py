@@ -5,6 +5,7 @@ variables that a program reads wherever it looks. Others get a process of their 
 """
 
 import contextlib
+import errno
 import fcntl
 import os
 import signal
@@ -17,7 +18,8 @@ import zlib
 from collections.abc import Iterator, Mapping
 from typing import Final, NoReturn
 
-from shared.wire import APP_NAME, SHARED_GATEWAY, VERSION
+from shared.socket_folder import socket_folder
+from shared.wire import SHARED_GATEWAY, VERSION
 
 # Names are read more easily in one string (SIM905), and pathlib would be one more thing to load (PTH).
 _SAME: Final = frozenset("HOME XDG_CONFIG_HOME XDG_DATA_HOME SSL_CERT_FILE SSL_CERT_DIR".split())  # noqa: SIM905 - as said
@@ -29,6 +31,8 @@ _MOST_PATH: Final = 100
 _WAITING: Final = 512
 _WITHIN_S: Final = 2.0
 _LOOK_AGAIN_S: Final = 0.02
+_LEFT_FOR_S: Final = 86_400
+"""A log without its process is there to be read for a day."""
 _OTHERS: Final = 0o077
 _SOL_LOCAL, _LOCAL_PEERCRED, _XUCRED_BYTES = 0, 1, 76
 
@@ -38,22 +42,17 @@ class NotShared(Exception):
 
 
 class Place:
-    """The socket of the shared process of one account and version, with the lock beside it."""
+    """The socket of the shared process of one account and version, in the folder that all of them lock."""
 
     def __init__(self, folder: str, name: str) -> None:
         self._folder = folder
         self.path = f"{folder}/{name}.sock"
         self.log = f"{folder}/{name}.log"
-        self._lock = f"{folder}/{name}.lock"
 
     @classmethod
     def of(cls, environment: Mapping[str, str]) -> "Place":
         """Return the place for programs of such an environment. Raises NotShared."""
-        runtime = environment.get("XDG_RUNTIME_DIR", "")
-        folder = f"{runtime}/{APP_NAME}"
-        if not os.path.isabs(runtime) or not _is_ours(runtime):  # noqa: PTH117 - without pathlib
-            folder = f"{environment.get('TMPDIR', '').rstrip('/') or '/tmp'}/{APP_NAME}-{os.getuid()}"  # noqa: S108 - checked
-        place = cls(folder, _digest(environment))
+        place = cls(socket_folder(environment), _digest(environment))
         if len(os.fsencode(place.path)) > _MOST_PATH:
             raise NotShared(f"the path {place.path} is too long for a socket; set XDG_RUNTIME_DIR to a shorter one")
         return place
@@ -74,9 +73,9 @@ class Place:
         """Let nobody else start, find or end the process within the block. Raises NotShared."""
         deadline = time.monotonic() + within_s
         try:
-            lock = os.open(self._lock, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+            lock = os.open(self._folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
         except OSError as error:
-            raise NotShared(f"{self._lock} cannot be opened: {error.strerror}") from None
+            raise NotShared(f"{self._folder} cannot be opened: {error.strerror}") from None
         try:
             while True:
                 try:
@@ -84,11 +83,22 @@ class Place:
                     break
                 except BlockingIOError:
                     if time.monotonic() > deadline:
-                        raise NotShared(f"another program holds {self._lock}") from None
+                        raise NotShared(f"another program holds {self._folder}") from None
                     time.sleep(_LOOK_AGAIN_S)  # a lock tells nobody when it is free
             yield
         finally:
             os.close(lock)
+
+    def leave(self) -> None:
+        """Remove the socket and its log, and what processes left that were killed days ago. Lock the folder before."""
+        _remove(self.path)
+        _remove(self.log)
+        old = time.time() - _LEFT_FOR_S
+        for name in os.listdir(self._folder):  # noqa: PTH208 - a text, too
+            path = f"{self._folder}/{name}"
+            with contextlib.suppress(OSError):
+                if os.lstat(path).st_mtime < old and not _is_served(f"{path.rpartition('.')[0]}.sock"):
+                    _remove(path)
 
     def socket_id(self) -> int:
         """Return what tells this socket from one that took its place; 0 if there is none."""
@@ -142,8 +152,7 @@ class Place:
 
     def _start(self, environment: Mapping[str, str]) -> None:
         """Start the process with a socket that listens already, so that nobody need wait for it to connect."""
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(self.path)  # noqa: PTH108 - as above
+        _remove(self.path)
         with socket.socket(socket.AF_UNIX) as listener:
             listener.bind(self.path)
             listener.listen(_WAITING)
@@ -174,6 +183,11 @@ class Place:
             os._exit(status)
 
 
+def _remove(path: str) -> None:
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(path)  # noqa: PTH108 - as above
+
+
 def is_own(connection: socket.socket) -> bool:
     """Return whether the other end of a connection is a process of this account."""
     if hasattr(socket, "SO_PEERCRED"):
@@ -183,13 +197,11 @@ def is_own(connection: socket.socket) -> bool:
     return int(struct.unpack_from("2I", found)[1]) == os.getuid()
 
 
-def _is_ours(folder: str) -> bool:
-    """Return whether it is a folder of this account: `sudo -E` brings along that of another one."""
-    try:
-        found = os.stat(folder)  # noqa: PTH116 - as above
-    except OSError:
-        return False
-    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid()
+def _is_served(path: str) -> bool:
+    """Return whether a process listens at a socket, which takes it for a chat that changed its mind."""
+    with socket.socket(socket.AF_UNIX) as probe:
+        probe.setblocking(False)  # noqa: FBT003 - socket's own
+        return probe.connect_ex(path) not in {errno.ENOENT, errno.ECONNREFUSED}
 
 
 def _is_same(name: str) -> bool:

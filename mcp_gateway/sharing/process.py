@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import gc
-import os
 import socket
 import time
 from typing import Final
@@ -121,7 +120,7 @@ class SharedProcess:
             with self._place.locked(within_s=0):
                 await asyncio.sleep(0)  # who connected before the lock was had is let in
                 if not self._chats and not _has_waiting(self._listener):
-                    os.unlink(self._place.path)  # noqa: PTH108 - a text, as in `place`
+                    self._place.leave()
                     return True
         except NotShared:  # a launcher is looking for this process
             await asyncio.sleep(_LOOK_AGAIN_S)

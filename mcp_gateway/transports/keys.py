@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Final
 
 from mcp_gateway.transports.settings import NotUsable, TransportSettings
+from shared.data_files import GATEWAY_KEYS
 
-KEYS_FILE: Final = "mcp-keys"
 _LEAST_CHARACTERS: Final = 16
 _MOST_KEYS: Final = 1_000
 
@@ -20,7 +20,7 @@ def keys(settings: TransportSettings, data_dir: Path) -> tuple[list[str], str]:
         return [], ""
     if settings.auth_secret is not None:
         return [_long_enough(settings.auth_secret.get_secret_value(), "AUTH_SECRET")], "the key is AUTH_SECRET's"
-    path = settings.auth_file or data_dir / KEYS_FILE
+    path = settings.auth_file or data_dir / GATEWAY_KEYS
     try:
         if settings.auth_file is None:
             _make(path)

@@ -210,6 +210,18 @@ def test_a_handler_leaves_failures_to_the_spine() -> None:
     assert {(where, name) for where, name in caught if name not in HANDLED} == set()
 
 
+def names_in_data_dir(code: ast.Module) -> Iterator[str]:
+    """Yield where code spells the name of something in the data directory."""
+    for node in ast.walk(code):
+        if isinstance(node, ast.BinOp) and isinstance(node.right, ast.Constant | ast.JoinedStr):
+            yield from [ast.unparse(node)] if "data_dir" in ast.unparse(node.left) else []
+
+
+def test_what_is_made_in_the_data_directory_has_its_name_from_the_list_by_which_it_is_taken_away() -> None:
+    spelt = {name for path in files(*PACKAGES) for name in names_in_data_dir(tree(path))}
+    assert spelt == {"self.data_dir / 'policy.toml'"}, "a person's file, which stays"
+
+
 @cache
 def modules() -> dict[str, Path]:
     """Return our modules by their names."""

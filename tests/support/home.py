@@ -16,6 +16,7 @@ ELSEWHERE = (
     "CODEX_HOME",
     "GEMINI_CLI_HOME",
     "VSCODE_PORTABLE",
+    "XDG_RUNTIME_DIR",
 )
 """Names the variables that would lead out of the home."""
 
@@ -27,7 +28,7 @@ class Home:
 
     @property
     def environment(self) -> dict[str, str]:
-        own = {"HOME": str(self.path), "PATH": str(self.path / "bin"), "COLUMNS": "300"}
+        own = {"HOME": str(self.path), "PATH": str(self.path / "bin"), "COLUMNS": "300", "TMPDIR": str(self.path)}
         return own | {"BROWSE_DATA_DIR": str(self.path / "data"), **self.variables}
 
     @property

@@ -1,5 +1,6 @@
 """Takes everything away that the product has on this machine: lists it, asks, and removes it."""
 
+import os
 import shutil
 import sys
 from collections.abc import Iterator
@@ -18,23 +19,16 @@ from browser_service.cli.install.registration import carry_out, own_names, plan_
 from browser_service.cli.running import service_of
 from browser_service.cli.service import command as service
 from browser_service.cli.service.units import Start, Unit, unit_for
-from browser_service.opening import LINK_FILES
-from browser_service.security.seal import KEY_FILE, NoKeyring, forget_key
+from browser_service.security.seal import NoKeyring, forget_key
 from browser_service.settings import Settings
-from browser_service.store.journal import JOURNAL_FILE
 from client import config_file, config_place, instance
+from shared.data_files import CONFIG_FILE, INSTANCE_LOCK, JOURNAL_FILE, MADE
 from shared.errors import BrowseError, ServiceUnavailable, ValidationFailed
 from shared.installation import GATEWAY, program, typed
-from shared.wire import APP_NAME, INSTANCE_FILE, LOG_FILE, SECRET_FILE, START_LOCK
+from shared.socket_folder import socket_folder
+from shared.wire import APP_NAME, SECRET_FILE
 
-_LOCK: Final = "instance.lock"
-_CONFIG: Final = "config.toml"
-_KNOWN: Final = (
-    *(SECRET_FILE, f".{SECRET_FILE}.*", INSTANCE_FILE, _LOCK, START_LOCK, f"{LOG_FILE}*", f"{JOURNAL_FILE}*"),
-    *(KEY_FILE, "profile*", "artifacts", "output", "mcp-keys", LINK_FILES, "*.damaged-*", f"{_CONFIG}*"),
-)
-"""Names what the service makes in its data directory. A person's own files may lie there too, and stay."""
-_PROOF: Final = (JOURNAL_FILE, _LOCK, SECRET_FILE)
+_PROOF: Final = (JOURNAL_FILE, INSTANCE_LOCK, SECRET_FILE)
 """Names what every service leaves there, so that no other directory is taken for one of its."""
 
 
@@ -115,9 +109,17 @@ def _belongings(machine: Machine, settings: Settings) -> Belongings:
         service_of(settings.data_dir),
         unit if unit.path.exists() else None,
         servers,
-        [*backups, *ours, *(path for path in configs if path not in ours)],
+        [*backups, *ours, *_sockets(machine), *(path for path in configs if path not in ours)],
         foreign,
     )
+
+
+def _sockets(machine: Machine) -> list[Path]:
+    """Return the folder of the account's gateways, if there is one."""
+    if os.name != "posix":
+        return []
+    folder = Path(socket_folder(machine.environment))
+    return [folder] if folder.is_dir() and folder.stat().st_uid == os.getuid() else []
 
 
 def _data(directory: Path) -> tuple[list[Path], list[Path]]:
@@ -125,7 +127,7 @@ def _data(directory: Path) -> tuple[list[Path], list[Path]]:
     if not any((directory / name).exists() for name in _PROOF):
         return [], []
     there = sorted(directory.iterdir())
-    ours = [path for path in there if any(fnmatch(path.name, pattern) for pattern in _KNOWN)]
+    ours = [path for path in there if any(fnmatch(path.name, pattern) for pattern in MADE)]
     return ours, [path for path in there if path not in ours]
 
 
@@ -157,19 +159,19 @@ def _remove_data(settings: Settings, paths: list[Path]) -> None:
     directory = settings.data_dir
     if directory.is_dir():
         try:
-            with FileLock(directory / _LOCK, timeout=1):
+            with FileLock(directory / INSTANCE_LOCK, timeout=1):
                 _remove_each(paths)
         except Timeout:
             raise ServiceUnavailable(
                 "The service was started again meanwhile, by a chat that is open.",
                 hint="Close the chats that use it, then repeat the command.",
             ) from None
-        (directory / _LOCK).unlink(missing_ok=True)
+        (directory / INSTANCE_LOCK).unlink(missing_ok=True)
         if settings.key_store == "keyring":
             _forget_key(directory)
     else:
         _remove_each(paths)
-    for folder in {directory, *(path.parent for path in paths if path.name == _CONFIG)}:
+    for folder in {directory, *(path.parent for path in paths if path.name == CONFIG_FILE)}:
         if folder.is_dir() and not any(folder.iterdir()):
             folder.resolve().rmdir()
             if folder.is_symlink():

@@ -11,7 +11,7 @@ from browser_service.cli import doctor
 from browser_service.cli.settings_checks import check_config
 from browser_service.settings import Settings
 from browser_service.store import journal_file
-from browser_service.store.journal import JOURNAL_FILE
+from shared.data_files import JOURNAL_FILE
 from shared.secret import ensure_secret
 from shared.wire import SECRET_FILE
 from tests.support.json import AnyJson

@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import re
 import sys
 import threading
@@ -15,7 +16,7 @@ import pytest
 from browser_service.cli.install import removal
 from browser_service.cli.install.machine import Machine
 from browser_service.host.launching.executables import installed_browser
-from browser_service.store.journal import JOURNAL_FILE
+from shared.data_files import JOURNAL_FILE
 from shared.installation import GATEWAY, program
 from shared.wire import SECRET_FILE
 from tests.support import browsers
@@ -103,11 +104,25 @@ def test_everything_is_listed_asked_for_and_taken_away(terminal: Terminal, monke
     config.with_name("config.toml.broken").write_text("max_page = 50\n", encoding="utf-8")
     mine = terminal.data_dir / "mine.txt"
     mine.write_text("a person's", encoding="utf-8")
+    value = home.path / "value"
+    value.write_text("s3cret", encoding="utf-8")
+    home.succeed("secret", "set", "SHOP", "--origin", "https://shop.example", "--from", str(value))
+    sockets = home.path / f"browse-together-{os.getuid()}"
+    sockets.mkdir()
+    (sockets / "one.log").touch()
     asked = home.run("uninstall", "--data")
     assert (asked.exit_code, "--yes" in asked.stderr) == (1, True)
     assert terminal.service, "it still runs"
-    for listed in (str(terminal.service.pid), "browse-together.service", "of Cursor", SECRET_FILE, JOURNAL_FILE):
+    for listed in (
+        str(terminal.service.pid),
+        "browse-together.service",
+        "of Cursor",
+        SECRET_FILE,
+        JOURNAL_FILE,
+        str(sockets),
+    ):
         assert listed in asked.stdout
+    assert re.findall(r"(\S+) is not the service's", asked.stdout) == [str(mine)]
     monkeypatch.setattr(removal, "has_terminal", lambda: True)
     assert home.run("uninstall", "--data", answers="n\n").exit_code == 1
     assert terminal.service
@@ -116,6 +131,7 @@ def test_everything_is_listed_asked_for_and_taken_away(terminal: Terminal, monke
     assert [*terminal.data_dir.iterdir()] == [mine]
     assert list((home.path / ".cursor").iterdir()) == []
     assert not config.parent.exists()
+    assert not sockets.exists()
     mine.unlink()
     assert "nothing to take away" in home.succeed("uninstall", "--data")
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import psutil
 
-from browser_service.security.named_secrets import SECRETS_FILE
+from shared.data_files import SECRETS_FILE
 from tests.support.site import Answer, Site
 from tests.support.terminal import Terminal
 

@@ -14,7 +14,8 @@ import structlog
 from browser_service.process import CannotStart, check_writable
 from browser_service.quarantine import files_set_aside
 from browser_service.store import journal_file
-from browser_service.store.journal import JOURNAL_FILE, Journal
+from browser_service.store.journal import Journal
+from shared.data_files import JOURNAL_FILE
 from shared.pages import PageState
 from tests.support.service import Agent, RunningService, running_service, settings_for
 from tests.support.site import Site

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from browser_service.quarantine import files_set_aside
-from browser_service.security.seal import KEY_FILE, Seal
-from browser_service.store.journal import JOURNAL_FILE, Journal
+from browser_service.security.seal import Seal
+from browser_service.store.journal import Journal
+from shared.data_files import JOURNAL_FILE, KEY_FILE
 from shared.model import Json
 from shared.wire import DEFAULT_SESSION
 from tests.process.service.test_damaged_files import told

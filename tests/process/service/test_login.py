@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from browser_service.security.seal import KEY_FILE, Seal
+from browser_service.security.seal import Seal
 from browser_service.store.journal import Journal
+from shared.data_files import KEY_FILE
 from shared.wire import DEFAULT_SESSION, SECRET_FILE
 from tests.support import processes
 from tests.support.listening import become

@@ -17,11 +17,12 @@ from hypothesis import strategies as st
 from pydantic import JsonValue
 
 from browser_service.security.concealment import Concealment
-from browser_service.security.named_secrets import SECRETS_FILE, UNSHOWN, NamedSecrets
+from browser_service.security.named_secrets import UNSHOWN, NamedSecrets
 from browser_service.security.one_time_codes import from_authenticator, typed_text
-from browser_service.security.seal import KEY_FILE, Seal
+from browser_service.security.seal import Seal
 from shared.calls import Outcome, Undoable
 from shared.catalogue import parse
+from shared.data_files import KEY_FILE, SECRETS_FILE
 from shared.errors import ServiceUnavailable, ValidationFailed
 from shared.named_secrets import MOST_SECRETS, NamedSecret
 

@@ -11,7 +11,8 @@ import pytest
 from pydantic import JsonValue
 
 from browser_service.quarantine import files_set_aside
-from browser_service.security.seal import KEY_FILE, NoKeyring, Seal, forget_key
+from browser_service.security.seal import NoKeyring, Seal, forget_key
+from shared.data_files import KEY_FILE
 
 SECRET: JsonValue = {"cookies": [{"name": "token", "value": "a token that is long enough"}]}
 

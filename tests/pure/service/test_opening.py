@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from browser_service.opening import LINK_FILES
+from shared.data_files import LINK_FILES
 
 _CLICKED_AT_ONCE = """
 import sys, threading
