@@ -12,7 +12,8 @@ Start: {next_call("goto", url="...")} or open_page makes a page of your own and 
 call (your only page needs none). list_pages shows the others and whose they are.
 
 selector: a ref (e12), CSS, text=..., role=row[name="Tea"] >> role=button or //xpath. \
-{next_call("find", text="...")} gives refs for less than snapshot; they last until the document changes.
+{next_call("find", text="...")} gives refs for less than snapshot; they last until the document changes. To read: \
+{next_call("content", format="markdown")}.
 
 Acting on a page takes it for you; reading is free. PAGE_OWNED: somebody else is using it, and nothing happened. Work \
 in a page of your own (same login), or claim_page. Several agents of one client add "as": "name".

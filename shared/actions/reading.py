@@ -17,25 +17,27 @@ Budget = Annotated[
     Field(ge=100, le=5_000_000, description="Characters to return at most; the rest by cursor."),
 ]
 Named = Annotated[FileName | None, Field(description="Save it as this.")]
-Cursor = Annotated[str | None, Field(description="Of the reply before, to read on.")]
+Cursor = Annotated[str | None, Field(description="Of the reply before.")]
 
 
 class Content(PageAction):
-    """Read the page: a long one by its headings, a `section`, or the passages about a `query`.
+    """Read the page, best as markdown; a long one by `query` or `section`.
 
-    Without arguments a short page is its HTML; of a long one come its headings, each with a handle, its beginning, and
-    a cursor. To find something to act on, `find` and `snapshot` are shorter."""
+    A `query` gives the passages about it. Without arguments a short page is its raw HTML; of a long one come its
+    headings, each with a handle, its beginning, and a cursor. To find something to act on, `find` and `snapshot` are
+    shorter."""
 
-    everyday = ("query", "section", "cursor")
+    everyday = ("format", "query", "section", "cursor")
     text_key = "content"
     extra_keys = ("inFrames", "cut")
     untrusted = True
 
-    query: str | None = Field(default=None, min_length=1, max_length=MOST_QUERY, description="A question, or words.")
-    section: str | None = Field(default=None, min_length=1, max_length=MOST_QUERY, description="Handle, or heading.")
-    format: Literal["html", "markdown", "text"] | None = Field(default=None, description="Form of the whole.")
+    query: str | None = Field(default=None, min_length=1, max_length=MOST_QUERY, description="Question or words.")
+    section: str | None = Field(default=None, min_length=1, max_length=MOST_QUERY, description="Handle or heading.")
+    format: Literal["html", "markdown", "text"] | None = Field(default=None, description="Raw HTML without it.")
     selector: Selector | None = Field(default=None, description="Only this element.")
     frame: Selector | None = Field(default=None, description="Selector of the iframe to read.")
+    unseen: bool = Field(default=False, description="Only what nobody sees of it, which is left out else.")
     include_shadow: bool = Field(default=False, description="With html: open shadow roots too, as templates.")
     budget: Budget = None
     cursor: Cursor = None
@@ -44,13 +46,15 @@ class Content(PageAction):
     def _one_way(self) -> Self:
         if self.query and self.section:
             raise ValueError("takes 'query' or 'section', not both")
+        if self.unseen and (self.query or self.section or self.format):
+            raise ValueError("gives what nobody sees as text, of all: leave out 'query', 'section' and 'format'")
         if (self.query or self.section) and self.format not in {None, "text"}:
             raise ValueError("gives a section, and passages about a query, as text: leave out 'format'")
         return self
 
 
 class Snapshot(PageAction):
-    """Get the page as an accessibility tree with refs (e12). `find` is shorter.
+    """Get the accessibility tree, with refs (e12). `find` is shorter.
 
     What can be acted on, and what it is in, has a ref that any selector argument takes until the page's document
     changes."""

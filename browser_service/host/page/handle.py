@@ -308,7 +308,7 @@ class BrowserPage:
         """Return for a reply how many texts nobody sees, which were left out or marked."""
         if not count:
             return {}
-        done = "marked" if self.invisible_text == "mark" else "left out"
+        done = "marked" if self.invisible_text == "mark" else f"left out: {next_call('content', unseen=True)}"
         texts = "1 text that nobody sees is" if count == 1 else f"{count} texts that nobody sees are"
         return {"invisible": count, "advice": f"{texts} {done}"}
 

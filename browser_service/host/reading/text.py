@@ -18,6 +18,11 @@ async def markdown(html: str) -> str:
     return await asyncio.to_thread(_markdown, html)
 
 
+def is_mostly_unshown(html: str) -> bool:
+    """Say whether most of a document is what nobody reads: its head, scripts and styles."""
+    return 2 * sum(map(len, _shown(html.partition("</head>")[2] or html))) < len(html)
+
+
 def _markdown(html: str) -> str:
     from markdownify import MarkdownConverter  # noqa: PLC0415 - most services never need it, nor Beautiful Soup
 

@@ -9,6 +9,7 @@ from typing import Any, Final, Literal, TypedDict
 from browser_service.host.reading.tree import Node, Tree, descendants
 
 InvisibleText = Literal["drop", "mark", "keep"]
+UNSEEN_MARK: Final = "⟦not seen on the page: "
 _CUT: Final = "…"
 _MOST_WORDS: Final = 1_000
 _MOST_PLACES: Final = 50
@@ -96,7 +97,7 @@ def _without(label: str, text: str, mode: InvisibleText) -> str:
     is_whole = (start, end) == (0, len(label))
     if not is_whole and len(text) < _SURE_PART and (len(text) < _LEAST_PART or not _is_apart(label, start, end)):
         return label
-    instead = f"⟦not seen on the page: {label[start:end]}⟧" if mode == "mark" else ""
+    instead = f"{UNSEEN_MARK}{label[start:end]}⟧" if mode == "mark" else ""
     return " ".join(f"{label[:start]} {instead} {label[end:]}".split())
 
 

@@ -2,11 +2,13 @@
 // the level of a heading, or with 0. It says at which block the main part begins, and if there is more than it reads.
 import {HIDDEN, secretsIn} from "./secret_field.js";
 import {parentOf} from "./past_names.js";
-import {UNDRAWN, MOST_TEXTS, reading, placeOf, blockOf, drawn, unseen, marked, inMode} from "./seen.js";
+import {UNDRAWN, MOST_TEXTS, reading, placeOf, blockOf, drawn, unseen, unseenElement, marked, inMode} from "./seen.js";
 
 const MOST_NODES = 300000, MOST_BLOCKS = 20000, MOST_CHARACTERS = 1000000;
 const HEADINGS = 'h1, h2, h3, h4, h5, h6, [role=heading]';
 const CELLS = 'td, th, [role=cell], [role=gridcell], [role=columnheader], [role=rowheader]';
+
+const NAMES = ['alt', 'aria-label', 'title', 'placeholder'];
 
 const listed = (nodes, at = 0) => () => nodes[at++];
 const siblings = node => () => { const next = node; node = node?.nextSibling; return next; };
@@ -39,13 +41,21 @@ export default inMode(root => {
     if (out === 'undrawn' || (!hidden && !out && !drawn(node))) return;
     if (out) reading.unseen++;
     if (out && reading.mode !== 'mark') return;
-    const parent = parentOf(node), block = parent && blockOf(parent), heading = parent?.closest(HEADINGS);
+    const parent = parentOf(node), keeps = parent && /^(pre|break-spaces)/.test(placeOf(parent).style.whiteSpace);
+    put(parent, secretsIn(node).length ? HIDDEN : out ? marked(node.data) : keeps ? node.data : node.data.replace(/\s+/g, ' '));
+  };
+  const put = (parent, words) => {
+    const block = parent && blockOf(parent), heading = parent?.closest(HEADINGS);
     if (!block) return;
     if ((heading ?? block) !== at) begin(parent, block, heading);
-    const keeps = /^(pre|break-spaces)/.test(placeOf(parent).style.whiteSpace);
-    const words = secretsIn(node).length ? HIDDEN : out ? marked(node.data) : keeps ? node.data : node.data.replace(/\s+/g, ' ');
     text += words.slice(0, MOST_CHARACTERS - characters);
     characters += words.length;
+  };
+  const putNames = e => {
+    const names = NAMES.flatMap(name => e.getAttribute(name)?.trim() || []), {width, height} = e.getBoundingClientRect();
+    if (!names.length || !(width || height) || !unseenElement(e)) return;
+    reading.unseen += names.length;
+    for (const name of names) put(e, marked(name));
   };
   while (left.length && nodes++ < MOST_NODES && blocks.length < MOST_BLOCKS && characters < MOST_CHARACTERS) {
     const node = left.at(-1)();
@@ -53,6 +63,7 @@ export default inMode(root => {
     else if (node.nodeType === 3 && (text || node.data.trim())) add(node);
     else if (node.nodeType === 1 && !node.matches(UNDRAWN)) {
       if (node.localName === 'br') text += '\n';
+      if (reading.mode === 'mark') putNames(node);
       const slotted = node.localName === 'slot' ? node.assignedNodes() : [];
       left.push(slotted.length ? listed(slotted) : siblings((node.shadowRoot ?? node).firstChild));
     }

@@ -3,14 +3,14 @@
 // it announces, both unless the mark is the known one, and how many elements it has. A mark costs a tenth of the tree.
 import {cut} from "./cut.js";
 import {typedIn} from "./secret_field.js";
-import {reading, seenText} from "./seen.js";
+import {appears, reading, seenText} from "./seen.js";
 import {unseenWords} from "./unseen_words.js";
 
 const ANNOUNCED = '[role=status], [role=alert], output:not([role])', MOST_ANNOUNCED = 20;
 
 export const documentState = async ([turns, titleCharacters, mode, known]) => {
   const {port1, port2} = new MessageChannel();
-  for (; turns; turns--) await new Promise(then => { port1.onmessage = then; port2.postMessage(0); });
+  for (let turn = 0; turn < turns; turn++) await new Promise(then => { port1.onmessage = then; port2.postMessage(0); });
   const parts = [], typed = [[], []];
   const read = root => {
     parts.push(root.documentElement?.outerHTML ?? root.innerHTML);
@@ -27,6 +27,7 @@ export const documentState = async ([turns, titleCharacters, mode, known]) => {
     + 'progress:not([value])')].slice(0, 99).filter(e => e.checkVisibility({visibilityProperty: true})).length;
   const title = cut(String(document.title), titleCharacters);
   const unseen = mode === 'keep' || mark === known ? null : unseenWords(document);
+  if (turns && unseen && await appears()) return documentState([0, titleCharacters, mode, known]);
   reading.mode = mode;
   const announced = mark === known ? null : [...document.querySelectorAll(ANNOUNCED)].slice(0, MOST_ANNOUNCED)
     .filter(e => e.checkVisibility({visibilityProperty: true}))

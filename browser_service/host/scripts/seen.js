@@ -2,7 +2,7 @@
 //
 // A text is unseen where dots stand for it, where it is drawn without opacity, smaller than two pixels, cut away, where
 // nobody can scroll to, or in the colour that is behind it; or where the browser draws none of it. What labels a control
-// that is seen is kept. This is bounded: of a page with more texts than it judges, the others count as seen.
+// that is seen is kept, and so is what the page fades in by itself, now or once it is scrolled to. This is bounded: of a page with more texts than it judges, the others count as seen.
 import {bodyOf, documentOf, heightIn, isScrolled, parentElement, parentOf, rootOf, widthIn, windowOf} from "./past_names.js";
 import {HIDDEN, drawsDots, secretsIn} from "./secret_field.js";
 
@@ -37,6 +37,52 @@ const cutByClip = text => {
   const [_, top, right, bottom, left] = /^rect\(([\d.]+)px, ([\d.]+)px, ([\d.]+)px, ([\d.]+)px\)$/.exec(text) ?? [];
   return _ && (bottom - top <= 1 || right - left <= 1);
 };
+// What takes longer to appear, or waits where a person looks, counts as it is now.
+const MOST_FADING_MS = 10000, NEAR_END = 0.75;
+const raises = animation => {
+  const {effect, playState, timeline} = animation;
+  if (playState !== 'running' || timeline !== document.timeline) return false;
+  const {duration, endTime} = effect.getComputedTiming(), frames = effect.getKeyframes();
+  const seen = ({opacity}) => opacity >= LEAST_OPACITY;
+  if (duration > MOST_FADING_MS) return false;
+  return endTime === Infinity ? frames.some(seen) : endTime <= MOST_FADING_MS && frames.length > 0 && seen(frames.at(-1));
+};
+const isAway = (e, box) => box.top > viewOf(documentOf(e)).window.innerHeight * NEAR_END || box.bottom <= 0;
+const awaitsScrolling = (style, box, animations) => {
+  if (box.height < LEAST_PX || !/^(static|relative)$/.test(style.position)) return false;
+  return [style.transform, style.translate, style.scale].some(moved => moved !== 'none') || animations.length > 0
+    || /opacity|all/.test(style.transitionProperty) && /[1-9]/.test(style.transitionDuration);
+};
+// Has the opacity, and the time, at which what had none was first looked at: frameworks begin to fade it in some frames after
+// they put it there, by scripts too.
+const FIRST = Symbol.for('opacity at the first look'), MOST_FRAMES = 4, MOST_FRAMES_MS = 250;
+const fresh = new Set();
+const fadesIn = (e, animations, opacity) => {
+  const first = documentOf(e)[FIRST]?.get(e), passed = first && performance.now() - first.time;
+  return animations.some(raises) || first && (opacity - first.opacity) * MOST_FADING_MS > LEAST_OPACITY * passed;
+};
+const opacityOf = (e, style) => {
+  if (style.opacity >= LEAST_OPACITY) return style.opacity;
+  const animations = e.getAnimations(), box = e.getBoundingClientRect(), away = isAway(e, box);
+  if (fadesIn(e, animations, style.opacity) || away && awaitsScrolling(style, box, animations)) return 1;
+  const first = documentOf(e)[FIRST] ??= new WeakMap();
+  if (!away && !first.has(e)) fresh.add(e);
+  if (!first.has(e)) first.set(e, {opacity: style.opacity, time: performance.now()});
+  return style.opacity;
+};
+// Waits some frames, and returns whether any of those begins to appear, so that all is to be judged anew.
+export const appears = async () => {
+  const until = performance.now() + MOST_FRAMES_MS;
+  const begins = () => [...fresh].some(e => fadesIn(e, e.getAnimations(), getComputedStyle(e).opacity));
+  for (let frame = 0; fresh.size && frame < MOST_FRAMES && performance.now() < until; frame++) {
+    await new Promise(then => { requestAnimationFrame(then); setTimeout(then, MOST_FRAMES_MS); });
+    if (begins()) {
+      places.clear();
+      return true;
+    }
+  }
+  return false;
+};
 const judge = (e, outer) => {
   const style = getComputedStyle(e), {position, overflowX, clipPath} = style;
   const out = position === 'absolute' || position === 'fixed';
@@ -53,7 +99,7 @@ const judge = (e, outer) => {
     const colour = rgb(style.backgroundColor);
     if (!colour || colour.alpha > 0.1) behind = colour?.alpha >= 0.9 ? colour : null;
   }
-  return {style, opacity: outer.opacity * style.opacity, cut, scrolled, behind};
+  return {style, opacity: outer.opacity * opacityOf(e, style), cut, scrolled, behind};
 };
 const canvas = /dark/.test(getComputedStyle(rootOf(document)).colorScheme) ? null
   : {r: 255, g: 255, b: 255, alpha: 1};
@@ -121,7 +167,18 @@ const fault = (e, box, isText) => {
   return isText && faint(e, place, box) ? 'faint' : '';
 };
 const boxOf = text => (range.selectNodeContents(text), range.getBoundingClientRect());
-export const drawn = text => { const box = boxOf(text); return !!(box.width || box.height || range.getClientRects().length); };
+// Returns whether the browser renders what a text is in, at all or, if `now`, without being scrolled to.
+const rendered = (text, now) => {
+  let e = parentOf(text);
+  while (e && placeOf(e).style.display === 'contents') e = parentOf(e);
+  const skips = e && placeOf(e).style.contentVisibility;
+  return !e || skips !== 'hidden' && !(now && skips === 'auto') && e.checkVisibility({contentVisibilityAuto: now});
+};
+export const drawn = text => {
+  const box = boxOf(text);
+  return !!(box.width || box.height || range.getClientRects().length) && rendered(text, false);
+};
+const lacksInInnerText = text => !rendered(text, true) && drawn(text);
 const seenControl = e => {
   const shown = e.localName === 'label' && e.control ? e.control : e.localName === 'legend' ? parentElement(e) : e;
   const box = shown.getBoundingClientRect(), why = fault(shown, box, false);
@@ -144,8 +201,8 @@ const labels = (text, parent, why) => {
 export const unseen = text => {
   const parent = parentOf(text);
   if (!parent || !text.data.trim()) return '';
+  if (!drawn(text)) return 'undrawn';
   const box = boxOf(text);
-  if (!box.width && !box.height && !range.getClientRects().length) return 'undrawn';
   const why = fault(parent, box, true);
   return why && labels(text, parent, why) ? '' : why;
 };
@@ -181,10 +238,10 @@ const rebuilt = (root, instead) => {
 // Returns the text of an element as a person sees it, without secrets and what is unseen; it counts that. Of an element
 // that is told to be hidden, `hidden`, it returns all.
 export const seenText = (e, hidden) => {
-  const whole = e.innerText ?? e.textContent;
-  if (!whole || !whole.trim() || e.closest?.(UNDRAWN)) return whole;
+  const whole = e.innerText ?? e.textContent, cut = [...texts(e)].some(lacksInInnerText);
+  if (!cut && (!whole || !whole.trim()) || e.closest?.(UNDRAWN)) return whole;
   const secrets = secretsIn(e), toAll = hidden && !e.checkVisibility?.({visibilityProperty: true});
-  if (!secrets.length && (reading.mode === 'keep' || toAll)) return whole;
+  if (!secrets.length && !cut && (reading.mode === 'keep' || toAll)) return whole;
   const ofAll = !e.checkVisibility?.() && ![...texts(e)].some(drawn), instead = new Map(), found = new Set();
   for (const text of texts(e)) {
     const secret = secrets.find(field => field.contains(text)), judged = reading.mode !== 'keep' && !toAll && !secret;
@@ -197,7 +254,7 @@ export const seenText = (e, hidden) => {
       reading.unseen++;
     }
   }
-  if (!instead.size) return whole;
+  if (!instead.size && !cut) return whole;
   if (ofAll) return reading.mode === 'mark' && !secrets.length ? marked(whole) : '';
   return rebuilt(e, instead);
 };

@@ -173,12 +173,97 @@ async def test_a_reading_says_how_many_texts_it_left_out(agent: Agent, site: Sit
     await agent.call("goto", pageId="tab", url=url)
     for action, options in (("content", {"format": "text"}), ("content", {"format": "markdown"}), ("snapshot", {})):
         read = await agent.call(action, pageId="tab", **options)
-        assert (read["invisible"], read["advice"]) == (2, "2 texts that nobody sees are left out"), action
+        said = '2 texts that nobody sees are left out: content {"unseen": true}'
+        assert (read["invisible"], read["advice"]) == (2, said), action
     html = await agent.call("content", pageId="tab")
     assert "one" in html["content"]
     assert html["advice"] == "2 texts in it are not seen on the page"
     await agent.call("goto", pageId="tab", url=site.page("/plain", "<p>seen"))
     assert "advice" not in await agent.call("content", pageId="tab", format="text")
+
+
+async def test_what_was_left_out_can_be_asked_for_alone(agent: Agent, site: Site) -> None:
+    hidden = (
+        "<p>Tea is <b style='opacity:0'>never</b> sold<p style='visibility:hidden'>late<img alt=cup style='opacity:0'>"
+    )
+    await agent.call("goto", pageId="tab", url=site.page("/", f"<h1>Shop</h1>{hidden}"))
+    left_out = (await agent.call("content", pageId="tab", unseen=True))["content"]
+    assert left_out.splitlines() == [
+        "Tea is ⟦not seen on the page: never⟧ sold",
+        "⟦not seen on the page: late⟧⟦not seen on the page: cup⟧",
+    ]
+    found = await agent.call("find", pageId="tab", text="NEVER")
+    assert found["found"] == 'nothing that is seen matches; what nobody sees does: content {"unseen": true}'
+    error = await agent.error("content", pageId="tab", unseen=True, format="html")
+    assert (error["code"], "unseen" in error["message"]) == ("VALIDATION_ERROR", False)
+    await agent.call("goto", pageId="tab", url=site.page("/plain", "<p>seen"))
+    assert (await agent.call("content", pageId="tab", unseen=True))["advice"] == "nothing that it draws is unseen"
+
+
+@pytest.mark.parametrize(
+    "way",
+    {
+        "transition": "d.offsetWidth; d.className = 'shown'",
+        "next frames": "frames(() => d.className = 'shown')",
+        "paused at first": "d.className = 'paused'; frames(() => d.className = 'runs')",
+        "by steps": "const step = () => { d.style = `transition: none; opacity: ${n += .02}`; frame(step) }; step()",
+    }.items(),
+    ids=lambda way: way[0],
+)
+async def test_what_fades_in_is_told_with_its_words(agent: Agent, site: Site, way: tuple[str, str]) -> None:
+    html = f"""<style>@keyframes in {{ from {{opacity: 0}} to {{opacity: 1}} }}
+    #d {{opacity: 0; transition: opacity 5s}} #d.shown {{opacity: 1}} #d.runs {{animation: in 5s}}
+    #d.paused {{animation-play-state: paused; animation-duration: 5s}}</style><button>Open</button><script>
+    let n = 0; const frame = requestAnimationFrame, frames = then => frame(() => frame(then));
+    document.querySelector('button').onclick = () => {{
+      const d = document.createElement('div');
+      d.id = 'd';
+      d.innerHTML = '<h2>Delete it?</h2><p>All rows go</p><button>Yes</button>';
+      document.body.append(d);
+      {way[1]};
+    }}</script>"""
+    await agent.call("goto", pageId="tab", url=site.page("/", html))
+    changes = (await agent.call("click", pageId="tab", selector="button"))["changes"]
+    assert all(words in changes for words in ("Delete it?", "All rows go", "Yes")), changes
+
+
+async def test_what_waits_to_be_scrolled_to_is_read_and_what_never_appears_is_not(agent: Agent, site: Site) -> None:
+    html = """<style>@keyframes in { from {opacity: 0} to {opacity: 1} } @keyframes out { to {opacity: 0} }
+    p {opacity: 0} .gap {height: 3000px} .moved {transform: translateY(40px)} .eased {transition: opacity .4s}
+    .tied {animation: in linear both; animation-timeline: view()} .slow {animation: in 9999s}
+    .held {animation: in 5s paused} .gone {animation: out 1ms forwards} .over {position: absolute}</style>
+    <p class=eased>SECRET-here<p class=slow>SECRET-slow<p class=held>SECRET-held<p class=gone>SECRET-gone
+    <p style="animation: in 1s steps(1) infinite">seen-blinks<div class=gap></div>
+    <p>SECRET-plain<p class='eased over'>SECRET-over<p class=moved>seen-moved<p class=eased>seen-eased
+    <p class=tied>seen-tied
+    <div class=gap></div><h2 style='opacity:1'>End"""
+    await agent.call("goto", pageId="tab", url=site.page("/", html))
+    for action, key in (("snapshot", "snapshot"), ("content", "content")):
+        options = {"format": "text"} if action == "content" else {}
+        read = (await agent.call(action, pageId="tab", **options))[key]
+        assert ([read.count(f"seen-{word}") for word in ("blinks", "moved", "eased", "tied")], "SECRET" in read) == (
+            [1, 1, 1, 1],
+            False,
+        ), read
+    await agent.call("scroll", pageId="tab", selector="text=seen-moved")
+    read = (await agent.call("content", pageId="tab", format="text"))["content"]
+    assert ("seen-moved" in read, "seen-tied" in read) == (False, True), "nothing raised the first one"
+
+
+async def test_what_is_drawn_only_once_it_is_scrolled_to_is_read_and_what_is_never_drawn_is_not(
+    agent: Agent, site: Site
+) -> None:
+    sections = "".join(f"<section><h2>Part {n}</h2><p>Mark-{n}-end</p></section>" for n in range(20))
+    style = "<style>section {content-visibility: auto; contain-intrinsic-size: auto 800px}</style>"
+    hidden = "<div style='content-visibility: hidden'>SECRET-never</div><p hidden=until-found>SECRET-until"
+    await agent.call("goto", pageId="tab", url=site.page("/", f"{style}{sections}{hidden}"))
+    marks = [f"Mark-{n}-end" for n in range(20)]
+    read = (await agent.call("content", pageId="tab", format="text"))["content"]
+    body = (await agent.call("extract_text", pageId="tab", selector="body"))["text"]
+    each = (await agent.call("extract_text", pageId="tab", selector="p:not([hidden])", all=True))["text"]
+    assert [[mark in text for mark in marks] for text in (read, body)] == [[True] * 20] * 2
+    assert each == marks
+    assert "SECRET" not in read + body
 
 
 async def test_what_appears_is_read_and_what_disappears_is_not(agent: Agent, site: Site) -> None:

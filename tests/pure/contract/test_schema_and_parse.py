@@ -30,7 +30,10 @@ ALSO_NEEDED = {"select_option": "value", "find": "text"}
 """One of several arguments, which a schema without `anyOf` at its root cannot ask for."""
 
 EXCLUSIVE = {
-    "content": (("query", "section"), ("query", "format"), ("section", "format")),
+    "content": (
+        *(("query", "section"), ("query", "format"), ("section", "format")),
+        *((other, "unseen") for other in ("query", "section", "format")),
+    ),
     "find": (("queries", "text"), ("queries", "role"), ("queries", "name")),
     "screenshot": (("selector", "clip"), ("selector", "fullPage"), ("type", "omitBackground")),
     "get_screenshot_as_base64": (("selector", "clip"), ("selector", "fullPage"), ("type", "omitBackground")),

@@ -1,0 +1,160 @@
+"""Reads what a page says: as HTML, markdown or text, by its sections, or the passages about a question."""
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable
+from typing import Final
+
+from browser_service.host import results
+from browser_service.host.elements import locators
+from browser_service.host.page.handle import BrowserPage
+from browser_service.host.reading import articles, passages
+from browser_service.host.reading.articles import Article, Section
+from browser_service.host.reading.text import is_mostly_unshown, markdown
+from browser_service.host.reading.unseen import UNSEEN_MARK
+from browser_service.host.scripts import script
+from shared.actions import reading
+from shared.model import Json
+from shared.next_calls import next_call
+
+_VISIBLE_TEXT: Final = results.bounded(script("visible_text"))
+_SEEN_HTML: Final = results.bounded(script("seen_html"))
+_BLOCKS: Final = results.bounded(script("blocks"))
+_UNSEEN_COUNT: Final = results.bounded(script("unseen_count"))
+_HTML: Final = results.bounded("e => e.outerHTML")
+_DOCUMENT_HTML: Final = results.bounded(script("document_html"))
+_HTML_LENGTH: Final = results.bounded("e => e.outerHTML.length")
+_LEAST_HTML: Final = 600
+"""Shorter HTML says little more than its words would."""
+_NOT_EMPTY: Final = "body:not(:empty)"
+_DIGITS: Final = 10
+
+
+async def content(page: BrowserPage, action: reading.Content) -> Json:
+    if action.unseen:
+        return await _unseen(page, action)
+    if action.query or action.section or await _is_long(page, action):
+        return await _article(page, action)
+    if action.format in {None, "html"}:
+        text, beside = await _html(page, action)
+    else:
+        element = await page.element(action.selector or ":root", action.frame)
+        source = _VISIBLE_TEXT if action.format == "text" else _SEEN_HTML
+        text, unseen, cut = await _read(element.evaluate(source, page.invisible_text, timeout=action.timeout))
+        text, beside = text if action.format == "text" else await markdown(text), {**page.of_unseen(unseen), **cut}
+    where = {} if action.selector or action.frame else await _frames_of_a_blank_page(page, action.timeout)
+    shown = await page.files.shown("content", text, action.budget)
+    return {**where, **shown, **beside, "format": action.format or "html", "url": page.url}
+
+
+async def _is_long(page: BrowserPage, action: reading.Content) -> bool:
+    """Say if a model that asks for the content alone would get more HTML than it can want."""
+    if not page.files.is_for_model or action.format or action.budget or action.include_shadow:
+        return False
+    return results.made(int, await _evaluate(page, action, _HTML_LENGTH, None)) > articles.LONG
+
+
+async def _evaluate(page: BrowserPage, action: reading.Content, source: str, arg: object) -> object:
+    """Evaluate a function of what is to be read; of the page itself by one message, if it has anything yet."""
+    if not (action.selector or action.frame):
+        with contextlib.suppress(locators.NoElement):
+            return await locators.evaluate_one(page.playwright, ":root", source, arg)
+    element = await page.element(action.selector or ":root", action.frame)
+    return await element.evaluate(source, arg, timeout=action.timeout)
+
+
+async def _article(page: BrowserPage, action: reading.Content) -> Json:
+    """Return the beginning of a page, a section of it, or the passages about a question."""
+    answer = await _evaluate(page, action, _BLOCKS, [page.invisible_text])
+    found = results.made(articles.Found.of, answer)
+    article = found.article(await page.files.conceal(found.text))
+    told: Json
+    if action.query:
+        told = await _passages(page, action, article)
+    elif action.section:
+        told = await _head(page, action, article, articles.section(article, action.section))
+    else:
+        told = await _head(page, action, article, None)
+    in_frames = {} if told["content"] or action.selector or action.frame else await page.in_frames(_NOT_EMPTY, None)
+    of_unseen = page.of_unseen(found.unseen)
+    advice = _advice(of_unseen, told)
+    cut: Json = {"cut": "the beginning of a longer text"} if article.is_cut else {}
+    return {**in_frames, **told, **of_unseen, **cut, "advice": advice, "format": "text", "url": page.url}
+
+
+async def _unseen(page: BrowserPage, action: reading.Content) -> Json:
+    """Return what nobody sees, marked in the blocks that it is in."""
+    found = results.made(articles.Found.of, await _evaluate(page, action, _BLOCKS, ["mark"]))
+    article = found.article(await page.files.conceal(found.text))
+    blocks = [block for block in article.blocks if UNSEEN_MARK in block]
+    told: Json = {} if blocks else {"advice": "nothing that it draws is unseen"}
+    return {**await page.files.shown("content", "\n".join(blocks), action.budget), **told, "url": page.url}
+
+
+async def _head(page: BrowserPage, action: reading.Content, article: Article, section: Section | None) -> Json:
+    """Return a page or a section of it; of a long one its headings, and as much of it as was asked for."""
+    text, start = (article.text(), article.main) if section is None else (article.text_of(section), 0)
+    inner = article.sections if section is None else article.within(section)
+    budget = articles.budget(text, section, page.files.room) if page.files.is_for_model else None
+    shown = await page.files.shown("content", text, action.budget or budget, start)
+    if "length" not in shown:  # it is the whole
+        return shown
+    listed = articles.headings(inner)
+    head = f"Headings:\n{listed}\n\nBeginning{' of the main part' if start else ''}:\n" if listed else ""
+    return {**shown, "content": f"{head}{shown['content']}", "advice": articles.ways_on(page.page_id, inner)}
+
+
+async def _passages(page: BrowserPage, action: reading.Content, article: Article) -> Json:
+    found = await asyncio.to_thread(passages.about, article, action.query or "")
+    if not found:
+        return {
+            "content": articles.headings(article.sections),
+            "advice": "no passage has any of these words; the headings are above",
+        }
+    budget = min(page.files.room, passages.budget(found)) if page.files.is_for_model else None
+    return await page.files.shown("content", "\n".join(found), action.budget or budget)
+
+
+async def _frames_of_a_blank_page(page: BrowserPage, timeout_ms: int) -> Json:
+    """Name the frames of a page whose own document has no text: they may have all that it shows."""
+    if len(page.playwright.frames) == 1:
+        return {}
+    text, _, _ = await _read(page.playwright.locator(":root").evaluate(_VISIBLE_TEXT, "keep", timeout=timeout_ms))
+    if text.strip():
+        return {}
+    return await page.in_frames(_NOT_EMPTY, None)
+
+
+async def _html(page: BrowserPage, action: reading.Content) -> tuple[str, Json]:
+    """Return the HTML as it is, how many texts in it nobody sees, and how to read one that has few words."""
+    element = await page.element(action.selector or ":root", action.frame)
+    asked = _HTML if action.selector or action.frame else _DOCUMENT_HTML
+    html, beside = await _received(element.evaluate(asked, action.include_shadow, timeout=action.timeout))
+    told: Json = {}
+    if page.files.is_for_model and not action.format and len(html) > _LEAST_HTML and is_mostly_unshown(html):
+        told = {"advice": f"mostly scripts and styles; its words: {next_call('content', format='markdown')}"}
+    if page.invisible_text == "keep":
+        return html, {**beside, **told}
+    unseen = results.made(int, await element.evaluate(_UNSEEN_COUNT, timeout=action.timeout))
+    if unseen:
+        texts = "1 text in it is" if unseen == 1 else f"{unseen} texts in it are"
+        of_unseen: Json = {"advice": f"{texts} not seen on the page"}
+        told = {"invisible": unseen, "advice": _advice(told, of_unseen)}
+    return html, {**beside, **told}
+
+
+def _advice(*replies: Json) -> str:
+    return "; ".join(str(each["advice"]) for each in replies if "advice" in each)
+
+
+async def _read(evaluation: Awaitable[object]) -> tuple[str, int, Json]:
+    """Return a text of the page, how many texts nobody sees in it, and how much of it came if that is not all."""
+    read, cut = await _received(evaluation)
+    count, _, text = read.partition("\n")
+    return text, int(count) if count.isdecimal() and len(count) < _DIGITS else 0, cut
+
+
+async def _received(evaluation: Awaitable[object]) -> tuple[str, Json]:
+    """Return a text of the page, and how much of it came if that is not all."""
+    found = results.received(await evaluation)
+    return str(found.value()), {"cut": found.cut} if found.cut else {}
