@@ -140,6 +140,8 @@ _BLOCKERS: Final = {
     ),
 }
 """Map the words of Playwright's log to ours and the next call. Of several the last one logged counts."""
+NO_CHOOSER: Final = 'event "filechooser"'
+_WAITED: Final = re.compile(r"Timeout (\d{1,9})ms exceeded")
 _INPUT: Final = ("- performing ", "- elementHandle.press(", "- elementHandle.type(")
 _SET_AS_ASKED: Final = ("to be visible, enabled and editable", "to be visible and enabled")
 """Fields are filled in the same turn of the page that finds them ready: a page that does not say may have done both."""
@@ -315,8 +317,14 @@ def _navigation(action: Action, details: Json, message: str) -> BrowseError:
     )
 
 
+def _waited(message: str) -> int:
+    """Return how many milliseconds Playwright says that it waited: of the time for a call, a step may have a part."""
+    found = _WAITED.search(message)
+    return int(found[1]) if found else 0
+
+
 def _timeout(action: Action, selector: str | None, details: Json, message: str, obstacles: str) -> BrowseError:
-    allowed = action.allowed_ms()
+    allowed = _waited(message) or action.allowed_ms()
     if not any(words in message for words in _BLOCKERS):
         message += f"\n{obstacles}"
     last = max(_BLOCKERS, key=message.rfind)
@@ -329,12 +337,11 @@ def _timeout(action: Action, selector: str | None, details: Json, message: str, 
             hint=hint,
             details={**details, "context": {"timeout": allowed, "reason": blocker, "lastError": cut(message, 2_000)}},
         )
-    if 'event "filechooser"' in message:
+    if NO_CHOOSER in message:
         return TimedOut(
             f"Element matching selector '{selector}' is no file input, and a click on it opened no file chooser within "
             f"{allowed} ms.",
-            hint="Name the input itself, hidden or not: "
-            f"{next_call('upload_file', selector='input[type=file]', files=[...])}.",
+            hint=f"See what it is: {next_call('snapshot')}.",
             details={**details, "context": {"timeout": allowed}},
         )
     last_said = message.strip().splitlines()[-1].strip(" -") if selector else ""

@@ -23,6 +23,8 @@ from shared.quoting import quoted
 
 _MOST_CANDIDATES: Final = 8
 _LISTED_OPTIONS: Final = 12
+_FILE_INPUT: Final = "input[type=file]"
+_LIST: Final = "xpath=ancestor::select"
 _LOOK_MS: Final = 1_500
 _WORDS: Final = re.compile(r"\w+(?:[ '\u2019-]\w+)*[.!?\u2026]?")
 """Matches a selector that is mere words; small ones may be the names of tags."""
@@ -39,6 +41,10 @@ class ElementState(TypedDict):
     label: str
     unseen: str
     disabled: bool
+    choice: str
+    """Is the label of an option that is in a list."""
+    inner: bool
+    """True where what has no size has something in it that people see."""
     options: list[str]
 
 
@@ -73,6 +79,8 @@ async def _by_state(error: PlaywrightError, page: Page, action: Action, locator:
     """Explain by what the element shows: Playwright's log may have ended before it came to the point."""
     states = await evaluate_all(list[ElementState], locator, _OBSTACLES, action.supports_trial)
     translated = errors.translate(error, action, url=page.url, shown=states[0]["words"] if states else "")
+    if errors.NO_CHOOSER in str(error):
+        translated.advice = await _ways_to_give_files(page, action)
     if not states or not isinstance(translated, ElementNotInteractable):
         return translated
     state = states[0]
@@ -80,9 +88,35 @@ async def _by_state(error: PlaywrightError, page: Page, action: Action, locator:
     message, advice = translated.message.replace(wrong, right, 1), hint or translated.advice
     if state["label"] and not state["disabled"]:
         message = f"{message.removesuffix('.')}; its label would take the click."
-        frame = {"frame": action.requested_frame} if action.requested_frame else {}
-        advice = f"{next_call(action.name(), selector=state['label'], **frame)}."
+    if instead := _instead(action, state):
+        advice = f"{instead}."
     return ElementNotInteractable(message, hint=advice, details=translated.details)
+
+
+async def _ways_to_give_files(page: Page, action: Action) -> str:
+    """Name the file input of a page where a click asked for no file, or say that there is none."""
+    inputs = await page.locator(_FILE_INPUT).count()
+    if inputs:
+        named = next_call(
+            "upload_file", selector=_FILE_INPUT if inputs == 1 else f"{_FILE_INPUT} >> nth=0", files=[...]
+        )
+        return f"Name the input itself, hidden or not: {named}."
+    dropped = next_call("drop", selector=action.requested_selector, files=[...])
+    return f"The page has no file input, and a picker of its own (showOpenFilePicker) gets none. It may take {dropped}."
+
+
+def _instead(action: Action, state: ElementState) -> str:
+    """Return the call on what stands for the element: its label, its list, or what is in it."""
+    selector, frame = action.requested_selector, {"frame": action.requested_frame} if action.requested_frame else {}
+    if state["disabled"]:
+        return ""
+    if state["label"]:
+        return next_call(action.name(), selector=state["label"], **frame)
+    if state["choice"]:
+        return next_call("select_option", selector=f"{selector} >> {_LIST}", label=state["choice"], **frame)
+    if state["inner"] and action.supports_trial:
+        return next_call(action.name(), selector=f"{selector} >> :visible >> nth=0", **frame)
+    return ""
 
 
 def _cause(message: str, state: ElementState) -> tuple[str, str, str] | None:
@@ -95,8 +129,11 @@ def _cause(message: str, state: ElementState) -> tuple[str, str, str] | None:
             "takes no pointer events (pointer-events: none)",
             f"The page has it switched off for the mouse. Try the keyboard: {keyboard}.",
         )
+    if "is not visible" in message and state["choice"]:
+        return "is not visible", "is an option of a list, which shows it only while it is open", ""
     if "is not visible" in message and state["unseen"]:
-        return "is not visible", f"is not visible: {state['unseen']}", ""
+        inner = ", and what is in it has" if state["inner"] else ""
+        return "is not visible", f"is not visible: {state['unseen']}{inner}", ""
     if state["options"] and "option" in message:
         options = "; ".join(map(quoted, state["options"][:_LISTED_OPTIONS]))
         more = len(state["options"]) - _LISTED_OPTIONS

@@ -12,6 +12,7 @@ export default (found, points) => found.slice(0, 1).map(e => {
   const disabled = e.matches(':disabled') || e.closest('[aria-disabled=true]');
   const away = style.pointerEvents === 'none';
   const one = css => css && e.getRootNode().querySelectorAll(css).length === 1;
+  const list = e.localName === 'option' && e.closest('select');
   const drawn = l => l.checkVisibility({visibilityProperty: true}) && l.getBoundingClientRect().width;
   const label = e.matches('[type=checkbox], [type=radio]') && [...e.labels || []].find(drawn);
   const attribute = name => e[name] && `[${name}=${CSS.escape(e[name])}]`;
@@ -28,7 +29,8 @@ export default (found, points) => found.slice(0, 1).map(e => {
       : closed && !e.closest('summary') ? 'it is in a <details> that is closed'
       : !width || !height ? `it has no size (${box})`
       : style.visibility !== 'visible' ? `its visibility is ${style.visibility}` : '',
-    disabled: Boolean(disabled),
+    disabled: Boolean(disabled), choice: list ? e.label.trim() : '',
+    inner: !(width && height) && [...e.querySelectorAll('*')].slice(0, 100).some(drawn),
     options: e.options ? [...e.options].map(o => (o.label || o.value) + (o.disabled ? ' (disabled)' : '')) : [],
   };
 });
