@@ -27,6 +27,7 @@ from browser_service.host.page.settings import PageSettings
 from browser_service.host.page.tab import Tab
 from browser_service.host.page.titles import Titles
 from browser_service.host.reading import identity, snapshot, tree
+from browser_service.host.reading.folding import folded
 from browser_service.host.reading.snapshot import ClientView, Refs, State
 from browser_service.host.reading.unseen import InvisibleText
 from browser_service.host.recording.console import Console
@@ -302,7 +303,7 @@ class BrowserPage:
 
     def seen(self, part: tree.Tree) -> tree.Tree:
         """Return a part of the page without what nobody sees, as it was judged last."""
-        return self.view.unseen.out_of(part)[0] if self.view else part
+        return folded(self.view.unseen.out_of(part)[0] if self.view else part)
 
     def of_unseen(self, count: int) -> Json:
         """Return for a reply how many texts nobody sees, which were left out or marked."""

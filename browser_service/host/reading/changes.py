@@ -8,9 +8,8 @@ from itertools import accumulate
 from typing import Final
 
 from browser_service.host.reading.places import place
-from browser_service.host.reading.tree import FIELDS, HIDDEN, Node, Tree, ancestors
+from browser_service.host.reading.tree import FIELDS, HIDDEN, TICKED, Node, Tree, ancestors
 
-TICKED: Final = frozenset({"checkbox", "radio", "switch"})
 ANNOUNCED_ROLES: Final = frozenset({"alert", "alertdialog", "dialog", "status", "log"})
 """A page shows these to be noticed."""
 
@@ -29,11 +28,11 @@ class Change:
     """True if only the content of a field changed."""
 
     def has(self, text: str) -> bool:
-        """Return whether a line of it ends with a field's text, or shows it as what is chosen. "" stands for a tick,
-        which the focus tells from one of the page's own."""
+        """Return whether a line of it ends with a field's text. "" stands for a tick, which the focus tells from one of
+        the page's own."""
         if not text:
             return any(node.role in TICKED and "active" in node.marks for node in self.nodes)
-        ends = (f": {text}", f': "{text}"', f'"{text}" [selected]')
+        ends = (f": {text}", f': "{text}"')
         return any(node.line.endswith(ends) for node in self.nodes)
 
     def is_given_unseen(self, refs: frozenset[str]) -> bool:

@@ -3,16 +3,15 @@
 from collections.abc import Iterable
 from typing import Final
 
-from browser_service.host.reading.tree import CONTROLS, Node
+from browser_service.host.reading.tree import CONTROLS, VALUED, Node
 
 _CELL_ROLES: Final = frozenset({"cell", "gridcell", "rowheader", "columnheader"})
-_STRESS_ROLES: Final = frozenset({"emphasis", "strong", "code", "mark", "time", "subscript", "superscript"})
 _LINE_ROLES: Final = (
     frozenset({"row", "paragraph", "heading", "generic", "listitem", "link", "button", "term", "definition"})
     | frozenset({"caption", "blockquote"})
     | _CELL_ROLES
 )
-_REFLESS_ROLES: Final = frozenset({"rowgroup", "paragraph", "cell", "rowheader", "columnheader", *_STRESS_ROLES})
+_REFLESS_ROLES: Final = frozenset({"rowgroup", "paragraph", "cell", "rowheader", "columnheader"})
 """These get no ref, because their words or surroundings find them: refs would be a fifth of the text."""
 _LINE_CHARACTERS: Final = 400
 _NOTATION: Final = ("[ref=", " | ")
@@ -67,12 +66,14 @@ class _Writer:
         """Write an element without what is in it."""
         node = self._nodes[index]
         colon = ":" if self._children[index] or node.has_children else ""
-        return f"{self._head(index)}: {node.text}" if node.text else f"{self._head(index)}{colon}"
+        is_said = not node.text or (node.is_said_within and self._children[index])
+        return f"{self._head(index)}{colon}" if is_said else f"{self._head(index)}: {node.text}"
 
     def _head(self, index: int) -> str:
         node = self._nodes[index]
         refless = node.role in _REFLESS_ROLES or (node.role == "generic" and bool(self._children[index]))
-        return node.head(ref=node.is_control or not refless)
+        is_said = node.is_said_within and node.role not in VALUED and bool(self._children[index])
+        return node.head(ref=node.is_control or not refless, name=not is_said)
 
     def _on_one_line(self, index: int) -> str | None:
         """Return it with all that is in it, if that is words and controls, or cells of such; else None."""
@@ -105,7 +106,7 @@ class _Writer:
             return None
         if node.role == "img" or node.is_control:
             return self._line(index)
-        return _words(node) if node.role in {"text", *_STRESS_ROLES} else None
+        return _words(node) if node.role == "text" else None
 
 
 def _words(node: Node) -> str | None:

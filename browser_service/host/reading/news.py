@@ -8,10 +8,10 @@ from itertools import islice
 from typing import Final
 
 from browser_service.host.reading.changes import ANNOUNCED_ROLES, Change, Face, RefIndex, common_depth, surroundings
-from browser_service.host.reading.news_lines import CHOICES, counts_of, cut_line, on_one_line, words_line
+from browser_service.host.reading.news_lines import counts_of, cut_line, on_one_line, words_line
 from browser_service.host.reading.outline import counted
 from browser_service.host.reading.places import place
-from browser_service.host.reading.tree import CONTROLS, FIELDS, Node, Tree, descendants, first_words, index_of
+from browser_service.host.reading.tree import CHOICES, CONTROLS, FIELDS, Node, Tree, descendants, first_words, index_of
 from shared.cuts import shortened
 
 _CONTAINERS: Final = frozenset(
@@ -180,9 +180,7 @@ class _Comparison:
             words = [n for n in (*itself, *texts) if n.label]
             lines = [words_line("~", node.ref if node else None, words)] if words else []
         else:
-            if node.role in CHOICES:
-                texts = [n for n in texts if "selected" in n.marks] or texts
-            lines = [cut_line("~", [node, *texts])]
+            lines = [cut_line("~", [node, *(() if node.role in CHOICES and node.text else texts)])]
         return [*lines, *([f"~ in this order now: {', '.join(order)}"] if order else [])]
 
     def went(self) -> Iterator[Change]:

@@ -4,10 +4,9 @@ from collections import Counter
 from typing import Final
 
 from browser_service.host.reading.outline import counted
-from browser_service.host.reading.tree import CONTROLS, Node
+from browser_service.host.reading.tree import CHOICES, CONTROLS, Node
 from shared.cuts import shortened
 
-CHOICES: Final = frozenset({"combobox", "listbox"})
 _LINE_CHARACTERS: Final = 160
 _MOST_PHRASES: Final = 12
 _NOTATION: Final = ("[ref=", " | ")
@@ -20,7 +19,7 @@ def on_one_line(sign: str, nodes: list[Node]) -> str:
     if len(inner) > _MOST_PHRASES and head.role in CHOICES:
         inner = [*[node for node in inner if "selected" in node.marks][:1], *inner[:_MOST_PHRASES]]
     phrases = [_phrase(node) for node in inner if node.label and not (node.role == "text" and node.words in names)]
-    phrases = [head.text, *phrases] if head.text else phrases
+    phrases = [head.text, *phrases] if head.text and not (phrases and head.role in CHOICES) else phrases
     line = f"{sign} {head.brief()}{': ' if phrases else ''}{' | '.join(phrases)}"
     unclear = any(mark in node.label for node in inner for mark in _NOTATION)
     return "" if unclear or len(line) > _LINE_CHARACTERS else line

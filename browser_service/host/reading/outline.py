@@ -4,7 +4,7 @@ from collections import Counter
 from itertools import islice
 from typing import Final
 
-from browser_service.host.reading.tree import CONTROLS, FIELDS, Node, Tree, ancestors, descendants
+from browser_service.host.reading.tree import CONTROLS, FIELDS, Node, Tree, ancestors, descendants, is_said_again
 from shared.cuts import cut, shortened
 
 _LANDMARK_ROLES: Final = frozenset(
@@ -39,7 +39,8 @@ def outline(nodes: Tree, budget: int) -> tuple[str, Tree]:
     """Return what a person would see at a glance, in `budget` bytes and the page's order, and its nodes."""
     repeated = _repeated(nodes)
     many = sum(nodes[index].role in FIELDS for index in repeated) > _MOST_REPEATED_FIELDS
-    candidates = [i for i, n in enumerate(nodes) if _is_informative(n) and (i not in repeated or n.role in FIELDS)]
+    informative = {i for i, node in enumerate(nodes) if _is_informative(node) and not is_said_again(nodes, i)}
+    candidates = [i for i in sorted(informative) if i not in repeated or nodes[i].role in FIELDS]
     around = _roles_around(nodes)
     ranks = {i: _LIST_RANK if many and i in repeated else _rank(nodes[i], around[i]) for i in candidates}
     for index in [index for index, rank in ranks.items() if rank == _HEADING_RANK][_FIRST_HEADINGS:]:
@@ -56,9 +57,7 @@ def outline(nodes: Tree, budget: int) -> tuple[str, Tree]:
             room -= size
     if not listed:
         return _first_words(nodes), []
-    rest = Counter(
-        n.role for i, n in enumerate(nodes) if i not in listed and (n.role in CONTROLS or _is_informative(n))
-    )
+    rest = Counter(n.role for i, n in enumerate(nodes) if i not in listed and (n.role in CONTROLS or i in informative))
     lines = [*(_line(nodes, index, twins) for index in sorted(listed)), *([_count(rest)] if rest else [])]
     return "\n".join(lines), [nodes[index] for index in listed]
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import islice
 from typing import Final
 
 from browser_service.host.reading.places import place
@@ -16,6 +16,7 @@ _SIMILARITY: Final = 0.5
 _TEXT_CHARACTERS: Final = 200
 _COMPARED_NAMES: Final = 500
 _NAME_CHARACTERS: Final = 60
+_MOST_AROUND: Final = 100
 
 
 @dataclass(frozen=True)
@@ -78,9 +79,11 @@ def _by_text(nodes: Tree, text: str) -> Iterator[Match]:
         if index in repeating or not _shows(nodes[index], text):
             continue
         _add_with_outer(repeating, nodes, index)
-        addressed = next((i for i in chain((index,), ancestors(nodes, index)) if nodes[i].ref), None)
-        if addressed is not None:
-            yield Match(addressed, nodes[addressed], "" if addressed == index else nodes[index].label)
+        outer = [index, *islice(ancestors(nodes, index), _MOST_AROUND)]
+        addressed = next((i for i in outer if nodes[i].ref), index)  # words straight in the page are in nothing
+        between = [nodes[i] for i in outer[1 : outer.index(addressed)] if nodes[i].name]
+        label = " · ".join([nodes[index].label, *(each.role_and_name for each in between)])
+        yield Match(addressed, nodes[addressed], "" if addressed == index else label)
 
 
 def _shows(node: Node, text: str) -> bool:

@@ -14,6 +14,7 @@ from pydantic import JsonValue
 
 from browser_service.host.reading import identity, tree
 from browser_service.host.reading.changes import ANNOUNCED_ROLES
+from browser_service.host.reading.folding import folded
 from browser_service.host.reading.tree import Node, Tree
 from browser_service.host.reading.tree_text import mark_frames, parsed, too_large, tree_text
 from browser_service.host.reading.unseen import NOTHING_UNSEEN, InvisibleText, Judgement, Unseen, judgement
@@ -239,7 +240,7 @@ async def take(
     if len(masked) * sum(len(node.name) for node in seen) > _MOST_SEARCHED:
         raise too_large(f"{len(masked):,} texts in fields for secrets, and names of more characters than")
     tree.hide_secrets(seen, masked, told)
-    return PageView(state, before, frames, tree.without_root(seen), replace(unseen, count=count))
+    return PageView(state, before, frames, folded(tree.without_root(seen)), replace(unseen, count=count))
 
 
 def _frame(found: Any) -> tuple[float, Typed, Judgement | None]:  # Any: JSON, of a page

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import islice
 from json.encoder import encode_basestring
 from typing import Final
 
@@ -24,6 +25,7 @@ HIDDEN: Final = "••••"
 LEAST_SECRET: Final = 4
 """Shorter secrets are not looked for in names: they would be found everywhere."""
 _BETWEEN: Final = "\0"
+_MOST_AROUND: Final = 20
 
 CONTROLS: Final = frozenset(
     {
@@ -41,6 +43,9 @@ WORDS: Final = frozenset(
 FIELDS: Final = frozenset(
     {"textbox", "searchbox", "checkbox", "radio", "switch", "combobox", "listbox", "slider", "spinbutton"}
 )
+TICKED: Final = frozenset({"checkbox", "radio", "switch"})
+VALUED: Final = FIELDS - TICKED
+CHOICES: Final = frozenset({"combobox", "listbox"})
 
 
 @dataclass(slots=True, eq=False)
@@ -56,6 +61,8 @@ class Node:
     url: str = ""
     parent: int | None = None
     has_children: bool = False
+    is_said_within: bool = False
+    """True if its name, or the value of a field, is only what the elements in it say."""
 
     @property
     def role_and_name(self) -> str:
@@ -82,16 +89,16 @@ class Node:
         """Say if it can be acted on."""
         return self.role in CONTROLS or "cursor=pointer" in self.marks
 
-    def head(self, *, ref: bool = True) -> str:
+    def head(self, *, ref: bool = True, name: bool = True) -> str:
         """Write its line without its text."""
-        return self._written([*self.marks], self.url, ref=ref)
+        return self._written([*self.marks], self.url, ref=ref, name=name)
 
-    def _written(self, marks: list[str], url: str, *, ref: bool) -> str:
+    def _written(self, marks: list[str], url: str, *, ref: bool, name: bool = True) -> str:
         if self.role in CONTROLS and "cursor=pointer" in marks:  # as it is for every link and button
             marks.remove("cursor=pointer")
         marks += [f"ref={self.ref}"] if self.ref and ref else []
         marks += [f"url={shortened(url, _URL_CHARACTERS)}"] if url else []
-        return " ".join([self.role_and_name, *(f"[{mark}]" for mark in marks)])
+        return " ".join([self.role_and_name if name else self.role, *(f"[{mark}]" for mark in marks)])
 
     def brief(self, *, has_twins: bool = False) -> str:
         """Write its line without its text, and without what no next act needs: the ref of mere words, a heading's
@@ -123,7 +130,11 @@ def parse(text: str) -> Tree:
             _add_property(nodes[path[-1]], property_["property"], _unquoted(property_["value"]))
             continue
         if path:
-            nodes[path[-1]].has_children = True
+            outer = nodes[path[-1]]
+            if outer.role in VALUED and not outer.has_children and rest.startswith("text: "):
+                outer.text = rest.removeprefix("text: ")
+                continue
+            outer.has_children = True
         nodes.append(Node(depth, *_fields(rest), parent=path[-1] if path else None))
         path.append(len(nodes) - 1)
     return nodes
@@ -163,6 +174,18 @@ def without_root(nodes: Tree) -> Tree:
         node.depth -= 1
         node.parent = node.parent - 1 if node.parent else None
     return inner
+
+
+def without(nodes: Tree, dropped: set[int]) -> Tree:
+    """Return a tree without some nodes, in which nothing is left. Those that stay are changed."""
+    places: dict[int, int] = {}
+    kept: Tree = []
+    for index, node in enumerate(nodes):
+        if index not in dropped:
+            places[index] = len(kept)
+            node.parent = None if node.parent is None else places[node.parent]
+            kept.append(node)
+    return kept
 
 
 def hide_secrets(nodes: Tree, masked: list[str], told: list[str]) -> None:
@@ -222,11 +245,21 @@ def ancestors(nodes: Tree, index: int) -> Iterator[int]:
 
 def interactive(nodes: Tree) -> Tree:
     """Return only headings and what can be acted on, in the order of the page."""
-    return [replace(node, depth=0, has_children=False) for node in nodes if is_interactive(node)]
+    shown = (node for index, node in enumerate(nodes) if is_interactive(node) and not is_said_again(nodes, index))
+    return [replace(node, depth=0, has_children=False) for node in shown]
 
 
 def is_interactive(node: Node) -> bool:
     return node.ref is not None and (node.is_control or node.role == "heading")
+
+
+def is_said_again(nodes: Tree, index: int) -> bool:
+    """Say if it is a heading, and a control says the same: the link that it is made of, or the card that it is in."""
+    if nodes[index].role != "heading":
+        return False
+    inner = nodes[index + 1] if nodes[index].is_said_within else nodes[index]
+    outer = (nodes[i] for i in islice(ancestors(nodes, index), _MOST_AROUND))
+    return (inner.is_control and inner.name == nodes[index].name) or any(each.is_said_within for each in outer)
 
 
 def index_of(nodes: Tree, ref: str) -> int | None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Any, Final, Literal, TypedDict
 
-from browser_service.host.reading.tree import Node, Tree, descendants
+from browser_service.host.reading.tree import Node, Tree, descendants, without
 
 InvisibleText = Literal["drop", "mark", "keep"]
 UNSEEN_MARK: Final = "⟦not seen on the page: "
@@ -120,11 +120,6 @@ def _without_empty(changed: Tree, nodes: Tree) -> Tree:
             dropped.add(index)
         elif node.parent is not None:
             kept_children[node.parent] += 1
-    places: dict[int, int] = {}
-    kept: Tree = []
-    for index, node in enumerate(changed):
-        if index not in dropped:
-            places[index] = len(kept)
-            parent = None if node.parent is None else places[node.parent]
-            kept.append(replace(node, parent=parent, has_children=kept_children[index] > 0))
-    return kept
+    for node, count in zip(changed, kept_children, strict=True):
+        node.has_children = count > 0
+    return without(changed, dropped)

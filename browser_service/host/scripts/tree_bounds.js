@@ -1,10 +1,12 @@
 // Ends the making of a tree that gets too large: a page of a few kilobytes can give each of a thousand elements the same
 // long name. How much it comes to shows only as Playwright keeps what it finds, in a world of its own that no script of the
 // page reaches. An engine for selectors is what Playwright takes along there; this one finds a document whose last tree it ended.
+import {forgetEditors, showEditors, showWords} from "./tree_words.js";
+
 const MOST_LOOKS = 500_000, MOST_CHARACTERS = 4_500_000;
 // The trees of all frames come in one message, so each has its share.
 const MOST_IN_A_FRAME = 600_000, MOST_IN_FRAMES = 6_000_000, MOST_COUNTED = 1_000;
-const NO_TEXT = /^(script|style)$/i, FEW = 1_000;
+const NO_TEXT = /^(script|style)$/i, FEW = 1_000, MOST_BEGUN = 8;
 let isTooLarge = false;
 
 // What a tree has of an element beside its name and texts. Where that is long it counts only if the element is shown.
@@ -22,11 +24,15 @@ const mostHere = () => parent === self ? MOST_CHARACTERS : Math.min(MOST_IN_A_FR
 
 const bound = () => {
   const {set} = Map.prototype, {add} = Set.prototype;
-  let looks = 0, characters = 0, most = 0;
+  let looks = 0, characters = 0, most = 0, begun = 0, isMaking = false;
   const count = length => {
     if (!looks++) {
       most = mostHere();
-      queueMicrotask(() => { looks = characters = 0; });  // by then the tree is made
+      queueMicrotask(() => {  // by then the tree is made
+        looks = characters = begun = 0;
+        isMaking = false;
+        forgetEditors();
+      });
     }
     characters += length;
     isTooLarge = looks > MOST_LOOKS || characters > most;
@@ -38,10 +44,18 @@ const bound = () => {
     return set.call(this, key, value);
   };
   Set.prototype.add = function (key) {
-    if (key instanceof Element) count(beside(key));
+    if (key instanceof Element) {
+      // A search keeps what it finds in sets, too, and the making of a tree begins with one.
+      if (!isMaking && !this.size && begun++ < MOST_BEGUN && new Error().stack.includes('generateAriaTree')) {
+        isMaking = true;
+        count(showEditors());
+      }
+      count(beside(key));
+    }
     else if (key instanceof Text && !NO_TEXT.test(key.parentNode?.nodeName)) count(key.length);
     return add.call(this, key);
   };
+  showWords(() => isMaking);
 };
 
 export default () => {

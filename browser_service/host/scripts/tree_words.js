@@ -1,0 +1,67 @@
+// Has Playwright put into a tree what it leaves out: the end of a line in the midst of words, what is written in an editor,
+// the groups of a list's options, and the boxes that labels stand for. Playwright asks our elements in a world of its own, so
+// there they answer so. `isMaking` tells whether a tree is made; what only a tree is to see is asked for then.
+const {getAttribute} = Element.prototype, {checkVisibility} = HTMLElement.prototype;
+
+const answer = (of, name, ask) => Object.defineProperty(of, name, {...ask, configurable: true});
+
+// A line end counts as a break where it is taken for inline text.
+const breakLines = () => answer(HTMLBRElement.prototype, 'childNodes', {get: () => [{nodeType: Node.TEXT_NODE}]});
+
+const showGroups = () => {
+  answer(HTMLOptGroupElement.prototype, 'checkVisibility', {value(how) {
+    return checkVisibility.call(this.closest('select') ?? this, how);
+  }});
+  answer(HTMLOptGroupElement.prototype, 'getAttribute', {value(name) {
+    return getAttribute.call(this, name) ?? (name === 'aria-label' ? this.label : null);
+  }});
+};
+
+// A box without a place of its own is pressed by its label.
+const boxOf = label => {
+  const box = label.control, isBox = box?.type === 'radio' || box?.type === 'checkbox';
+  const {width, height} = isBox ? box.getBoundingClientRect() : {};
+  return !isBox || width && height && box.checkVisibility({visibilityProperty: true}) ? null : box;
+};
+const STATES = {'role': box => getAttribute.call(box, 'role') ?? box.type, 'aria-label': box => getAttribute.call(box, 'aria-label'),
+  'aria-checked': box => box.indeterminate ? 'mixed' : String(box.checked), 'aria-disabled': box => box.disabled ? 'true' : null};
+const showBoxes = isMaking => answer(HTMLLabelElement.prototype, 'getAttribute', {value(name) {
+  const own = getAttribute.call(this, name), state = own === null && isMaking() && STATES[name];
+  const box = state && boxOf(this);
+  return box ? state(box) : own;
+}});
+
+// Playwright takes the value of what it knows as a text area, and else only the elements in an editor.
+const EDITORS = '[contenteditable]:not([contenteditable=false])', MOST_EDITORS = 500;
+const isBare = editor => [...editor.childNodes].some(node => node.nodeType === Node.TEXT_NODE ? node.data.trim()
+  : node.localName === 'span' && !node.childElementCount && node.textContent);
+// What is drawn as dots is known by its own characters, so that it is hidden.
+const wordsOf = editor => getComputedStyle(editor).webkitTextSecurity === 'none' ? editor.innerText : editor.textContent;
+const shown = [], isShown = new WeakSet(), isInstance = Function.prototype[Symbol.hasInstance];
+const knowEditors = () => answer(HTMLTextAreaElement, Symbol.hasInstance,
+  {value: e => isShown.has(e) || isInstance.call(HTMLTextAreaElement, e)});
+const showEditor = e => {
+  const role = getAttribute.call(e, 'role'), words = isBare(e) ? wordsOf(e) : '';
+  if (role === null) answer(e, 'getAttribute', {value: name => name === 'role' ? 'textbox' : getAttribute.call(e, name)});
+  else if (role !== 'textbox') return 0;
+  answer(e, 'value', {value: words});
+  isShown.add(e);
+  shown.push(e);
+  return words.length;
+};
+export const showEditors = () => [...document.querySelectorAll(EDITORS)].slice(0, MOST_EDITORS)
+  .filter(e => e.isContentEditable && !e.parentElement?.isContentEditable).reduce((length, e) => length + showEditor(e), 0);
+export const forgetEditors = () => {
+  for (let e; (e = shown.pop());) {
+    isShown.delete(e);
+    delete e.value;
+    delete e.getAttribute;
+  }
+};
+
+export const showWords = isMaking => {
+  breakLines();
+  showGroups();
+  showBoxes(isMaking);
+  knowEditors();
+};
