@@ -23,14 +23,16 @@ class InvalidMessage(Exception):
 
 
 def parse(text: bytes) -> Message:
-    """Return the message in a text. Raises InvalidMessage."""
+    """Return the message in a text. Raises InvalidMessage, with the id that can be found in the text."""
     try:
         message = strict.loads(text)
         strict.check_text(message, text)
+    except strict.HalfCharacter as error:
+        raise InvalidMessage(_INVALID_PARAMS, f"Invalid params: {error}", _request_id(message)) from None
     except strict.TooMuch as error:
         raise InvalidMessage(INVALID_REQUEST, f"Invalid Request: {error}", id_in(text)) from None
     except ValueError as error:
-        raise InvalidMessage(_PARSE_ERROR, f"Parse error: {error}") from None
+        raise InvalidMessage(_PARSE_ERROR, f"Parse error: {error}", id_in(text)) from None
     if not isinstance(message, dict):
         reason = "Invalid Request: a message is one JSON object; there are no batches"
         raise InvalidMessage(INVALID_REQUEST, reason)
@@ -61,6 +63,11 @@ def _check(message: Message) -> None:
         raise InvalidMessage(INVALID_REQUEST, 'Invalid Request: "id" must be a string or an integer')
     if params is not None and not isinstance(params, dict):
         raise InvalidMessage(_INVALID_PARAMS, 'Invalid params: "params" must be an object', request_id)
+
+
+def _request_id(message: object) -> object:
+    """Return the id of a request; None for what has none, or is a response."""
+    return message.get("id") if isinstance(message, dict) and "method" in message else None
 
 
 def _is_request_id(value: object) -> bool:

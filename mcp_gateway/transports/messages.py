@@ -11,6 +11,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from mcp_gateway import jsonrpc
 from mcp_gateway.transports.access import HELD, Refused
 from shared.held import MESSAGES_AT_A_TIME
+from shared.json_lines.lines import BYTE_ORDER_MARK
 
 METHOD: Final = "mcp.method"
 """Has, in the scope of a POST, the method of its message; None for a response."""
@@ -47,7 +48,7 @@ class OneMessage:
                         more = message.get("more_body", False)
             except TimeoutError:
                 raise Refused(408, f"The message was not whole within {BODY_WITHIN_S:.0f} s.") from None
-        return bytes(body)
+        return bytes(body).removeprefix(BYTE_ORDER_MARK)
 
     @contextlib.contextmanager
     def _holding(self, client: str, body: bytearray) -> Iterator[None]:

@@ -14,7 +14,8 @@ from shared.wire import MAX_MESSAGE_BYTES
 CHUNK_BYTES: Final = 65_536
 END_BYTES: Final = 512
 """Bounds what is kept of either end of a message over the limit."""
-_ID: Final = rb'"id"\s*:\s*(-?\d{1,18}|"[^"\\]{0,256}")'
+BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
+_ID: Final = rb'"id"\s*:\s*(-?\d{1,18}|"[^"\\]{0,256}")(?=\s*[,}])'
 _FIRST_ID: Final = re.compile(rb'\s*\{\s*(?:"(?:jsonrpc|type)"\s*:\s*"[\w.]{1,16}"\s*,\s*)?' + _ID)
 _LAST_ID: Final = re.compile(rb",\s*" + _ID + rb"\s*\}\s*\Z")
 
@@ -80,7 +81,7 @@ class Lines:
         *ends, rest = chunk.split(b"\n") if chunk else (b"", b"")
         for end in ends:
             self._extend(end)
-            line, is_complete = bytes(self._line), self._is_complete
+            line, is_complete = bytes(self._line).removeprefix(BYTE_ORDER_MARK), self._is_complete
             self._line, self._is_complete = bytearray(), True
             yield line, is_complete
         self._extend(rest)

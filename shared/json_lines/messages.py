@@ -72,7 +72,8 @@ def parse(line: bytes) -> Call | None:
         message = strict.loads(line)
         strict.check_text(message, line)
     except ValueError as error:
-        raise InvalidMessage(f"Error al parsear JSON: {error}", _sendable_id(message)) from None
+        call_id = message.get("id") if isinstance(message, dict) else id_in(line)
+        raise InvalidMessage(f"Error al parsear JSON: {error}", call_id) from None
     if not isinstance(message, dict):
         raise InvalidMessage("Mensaje no válido: se esperaba un objeto JSON")
     match message:
@@ -112,13 +113,6 @@ def _call(message: dict[str, object]) -> Call:
     if not isinstance(args, dict):
         raise InvalidMessage("Parámetro 'args' no válido: se esperaba object", call_id)
     return Call(call_id, tool, args)
-
-
-def _sendable_id(message: object) -> object:
-    """Return the id of a message that has half a surrogate pair, if that is elsewhere."""
-    call_id = message.get("id") if isinstance(message, dict) else None
-    is_broken = isinstance(call_id, str) and any("\ud800" <= character <= "\udfff" for character in call_id)
-    return None if is_broken else call_id
 
 
 def _short(name: str) -> str:

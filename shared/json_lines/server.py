@@ -125,21 +125,22 @@ class Server:
 
     async def _answer_all(self) -> None:
         async with asyncio.TaskGroup() as tasks:
-            while (heard := await self._heard.get()).said is not None:
-                if isinstance(heard.said, InvalidMessage):
-                    self._reply(messages.error(heard.said.call_id, str(heard.said)), heard.size)
-                    continue
-                subject = self._subject(heard.said)
+            while (said := (heard := await self._heard.get()).said) is not None:
+                subject = None if isinstance(said, InvalidMessage) else self._subject(said)
                 before = self._order.before(subject)
-                self._order.add(subject, tasks.create_task(self._answer(heard.said, heard.size, before)))
+                self._order.add(subject, tasks.create_task(self._answer(said, heard.size, before)))
             while self._order.running:
                 await asyncio.wait(self._order.running, timeout=_LOOKED_AFTER_S)
                 if not self._lines.is_read:
                     self._gone.set()
 
-    async def _answer(self, call: Call, size: int, before: list[asyncio.Task[None]]) -> None:
+    async def _answer(self, call: Call | InvalidMessage, size: int, before: list[asyncio.Task[None]]) -> None:
+        """Answer a call, or a line that is none: without an id, only its place among the replies tells which it was."""
         if before:
             await asyncio.wait(before)
+        if isinstance(call, InvalidMessage):
+            self._reply(messages.error(call.call_id, str(call)), size)
+            return
         try:
             reply = messages.result(call.id, await self._run(call))
         except Refused as refused:

@@ -9,6 +9,7 @@ MOST_VALUES: Final = 20_000
 """Bounds the values of a text: what stands in its lists and objects, at any depth."""
 MOST_DEPTH: Final = 64
 _MOST_FIGURES: Final = 40
+_AROUND: Final = 20
 _NO_BRACKETS: Final = bytes(sorted({*range(256)} - {*b"[]{}"}))
 
 
@@ -16,12 +17,16 @@ class TooMuch(ValueError):
     """Raised for a text that is not parsed, because of how many values it has."""
 
 
+class HalfCharacter(ValueError):
+    """Raised for a text with half of a surrogate pair, such as half an emoji, which UTF-8 cannot carry."""
+
+
 def loads(text: bytes, most_values: int = MOST_VALUES) -> object:
     """Return the value that a text is. Raises ValueError for broken UTF-8, deep nesting, a key that an object has
     twice, and numbers that JSON does not have or nobody can count with; TooMuch for too many values."""
     check_size(text, most_values)
     return json.loads(
-        text.decode(), object_pairs_hook=_object, parse_constant=_refuse, parse_float=finite, parse_int=_whole
+        text.decode("utf-8-sig"), object_pairs_hook=_object, parse_constant=_refuse, parse_float=finite, parse_int=_whole
     )
 
 
@@ -41,9 +46,15 @@ def check_size(text: bytes, most_values: int = MOST_VALUES) -> None:
 
 
 def check_text(value: object, text: bytes) -> None:
-    """Raise ValueError for half a surrogate pair in a value that a text is: it could never be sent on."""
-    if b"\\u" in text:
+    """Raise HalfCharacter for half a surrogate pair in the value of a text, and quote what is around it."""
+    if b"\\u" not in text:
+        return
+    try:
         json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        around = error.object[max(error.start - _AROUND, 0) : error.start + _AROUND]
+        words = f"{json.dumps(error.object[error.start])} is half of a character; send the whole character. It is here"
+        raise HalfCharacter(f"{words}: {json.dumps(around)[1:-1]}") from None
 
 
 def _outside_strings(text: bytes, most_values: int) -> bytes:

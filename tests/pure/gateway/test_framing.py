@@ -63,21 +63,42 @@ def test_a_message_may_come_in_pieces() -> None:
 
 
 @pytest.mark.parametrize(
-    "line",
+    ("line", "request_id"),
     [
-        b"{bad",
-        b"hello",
-        b'{"jsonrpc":"2.0","id":1,"method":"ping"',
-        b'{"jsonrpc":"2.0","id":1,"method":"\xff"}',
-        b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":NaN}}',
-        b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"\\ud800"}}',
-        b"[" * 200_000,
-        b'{"jsonrpc":"2.0","id":1,"method":"ping","method":"tools/list"}',
-        b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":1e999}}',
+        (b"{bad", None),
+        (b"hello", None),
+        (b"[" * 200_000, None),
+        (b'{"jsonrpc":"2.0","id":1,"method":"ping"', 1),
+        (b'{"jsonrpc":"2.0","id":1,"method":"\xff"}', 1),
+        (b'{"method":"ping","params":{"x":"\xed\xa0\xbd"},"id":"a"}', "a"),
+        (b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":NaN}}', 1),
+        (b'{"jsonrpc":"2.0","id":1,"method":"ping","method":"tools/list"}', 1),
+        (b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":1e999}}', 1),
     ],
 )
-def test_what_is_not_json_gets_a_parse_error_without_an_id(line: bytes) -> None:
-    assert refusal(line) == (-32700, None)
+def test_what_is_not_json_gets_a_parse_error_under_its_id_where_one_is_found(line: bytes, request_id: object) -> None:
+    assert refusal(line) == (-32700, request_id)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'{"method":"ping","id":1,"jsonrpc":"2.0","params":{"x":"half \\ud83d"}}',
+        b'{"method":"ping","id":1,"jsonrpc":"2.0","params":{"\\udc00":1}}',
+        b'{"method":"\\ud800","id":1,"jsonrpc":"2.0"}',
+    ],
+)
+def test_half_a_character_is_quoted_under_the_id_of_its_request(line: bytes) -> None:
+    assert refusal(line) == (-32602, 1)
+
+
+def test_half_a_character_as_id_is_sent_back_as_it_came() -> None:
+    (reply,) = hear(b'{"jsonrpc":"2.0","id":"\\ud83d","method":"ping"}\n').replies
+    assert reply["id"] == "\ud83d"
+
+
+def test_a_byte_order_mark_before_a_message_is_passed_over() -> None:
+    assert hear(b"\xef\xbb\xbf" + PING + b"\n").messages == [json.loads(PING)]
 
 
 @pytest.mark.parametrize(

@@ -67,14 +67,14 @@ async def client(tools: Tools) -> AsyncIterator[Speaker]:
     ("line", "call_id", "error"),
     [
         (b"{", None, "Error al parsear JSON: Expecting property name"),
-        (b'{"type":"call","id":1,"tool":"\xff"}', None, "Error al parsear JSON: 'utf-8' codec can't decode"),
-        (b'{"type":"call","id":1,"tool":"say","args":{"text":"\\ud83d"}}', 1, "Error al parsear JSON: 'utf-8' codec"),
-        (b'{"type":"call","id":"\\ud83d","tool":"say"}', None, "Error al parsear JSON: 'utf-8' codec can't encode"),
-        (b'{"type":"call","id":1,"tool":"say","args":{"text":NaN}}', None, "Error al parsear JSON: NaN is not JSON"),
+        (b'{"type":"call","id":1,"tool":"\xff"}', 1, "Error al parsear JSON: 'utf-8' codec can't decode"),
+        (b'{"type":"call","id":1,"tool":"say","args":{"text":"\\ud83d"}}', 1, 'Error al parsear JSON: "\\ud83d" is'),
+        (b'{"type":"call","id":"\\ud83d","tool":"say"}', "\ud83d", 'Error al parsear JSON: "\\ud83d" is'),
+        (b'{"type":"call","id":1,"tool":"say","args":{"text":NaN}}', 1, "Error al parsear JSON: NaN is not JSON"),
         (b'{"type":"call","id":1e999,"tool":"say"}', None, "Error al parsear JSON: 1e999 is too large"),
         (
             b'{"type":"call","id":1,"tool":"say","tool":"shout"}',
-            None,
+            1,
             "Error al parsear JSON: an object has the key 'tool' twice",
         ),
         (b"[" * 900, None, "Error al parsear JSON: "),
@@ -142,12 +142,17 @@ async def test_calls_on_one_thing_keep_their_order_and_others_pass_them(client: 
     assert (await client.reply())["id"] == "b1"
     assert tools.began == ["a1", "b1"]
     await client.write(call("all", "say"), call("b2", "say", on="b"), call("c1", "say", on="c"))
-    await client.write("[]")
-    assert (await client.reply())["id"] is None
-    assert tools.began == ["a1", "b1"], "one on nothing waits for all, and all that come later wait for it"
     tools.go_on.set()
     assert [(await client.reply())["id"] for _ in range(3)] == ["a1", "a2", "all"]
     assert {(await client.reply())["id"], (await client.reply())["id"]} == {"b2", "c1"}
+    assert tools.began[:4] == ["a1", "b1", "a2", "all"], "one on nothing waits for all, and all later ones wait for it"
+
+
+async def test_an_error_without_an_id_keeps_its_place_among_the_replies(client: Speaker, tools: Tools) -> None:
+    await client.write('{"type":"call","id":1,"tool":"wait"}', "{", '{"type":"call","id":2,"tool":"say"}')
+    await become(lambda: tools.began)
+    tools.go_on.set()
+    assert [(await client.reply())["id"] for _ in range(3)] == [1, None, 2]
 
 
 async def test_a_client_that_sends_without_end_and_reads_nothing_is_not_read_any_more(tools: Tools) -> None:

@@ -42,7 +42,7 @@ def test_a_file_of_any_content_is_read_or_refused_in_words(cookies: object, orig
         ('{"cookies":' + "[" * 100_000, "deeper than 64"),
         ('{"cookies": [], "cookies": [1]}', "twice"),
         ('{"cookies": [{"expires": NaN}]}', "NaN is not JSON"),
-        ('{"cookies": [{"name": "\\ud800", "value": "b", "domain": "x.test"}]}', "surrogates not allowed"),
+        ('{"cookies": [{"name": "\\ud800", "value": "b", "domain": "x.test"}]}', "half of a character"),
         ('{"cookies": [' + "{}," * 200_000 + "{}]}", "more than 200,000 values"),
         ("no cookies at all", "no line of it is a cookie"),
     ],
