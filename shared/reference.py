@@ -186,8 +186,9 @@ paragraph of what is said here; each tool takes all the others too, and `{of_one
 
 
 def tokens(tool: toolsets.Tool) -> int:
-    """Estimate how many of a model's tokens a tool takes in the list."""
-    return round(len(json.dumps(tool.message(), ensure_ascii=False, separators=(",", ":")).encode()) / 4)
+    """Estimate how many of a model's tokens a tool takes in the list. Title and annotations are for the host."""
+    told = {"name": tool.name, "description": tool.description, "inputSchema": tool.schema}
+    return round(len(json.dumps(told, ensure_ascii=False, separators=(",", ":")).encode()) / 4)
 
 
 def _errors() -> str:

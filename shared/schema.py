@@ -2,7 +2,7 @@
 
 import re
 from functools import cache
-from typing import cast
+from typing import Final, cast
 
 from pydantic import AliasChoices, JsonValue
 
@@ -19,6 +19,10 @@ _HIDDEN = frozenset(
 )
 """Names what tool lists leave out of an argument: descriptions say better how a text looks or what an object has, and
 nobody meets a limit by chance. Nothing forbids extra properties, because clients refuse what a schema forbids."""
+
+
+_RARER: Final = "Rarer options; help lists them."
+_PAGE: Final = "Page to act on; a new name opens it."
 
 
 def kebab(name: str) -> str:
@@ -95,7 +99,7 @@ def full_schema(action: type[Action]) -> Schema:
 
 def listed_schema(action: type[Action]) -> Schema:
     """Return what a tool list shows: the required and the everyday arguments, each as short as it can be understood,
-    and what addresses the call, which the instructions explain once."""
+    and what addresses the call. `goto` describes `params` and `pageId` for all."""
     schema, twins = full_schema(action), second_names(action)
     properties, required = properties_of(schema), required_of(schema)
     address = _address(action)
@@ -103,10 +107,11 @@ def listed_schema(action: type[Action]) -> Schema:
     everyday = own if action.everyday is None else action.everyday
     shown = [name for name in own if name in {*required, *everyday}]
     listed: dict[str, JsonValue] = {name: _brief(properties[name]) for name in shown}
+    describing = action.name() == "goto"
     for bag in {*action.option_bags} & {*everyday}:
-        listed[bag] = {"type": "object"}
+        listed[bag] = {"type": "object", **({"description": _RARER} if describing else {})}
     if address:
-        listed[address] = {"type": "string"}
+        listed[address] = {"type": "string", **({"description": _PAGE} if describing else {})}
     named_once = [name for name in required if name not in twins]
     shape: Schema = {"type": "object", "properties": listed}
     return {**shape, "required": [*named_once]} if named_once else shape
@@ -121,13 +126,10 @@ def _address(action: type[Action]) -> str:
 
 
 def _brief(node: Schema) -> Schema:
-    """Return an argument as a list shows it. Choices need no words, a default that is nothing goes without saying, and
-    so does a type that is nearly any."""
+    """Return an argument as a list shows it: without a default that is nothing, or a type that is nearly any."""
     brief = {key: value for key, value in node.items() if key not in _HIDDEN}
     if not brief.get("default"):
         brief.pop("default", None)
-    if "enum" in brief:
-        brief.pop("description", None)
     if isinstance(items := brief.get("items"), dict):
         brief["items"] = _item(items)
     options = [_member(option) for option in cast("list[Schema]", brief.pop("anyOf", []))]  # a schema has schemas

@@ -12,12 +12,15 @@ from shared.schema import Schema, listed_schema
 
 CORE: Final = (
     "goto",
+    "go_back",
     "click",
+    "hover",
     "fill",
     "fill_form",
     "type",
     "press",
     "select_option",
+    "upload_file",
     "find",
     "snapshot",
     "content",
@@ -25,6 +28,8 @@ CORE: Final = (
     "wait_for_selector",
     "evaluate_script",
     "fetch",
+    "get_console_messages",
+    "get_network_log",
     "list_pages",
     "open_page",
     "close_page",
@@ -52,7 +57,9 @@ class Tool(NamedTuple):
 
     def message(self) -> dict[str, object]:
         """Return the tool as the protocol spells it."""
-        told: dict[str, object] = {"name": self.name, "description": self.description, "inputSchema": self.schema}
+        title = self.name.replace("_", " ").capitalize()
+        told: dict[str, object] = {"name": self.name, "title": title, "description": self.description}
+        told["inputSchema"] = self.schema
         return told | ({"annotations": self.annotations} if self.annotations else {})
 
 

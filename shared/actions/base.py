@@ -295,6 +295,6 @@ class ElementAction(PageAction):
     acts_on_element = True
     text_key = "observed"
 
-    selector: Selector = Field(description="Ref (e12), CSS, text=... or role=...")
+    selector: Selector = Field(description="Ref (e12), CSS or role=...")
     frame: Selector | None = Field(default=None, description="Selector of its iframe; refs need none.")
     strict: bool = Field(default=True, description="false takes the first of several.")

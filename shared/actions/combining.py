@@ -27,7 +27,7 @@ class Batch(PageAction):
             strict=True,
             min_length=1,
             max_length=MOST_PARTS,
-            description='Each {"action": "click", "selector": "#buy"}.',
+            description='Each {"action": "click", "selector": "#buy"}: any tool but batch and request_human.',
         ),
     ]
     timeout: int = Field(default=60_000, ge=1, le=120_000, description="Milliseconds for all steps together.")

@@ -12,7 +12,7 @@ _DEEPEST = 8
 _MOST_FIELDS = 200
 _JSON_SCHEMA = ("object", "array")
 
-Wanted = Annotated[Selector, Field(description="Ref (e12), CSS, text=... or role=...")]
+Wanted = Annotated[Selector, Field(description="Ref (e12), CSS or role=...")]
 Within = Annotated[Selector | None, Field(description="Only within the first element that matches.")]
 Frame = Annotated[Selector | None, Field(description="Selector of its iframe.")]
 Format = Annotated[

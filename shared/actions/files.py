@@ -44,12 +44,12 @@ Files = Annotated[list[GivenFile], Field(max_length=_MOST)]
 class UploadFile(ElementAction):
     """Choose files in a file input, or in the chooser that a click on the element opens.
 
-    The reply has what the input holds then."""
+    Base64 goes in "data", and [] chooses none. The reply has what the input holds then."""
 
     everyday = ()
     idempotent = True
 
-    files: Files = Field(description='Each {"path"}, {"name", "text"} or base64 in {"name", "data"}; [] for none.')
+    files: Files = Field(description='Each {"path"}, {"artifactId"} or {"name", "text"}.')
     no_wait_after: NoWaitAfter = False
 
     @property

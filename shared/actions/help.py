@@ -13,10 +13,11 @@ from shared.wire import MAX_MESSAGE_BYTES
 
 
 class Help(Action):
-    """Describe a tool in full, with an example. Without arguments: list all tools.
+    """Describe a tool in full, with an example. Without a name: list all tools.
 
     They are listed by category."""
 
+    everyday = ("name",)
     lane = Lane.BESIDE
     unmetered = True
     adds_toolset = True

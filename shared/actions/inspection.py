@@ -19,7 +19,7 @@ class FindElements(PageAction):
 
     everyday = ("attributes",)
     untrusted = True
-    selector: Selector = Field(description="Ref (e12), CSS, text=... or role=...")
+    selector: Selector = Field(description="Ref (e12), CSS or role=...")
     limit: int = Field(default=20, ge=1, le=100, description="Elements to tell of at most.")
     attributes: bool = Field(default=False, description="With their attributes.")
     frame: Selector | None = Field(default=None, description="Selector of its iframe.")
@@ -31,7 +31,7 @@ class GetConsoleMessages(PageAction):
 
     Of the page's document, what was said on the console and thrown without being caught: the last 200 of each."""
 
-    everyday = ("types", "text", "since")
+    everyday = ()
     lane = Lane.BESIDE
     needs_open_page = False
     untrusted = True

@@ -12,10 +12,10 @@ from shared.next_calls import next_call
 
 
 class Goto(NavigationAction):
-    """Go to a URL; the reply outlines the page. A new pageId opens a page of that name, none another page each time.
+    """Go to a URL; the reply outlines the page. Without pageId each call opens a new page.
 
-    A page that has not loaded after 8 s counts as loaded once it can be used. New pages are in the shared login. A site
-    that answers 429 is left alone: RATE_LIMITED says until when."""
+    A new pageId opens a page of that name, in the shared login. A page that has not loaded after 8 s counts as loaded
+    once it can be used. A site that answers 429 is left alone: RATE_LIMITED says until when."""
 
     everyday = ("params",)
     unaddressed = Unaddressed.NEW_PAGE

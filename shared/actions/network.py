@@ -182,10 +182,11 @@ class LogDetails(Part):
 
 
 class GetNetworkLog(LogDetails, PageAction):
-    """List the page's last 500 requests, oldest first. Headers and bodies are told to the client alone that held the
-    page when they were sent."""
+    """List the page's last 500 requests, oldest first.
 
-    everyday = ("pattern", "status", "includeBodies")
+    Only the client that held the page when a request was sent gets its headers and body."""
+
+    everyday = ("pattern", "status")
     lane = Lane.BESIDE
     needs_open_page = False
     text_key = "log"

@@ -11,9 +11,10 @@ from shared.next_calls import next_call
 
 
 class ClaimPage(OwnershipAction):
-    """Become a page's owner: wait in line for it, or take it at once with a reason, which its owner is told.
+    """Become a page's owner: wait in line for it, or take it at once with a reason.
 
-    With both you take it after waitSeconds. A private page is its owner's until that one gives it up."""
+    Its owner is told the reason. With both you take it after waitSeconds. A private page stays its owner's until they
+    give it up."""
 
     effect = Effect.ACTS
     undone_by = next_call("release_page")

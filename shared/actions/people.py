@@ -16,18 +16,18 @@ Choice = Annotated[str, StringConstraints(min_length=1, max_length=100), OneLine
 
 
 class RequestHuman(OwnershipAction):
-    """Have a person sign in, type a code or decide.
+    """Have a person sign in, type a code or decide. Waits 45 s; gives the answer, or a requestId to wait on.
 
-    You wait for it, or read on later with the requestId; the page is theirs meanwhile. Of several agents that meet the
-    same login one asks, and the others join it by this same call."""
+    The page is theirs meanwhile. If several agents meet the same login, the first call asks, and the same call from the
+    others joins it."""
 
     everyday = ("kind", "message", "choices")
     effect = Effect.ACTS
     outlives_client = True
     waits_for_person = True
 
-    kind: RequestKind = Field(default="other", description="What for.")
-    message: Message = Field(default="", description="What to do, and why.")
+    kind: RequestKind = Field(default="other", description="Asked for.")
+    message: Message = Field(default="", description="What to do.")
     origin: str | None = Field(
         default=None,
         pattern=r"^https?://[A-Za-z0-9.:\[\]-]{1,253}$",

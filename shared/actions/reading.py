@@ -89,11 +89,11 @@ class FindQuery(Part):
 
 
 class Find(PageAction):
-    """Find elements by text, role and name, or selector: at most 12, with refs. `queries`: several texts.
+    """Find at most 12 elements, with refs.
 
-    Each with its state, and its row's or section's heading. One of `queries` is a text, or {text, role, name}."""
+    Each with its state, and its row's or section's heading. Each of `queries` is a text, or {text, role, name}."""
 
-    everyday = ("text", "role", "name", "selector")
+    everyday = ("text", "role", "name", "selector", "queries")
     text_key = "found"
     untrusted = True
 
@@ -106,7 +106,7 @@ class Find(PageAction):
         default=None,
         min_length=1,
         max_length=MOST_QUERIES,
-        description="Several: each a text, or {text, role, name}.",
+        description="Several at once: texts.",
     )
 
     @model_validator(mode="after")

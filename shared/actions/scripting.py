@@ -24,7 +24,7 @@ class EvaluateScript(PageAction):
 
     An expression, or a function. With `selector`, the function gets the element as its first argument."""
 
-    everyday = ("selector",)
+    everyday = ()
     effect = Effect.ACTS
     runs_script = True
     runs_given_script = True
@@ -128,7 +128,7 @@ class Fetch(PageAction):
     It has the page's origin. An HTTP error status is an error that carries status, headers and the body's start. After
     a 429 the site is left alone for as long as it asks (RATE_LIMITED)."""
 
-    everyday = ("responseType", "method", "headers", "body", "fetchOptions")
+    everyday = ("method", "headers", "body")
     effect = Effect.ACTS
     runs_script = True
     from_page = True
@@ -144,7 +144,7 @@ class Fetch(PageAction):
     response_type: Literal["text", "json", "binary"] = Field(default="text", description="binary is kept as a file.")
     method: str | None = Field(default=None, pattern=r"^[A-Za-z]+$", description="GET without it.")
     headers: dict[str, str | SecretHeader] | None = Field(
-        default=None, max_length=200, description='A value may be {"secret": NAME, "prefix": "Bearer "}.'
+        default=None, max_length=200, description='A value: text, or {"secret": NAME, "prefix": "Bearer "}.'
     )
     body: LongText | Fields | Items | None = Field(default=None, description="Text, or what to send as JSON.")
     mode: Literal["cors", "no-cors", "same-origin", "navigate"] | None = Field(default=None, description="CORS mode.")

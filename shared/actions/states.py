@@ -30,7 +30,7 @@ class GetElement(PageAction):
     everyday = ()
     untrusted = True
 
-    selector: Selector = Field(description="Ref (e12), CSS, text=... or role=...")
+    selector: Selector = Field(description="Ref (e12), CSS or role=...")
     max_age: MaxAge = 0
 
 

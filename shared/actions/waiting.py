@@ -17,7 +17,7 @@ class WaitForSelector(WaitingAction):
     everyday = ("state",)
     text_key = "observed"
 
-    selector: Selector = Field(description="Ref (e12), CSS, text=... or role=...")
+    selector: Selector = Field(description="Ref (e12), CSS or role=...")
     state: Literal["attached", "detached", "visible", "hidden"] = Field(
         default="visible", description="What to wait for."
     )

@@ -26,7 +26,11 @@ def loads(text: bytes, most_values: int = MOST_VALUES) -> object:
     twice, and numbers that JSON does not have or nobody can count with; TooMuch for too many values."""
     check_size(text, most_values)
     return json.loads(
-        text.decode("utf-8-sig"), object_pairs_hook=_object, parse_constant=_refuse, parse_float=finite, parse_int=_whole
+        text.decode("utf-8-sig"),
+        object_pairs_hook=_object,
+        parse_constant=_refuse,
+        parse_float=finite,
+        parse_int=_whole,
     )
 
 

@@ -12,9 +12,9 @@ from shared.reference import tokens
 from shared.schema import Schema, full_schema, listed_schema, properties_of
 from shared.toolsets import CORE, category, tools
 
-MOST_TOKENS_OF_CORE = 2_500
+MOST_TOKENS_OF_CORE = 2_600
 """Bounds what each chat pays before its first call: the list, `call_tool`, `help` and the instructions."""
-AT_MOST_A_TOOL = 110
+AT_MOST_A_TOOL = 120
 MOST_ARGUMENTS = 5
 
 
@@ -46,8 +46,8 @@ def test_several_toolsets_list_each_tool_once_in_the_order_of_the_catalogue() ->
 
 
 def test_what_is_not_listed_can_be_called() -> None:
-    assert "hover" not in listed("core")
-    assert parse({"action": "hover", "selector": "#a"}).name() == "hover"
+    assert "mouse" not in listed("core")
+    assert parse({"action": "mouse", "do": "up"}).name() == "mouse"
 
 
 def test_the_list_of_core_and_the_instructions_cost_little() -> None:
