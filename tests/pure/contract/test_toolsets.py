@@ -47,7 +47,7 @@ def test_several_toolsets_list_each_tool_once_in_the_order_of_the_catalogue() ->
 
 def test_what_is_not_listed_can_be_called() -> None:
     assert "mouse" not in listed("core")
-    assert parse({"action": "mouse", "do": "up"}).name() == "mouse"
+    assert parse({"action": "mouse", "do": "up", "x": 1, "y": 1}).name() == "mouse"
 
 
 def test_the_list_of_core_and_the_instructions_cost_little() -> None:
