@@ -64,14 +64,20 @@ class ServiceClient:
         return client
 
     async def call(self, call_id: str, body: Json, form: ReplyForm | None = None, attempt: int = 1) -> Reply:
-        """Return the reply to a call: in a form, or without one the whole envelope. Raises ServiceUnavailable if there
-        is none.
+        """Return the reply to a call: in a form, or without one the whole envelope. Raises ServiceUnavailable, which
+        names the tool, if there is none.
 
         A call that cannot be sent starts the service, once. One whose connection breaks, here or behind a proxy, is
         sent again under its id, for `retry_for_s` from the break; so is one that a service which is ending has refused.
         `attempt` is 2 for one that another process may have sent.
         """
-        delivery = Delivery(self.autostart.enabled, attempt)
+        try:
+            return await self._deliver(call_id, body, form, Delivery(self.autostart.enabled, attempt))
+        except ServiceUnavailable as error:
+            error.details["tool"] = body["action"]
+            raise
+
+    async def _deliver(self, call_id: str, body: Json, form: ReplyForm | None, delivery: Delivery) -> Reply:
         while True:
             try:
                 reply = await self._post(call_id, body, form, delivery.attempt)

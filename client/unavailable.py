@@ -44,13 +44,13 @@ def no_answer(url: str, action: str, call_id: str) -> ServiceUnavailable:
     """Make the error of a call that the service has received and does not answer."""
     message = f"The browser service has not answered {action} for a minute."
     hint = f"It may still be at it: {next_call('get_call', call_id=call_id)}."
-    return _unavailable(url, "no answer", message, hint, tool=action, call_id=call_id)
+    return _unavailable(url, "no answer", message, hint, call_id=call_id)
 
 
 def broken_off(url: str, action: str, call_id: str) -> ServiceUnavailable:
     """Make the error of a call whose connection broke for good, so that its outcome is unknown."""
     message = f"The connection to the browser service broke during {action}, and it has not come back."
-    return _unavailable(url, "broken off", message, _LOOK_FIRST, tool=action, call_id=call_id)
+    return _unavailable(url, "broken off", message, _LOOK_FIRST, call_id=call_id)
 
 
 def is_not_passed_on(error: ServiceUnavailable) -> bool:

@@ -67,16 +67,20 @@ def category(action: type[Action]) -> str:
     return action.__module__.rpartition(".")[2]
 
 
-NAMES: Final = ("core", *dict.fromkeys(map(category, ACTIONS.values())), "all")
+_CATEGORIES: Final = tuple(dict.fromkeys(map(category, ACTIONS.values())))
+_ALSO: Final = {"session": {"sessions"}, "utility": {"waiting", "scripting", "sessions"}}
+"""What other servers call these categories."""
+NAMES: Final = ("core", *_CATEGORIES, *_ALSO, "all")
 """Names all toolsets: `core`, each category, and `all`."""
 
 
 def actions_in(toolsets: Collection[str]) -> dict[str, type[Action]]:
     """Return the actions of some toolsets, in the order of the catalogue."""
+    categories = frozenset(toolsets).union(*(_ALSO[name] for name in _ALSO.keys() & {*toolsets}))
 
     def is_listed(name: str, action: type[Action]) -> bool:
         in_all = "all" in toolsets and category(action) not in {APART, _FOR_PEOPLE}
-        return in_all or category(action) in toolsets or ("core" in toolsets and name in CORE)
+        return in_all or category(action) in categories or ("core" in toolsets and name in CORE)
 
     return {name: action for name, action in ACTIONS.items() if is_listed(name, action)}
 

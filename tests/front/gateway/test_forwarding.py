@@ -208,7 +208,9 @@ async def test_a_service_that_is_not_there_is_said_at_once_with_what_starts_it_a
         "Start it: browse-together up --detach --port 9"
     )
     assert result.structured_content is not None
-    context = result.structured_content["error"]["details"]["context"]
+    details = result.structured_content["error"]["details"]
+    assert details["tool"] == "list_pages"
+    context = details["context"]
     assert (context["service"], context["reason"]) == ("http://127.0.0.1:9", "not running")
     assert context["lastError"]
 
