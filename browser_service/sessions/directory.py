@@ -107,6 +107,12 @@ class Directory:
         stem = like.split("~", maxsplit=1)[0][:_STEM_CHARACTERS]
         return self.other_name(stem) if self.is_taken(stem) else stem
 
+    def new_name(self, session_id: str, like: str = "main") -> str:
+        """Return a free name for a page of a session that no closed page of another one had."""
+        name = self.free_name(like)
+        closed = self.closed.get(name)
+        return name if closed is None or closed.session_id == session_id else self.other_name(like)
+
     def other_name(self, stem: str) -> str:
         """Return a free name that begins with `stem` and a hyphen."""
         while self.is_taken(name := f"{stem}-" + "".join(secrets.choice(_ALPHABET) for _ in range(4))):

@@ -87,7 +87,7 @@ class Addressing:
         if main_page is not None:
             return _of(main_page)
         if action.unaddressed is Unaddressed.NEW_PAGE:
-            return self._new(action, client)
+            return self._new(action)
         if action.needs_no_page:
             return Address(None, session_id or DEFAULT_SESSION)
         is_launched = action.unaddressed is Unaddressed.OWN_PAGE
@@ -130,16 +130,12 @@ class Addressing:
             )
         return page_id
 
-    def _new(self, action: Action, client: Identity) -> Address:
+    def _new(self, action: Action) -> Address:
         """Return the address of a new page; a new main page has its session's name."""
         session_id = action.requested_session or DEFAULT_SESSION
         if action.opens_main_page and session_id != DEFAULT_SESSION:
             return Address(session_id, session_id, is_new=True)
-        page_id = self._directory.free_name()
-        closed = self._directory.closed.known_to(page_id, client.client_id, client.label)
-        if closed is not None and closed.session_id != session_id:  # it may still be taken for the one of there
-            page_id = self._directory.other_name(page_id)
-        return Address(page_id, session_id, is_new=True)
+        return Address(self._directory.new_name(session_id), session_id, is_new=True)
 
     def _launched(self, action: Action, client: Identity) -> Address:
         page = self._directory.launched(client.client_id)

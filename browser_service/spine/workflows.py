@@ -15,6 +15,7 @@ from shared.errors import BrowseError, Forbidden, JournalFailed, NoBrowser, fiel
 from shared.model import Json
 from shared.next_calls import next_call
 from shared.pages import PageState
+from shared.wire import DEFAULT_SESSION
 
 
 @dataclass(eq=False)
@@ -101,7 +102,8 @@ class LaunchedBrowser:
         for."""
         if self._page() is not None:
             await self.quit()
-        with self.directory.reserve(self.directory.free_name(LAUNCHED), self.client_id) as page_id:
+        name = self.directory.new_name(DEFAULT_SESSION, LAUNCHED)
+        with self.directory.reserve(name, self.client_id) as page_id:
             await self._open(page_id, browser, own_session=browser != self.shared)
         return {"pageId": page_id, "text": f"Browser launched successfully ({browser})"}
 

@@ -5,7 +5,7 @@ from typing import Final, NamedTuple, cast
 
 from pydantic import JsonValue
 
-from browser_service.spine.rendering.files import File, FileLine, Line, attachments, files_of, lines_of, text_block
+from browser_service.spine.rendering.files import File, Line, attachments, files_of, lines_of, text_block
 from browser_service.spine.rendering.reach import add_toolsets, spell_calls
 from browser_service.spine.rendering.result import (
     OF_PAGE,
@@ -163,10 +163,8 @@ def _bare(reading: _Reading, advice: str) -> list[Json]:
     file = File.model_validate(artifact) if artifact else None
     blocks = [*attachments(file, form)][:1] if file else []
     lines: list[Line] = [*result_lines(reading.action, reading.result, "", reading.spell)]
-    if file and file.preview:
-        lines.append(file.preview.said)
-    if file and not blocks:
-        lines.append(FileLine("", file))
+    if file and (file.preview or not blocks):
+        lines += lines_of(file, reading.spell, is_named=False)
     return [*blocks, text_block([*lines, *reading.notices()], form)]
 
 

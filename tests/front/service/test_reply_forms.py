@@ -19,8 +19,8 @@ async def asked(agent: Agent, form: ReplyForm, action: str, **arguments: AnyJson
 
 
 async def test_a_model_gets_content_blocks_in_place_of_the_result(agent: Agent) -> None:
-    whole = (await agent.reply("help", name="hover")).json()
-    body = await asked(agent, ForModel(), "help", name="hover")
+    whole = (await agent.reply("help", name="focus")).json()
+    body = await asked(agent, ForModel(), "help", name="focus")
     assert body == {"success": True, "rendered": {"content": [{"type": "text", "text": whole["result"]["help"]}]}}
 
 
@@ -38,9 +38,9 @@ async def test_who_wants_the_envelope_too_gets_it_as_structured_content(agent: A
 
 
 async def test_a_call_is_named_as_the_list_of_its_reader_allows(agent: Agent) -> None:
-    for read, example in (("core", 'call_tool {"name": "hover", "arguments": {'), ("interaction", "hover {")):
+    for read, example in (("core", 'call_tool {"name": "focus", "arguments": {'), ("editing", "focus {")):
         form = ForModel(toolsets=frozenset({"all"}), read=frozenset({read}))
-        text = (await asked(agent, form, "help", name="hover"))["rendered"]["content"][0]["text"]
+        text = (await asked(agent, form, "help", name="focus"))["rendered"]["content"][0]["text"]
         assert f"\nExample: {example}" in text
 
 

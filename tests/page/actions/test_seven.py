@@ -209,6 +209,10 @@ async def test_a_browser_of_another_size_is_a_session_of_its_own_that_quit_close
         assert mine["pageId"] not in [session["sessionId"] for session in sessions]
         error = await agent.error("browser_find", selector="h1")
         assert error["message"] == NO_BROWSER
+        assert (await said(agent, "browser_launch")).startswith("Browser launched successfully")
+        (mine,) = (await agent.call("list_pages"))["yours"]
+        assert mine["sessionId"] == "default", "a plain launch is in the shared login, whatever was launched before"
+        await agent.call("browser_quit")
 
 
 async def test_what_cannot_be_launched_is_said_and_leaves_nothing_behind(

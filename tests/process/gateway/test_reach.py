@@ -60,7 +60,7 @@ async def test_a_tool_that_is_not_listed_is_called_through_one_that_is(service: 
     async with chat(service, "Claude") as client:
         names = {tool.name for tool in (await client.list_tools()).tools}
         assert "call_tool" in names
-        assert not names & {"hover", "get_page_title", "undo", "get_activity"}
+        assert not names & {"focus", "get_page_title", "undo", "get_activity"}
         url = site.page("/shop", HOVERED)
         await client.call_tool("goto", {"url": url, "pageId": "shop"})
         hovered = await through(client, "hover", {"selector": "#b", "params": {"timeout": 2000}})

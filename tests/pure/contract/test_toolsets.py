@@ -23,7 +23,8 @@ def listed(*toolsets: str) -> list[str]:
 
 
 def test_the_toolsets_are_core_each_category_and_all() -> None:
-    assert ("core", *CATEGORIES, "all") == toolsets.NAMES
+    assert ("core", *CATEGORIES, "session", "utility", "all") == toolsets.NAMES
+    assert {*listed("sessions")} == {*listed("session")} < {*listed("utility")}
     for name in CATEGORIES:
         assert listed(name) == [action.name() for action in ACTIONS.values() if category(action) == name]
 

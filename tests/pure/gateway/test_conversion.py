@@ -196,6 +196,24 @@ def test_a_large_picture_is_shown_reduced_and_said_to_be_with_the_link_to_the_wh
     assert structured == done({"artifact": PICTURE, "width": 1280, "height": 2560})
 
 
+def test_the_small_tool_for_pictures_names_the_file_that_its_text_speaks_of() -> None:
+    preview: Json = {"mimeType": "image/jpeg", "width": 640, "height": 1280, "data": "aGk=", "cursor": "shot-1:0"}
+    preview["said"] = "Shown reduced to 640 x 1280 as JPEG; the whole is in the file."
+    taken: Json = {"artifact": {**PICTURE, "preview": preview}, "text": "Screenshot captured (1280x2560)"}
+    _, text, *_ = made(done(taken), "browser_screenshot")
+    assert isinstance(text, TextContent)
+    assert text.text.split("\n") == [
+        "Screenshot captured (1280x2560)",
+        "shot-1: image/png, 70 bytes, browse://files/shot-1",
+        f'{preview["said"]} … more: screenshot {{"cursor": "shot-1:0"}}',
+    ]
+
+
+def test_a_count_that_the_text_has_is_not_told_twice() -> None:
+    text = "Found 0 element(s) matching: .none\nVisible: false, Enabled: false"
+    assert lines(done({"count": 0, "text": text}), "browser_find") == text.split("\n")
+
+
 @pytest.mark.parametrize("artifact", [PICTURE, {**PICTURE, "mimeType": "application/pdf", "data": "aGk="}])
 def test_other_bytes_are_given_as_a_link(artifact: Json) -> None:
     assert made(done({"artifact": artifact}))[1] == ResourceLink(
