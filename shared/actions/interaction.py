@@ -2,16 +2,21 @@
 
 from typing import Annotated, Literal, Self
 
-from pydantic import AliasChoices, Field, model_validator
+from pydantic import AfterValidator, AliasChoices, BeforeValidator, Field, model_validator
 
 from shared.actions.arguments import LONG_TEXT, Position, SecretRef, Selector, Several
 from shared.actions.base import ElementAction, PageAction
 from shared.actions.traits import Alias, Effect
+from shared.key_names import browser_key
 from shared.named_secrets import MOST_CHARACTERS
 from shared.next_calls import next_call
 
 LongText = Annotated[str, Field(max_length=LONG_TEXT)]
-Modifier = Literal["Alt", "Control", "ControlOrMeta", "Meta", "Shift"]
+Modifier = Annotated[
+    Literal["Alt", "Control", "ControlOrMeta", "Meta", "Shift"],
+    BeforeValidator(lambda key: browser_key(key) if isinstance(key, str) else key),
+]
+Key = Annotated[str, Field(min_length=1, max_length=64), AfterValidator(browser_key)]
 
 Force = Annotated[bool, Field(description="Skip the checks that the element can be acted on.")]
 NoWaitAfter = Annotated[bool, Field(description="Do not wait for a navigation that the act starts.")]
@@ -108,7 +113,7 @@ class Press(PageAction):
     acts_on_element = True
     text_key = "observed"
 
-    key: str = Field(min_length=1, max_length=64, description="Such as Enter or Control+a.")
+    key: Key = Field(description="Such as Enter or Control+a.")
     selector: Selector | None = Field(default=None, description="Focused first.")
     frame: Selector | None = Field(default=None, description="Selector of its iframe.")
     strict: bool = Field(default=True, description="false takes the first of several.")

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import AsyncExitStack
-from functools import partial
 from typing import Any, Final
 
 from playwright.async_api import ElementHandle, FileChooser, Locator
@@ -150,9 +149,13 @@ async def press(page: BrowserPage, action: interaction.Press) -> Json:
     else:
         element = await page.element(action.selector, action.frame, strict=action.strict)
         await element.evaluate(_READY_FOR_KEYS, arg=False, timeout=action.timeout)
-    press_keys = partial(
-        element.press, action.key, delay=action.delay, no_wait_after=action.no_wait_after, timeout=action.timeout
-    )
+
+    async def press_keys() -> None:
+        async with targets.released_on_error(page.playwright, action.key):
+            await element.press(
+                action.key, delay=action.delay, no_wait_after=action.no_wait_after, timeout=action.timeout
+            )
+
     if action.copies:
         return await _copy(page, element, press_keys)
     async with AsyncExitStack() as stack:

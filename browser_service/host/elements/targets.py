@@ -1,8 +1,11 @@
 """Finds the element at a point, and the one that has the focus."""
 
+import contextlib
+from collections.abc import AsyncIterator
 from typing import Final, NamedTuple
 
 from playwright.async_api import ElementHandle, Page
+from playwright.async_api import Error as PlaywrightError
 from pydantic import FiniteFloat
 
 from browser_service.host import results
@@ -43,6 +46,18 @@ async def element_name_at(page: Page, x: float, y: float) -> str:
 async def name_of(element: ElementHandle) -> str:
     """Describe an element."""
     return results.read(str, await element.evaluate(_ELEMENT_NAME))
+
+
+@contextlib.asynccontextmanager
+async def released_on_error(page: Page, key: str) -> AsyncIterator[None]:
+    """Release what is held with a key that cannot be pressed: Playwright would hold it during all that follows."""
+    try:
+        yield
+    except PlaywrightError:
+        for held in key.split("+")[:-1]:
+            with contextlib.suppress(PlaywrightError):
+                await page.keyboard.up(held)
+        raise
 
 
 async def element_clicked(

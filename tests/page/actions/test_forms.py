@@ -268,6 +268,14 @@ async def test_press_takes_combinations(tab: Tab) -> None:
     assert await tab.sees("[seen, i.value]") == [["ctrl+Control", "ctrl+a", "Backspace"], ""]
 
 
+async def test_press_knows_keys_by_their_other_names(tab: Tab) -> None:
+    await tab.show(KEYS)
+    for key in ("Ctrl + a", "cmd+a", "Esc", "Return", "shift+up", "pgdn", "+"):
+        await tab.call("press", selector="#i", key=key)
+    held = ["ctrl+Control", "ctrl+a"] * 2
+    assert await tab.sees("seen") == [*held, "Escape", "Enter", "shiftShift", "shiftArrowUp", "PageDown", "+"]
+
+
 async def test_press_leaves_the_caret_where_it_is(tab: Tab) -> None:
     await tab.show(KEYS)
     await tab.sees("(i.focus(), i.setSelectionRange(1, 1))")
@@ -300,11 +308,12 @@ async def test_press_on_the_document_reaches_the_page_if_nothing_has_the_focus(t
 @pytest.mark.parametrize("where", [{}, {"selector": "#i"}])
 async def test_press_of_an_unknown_key_says_so(tab: Tab, where: dict[str, str]) -> None:
     await tab.show(KEYS)
-    error = await tab.error("press", key="Entre", **where)
+    error = await tab.error("press", key="Shift+Entre", **where)
     assert (error["code"], error["status"]) == ("VALIDATION_ERROR", 422)
     assert "Entre" in error["message"]
     assert "Enter" in error["hint"]
-    assert await tab.sees("seen") == []
+    await tab.call("press", key="Home", **where)
+    assert (await tab.sees("seen"))[-1] == "Home", "nothing is held any more"
 
 
 # --- select ------------------------------------------------------------------------------------------------------
