@@ -12,11 +12,18 @@ from browser_service.actions.page.editing import paste
 from browser_service.actions.page.pointer import check_button
 from browser_service.host.delta import TURNS, shows_changes
 from browser_service.host.elements import targets
-from browser_service.host.elements.field_values import PICKER_TYPES, Question, is_reformatted, not_as_given, shorten
+from browser_service.host.elements.editors import is_editor, replace_text
+from browser_service.host.elements.field_values import (
+    Question,
+    hint_for,
+    in_form_of,
+    is_reformatted,
+    not_as_given,
+    shorten,
+)
 from browser_service.host.elements.locators import without_state_check
 from browser_service.host.elements.secret_values import seal, to_type
 from browser_service.host.elements.witness import Witness
-from browser_service.host.errors import FORM_OF_ITS_TYPE
 from browser_service.host.page.handle import BrowserPage
 from browser_service.host.recovery.filled_fields import FIELD, Field
 from browser_service.host.results import bounded
@@ -92,6 +99,11 @@ def _describe_chooser(action: interaction.Click, chooser: FileChooser) -> str:
 
 async def fill(page: BrowserPage, action: interaction.Fill) -> Json:
     element = await _element(page, action, for_act=isinstance(action.value, str))
+    if isinstance(action.value, str) and await is_editor(element):
+        element = await _element(page, action, for_act=False)
+        handle = await element.element_handle(timeout=action.timeout)
+        told = await replace_text(page.playwright, handle, action.selector, action.value, action.timeout)
+        return {"observed": told}
     target, text = await to_type(page, element, action.value, action.timeout)
 
     async def put(field: Locator | ElementHandle) -> None:
@@ -263,18 +275,19 @@ def _filled_reply(result: Any, action: interaction.Fill, expected: str) -> Json:
     if result is None:
         return {"observed": _GONE}
     value = result["value"]
-    if value == expected:
+    if value in {expected, in_form_of(result["type"], expected)}:
         is_open = f"; its list is open: {next_call('find', role='option')}" if result["opened"] else ""
         return {"observed": f"{AS_GIVEN}{is_open}"}
     if not result["secret"] and is_reformatted(value, expected):
         return {"value": value, "observed": f"the page writes it as {value!r}"}
     shows = f"{len(value)} characters, which are not those given" if result["secret"] else shorten(value)
     where: Json = {"selector": action.selector, **({"frame": action.frame} if action.frame else {})}
-    keys = next_call("type", **where, text="...")
-    hint = (
-        FORM_OF_ITS_TYPE
-        if result["type"] in PICKER_TYPES
-        else f"It may take keys only: {keys}. See what it says: {next_call('snapshot')}."
+    keys = f"{next_call('press', **where, key='Control+a')}, then {next_call('type', **where, text='...')}"
+    hint = hint_for([result["type"]]) or (
+        f"It may take keys only: {keys}. See what it says: {next_call('snapshot')}."
+        if value
+        else f"It may have put the text elsewhere: look before you enter it again, {next_call('snapshot')}. If it is "
+        f"nowhere, the field may take keys only: {next_call('type', **where, text='...')}."
     )
     instead = "" if result["secret"] else f" instead of {shorten(expected)}"
     raise not_as_given(f"The page took the value back: it shows {shows}{instead}.", action.selector, hint=hint)

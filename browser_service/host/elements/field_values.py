@@ -3,7 +3,7 @@
 import asyncio
 import re
 import secrets
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Collection, Coroutine
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final, Generic, TypeVar
@@ -13,6 +13,7 @@ from typing_extensions import TypedDict
 
 from browser_service.host.elements.field_watch import FIELD_CHARACTERS
 from browser_service.host.elements.locators import evaluate_all, handle_of_ref, is_ref, none_if_gone
+from browser_service.host.errors import FORM_OF_ITS_TYPE
 from browser_service.host.page.handle import BrowserPage
 from browser_service.host.results import BadResult, Evaluates, of_kind
 from browser_service.host.scripts import call_of, script
@@ -21,8 +22,10 @@ from shared.errors import UnknownOutcome, WithoutEffect
 from shared.model import Json
 from shared.next_calls import next_call
 
-PICKER_TYPES: Final = ("color", "date", "time", "datetime-local", "month", "range", "week")
+_PICKER_TYPES: Final = ("color", "date", "time", "datetime-local", "month", "week")
 """Names the inputs that take no text but in the form of their type."""
+_TIME_TYPES: Final = ("time", "datetime-local")
+_NO_SECONDS: Final = re.compile(r"(:\d\d):00(\.0+)?$")
 _FIELD_AFTER: Final = script("field_after")
 _OVER: Final = script("act_over")
 _RESPONSES_S: Final = 0.5
@@ -120,6 +123,18 @@ def is_reformatted(shown: str, expected: str) -> bool:
     if re.fullmatch(r"\W*", expected):
         return shown.strip() == expected.strip()
     return _letters(shown) == _letters(expected)
+
+
+def in_form_of(type_: str, text: str) -> str:
+    """Return a text as an input of a type has it: a moment with a T, and without seconds that are none."""
+    return _NO_SECONDS.sub(r"\1", text.strip().replace(" ", "T", 1)) if type_ in _TIME_TYPES else text
+
+
+def hint_for(types: Collection[str]) -> str:
+    """Return what inputs that took another value take, if they are all of types that take no other text."""
+    if types and all(each in {"range", "slider"} for each in types):
+        return "It takes the values of its steps alone, between its ends."
+    return FORM_OF_ITS_TYPE if types and all(each in _PICKER_TYPES for each in types) else ""
 
 
 def shorten(text: str) -> str:

@@ -6,7 +6,7 @@ from typing import Any, Final
 from playwright.async_api import ElementHandle, Locator
 from typing_extensions import TypedDict
 
-from browser_service.host.elements.field_values import is_reformatted, shorten
+from browser_service.host.elements.field_values import in_form_of, is_reformatted, shorten
 from browser_service.host.recovery.filled_fields import Field
 from shared.actions.arguments import SecretRef
 from shared.actions.combining import FormField
@@ -40,6 +40,8 @@ _REFUSED_KINDS: Final = {
 }
 _ACCEPTED_VALUES: Final = {
     "text": "text",
+    "editor": "text",
+    "slider": "a number",
     "tick": "true or false",
     "radio": "true, or the value or label of the one to choose",
     "select": "an option's value or label, or a list of them",
@@ -57,6 +59,8 @@ class FormEntry:
     """None if there is no such element yet: an earlier field may make it appear."""
     kind: str = ""
     input: Any = None  # Any: what a field of that kind takes
+    told: str = ""
+    """Says what became of what it was given, where the field itself does not have it."""
 
     @property
     def is_secret(self) -> bool:
@@ -79,14 +83,23 @@ def input_of(field: FormEntry, state: FieldState) -> Any:  # Any: what a field o
         return tick
     if kind == "radio" and (value is True or value in state["names"]):
         return True
+    if kind == "slider" and (number := _number(value)) is not None:
+        return number
     if kind == "select" and not isinstance(value, bool | SecretRef):
         return value if isinstance(value, list) else str(value)
     if kind == "text" and isinstance(value, SecretRef):
         return value
-    if kind == "text" and not isinstance(value, bool | list):
-        return str(value)
+    if kind in {"text", "editor"} and not isinstance(value, bool | list | SecretRef):
+        return in_form_of(state["type"], str(value))
     hint = f"Its names: {', '.join(state['names'])}." if kind == "radio" else f"Give it {_ACCEPTED_VALUES[kind]}."
     raise _unfit(f"{field.request.selector} takes {_ACCEPTED_VALUES[kind]}", hint)
+
+
+def _number(value: object) -> float | None:
+    try:
+        return None if isinstance(value, bool) else float(str(value))
+    except ValueError:
+        return None
 
 
 def _unfit(problem: str, hint: str) -> ValidationFailed:
@@ -101,6 +114,10 @@ def is_set(field: FormEntry, state: FieldState | None) -> bool:
         return bool(state["checked"] is field.input)
     if field.kind == "text":
         return bool(state["value"] == field.input)
+    if field.kind == "slider":
+        return bool(_number(state["value"]) == field.input)
+    if field.kind == "editor":
+        return not field.told
     chosen = {*field.input} if isinstance(field.input, list) else {field.input}
     return chosen in ({*state["value"]}, {*state["labels"]})
 
@@ -108,6 +125,8 @@ def is_set(field: FormEntry, state: FieldState | None) -> bool:
 def is_refused(field: FormEntry, state: FieldState | None) -> bool:
     """Say if the page shows something else, and not only in another form."""
     if state is None or is_set(field, state):
+        return False
+    if field.kind == "editor":
         return False
     return field.kind != "text" or state["secret"] or field.is_secret or not is_reformatted(state["value"], field.input)
 
@@ -118,6 +137,8 @@ def value_of(field: FormEntry, state: FieldState | None) -> Json:
         return {"gone": True}
     if field.kind in {"tick", "radio"}:
         return {"checked": state["checked"]}
+    if field.told:
+        return {}
     return {"characters": len(state["value"])} if state["secret"] or field.is_secret else {"value": state["value"]}
 
 
@@ -125,6 +146,8 @@ def describe(field: FormEntry, state: FieldState | None) -> str:
     """Say in words what it has now."""
     if state is None:
         return "is no longer there"
+    if field.told:
+        return field.told
     if field.kind in {"tick", "radio"}:
         return f"is {'checked' if state['checked'] else 'not checked'} now"
     if state["secret"] or field.is_secret:

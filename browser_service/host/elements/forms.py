@@ -13,7 +13,8 @@ from playwright.async_api import Error as PlaywrightError
 from browser_service.host import errors, results
 from browser_service.host.act_check import check_button, check_field
 from browser_service.host.elements import explanation
-from browser_service.host.elements.field_values import PICKER_TYPES, not_as_given
+from browser_service.host.elements.editors import replace_text
+from browser_service.host.elements.field_values import hint_for, not_as_given
 from browser_service.host.elements.field_watch import FIELD_CHARACTERS
 from browser_service.host.elements.form_entries import (
     FieldState,
@@ -26,12 +27,12 @@ from browser_service.host.elements.form_entries import (
     value_of,
 )
 from browser_service.host.elements.secret_values import seal, to_type
-from browser_service.host.errors import FORM_OF_ITS_TYPE
+from browser_service.host.elements.sliders import move_slider
 from browser_service.host.page.handle import BrowserPage
 from browser_service.host.results import BadResult
 from browser_service.host.scripts import script
 from shared.actions.combining import FillForm, FormField
-from shared.actions.interaction import Fill
+from shared.actions.interaction import Check, Fill
 from shared.errors import BrowseError, UnknownOutcome
 from shared.model import Json
 from shared.next_calls import next_call
@@ -44,6 +45,7 @@ _NAVIGATION_HINT: Final = f"See where it arrives: {next_call('snapshot', timeout
 _WATCH_MS: Final = 100
 """All that was filled is watched this long before the reply."""
 _FIELD_STATES: Final = results.bounded(script("form_look"))
+_TICK_TARGET: Final = script("tick_target")
 _FILL_FIELDS: Final = results.bounded(script("form_fill"))
 
 
@@ -114,7 +116,7 @@ class Form:
         refused = [state for field, state in others if state and is_refused(field, state)]
         if refused:
             unsent = " Nothing was submitted." if self._action.submit else ""
-            hint = FORM_OF_ITS_TYPE if all(state["type"] in PICKER_TYPES for state in refused) else ""
+            hint = hint_for([state["type"] for state in refused])
             raise not_as_given(f"Not every field has what it was given: {summary}.{unsent}", hint=hint)
         return {
             "fields": [{"selector": field.request.selector, **value_of(field, state)} for field, state in results],
@@ -192,8 +194,18 @@ class Form:
             await seal(target)
         elif field.kind == "select":
             await field.locator.select_option(field.input, timeout=self._wait_ms)
+        elif field.kind == "slider":
+            handle = await field.locator.element_handle(timeout=self._wait_ms)
+            await move_slider(self._page.playwright, handle, field.input, self._wait_ms)
+        elif field.kind == "editor":
+            handle = await field.locator.element_handle(timeout=self._wait_ms)
+            field.told = await replace_text(
+                self._page.playwright, handle, field.request.selector, field.input, self._wait_ms
+            )
         else:
-            await field.locator.set_checked(field.input, timeout=self._wait_ms)
+            found = await field.locator.evaluate_handle(_TICK_TARGET, timeout=self._wait_ms)
+            # our script gives an element
+            await cast("ElementHandle", found).set_checked(field.input, timeout=self._wait_ms)
 
     async def _find_kind_of(self, fields: list[FormEntry]) -> None:
         handles = await asyncio.gather(*(self._attempt(field, field.locator.element_handles()) for field in fields))
@@ -229,8 +241,9 @@ class Form:
                         "whose server has not answered yet.",
                         hint=_NAVIGATION_HINT,
                     ) from error
-                fill = Fill(selector=field.request.selector, frame=self._action.frame, value="", timeout=self._wait_ms)
-                raise await explanation.explain(error, self._page, fill) from error
+                where = {"selector": field.request.selector, "frame": self._action.frame, "timeout": self._wait_ms}
+                act = Check(**where) if field.kind in {"tick", "radio"} else Fill(**where, value="")
+                raise await explanation.explain(error, self._page, act) from error
 
     @contextlib.contextmanager
     def _named_errors(self, place: str) -> Iterator[None]:

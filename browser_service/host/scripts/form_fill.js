@@ -18,12 +18,13 @@ export default (_, [found, wanted]) => {
     tell(e);
     return true;
   };
+  const setValue = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value').set;
   const write = (e, text) => {
     if (!e.matches('input, textarea') || (e.type === 'number' && isNaN(Number(text)))) return false;
     e.focus();
     if (e.getRootNode().activeElement !== e) return false;
     if (picked.includes(e.type)) {
-      e.value = text;
+      setValue.call(e, text);  // React takes notice of an assignment, and then of no event
       if (e.value === text) tell(e);
       return e.value === text;
     }

@@ -1,6 +1,7 @@
 // Returns what each field of a form is and has, once they have stayed so for some milliseconds where that is asked
 // for, and scripts that were to do something since `before` may still do it. Throws for fields of several documents.
 import {field} from "./field.js";
+import {isEditor} from "./editor.js";
 import {formControl} from "./form_control.js";
 import {shows} from "./field_text.js";
 import {isSecret, textOfField} from "./secret_field.js";
@@ -8,16 +9,16 @@ import {settled} from "./field_watch.js";
 
 const look = (found, most) => found.map(formControl).map(c => {
   const type = c.matches('input') ? c.type : c.getAttribute('role');
-  const kinds = {checkbox: 'tick', switch: 'tick', radio: 'radio', file: 'file',
+  const kinds = {checkbox: 'tick', switch: 'tick', radio: 'radio', slider: 'slider', file: 'file',
     button: 'button', submit: 'button', reset: 'button', image: 'button'};
-  const kind = c.matches('select') ? 'select' : c.matches('button') ? 'button' : kinds[type] || 'text';
+  const kind = c.matches('select') ? 'select' : isEditor(c) ? 'editor' : kinds[type] || (c.matches('button') ? 'button' : 'text');
   const chosen = [...c.selectedOptions || []];
   return {
     kind,
-    type: c.type || '',
+    type: c.type || (kind === 'slider' ? kind : ''),
     names: [c.value, c.getAttribute('aria-label'), ...[...c.labels || []].map(l => l.textContent.trim())]
       .filter(name => name),
-    value: kind === 'select' ? chosen.map(o => o.value) : textOfField(c),
+    value: kind === 'select' ? chosen.map(o => o.value) : kind === 'slider' ? c.getAttribute('aria-valuenow') ?? '' : textOfField(c),
     labels: chosen.map(o => o.label),
     checked: c.checked ?? c.getAttribute('aria-checked') === 'true',
     secret: kind === 'text' && isSecret(c),

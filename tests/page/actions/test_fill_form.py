@@ -197,3 +197,40 @@ async def test_fields_of_several_documents_get_each_its_own_in_any_order(tab: Ta
         tree = (await tab.call("snapshot"))["snapshot"]
         for each in fields:
             assert f"[ref={each['selector']}]: {each['value']}" in tree
+
+
+OWN_CONTROLS = """<style>#hidden {opacity: 0; width: 0} .over {position: absolute; inset: 0}</style>
+<button id=switch role=switch aria-checked=false onclick="ariaChecked = ariaChecked !== 'true'">Wake me</button>
+<div id=slider role=slider tabindex=0 aria-valuenow=20 aria-valuemin=0 aria-valuemax=100>Volume</div>
+<label><input type=checkbox id=hidden><i>Drawn</i></label>
+<p style="position: relative"><input type=checkbox id=under><label class=over for=under>Over it</label></p>
+<label><input type=checkbox id=inside checked><span>Inside</span></label>
+<input type=range id=range min=0 max=10 step=3><script>
+slider.onkeydown = e => {
+  const by = {ArrowRight: 4, ArrowLeft: -4, End: 100, Home: -100}[e.key] ?? 0;
+  slider.ariaValueNow = Math.max(0, Math.min(100, +slider.ariaValueNow + by));
+};
+</script>"""
+
+
+async def test_switches_sliders_and_boxes_under_their_labels_are_set_as_a_person_would(tab: Tab) -> None:
+    await tab.show(OWN_CONTROLS)
+    ticks = [field("#switch", YES), field("#hidden", YES), field("#under", YES), field("text=Inside", not YES)]
+    for wanted in (64, 0, 100):
+        result = await tab.call("fill_form", fields=[*ticks, field("#slider", wanted), field("#range", 6)])
+        assert result["observed"].startswith("6 fields as given")
+        assert await tab.sees("[slider.ariaValueNow, range.value, inside.checked]") == [str(wanted), "6", False]
+        assert await tab.sees("[document.querySelector('#switch').ariaChecked, hidden.checked, under.checked]") == [
+            "true",
+            True,
+            True,
+        ]
+
+
+async def test_a_slider_that_took_another_value_is_told_with_what_it_takes(tab: Tab) -> None:
+    await tab.show(OWN_CONTROLS)
+    for selector, wanted, took in (("#slider", 33, "36"), ("#range", 7, "6")):
+        error = await tab.error("fill_form", fields=[field(selector, wanted)])
+        assert f"{selector} shows '{took}' instead of '{wanted}'" in error["message"].replace(".0", "")
+        assert error["hint"] == "It takes the values of its steps alone, between its ends."
+    assert "a number" in (await tab.error("fill_form", fields=[field("#slider", "loud")]))["message"]

@@ -84,6 +84,59 @@ REWRITTEN = [
 ]
 
 
+HIDDEN_FIELD = """<div id=shown style='width: 300px; height: 90px; white-space: pre'></div>
+<div style='overflow: hidden; width: 3px; height: 0'><textarea id=i style='width: 900px'></textarea></div><script>
+window.kept = 'old words'; let all = false;
+const draw = () => shown.textContent = kept;
+i.onkeydown = e => { all = e.ctrlKey && e.key === 'a'; if (e.key === 'Delete') { kept = ''; draw(); } };
+i.oninput = () => { kept = all ? i.value : kept + i.value; all = false; i.value = ''; draw(); };
+draw();</script>"""
+EDIT_CONTEXT = """<div id=i tabindex=0 role=textbox style='width: 300px; height: 90px; white-space: pre'></div><script>
+const context = i.editContext = new EditContext({text: 'old words'});
+const draw = () => i.textContent = window.kept = context.text;
+context.ontextupdate = draw;
+i.onkeydown = e => {
+  if (e.ctrlKey && e.key === 'a') context.updateSelection(0, context.text.length);
+  if (e.key === 'Delete') { context.updateText(0, context.text.length, ''); draw(); }
+};
+draw();</script>"""
+
+
+@pytest.mark.parametrize("html", [HIDDEN_FIELD, EDIT_CONTEXT], ids=["hidden field", "EditContext"])
+async def test_fill_replaces_the_text_of_an_editor_that_keeps_it_elsewhere(tab: Tab, html: str) -> None:
+    await tab.show(html)
+    told = "pasted over the editor's whole text; it shows 'two\\nlines' now"
+    assert (await tab.call("fill", selector="#i", value="two\nlines"))["observed"].startswith(told)
+    assert await tab.sees("kept") == "two\nlines"
+    result = await tab.call("fill_form", fields=[{"selector": "#i", "value": "others"}])
+    assert result["observed"].startswith("#i pasted over the editor's whole text; it shows 'others' now")
+    assert await tab.sees("kept") == "others"
+    await tab.call("fill", selector="#i", value="")
+    assert await tab.sees("kept") == ""
+
+
+async def test_an_editor_that_does_not_take_a_text_is_told_without_advice_that_enters_it_twice(tab: Tab) -> None:
+    await tab.show(HIDDEN_FIELD.replace("kept = all ?", "kept = 'its own'; if (0) kept = all ?"))
+    error = await tab.error("fill", selector="#i", value="words")
+    assert "which shows 'its own'" in error["message"]
+    await tab.show("<input id=i oninput=\"document.title += value; value = ''\">")
+    assert error["hint"] == "See what became of it before you enter it again: snapshot {}."
+    await tab.show("<input id=i oninput=\"document.title += value; value = ''\">")
+    error = await tab.error("fill", selector="#i", value="words")
+    assert error["hint"].startswith(
+        "It may have put the text elsewhere: look before you enter it again, snapshot {}. If"
+    )
+
+
+@pytest.mark.parametrize(("kind", "given"), [("datetime-local", "2026-03-05 14:30"), ("time", "14:30:00")])
+async def test_a_moment_that_its_field_writes_in_its_own_form_is_as_given(tab: Tab, kind: str, given: str) -> None:
+    await tab.show(f"<input id=i type={kind}>")
+    assert (await tab.call("fill", selector="#i", value=given))["observed"] == "as given"
+    assert (await tab.call("fill", selector="#i", value=""))["observed"] == "as given"
+    result = await tab.call("fill_form", fields=[{"selector": "#i", "value": given}])
+    assert result["observed"] == "1 field as given"
+
+
 async def test_fill_says_how_the_page_writes_what_was_given(tab: Tab) -> None:
     await tab.show(_rewriting([writes for writes, _, _ in REWRITTEN]))
     for number, (_, given, shown) in enumerate(REWRITTEN):

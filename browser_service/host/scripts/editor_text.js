@@ -1,0 +1,29 @@
+// Returns what is shown of the text of the editor that an element takes text for, once it shows the first lines of what
+// was entered, and in any case after a moment; and if it does.
+import {cut} from "./cut.js";
+
+const WAIT_MS = 500, TURN_MS = 16, MOST_LEVELS = 8, MOST_LINES = 3, MOST_CHARACTERS = 120;
+
+const editorOf = e => {
+  for (let up = e, level = 0; up && level < MOST_LEVELS; up = up.parentElement, level++) {
+    const {width, height} = up.getBoundingClientRect();
+    if (width > 40 && height > 10 && up.innerText.trim() && !up.matches('textarea')) return up;
+  }
+  return e;
+};
+
+export default async (e, text) => {
+  const close = shown => shown.replace(/[\s\u200b\u00b7]+/g, '');
+  const lines = text.split('\n').map(close).filter(line => line).slice(0, MOST_LINES);
+  const look = () => {
+    const shown = editorOf(e).innerText;
+    return {shown: cut(shown.replace(/\u00a0/g, ' ').trim(), MOST_CHARACTERS), shows: lines.every(line => close(shown).includes(line))};
+  };
+  const until = performance.now() + WAIT_MS;
+  let seen = look();
+  while (!seen.shows && performance.now() < until) {
+    await new Promise(then => setTimeout(then, TURN_MS));
+    seen = look();
+  }
+  return seen;
+};
