@@ -76,11 +76,11 @@ def bounded(source: str) -> str:
     return call_of(_PACKED, source)
 
 
-def evaluation(expression: str, argument: JsonValue) -> tuple[str, dict[str, str]]:
-    """Return the script that runs a caller's one, and its argument: `received` reads what that gives."""
+def evaluation(expression: str, argument: JsonValue) -> tuple[str, str]:
+    """Return the script that runs a caller's one, and what it is given: `received` reads what that gives."""
     expression = expression.strip()
     given = f"({expression})" if _FUNCTION.match(expression) else expression
-    return _EVALUATED, {"expression": given, "argument": json.dumps(argument)}
+    return _EVALUATED, given if argument is None else " " + json.dumps({"expression": given, "argument": argument})
 
 
 def received(answer: object) -> Result:

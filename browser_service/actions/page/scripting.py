@@ -16,7 +16,7 @@ from browser_service.host.events import well_formed
 from browser_service.host.init_scripts import InitScripts
 from browser_service.host.page.handle import BrowserPage
 from browser_service.host.results import Result
-from browser_service.host.scripts import script
+from browser_service.host.scripts import marked, script
 from browser_service.host.session_handle import BrowserSession
 from shared.actions import scripting
 from shared.cuts import cut
@@ -29,6 +29,7 @@ from shared.wire import FILE_BYTES, MAX_MESSAGE_BYTES
 
 _NO_REDIRECT: Final = "error"
 """A redirect would take a secret header along, to whichever origin it leads."""
+_WINDOW: Final = marked("window")
 _FETCH: Final = script("fetch")
 _FETCH_WITHIN: Final = script("fetch_within")
 _FACTS: Final = results.bounded("answer => ({...answer, body: undefined})")
@@ -53,7 +54,7 @@ async def evaluate_script(page: BrowserPage, action: scripting.EvaluateScript) -
         answer = await page.playwright.evaluate(source, given)
     result = results.received(answer)
     if page.call.hides_cookies and may_read_cookies(f"{action.expression} {action.arg}"):
-        urls = [frame.url for frame in page.playwright.frames]
+        urls = [frame.url for frame in page.playwright.frames if frame.url.startswith("http")]
         result = result._replace(text=without_values(result.text, await page.playwright.context.cookies(urls)))
     return await _shown(page, result)
 
@@ -101,7 +102,7 @@ async def fetch(page: BrowserPage, action: scripting.Fetch) -> Json:
     init = action.request_init()
     sender = None
     if action.secret_names():
-        sender = await page.playwright.evaluate_handle("window")  # no document that comes meanwhile gets the headers
+        sender = await page.playwright.evaluate_handle(_WINDOW)  # no document that comes meanwhile gets the headers
         init |= {"headers": {**await header_values(page, action, url)}, "redirect": _NO_REDIRECT}
     answer = await _answer(page, {"url": url, "init": init, "binary": binary, "timeout": action.timeout}, sender)
     if "error" in answer:

@@ -3,12 +3,71 @@
 // document's 60. The little script by which it calls that one is sent beside it, and not after it. And each message goes
 // to the browser, and to us, in one piece: its end, or its length before it, would wake them once more.
 //
+// And our own scripts, which a mark tells from others, run in the world beside the page's own in which Playwright's do: what
+// a page has made of its globals, prototypes and elements is not there. An element stays in the world in which it was
+// found until a script asks for it in the other. A message of Chromium's protocol may name that world as its context, too.
+//
 // A driver also starts without what only Playwright's other commands need, above all its own MCP server with all of its
 // schemas: a third of the processor time of its start. Where the driver has not what is replaced here, it is left as it is.
 'use strict';
 const Module = require('node:module');
 
+// Stands in no text of a caller: what they give becomes JSON, where this sign is written otherwise.
+const MARK = '/*§*/', WORLD = 'beside the page';
+const world = expression => `(${expression}.includes("${MARK}") ? "utility" : "main")`;
+const inWorld = returnByValue => [
+  `return await evaluateExpression(this._context, expression2, { ...options, returnByValue: ${returnByValue} }, this, arg2);`,
+  'const context = this.asElement() ? await this._context.raceAgainstContextDestroyed(this._frame.context('
+    + `${world('expression2')})) : this._context;\n`
+    + `return await evaluateExpression(context, expression2, { ...options, returnByValue: ${returnByValue} }, this, arg2);`,
+];
+const OWN_WORLD = [
+  inWorld(true),
+  inWorld(false),
+  ...['', 'Handle'].map(kind => {
+    const head = `async _evaluateExpression${kind}(expression2, options = {}, arg2) {\n        `;
+    return [`${head}const context = await this.context(options.world ?? "main");`,
+      `${head}const context = await this.context(options.world ?? ${world('expression2')});`];
+  }),
+  [
+    'const mainContext = await progress3.race(element3._frame.mainContext());\n            '
+      + 'return await progress3.race(element3._adoptTo(mainContext));',
+    'return element3;',
+  ],
+  ['return adoptIfNeeded(elementHandle, await elementHandle._frame.mainContext());', 'return elementHandle;'],
+  [
+    'const targetContext = await elementHandles[0]._frame.mainContext();\n        '
+      + 'return Promise.all(elementHandles.map((handle) => adoptIfNeeded(handle, targetContext)));',
+    'return elementHandles;',
+  ],
+  [
+    'async queryArrayInMainWorld(selector, scope) {\n        '
+      + 'const resolved = await this.callOnSelectorHandle({ selector, mainWorld: true, strict',
+    'async queryArrayInMainWorld(selector, scope, world) {\n        '
+      + 'const resolved = await this.callOnSelectorHandle({ selector, mainWorld: world === "main", strict',
+  ],
+  ['const context = await this.frame.context("main");', 'const context = await this.frame.context(world);'],
+  [
+    'const arrayHandle = await this.selectors.queryArrayInMainWorld(selector, scope);',
+    `const arrayHandle = await this.selectors.queryArrayInMainWorld(selector, scope, ${world('expression2')});`,
+  ],
+  [
+    'return { session: new CDPSessionDispatcher(this, await progress2.race(crBrowserContext.newCDPSession('
+      + '(params2.page ? params2.page : params2.frame)._object))) };',
+    'const of = (params2.page ? params2.page : params2.frame)._object, '
+      + 'session = await progress2.race(crBrowserContext.newCDPSession(of)); '
+      + 'session._frameOfWorld = () => of.mainFrame?.() ?? of;\n'
+      + '        return { session: new CDPSessionDispatcher(this, session) };',
+  ],
+  [
+    'return { result: await this._object.send(progress2, params2.method, params2.params) };',
+    `if (params2.params?.executionContextId === "${WORLD}") params2.params.executionContextId = `
+      + 'this._object._frameOfWorld().existingContext("utility")?.delegate._contextId;\n        '
+      + 'return { result: await this._object.send(progress2, params2.method, params2.params) };',
+  ],
+];
 const CHANGES = [
+  ...OWN_WORLD,
   [
     'return new (module.exports.InjectedScript())(globalThis, ${JSON.stringify(options)});',
     'return options => new (module.exports.InjectedScript())(globalThis, options);',

@@ -14,7 +14,7 @@ from browser_service.host.elements.field_watch import FieldWatch
 from browser_service.host.elements.file_choosers import FileChoosers
 from browser_service.host.events import well_formed
 from browser_service.host.network.guard import guard
-from browser_service.host.page.document import Document
+from browser_service.host.page import document
 from browser_service.host.page.life import LifeEvent
 from browser_service.host.page.meter import EventMeter, Kind
 from browser_service.host.page.metrics import Metrics
@@ -22,7 +22,7 @@ from browser_service.host.page.observer import Observer
 from browser_service.host.reading.cache import ReadCache
 from browser_service.host.reading.snapshot import ClientView
 from browser_service.host.recording.closed_fields import ClosedFields
-from browser_service.host.scripts import call_of, script
+from browser_service.host.scripts import script
 from browser_service.rules.bounded import Bounded
 from shared.cuts import cut
 
@@ -32,7 +32,7 @@ _ANSWERS_WITHIN_S: Final = 0.2
 _MOST_VIEWS: Final = 50
 _TITLE_CHARACTERS: Final = 2_000
 _ONE: Final = {"expression": "1"}
-_TITLE: Final = call_of(results.bounded(script("document_title")))
+_TITLE: Final = results.bounded(script("document_title"))
 
 
 class Tab:
@@ -64,7 +64,6 @@ class Tab:
         self.watched = False
         """True once the owner's rules are asked about its requests."""
         self._owns, self._context = owns, page.context
-        self._document: Document | None = None
         self._leave_answer: asyncio.Future[bool] | None = None
         page.on("domcontentloaded", self._on_document)
 
@@ -73,7 +72,6 @@ class Tab:
         cdp, self.target_id = await guard(self.page, permits, on_refused)
         if cdp is not None:
             self.cdp, self.meter.probe = cdp, lambda: cdp.send("Target.getTargetInfo")
-            self._document = Document(cdp, lambda: self.observer.moves)
 
     @property
     def owned(self) -> bool:
@@ -142,14 +140,13 @@ class Tab:
         again."""
         if self.cdp is None:
             return well_formed(cut(await self.page.title(), _TITLE_CHARACTERS))
-        answer = await self.cdp.send("Runtime.evaluate", {"expression": _TITLE, "returnByValue": True})
-        return well_formed(str(results.value_of(answer["result"].get("value"))))
+        return well_formed(str(results.value_of(await self.evaluate(_TITLE))))
 
     async def evaluate(self, source: str, argument: object = None, /) -> object:
         """Evaluate a function of ours, which gives a text, in the page's document: where possible over Chromium's
         session, because Playwright would send each new document a script of its own first. It is sent at once, before
         what is asked for next."""
-        if self._document is not None and (answer := await self._document.run(source, argument)):
+        if self.cdp is not None and (answer := await document.run(self.cdp, source, argument)):
             return answer
         return await self.page.evaluate(source, argument)
 

@@ -8,6 +8,14 @@ from typing import Final
 _FOLDER: Final = resources.files(__name__)
 _IMPORT: Final = re.compile(r'^import \{.+\} from "\./(\w+)\.js";\n', re.MULTILINE)
 _COMMENT: Final = re.compile(r"^ *//.*\n", re.MULTILINE)
+OWN_WORLD: Final = "beside the page"
+"""Names the world of our scripts as the context of a message of Chromium's protocol."""
+_MARK: Final = "/*§*/"
+"""Has the driver run a script in that world (launching/driver.cjs), where pages have replaced nothing."""
+_BEGIN: Final = f"{_MARK} const {{Map, Set}} = self[Symbol.for('uncounted')] ?? self;"
+"""Has a script take no part in what tree_bounds counts there."""
+_IN_THE_PAGES_WORLD: Final = frozenset({"copied", "evaluated"})
+"""Are scripts that meet what a page made: callers' own, and objects that its listeners are given."""
 _EXPORT: Final = re.compile(r"^export (?:default \w+;\n)?", re.MULTILINE)
 
 
@@ -18,10 +26,16 @@ def script(name: str) -> str:
     Playwright evaluates sources and no modules, so the imported files stand before it, within the function. The two
     arguments are named, because a page can replace what spreads a list of them.
     """
+    begin = "" if name in _IN_THE_PAGES_WORLD else _BEGIN
     imports = [_EXPORT.sub("", _body(imported)) for imported in _imported(name)]
     before, _, function = _body(name).partition("export default ")
     call = ("return (", function.rstrip().removesuffix(";"), ")(first, second);\n")
-    return "".join(("(first, second) => {\n", *imports, _EXPORT.sub("", before), *call, "}"))
+    return "".join((f"(first, second) => {{{begin}\n", *imports, _EXPORT.sub("", before), *call, "}"))
+
+
+def marked(expression: str) -> str:
+    """Return an expression that is evaluated in our world."""
+    return _MARK + expression
 
 
 def call_of(function: str, *arguments: str) -> str:

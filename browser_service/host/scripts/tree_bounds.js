@@ -24,6 +24,10 @@ const mostHere = () => parent === self ? MOST_CHARACTERS : Math.min(MOST_IN_A_FR
 
 const bound = () => {
   const {set} = Map.prototype, {add} = Set.prototype;
+  self[Symbol.for('uncounted')] = {  // is what our own scripts have there
+    Map: class extends Map { set(key, value) { return set.call(this, key, value); } },
+    Set: class extends Set { add(key) { return add.call(this, key); } },
+  };
   let looks = 0, characters = 0, most = 0, begun = 0, isMaking = false;
   const count = length => {
     if (!looks++) {

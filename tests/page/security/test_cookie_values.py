@@ -23,7 +23,8 @@ async def _no_other_cookies(service: RunningService) -> None:
 
 async def every_way(agent: Agent, site: Site, page: str) -> list[str]:
     """Ask for the cookies of a page's session in each way, and return what the replies and files have."""
-    site.page("/in", Answer("<h1>In</h1>", headers={"set-cookie": f"login={VALUE}; Path=/"}))
+    html = "<h1>In</h1><iframe src='mailto:a@b.test'></iframe>"
+    site.page("/in", Answer(html, headers={"set-cookie": f"login={VALUE}; Path=/"}))
     await agent.call("goto", pageId=page, url=site.url("/in"))
     await agent.call("reload_page", pageId=page)
     session = {"sessionId": (await agent.reply("get_page_title", pageId=page)).json()["page"]["sessionId"]}
@@ -56,6 +57,7 @@ async def test_no_tool_tells_them_to_a_token_that_was_not_made_for_it(service: R
     async with limited(service, "plain") as agent:
         told = await every_way(agent, site, "p")
         assert [text[:200] for text in told if VALUE in text] == []
+        assert [text for text in told if "SCRIPT_EXECUTION_FAILED" in text] == []
         assert "login" in told[0]  # its name is
         assert "browse-together token create --name NAME --cookies" in told[0]
         assert "browse-together token create --name NAME, with --cookies" in told[8]

@@ -1,0 +1,159 @@
+"""Tests every script of ours on a page that has replaced all that a page can: its globals, the methods and properties
+of their prototypes, and those of each element. What a script gives there is what it gives on the page as it came."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+
+import pytest
+from playwright.async_api import Page, Route
+
+from browser_service.host import results
+from browser_service.host.launching.driver import start_driver
+from browser_service.host.launching.executables import find_executable
+from browser_service.host.launching.options import LaunchOptions
+from browser_service.host.scripts import call_of, script
+from tests.pure.test_page_scripts import CALLED
+from tests.support.poison import POISON
+
+pytestmark = [pytest.mark.anyio]
+
+URL = "http://shop.test/"
+PAGE = """<!doctype html><title>Shop</title><meta name=description content=Teas><body>
+<h1>Teas</h1><p>Green <b>fresh</b> <span style='opacity: 0'>hidden</span></p><a href=/next title=more>Next</a>
+<img alt=a src='data:,'>
+<form><label>Name <input id=i value=Ann></label><input type=checkbox id=k><input type=password id=w value=pw>
+<input type=file><select id=s><option>a<option selected>b</select><button id=b type=button>Buy</button></form>
+<table><tr><th>Kind<th>Price<tr><td>Green<td>5</table><div id=d>drag</div><div id=h></div>
+<output>Saved</output><iframe id=f srcdoc=inner></iframe><script>
+h.attachShadow({mode: 'open'}).innerHTML = '<p>deep</p><input name=pin value=1>';
+</script>"""
+OF_PAGE = {"copied", "evaluated"}
+"""Must run in the page's own world."""
+
+USES = {
+    "act_over": "run(null, 'over')",
+    "after_act": "run(e => e.id)([$('#i')])",
+    "blocks": "run(document.body, ['drop'])",
+    "candidates": "run($$('input, a'), ['drop', 5])",
+    "click_and_state": "run([$('#b')], {asked: [0, 9, 'drop', 0], kind: 'click', force: true, first: true, name: 'n'})",
+    "click_point": "run($('#b'), [null, true])",
+    "click_verdict": "run([$('#b')], 'nobody')",
+    "click_witness": "run([$('#b')], {kind: 'click', force: true, first: true, name: 'n'})",
+    "closed_secret": "run($('#w'))",
+    "control": "run($('b')).localName",
+    "cut": "run('twelve words', 3)",
+    "document_html": "run(document.documentElement, true).length",
+    "document_size": "run()",
+    "document_state": "run([1, 50, 'drop', 0])",
+    "document_title": "run()",
+    "drag_end": "run(() => 1)",
+    "drag_place": "run($('#d'))",
+    "drag_watch": "run($('#d'))()",
+    "drawn_text": "run(document.body, {exact: true, regex: null, flags: '', text: 'x', most: 99, ms: 500})",
+    "element_at": "run([20, 20]).localName",
+    "element_box": "run([$('#b')])",
+    "element_facts": "run($('p'), ['drop'])",
+    "element_name": "run($('#b'))",
+    "element_words": "run($('#b'), {})",
+    "extract_attribute": "run($$('input'), [true, 'type'])",
+    "extract_data": "run(document.body, ['drop', {fields: {teas: {selector: 'td', all: true}}, ms: 0}])",
+    "extract_html": "run($$('p'), [true, false])",
+    "extract_images": "run(document.body, ['drop', {backgrounds: true}])",
+    "extract_links": "run(document.body, ['drop', {site: 'any', unique: true}])",
+    "extract_metadata": "run()",
+    "extract_style": "run($$('p'), [false, {properties: ['color'], pseudo: null}])",
+    "extract_tables": "run($$('table'), ['drop', [true, {headers: null, lists: false}]])",
+    "extract_text": "run($$('p'), ['drop', [true, {trim: true, normalize: true}]])",
+    "fetch": "run({url: 'data:text/plain,tea', init: {}, binary: true, timeout: 5000})",
+    "fetch_within": "run(null, {url: 'data:text/plain,tea', init: {}, binary: false, timeout: 5000})",
+    "field": "run($('#i'))",
+    "field_after": "run(e => e.id)([$('#i')], [30, 50, null])",
+    "field_dots": "run($('#i')) ?? $('#i').value",
+    "field_emptied": "run($('#i')) ?? $('#i').value",
+    "field_sealed": "run($('#i')) ?? $('#i').value",
+    "focused_element": "run().localName",
+    "form_fill": "run(null, [[$('#i'), $('#s')], ['Bea', ['a']]]).then?.() ?? $('#i').value",
+    "form_look": "run(null, [$$('input, select'), 20, 50, [1, 1, 1]])",
+    "found_elements": "run($$('input, p'), ['drop', [5, true]])",
+    "frame_corner": "run($('#f'))",
+    "frame_selector": "run($('#f'))",
+    "keys_ready": "run($('#i'), true) ?? document.activeElement.id",
+    "list_options": "run($('#s'))",
+    "list_under": "run((({x, y}) => ({x: x + 5, y: y + 5}))($('#s').getBoundingClientRect())).id",
+    "local_storage": "run([])",
+    "mark_draw": "run($('#b'), {tag: 'x-m', label: 'l', colour: 'red', seconds: 1}) ?? $$('x-m').length",
+    "mark_removal": "run('x-m')",
+    "next_field": "run(false)",
+    "obstacles": "run([$('#b')], true)",
+    "origin_engine": "run().queryAll(document, encodeURIComponent(origin)).length",
+    "packed": "run(() => [1, {a: 'b'}])()",
+    "page_work": "run().length",
+    "parked_place": "(({x, y}) => [x, y])(run(1000))",
+    "paste": "run($('#i'), {text: 'Cleo', html: null})",
+    "pasted_value": "run($('#i'))",
+    "reachable": "run({url: 'data:text/plain,tea', timeout: 5000})",
+    "ref_check": "run($('#b'), {name: 'Buy'})",
+    "ref_engine": "run().queryAll($('#b'), encodeURIComponent(JSON.stringify({event: 'x', name: 'Buy'}))).length",
+    "scroll": "run($('p'), {to: null, x: null, y: 5})",
+    "scroll_back": "run([0, 0, 50])",
+    "secret_boxes": "run({most: 99, undrawnMs: 0, guess: true})",
+    "seen_html": "run(document.body, 'drop')",
+    "session_storage": "run('http://other', [])",
+    "shown_field": "run([$('#i')], 50)",
+    "shown_secret": "run($('#w'))",
+    "storage_items": "run(['local', []])",
+    "storage_removal": "run(['local', []])",
+    "storage_setting": "run(['local', []])",
+    "storage_undo": "run(['local', {}, {}])",
+    "tree_bounds": "run().queryAll($('p')).length",
+    "typed_secrets": "run($('p'), 'drop')",
+    "typed_value": "run($('#i'))",
+    "unseen_count": "run(document.body)",
+    "unseen_words": "run(document)",
+    "unsent_fields": "run($$('input'))",
+    "visible_text": "run(document.body, 'drop')",
+}
+
+
+@pytest.fixture(scope="module")
+async def pages() -> AsyncIterator[tuple[Page, Page]]:
+    """Return the page as it came, and as it is poisoned."""
+    playwright, _ = await start_driver()
+    options = LaunchOptions(Path())
+    executable = find_executable(playwright, options)
+    browser = await playwright.chromium.launch(executable_path=executable, chromium_sandbox=options.sandboxed)
+    pages = [await (await browser.new_context()).new_page() for _ in range(2)]
+    for page, html in zip(pages, (PAGE, PAGE + POISON), strict=True):
+        await page.route(URL, fulfilled(html))
+        await page.goto(URL)
+    yield pages[0], pages[1]
+    await playwright.stop()
+
+
+def fulfilled(html: str) -> Callable[[Route], Awaitable[None]]:
+    return lambda route: route.fulfill(body=html, content_type="text/html")
+
+
+async def given(page: Page, name: str) -> object:
+    """Return what a script gives, without the time at which the document began."""
+    told = "JSON.parse(JSON.stringify(result ?? null).replaceAll(performance.timeOrigin, '0'))"
+    use = f"run => async ($, $$) => {{ const result = await ({USES[name]}); return {told} }}"
+    found = "css => document.querySelector(css), css => [...document.querySelectorAll(css)]"
+    source = results.bounded(f"() => ({call_of(use, script(name))})({found})")
+    return results.value_of(await page.evaluate(source))
+
+
+def test_each_script_has_its_use_here() -> None:
+    assert USES.keys() == {*CALLED} - OF_PAGE
+
+
+async def test_each_script_gives_on_a_poisoned_page_what_it_gives_elsewhere(pages: tuple[Page, Page]) -> None:
+    plain, poisoned = pages
+    for name in USES:
+        assert (name, await given(poisoned, name)) == (name, await given(plain, name))
+
+
+async def test_the_poison_is_strong(pages: tuple[Page, Page]) -> None:
+    await given(pages[1], "document_title")
+    with pytest.raises(Exception, match="poisoned"):
+        await pages[1].evaluate("document.querySelector('p').matches('p')")
