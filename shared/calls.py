@@ -11,6 +11,7 @@ from shared.named_secrets import NamedSecret
 from shared.next_calls import next_call
 from shared.pages import PageState
 from shared.quoting import quoted
+from shared.wire import PDF
 
 
 class ClientRef(Model):
@@ -196,7 +197,10 @@ class DownloadState(Model):
         """Return the state in words: download report.csv finished (1,234 bytes): file art-1."""
         name = quoted(self.name)
         if self.state == "finished":
-            return f"download {name} finished ({self.size:,} bytes): file {self.artifact_id}"
+            text = (
+                f"; its text: {next_call('content', cursor=f'{self.artifact_id}:0')}" if self.mime_type == PDF else ""
+            )
+            return f"download {name} finished ({self.size:,} bytes): file {self.artifact_id}{text}"
         if self.state == "running":
             return f"download {name} began; {next_call('list_downloads')} tells its end"
         return f"download {name} {'was cancelled' if self.state == 'cancelled' else 'failed'}: {self.reason}"

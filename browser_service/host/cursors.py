@@ -1,11 +1,12 @@
 """Reads on in a text or picture that is kept, from where a cursor points."""
 
-from browser_service.host.files import ArtifactPort
+from browser_service.host.files import ArtifactPort, Files
+from browser_service.host.reading.pdf_text import pdf_text
 from browser_service.pictures import slice_of
 from shared.calls import Call
 from shared.errors import ValidationFailed, field_details
 from shared.model import Json
-from shared.wire import MAX_MESSAGE_BYTES
+from shared.wire import MAX_MESSAGE_BYTES, PDF
 
 _DIGITS = 15
 
@@ -16,8 +17,13 @@ def reader(call: Call) -> str | None:
 
 
 async def read_on(artifacts: ArtifactPort, call: Call, key: str, cursor: str, budget: int | None) -> Json:
-    """Return the next part of a text that is kept, under `key`, and a cursor where there is more."""
+    """Return the next part of a text that is kept, under `key`, and a cursor where there is more. A PDF has a text
+    too."""
     artifact_id, start = _place(cursor)
+    if not start and (await artifacts.describe(artifact_id, reader(call))).mime_type.startswith(PDF):
+        data, _ = await artifacts.data(artifact_id, reader(call))
+        files = Files(artifacts, call.client_id, inline_text=call.inline_text)
+        return await files.shown(key, await pdf_text(data), budget)
     text = await artifacts.text(artifact_id, reader(call))
     end = start + (budget or call.inline_text or MAX_MESSAGE_BYTES // 2)
     more: Json = {"cursor": f"{artifact_id}:{end}"} if end < len(text) else {}

@@ -141,7 +141,9 @@ class Fetch(PageAction):
     untrusted = True
 
     url: str = Field(min_length=1, description="May be relative to the page's.")
-    response_type: Literal["text", "json", "binary"] = Field(default="text", description="binary is kept as a file.")
+    response_type: Literal["text", "json", "binary"] = Field(
+        default="text", description="binary is kept as a file, and so is a PDF."
+    )
     method: str | None = Field(default=None, pattern=r"^[A-Za-z]+$", description="GET without it.")
     headers: dict[str, str | SecretHeader] | None = Field(
         default=None, max_length=200, description='A value: text, or {"secret": NAME, "prefix": "Bearer "}.'

@@ -25,7 +25,7 @@ from shared.json_lines import strict
 from shared.model import Json
 from shared.next_calls import next_call
 from shared.quoting import quoted
-from shared.wire import FILE_BYTES, MAX_MESSAGE_BYTES
+from shared.wire import FILE_BYTES, MAX_MESSAGE_BYTES, PDF
 
 _NO_REDIRECT: Final = "error"
 """A redirect would take a secret header along, to whichever origin it leads."""
@@ -115,10 +115,14 @@ async def fetch(page: BrowserPage, action: scripting.Fetch) -> Json:
     facts |= {"redirectedTo": answer["url"]} if answer["redirected"] else {}
     if "unknownCharset" in answer:
         facts["advice"] = f"its charset {quoted(answer['unknownCharset'])} is unknown: read as UTF-8"
-    if binary:
+    if answer.get("asBytes"):
         kind = answer["headers"].get("content-type", "application/octet-stream")
         data = b"".join(map(base64.b64decode, answer["pieces"]))
-        return {**facts, "artifact": await page.keep(data, kind, "fetched")}
+        artifact = await page.keep(data, kind, "fetched")
+        if kind.lower().startswith(PDF):
+            cursor = f"{artifact['artifactId']}:0"
+            facts["advice"] = f"a PDF; its text: {next_call('content', cursor=cursor)}"
+        return {**facts, "artifact": artifact}
     if action.response_type == "json":
         return {**facts, "body": _parse_body(url, answer)}
     return {**facts, **await page.files.shown("body", answer["body"], None)}
@@ -132,7 +136,7 @@ async def _answer(page: BrowserPage, request: Json, sender: JSHandle | None) -> 
     else:
         sent = await sender.evaluate_handle(_FETCH_WITHIN, request)
     answer = cast("dict[str, Any]", results.value_of(await sent.evaluate(_FACTS)))  # our script gives it so
-    most = _MOST_BASE64 if request["binary"] else MAX_MESSAGE_BYTES
+    most = _MOST_BASE64 if answer.get("asBytes") else MAX_MESSAGE_BYTES
     found = await results.pieces(sent, _PIECE, answer.pop("size", 0), most)
     await sent.dispose()
     return {**answer, "body": well_formed("".join(found)), "pieces": found}

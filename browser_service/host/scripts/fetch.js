@@ -24,10 +24,10 @@ export const answered = async ({url, init, binary, timeout}) => {
       status: response.status, statusText: response.statusText, url: response.url, type: response.type,
       redirected: response.redirected, headers: Object.fromEntries(response.headers), timedOut: false,
     };
+    const type = response.headers.get('content-type') ?? '';
     const whole = ({body, ...more}) => ({...found, ...more, body, size: body.length});
-    if (!binary || !response.ok) {
-      return whole(decoded(await response.arrayBuffer(), response.headers.get('content-type') ?? ''));
-    }
+    const asBytes = response.ok && (binary || /^application\/pdf\b/i.test(type));
+    if (!asBytes) return whole(decoded(await response.arrayBuffer(), type));
     const blob = await response.blob();
     const data = await new Promise((done, fail) => {
       const reader = new FileReader();
@@ -35,7 +35,7 @@ export const answered = async ({url, init, binary, timeout}) => {
       reader.onerror = () => fail(reader.error);
       reader.readAsDataURL(blob);
     });
-    return whole({body: data.slice(data.indexOf(',') + 1)});
+    return whole({body: data.slice(data.indexOf(',') + 1), asBytes});
   } catch (error) {
     return {error: String(error.message || error), timedOut: stop.signal.aborted};
   } finally {

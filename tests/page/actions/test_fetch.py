@@ -11,6 +11,7 @@ import threading
 import pytest
 
 from tests.support.json import AnyJson
+from tests.support.named_calls import named_calls
 from tests.support.service import Agent
 from tests.support.site import Answer, Received
 from tests.support.tab import Tab, closed_port
@@ -99,6 +100,35 @@ async def test_fetch_as_binary_keeps_the_bytes_as_an_artifact_that_its_url_retur
     got = await tab.agent.http.get(artifact["url"])
     assert (got.status_code, got.headers["content-type"], got.content) == (200, "image/x-tea", BYTES)
     assert (await other.http.get(artifact["url"])).status_code == 404
+
+
+async def test_the_text_of_a_pdf_that_was_fetched_or_came_as_a_download_can_be_read(tab: Tab) -> None:
+    await tab.show("<h1>Bill 4711</h1><p style='break-after:page'>42 EUR<p>Thanks for the tea that you bought from us")
+    printed = (await tab.call("generate_pdf"))["artifact"]
+    whole = (await tab.agent.http.get(printed["url"])).content
+    attached = {"content-disposition": "attachment; filename=bill.pdf"}
+    tab.site.page("/bill.pdf", Answer(whole, content_type="application/pdf", headers=attached))
+    fetched = await tab.call("fetch", url="/bill.pdf")
+    assert ("body" not in fetched, fetched["artifact"]["size"]) == (True, len(whole))
+    came = await tab.error("goto", url=tab.site.url("/bill.pdf"))
+    for said in (fetched["advice"], came["hint"]):
+        ((action, arguments),) = named_calls(said, {})
+        text = (await tab.call(action, **arguments))["content"]
+        assert text.startswith("(PDF, 2 pages)\n--- page 1 ---\nBill 4711"), text
+        assert "--- page 2 ---\nThanks for the tea" in text
+    part = await tab.call("content", cursor=f"{printed['artifactId']}:0", budget=100)
+    rest = await tab.call("content", cursor=part["cursor"])
+    assert part["content"] + rest["content"] == text
+
+
+async def test_a_pdf_that_cannot_be_read_is_said_to_be_one(tab: Tab) -> None:
+    await tab.show("x")
+    loop = b"1 0 obj<</Type/Pages/Count 9/Kids[1 0 R]>>endobj 2 0 obj<</Pages 1 0 R>>endobj trailer<</Root 2 0 R>>"
+    tab.site.page("/bad.pdf", Answer(b"%PDF-1.4\n" + loop, content_type="application/pdf"))
+    artifact = (await tab.call("fetch", url="/bad.pdf"))["artifact"]
+    error = await tab.error("content", cursor=f"{artifact['artifactId']}:0")
+    assert error["code"] == "VALIDATION_ERROR"
+    assert error["message"] == "The text of this PDF cannot be read: it is broken, or too large."
 
 
 async def test_fetch_of_many_bytes_leaves_them_to_the_url_of_the_artifact(tab: Tab) -> None:
