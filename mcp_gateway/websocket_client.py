@@ -8,6 +8,7 @@ It is here and not in `client/`, which reaches the service and knows nothing of 
 
 import contextlib
 import json
+import logging
 import ssl
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
@@ -15,7 +16,6 @@ from typing import Final
 from uuid import uuid4
 
 import anyio
-import structlog
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp.server.streamable_http import MCP_SESSION_ID_HEADER
 from mcp.shared.message import SessionMessage
@@ -49,7 +49,7 @@ _UNREACHED: Final = (OSError, TimeoutError, InvalidHandshake, ConnectionClosed)
 
 Incoming = MemoryObjectSendStream[SessionMessage | Exception]
 Streams = tuple[MemoryObjectReceiveStream[SessionMessage | Exception], MemoryObjectSendStream[SessionMessage]]
-log = structlog.get_logger()
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -217,12 +217,12 @@ class _Line:
                     await self._introduce()
             except _UNREACHED as error:
                 await self.close()
-                log.info("the gateway is not back yet", url=self._url, attempt=attempt + 1, reason=str(error))
+                log.info("%s is not back yet, after attempt %d: %s", self._url, attempt + 1, error)
             else:
                 self._is_up.set()
                 await self._tell_of_missed(incoming)
                 return True
-        log.warning("the gateway cannot be reached again", url=self._url, attempts=self._reconnect.max_attempts)
+        log.warning("%s cannot be reached again, after %d attempts", self._url, self._reconnect.max_attempts)
         return False
 
     async def _introduce(self) -> None:

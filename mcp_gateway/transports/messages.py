@@ -5,6 +5,7 @@ import contextlib
 from collections.abc import Iterator
 from typing import Final
 
+from starlette.datastructures import Headers
 from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -15,6 +16,7 @@ from shared.json_lines.lines import BYTE_ORDER_MARK
 
 METHOD: Final = "mcp.method"
 """Has, in the scope of a POST, the method of its message; None for a response."""
+_JSON: Final = "application/json"
 BODY_WITHIN_S: Final = 30.0
 
 
@@ -27,6 +29,8 @@ class OneMessage:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["method"] == "POST":
+            if not Headers(scope=scope).get("content-type", "").lower().startswith(_JSON):
+                raise Refused(415, f"A message is JSON: send it with Content-Type: {_JSON}.")
             body = await self._body(scope, receive)
             scope[METHOD] = jsonrpc.parse(body).get("method")
             receive = _Replay(body, receive)

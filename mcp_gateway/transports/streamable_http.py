@@ -13,7 +13,7 @@ from mcp.server.streamable_http import MCP_SESSION_ID_HEADER, StreamableHTTPServ
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.shared.inbound import MCP_PROTOCOL_VERSION_HEADER
 from mcp.types.version import HANDSHAKE_PROTOCOL_VERSIONS
-from starlette.datastructures import Headers
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import Message, Receive, Scope, Send
 
 from mcp_gateway.connection import Connection
@@ -155,6 +155,8 @@ class StreamableHttp:
         async def watch(message: Message) -> None:
             if message["type"] == "http.response.start":
                 statuses.append(message["status"])
+                if message["status"] >= _BAD_REQUEST:
+                    del MutableHeaders(raw=message["headers"])[MCP_SESSION_ID_HEADER]
             await send(message)
 
         try:

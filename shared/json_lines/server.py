@@ -147,6 +147,7 @@ class Server:
             reply = messages.error(call.id, str(refused))
         except Exception as error:  # a defect of the tool, which must not end the connection
             log.exception("the tool %s failed", call.tool)
+            # the protocol's own words, as all of its errors
             reply = messages.error(call.id, f"Error interno: {type(error).__name__}: {error}")
         self._reply(reply, size)
 

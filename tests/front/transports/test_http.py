@@ -104,7 +104,7 @@ async def test_a_session_is_unknown_under_another_key_and_after_its_end(gateway:
 NO_MESSAGES: list[tuple[bytes, int]] = [
     (b"{broken", -32700),
     (b'{"jsonrpc": "2.0", "id": 1, "method": "\xff"}', -32700),
-    (b'{"jsonrpc": "2.0", "id": 1, "method": "\\ud800"}', -32700),
+    (b'{"jsonrpc": "2.0", "id": 1, "method": "\\ud800"}', -32602),
     (b'{"jsonrpc": "2.0", "id": NaN, "method": "ping"}', -32700),
     (b"[" * 5_000, -32700),
     (b'[{"jsonrpc": "2.0", "id": 1, "method": "ping"}]', -32600),
@@ -254,3 +254,17 @@ async def _data(answer: httpx2.Response, go_on: asyncio.Event) -> AsyncIterator[
         if line.startswith("data: "):
             go_on.set()
             yield json.loads(line.removeprefix("data: "))
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [({"content-type": "text/plain"}, 415), ({"content-type": ""}, 415), ({"accept": "text/html"}, 406)],
+)
+async def test_a_message_of_another_form_is_refused_as_mcp_has_it_and_opens_no_session(
+    gateway: Listening, headers: dict[str, str], status: int
+) -> None:
+    async with gateway.http() as http:
+        refused = await http.post(gateway.url, content=json.dumps(HELLO), headers=JSON | headers)
+    assert refused.status_code == status
+    assert refused.json()["error"]["message"]
+    assert "mcp-session-id" not in refused.headers

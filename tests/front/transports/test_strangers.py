@@ -138,8 +138,8 @@ async def test_halves_of_requests_and_of_websocket_messages_are_counted_together
         client = digest(KEY)[:24]
         writer.write(b"\x01\xff" + (9_000_000).to_bytes(8) + bytes(4) + b"x" * 8_000_000)
         await become(lambda: HELD.of(client) >= 8_000_000)
-        head = f"POST /mcp HTTP/1.1\r\nHost: {http}\r\nAuthorization: Bearer {KEY}\r\nContent-Length: 9000000\r\n\r\n"
-        assert await status(http, head.encode() + b"x" * 8_000_000) == 503
+        head = _head(http, 9_000_000)
+        assert await status(http, head + b"x" * 8_000_000) == 503
         writer.abort()
     await become(lambda: HELD.of(client) == 0)
 
@@ -148,9 +148,9 @@ async def test_half_a_request_does_not_hold_a_connection(gateway: Listening, mon
     monkeypatch.setattr(patience, "HEAD_WITHIN_S", 0.2)
     monkeypatch.setattr(messages, "BODY_WITHIN_S", 0.2)
     host, port = gateway.url.removeprefix("http://").partition("/")[0].split(":")
-    head = f"POST /mcp HTTP/1.1\r\nHost: {host}:{port}\r\nAuthorization: Bearer {KEY}\r\nContent-Length: 99\r\n\r\n"
+    head = _head(f"{host}:{port}", 99)
     async with asyncio.timeout(PATIENCE_S):
-        for half, answer in ((b"", b""), (b"POST /mcp HT", b""), (head.encode() + b"{", b"HTTP/1.1 408 ")):
+        for half, answer in ((b"", b""), (b"POST /mcp HT", b""), (head + b"{", b"HTTP/1.1 408 ")):
             reader, writer = await asyncio.open_connection(host, int(port))
             writer.write(half)
             assert (await reader.read(100)).startswith(answer)
@@ -172,3 +172,9 @@ async def test_a_page_of_the_gateways_own_origin_may_not_call(every: Listening, 
             every.urls["http"], json=body, headers={"Accept": "application/json, text/event-stream", **headers}
         )
     assert (reply.status_code == HTTPStatus.FORBIDDEN) is refused
+
+
+def _head(host: str, length: int) -> bytes:
+    """Return the head of a POST whose body has that many bytes."""
+    lines = f"Host: {host}\r\nAuthorization: Bearer {KEY}\r\nContent-Type: application/json\r\nContent-Length: {length}"
+    return f"POST /mcp HTTP/1.1\r\n{lines}\r\n\r\n".encode()

@@ -115,8 +115,9 @@ async def test_without_auth_whoever_is_on_this_machine_comes_in(listen: Listen) 
 
 NO_MESSAGES: list[tuple[AnyJson, int, object]] = [
     ("{broken", -32700, None),
-    (b'{"jsonrpc": "2.0", "id": 1, "method": "\xff"}', -32700, None),
-    ('{"jsonrpc": "2.0", "id": 1, "method": "\\ud800"}', -32700, None),
+    (b'{"jsonrpc": "2.0", "id": 1, "method": "\xff"}', -32700, 1),
+    ('{"jsonrpc": "2.0", "id": 1, "method": "\\ud800"}', -32602, 1),
+    ('\ufeff{"jsonrpc": "2.0", "id": 1, "method": "tools/dance"}', -32601, 1),
     ("[" * 1_000, -32700, None),
     ('[{"jsonrpc": "2.0", "id": 1, "method": "ping"}]', -32600, None),
     ('{"id": 1, "method": "ping"}', -32600, 1),
