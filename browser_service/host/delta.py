@@ -63,6 +63,11 @@ class PageDelta:
     unchanged: str = ""
     """Names what was compared and has not changed."""
 
+    @property
+    def nothing(self) -> bool:
+        """True if nothing came of the act that was looked at."""
+        return not (self.changed or self.restyled)
+
 
 @dataclass(frozen=True)
 class _Comparison:
@@ -114,12 +119,17 @@ def shows_changes(page: BrowserPage, action: Action) -> bool:
 async def page_before(page: BrowserPage, action: Action) -> PageBefore:
     """Look at the page before an act, so that what changed by itself is not taken for the act's effect."""
     before, view = PageBefore(), page.view
-    compares = not (action.reports_everything or action.navigates) and shows_changes(page, action)
-    if page.current.live and compares and (view is None or time.monotonic() - view.looked_at > _SOON_S):
+    late = page.observer is not None and page.observer.has_earlier
+    compares = (late or not action.reports_everything) and not action.navigates and shows_changes(page, action)
+    if page.current.live and compares and (late or view is None or time.monotonic() - view.looked_at > _SOON_S):
         try:
             async with asyncio.timeout(_LOOK_BEFORE_S):
+                if late and page.observer is not None:
+                    await page.observer.wait_for_earlier()
                 before = PageBefore(state := await page.state())
                 before = PageBefore(state, await _changes_by_itself(page, state))
+                if late and page.observer is not None:
+                    page.observer.forget_earlier()
         except (TimeoutError, PlaywrightError):
             pass
     if page.view is not None:
@@ -130,11 +140,15 @@ async def page_before(page: BrowserPage, action: Action) -> PageBefore:
 async def _changes_by_itself(page: BrowserPage, state: State) -> str:
     """Describe what changed by itself since the client last acted or looked; "" if its own acts may have done it."""
     view = page.view
-    if view is None or view.acted_since or view.state is None or state.document != view.document:
+    if view is None or view.state is None or state.document != view.document:
+        return ""
+    cause = page.cause_since(view.looked_at)
+    if view.acted_since and not cause:
         return ""
     if state.is_like(view.state):
         return ""
-    heading = _BY_ITSELF if page.record.last_act[0] == page.call.client_id else _EARLIER
+    itself = _BY_ITSELF if page.record.last_act[0] == page.call.client_id else _EARLIER
+    heading = f"from {cause}:" if cause else itself
     if len(view.tree) > _LARGE_TREE:
         return f"{heading} {_TOO_LARGE}"
     comparison = await _compare(page, state)
@@ -150,8 +164,9 @@ async def page_delta(
         page.view.note_given(action.given_texts)
     if not shows_changes(page, action) or observation.error_pages or observation.pending_url:
         return None
-    if action.reports_everything and page.view is not None and not observation.awaited_requests:
-        return None  # it tells by itself what its field shows, in half the time of a look
+    if action.reports_everything and page.view is not None and not observation.came_later:
+        # it tells by itself what its field shows, in half the time of a look
+        return PageDelta(before.fields) if before.changes else None
     try:
         async with asyncio.timeout(_LOOK_MS / 1000):
             if observation.visited_urls and action.navigates:
@@ -177,9 +192,11 @@ async def _delta_of_act(
         if unchanged:
             return PageDelta(before.fields, unchanged=unchanged)
         return _announcements(state, previous) if whole else None
+    earlier = bool(unchanged and previous and state.focus == previous.focus)
     comparison = await _compare(page, state if page.moves == moves else None)
     if comparison is not None:
-        return _delta_of_comparison(action, comparison, before, unchanged, same=same)
+        late = page.cause_since(observation.began_at)
+        return _delta_of_comparison(action, comparison, before, unchanged, same=same, earlier=earlier, late=late)
     if page.view is None:
         return None
     fields = _outline(page, page.view, _SHORT_OUTLINE if last else OUTLINE_TEXT)
@@ -188,14 +205,14 @@ async def _delta_of_act(
 
 def _known_state(page: BrowserPage, observation: Observation) -> State | None:
     """Return the state that the act's own script read, if nothing came since that may have changed the page."""
-    if page.state_after_act is None or observation.awaited_requests or observation.visited_urls or observation.dialogs:
+    if page.state_after_act is None or observation.came_later or observation.visited_urls or observation.dialogs:
         return None
     state, moves = page.state_after_act
     return state if moves == page.moves else None
 
 
 def _delta_of_comparison(
-    action: Action, comparison: _Comparison, before: PageBefore, unchanged: str, *, same: bool
+    action: Action, comparison: _Comparison, before: PageBefore, unchanged: str, *, same: bool, earlier: bool, late: str
 ) -> PageDelta:
     if action.reports_value and comparison.is_field_value():
         return PageDelta(before.fields, changed=True)  # the reply has it already
@@ -208,9 +225,10 @@ def _delta_of_comparison(
         return PageDelta(before.fields, changed=True)
     if not lines:
         return PageDelta(before.fields, restyled=not same and not left_out, unchanged=unchanged or _TREE)
-    if unchanged:
+    if earlier:
         return PageDelta({"changes": f"{_EARLIER}\n{lines}"}, unchanged=unchanged)
-    all_changes = f"{before.changes}\n{_BY_THIS}\n{lines}" if before.changes else lines
+    heading = f"by this act, or from {late}:" if late else _BY_THIS if before.changes else ""
+    all_changes = "\n".join(filter(None, [before.changes, heading, lines]))
     return PageDelta({"changes": all_changes}, changed=True)
 
 

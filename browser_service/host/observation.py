@@ -1,12 +1,13 @@
 """Records one act: navigations, requests that it caused, popups, dialogs, downloads; and its words."""
 
 import asyncio
+import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from urllib.parse import urlsplit
 
-from playwright.async_api import Request
+from playwright.async_api import Request, WebSocket
 
 from browser_service.host.events import well_formed
 from browser_service.host.network.downloads import ActiveDownload
@@ -29,6 +30,10 @@ _ERROR_PAGE_S = 1.0
 _DIALOG_S = 1.0
 _DOWNLOAD_BEGIN_S = 1.0
 _DOWNLOAD_END_S = 1.5
+_SOCKET_S = 0.6
+_WINDOW_S = 0.5
+_SOON_S = 10.0
+"""A timer that is due later is of no act that anybody waits for."""
 _LISTED = 6
 _LISTED_ERRORS = 3
 _MOST_LISTED = 50
@@ -89,7 +94,32 @@ class Observation:
     """True if the time of the act is over, and only its navigation goes on."""
     page_ended: bool = False
     """True if nothing follows."""
+    began_at: float = field(default_factory=time.monotonic)
+    idle: bool = False
+    """True if the page's scripts were seen to have asked for nothing that comes later."""
+    waited: bool = False
+    """True if the act's effects came later than its own end."""
+    due: tuple[float, ...] = ()
+    """Says when the timers come that scripts asked for, and that were not waited for, by the monotonic clock."""
+    written: set[WebSocket] = field(default_factory=set)
+    """Holds the sockets that were written to, and have brought no answer yet."""
+    windows: "dict[str, Observation]" = field(default_factory=dict)
+    """Maps the page's popups to what happened in them meanwhile."""
+    linked_popups: int = 0
+    """Counts those that opened and can tell this page something."""
+    by: str = ""
+    """Names the act for a later reply."""
+    client_id: str = ""
+    late_at: float = 0.0
+    """Is when something came of it after its end."""
+    streams: bool = False
+    """True if an event stream was opened."""
     changed: asyncio.Event = field(default_factory=asyncio.Event)
+
+    @property
+    def came_later(self) -> bool:
+        """True if the page may have changed since the act's own end."""
+        return self.waited or self.awaited_requests > 0
 
     @property
     def is_in_transit(self) -> bool:
@@ -101,6 +131,28 @@ class Observation:
         """Return the address that the page goes to, while it still shows the document that it was at."""
         return well_formed(self.navigation_request.url) if self.navigating and self.navigation_request else ""
 
+    @property
+    def is_pending(self) -> bool:
+        """True if something may still come of it."""
+        return bool(self.unanswered or self.written or any(at > time.monotonic() for at in self.due))
+
+    @property
+    def pending(self) -> str:
+        """Name what may still come of the act, for a reply that can tell of nothing."""
+        now = time.monotonic()
+        timers = [at - now for at in self.due if 0 < at - now < _SOON_S]
+        return "; ".join(
+            [
+                *(f"a timer of the page is due in {max(0.1, seconds):.1f} s" for seconds in timers[:1]),
+                *(["no answer yet on the websocket that it wrote to"] if self.written else []),
+                *(["an event stream is open"] if self.streams else []),
+            ]
+        )
+
+    async def wait_for_sockets(self) -> None:
+        """Wait until something came on each socket that was written to."""
+        await self._until(lambda: not self.written, _SOCKET_S)
+
     async def settle(self) -> None:
         """Wait until the act's navigation has a document, its popups have names and its dialogs answers."""
         if not (self.timed_out and self.pending_url):
@@ -108,6 +160,19 @@ class Observation:
         await self._until(lambda: len(self.popups) >= self.expected_popups, _POPUP_S)
         await self._until(lambda: len(self.dialogs) >= self.expected_dialogs, _DIALOG_S)
         await self.wait_for_downloads()
+        for seen in self.windows.values():
+            await seen.settle()
+
+    async def wait_for_windows(self) -> bool:
+        """Wait a moment for a popup that closes itself once it has told this page something. Returns whether one
+        did."""
+        opened = [seen for page_id, seen in self.windows.items() if page_id in self.popups]
+        for seen in opened[: self.linked_popups]:
+            await seen.wait_for_end()
+        return any(seen.page_ended for seen in opened)
+
+    async def wait_for_end(self) -> None:
+        await self._until(lambda: False, _WINDOW_S)
 
     async def wait_for_downloads(self, least: int = 0) -> None:
         """Wait for the downloads that are going to come, and a little for their end: mostly they are small."""
@@ -121,6 +186,7 @@ class Observation:
 
     def add_request(self, request: Request) -> None:
         """Note a request that reads or changes something."""
+        self.streams = self.streams or request.resource_type == "eventsource"
         changes = request.method not in SAFE_METHODS
         if changes and len(self.writes) < _MOST_RECORDED:
             self.writes[request] = ""
@@ -146,6 +212,13 @@ class Observation:
                 requests[request] = requests[request] or outcome
         self.unanswered.discard(request)
         self.changed.set()
+
+    def note_late(self, source: Request | WebSocket) -> None:
+        """Note that something came that was still to come when the act had ended."""
+        if source in self.unanswered or source in self.written:
+            self.late_at = time.monotonic()
+            self.unanswered = {each for each in self.unanswered if each is not source}
+            self.written = {each for each in self.written if each is not source}
 
     def note_commit(self) -> None:
         """Note that the page has moved: to another document, if the one that it waited for was answered."""
@@ -181,6 +254,7 @@ class Observation:
             *[*dict.fromkeys(self.refused_reads)][:_LISTED_ERRORS],
             *[*self.failures, *self.aborted_documents[len(self.downloads) :]][:_LISTED],
             *(f"popup {page_id} opened" for page_id in self.popups),
+            *self._window_lines(),
             *_first(self.dialogs, _MOST_LISTED, "dialogs"),
             *_first([download.report() for download in self.downloads], _MOST_LISTED, "downloads"),
             *(f"a script of the page failed: {quoted(error)}" for error in errors),
@@ -197,6 +271,10 @@ class Observation:
                 "elsewhere: goto"
             )
         return lines
+
+    def _window_lines(self) -> list[str]:
+        moved = {page_id: seen.visited_urls[-1] for page_id, seen in self.windows.items() if seen.visited_urls}
+        return [f"popup {each} went to {address(url)}" for each, url in moved.items() if each not in self.popups]
 
     def _reported_requests(self) -> list[tuple[Request, str]]:
         reads = [

@@ -140,12 +140,12 @@ class PageRegistry:
     def foreign_page(self, session: SessionEntry, page: "Page") -> None:
         self._background.spawn(self._register(session, page))
 
-    def popup_coming(self, opener_target: str) -> None:
+    def popup_coming(self, opener_target: str, linked: int) -> None:
         opener = self._of_target(opener_target)
         if opener is not None:
             opener.popups.came += 1
             if opener.current.observer is not None:
-                opener.current.observer.expect_popup()
+                opener.current.observer.expect_popup(linked)
 
     def retitled(self, target: str) -> None:
         entry = self._of_target(target)
@@ -211,11 +211,13 @@ class PageRegistry:
             await entry.adopt(page)
         except BrowserCrashed:  # it closed as soon as it opened
             self._pages.pop(state.page_id, None)
+            if opener is not None and opener.current.observer is not None:
+                opener.current.observer.note_refused_popup("a popup opened, and closed at once")
             return
         if entry.record.life.over:  # it was closed, or its session was, while it was taken on
             return
         if opener is not None:
-            opener.add_popup(entry.page_id)
+            opener.add_popup(entry)
             if opener.record.person is not None:
                 self.people.cover(opener.record.person, entry.record)
         self._log.emit(PageOpened(page=entry.record.state()))

@@ -1,6 +1,7 @@
 """Composes an act's reply: what was observed, and what it shows of the page."""
 
 import asyncio
+import time
 from typing import Final
 
 from playwright.async_api import Error as PlaywrightError
@@ -16,6 +17,7 @@ from shared.wire import CHANGED
 _LOOK_MS: Final = 5_000
 _RESTYLED: Final = "done; the document changed, in what a snapshot does not show (a style, a class, an attribute)"
 _NOT_AWAITED: Final = "done; what came of it was not waited for (noWaitAfter)"
+_TOLD_AT_THE_END: Final = "done; the last step tells what came of it"
 _TRIED: Final = "it could be done; nothing was done (trial)"
 
 
@@ -31,7 +33,13 @@ async def compose_reply(
         return {}
     if amount == "full":
         return _with_observation(action, result, observation, None) | await _snapshot(page)
-    return _with_observation(action, result, observation, await delta.page_delta(page, action, observation, before))
+    page_delta = await delta.page_delta(page, action, observation, before)
+    if page.quiet and not (result.get("observed") or observation.lines()):
+        return {**result, "observed": _TOLD_AT_THE_END}
+    looks = page_delta is not None and page_delta.nothing and not action.shows_styles
+    if looks and not result.get("observed") and not observation.lines():
+        observation.notes += await page.seen_elsewhere(observation)
+    return _with_observation(action, result, observation, page_delta)
 
 
 async def _snapshot(page: BrowserPage) -> Json:
@@ -66,4 +74,6 @@ def _nothing_else(action: Action, observation: Observation, page_delta: delta.Pa
         return CHANGED if page_delta.changed else _RESTYLED
     kinds = ["navigation", *([] if observation.has_other_requests else ["request"]), "popup", "dialog"]
     kinds += [page_delta.unchanged] if page_delta and page_delta.unchanged else []
-    return f"nothing observable: no {', '.join(kinds[:-1])} or {kinds[-1]}"
+    seconds = max(0.1, time.monotonic() - observation.began_at)
+    nothing = f"nothing observable within {seconds:.1f} s: no {', '.join(kinds[:-1])} or {kinds[-1]}"
+    return "; ".join(filter(None, [nothing, observation.pending]))

@@ -76,7 +76,7 @@ async def perform(page: BrowserPage, run: CallRun, handler: Handler) -> Json:
     acts = run.action.effect is Effect.ACTS and run.action.needs_open_page and not run.action.parts()
     looking = await _begin_look_at_fields(page, run, acts=acts)
     before = await delta.page_before(page, run.action) if acts else delta.PageBefore()
-    observation = page.observer.begin(navigates=run.action.navigates) if acts and page.observer else None
+    observation = page.observe(run.action) if acts else None
     if acts:
         page.begin_act()
     try:
@@ -157,6 +157,8 @@ async def _translate_errors(
             await observation.wait_for_error_page()
         explained = await _explain(error, run.action, page)
         if observation is not None:
+            if isinstance(explained, UnknownOutcome) and page.observer is not None:
+                observation.notes += await page.observer.seen_elsewhere(observation)
             await _add_observed(explained, error, page, run.action, observation)
         raise explained from error
 

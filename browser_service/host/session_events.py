@@ -15,8 +15,9 @@ class PageEvents(Protocol[Session_contra]):
     def foreign_page(self, session: Session_contra, page: Page) -> None:
         """Note a page that came and that nobody asked for here: a popup, or a person's tab."""
 
-    def popup_coming(self, opener_target: str) -> None:
-        """Note that a page is opening another one, which will follow as a foreign page."""
+    def popup_coming(self, opener_target: str, linked: int) -> None:
+        """Note that a page is opening another one, which will follow as a foreign page. `linked` is 1 if that can tell
+        it something."""
 
     def retitled(self, target: str) -> None:
         """Note that the browser told of another title or address of a page, which it does unasked."""

@@ -16,6 +16,7 @@ from browser_service.rules.visits import count_visits
 from browser_service.security.urls import origin_of
 from shared.actions.base import Action
 from shared.actions.media import CompareScreenshots, Screenshot
+from shared.actions.traits import Effect
 from shared.calls import Call
 from shared.errors import NetworkError
 from shared.model import Json
@@ -40,30 +41,32 @@ class StepRunner:
         run.part_index = len(run.part_results)
         result: Json = {"action": part.name()}
         try:
-            share = sum(each.text_key != "observed" for each in run.action.parts())
-            result |= await self._perform(page, step, share, quiet=run.part_index + 1 < len(run.action.parts()))
+            result |= await self._perform(_as_part(page, run, run.part_index), step)
         finally:
             run.requests += step.requests
         run.part_results.append(result)
         run.part_index = None
         return result
 
-    async def _perform(self, page: BrowserPage, step: CallRun, reply_shares: int, *, quiet: bool) -> Json:
+    async def _perform(self, page: BrowserPage, step: CallRun) -> Json:
         self.admit(page, step)
         _note_part(page, step.action)
         if step.action.needs_no_page:
             return await self.without_page(step)
         await bring_up(page, step)
         await confine(page, step.call)
-        page = replace(
-            page,
-            perform_part=partial(self.do, step),
-            undoable=step.undoable,
-            reply_shares=max(1, reply_shares),
-            quiet=quiet,
-        )
+        page = replace(page, perform_part=partial(self.do, step), undoable=step.undoable)
         work = perform(page, step, self.handlers[step.action.name()])
         return await confined(page, step.call, step.action, work)
+
+
+def _as_part(page: BrowserPage, run: CallRun, index: int) -> BrowserPage:
+    """Return the page as one part of a call sees it, which tells the changes unless an act follows."""
+    parts = run.action.parts()
+    tell = [each.text_key == "observed" for each in parts]
+    follows = any(each.effect is not Effect.READS for each in parts[:index])
+    shares = max(1, len(parts) - sum(tell))
+    return replace(page, reply_shares=shares, quiet=any(tell[index + 1 :]), follows=follows)
 
 
 async def _comparison(artifacts: ArtifactPort, call: Call, action: CompareScreenshots) -> Json:

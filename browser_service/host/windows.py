@@ -21,8 +21,10 @@ _RETRY_AFTER_S: Final = (3.0, 5.0)
 _MOST_ABANDONED: Final = 200
 
 OnForeign = Callable[[Page], None]
-OnPopup = Callable[[str], None]
-"""Takes the target that opens a popup, or that has another title."""
+OnPopup = Callable[[str, int], None]
+"""Takes the target that opens a popup, and 1 if this can tell it something."""
+OnRetitled = Callable[[str], None]
+"""Takes the target that has another title."""
 
 
 class Windows:
@@ -34,7 +36,7 @@ class Windows:
         guard: BrowserGuard,
         on_foreign: OnForeign,
         on_popup: OnPopup,
-        on_retitled: OnPopup,
+        on_retitled: OnRetitled,
         *,
         ours: bool,
         lasting: bool,
@@ -163,7 +165,7 @@ class Windows:
         """Report a popup, which Chromium tells before the click returns that opens it, and before Playwright has it."""
         target = event["targetInfo"]
         if self._is_ours(target) and target["type"] == "page" and (opener := target.get("openerId")):
-            self._on_popup(opener)
+            self._on_popup(opener, int(bool(target.get("canAccessOpener"))))
 
     def _on_target_changed(self, event: dict[str, dict[str, str]]) -> None:
         if self._is_ours(event["targetInfo"]):

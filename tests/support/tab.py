@@ -1,10 +1,11 @@
 """Provides an agent's own page: what it shows, and what its document sees."""
 
 import contextlib
+import re
 import secrets
 import socket
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from tests.support.json import AnyJson
 from tests.support.service import Agent
@@ -19,6 +20,19 @@ def closed_port() -> int:
         with contextlib.suppress(OSError), socket.socket() as probe:
             probe.bind(("127.0.0.1", port))
             return port
+
+
+class Unhurried(str):
+    """A text of a reply, whatever time that says it waited: how long is the machine's business."""
+
+    __slots__ = ()
+    __hash__ = str.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, str) and str(self) == re.sub(r" within \d+\.\d s", "", other)
+
+
+NOTHING: Final = Unhurried("nothing observable: no navigation, request, popup, dialog or change of the document")
 
 
 @dataclass

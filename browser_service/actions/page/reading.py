@@ -1,7 +1,12 @@
 """Reads a page as its accessibility tree, with refs, and finds what is in that."""
 
+import asyncio
+import contextlib
+import time
 from functools import partial
 from typing import Final, cast
+
+from playwright.async_api import Error as PlaywrightError
 
 from browser_service.host.elements import locators
 from browser_service.host.page.handle import BrowserPage
@@ -17,6 +22,9 @@ from shared.wire import FOUND_ELEMENTS
 
 _LEAST_OF_EACH: Final = 2
 """Of several questions, each gets so many matches at least."""
+_COMES_S: Final = 0.5
+"""Behind an act of the same call, what is not there is looked for this long."""
+_LOOK_S: Final = 0.1
 _UNCHANGED: Final = "nothing changed since your last snapshot"
 _ANOTHER: Final = "(you had no snapshot of this document, so the whole)"
 
@@ -50,7 +58,10 @@ async def find(page: BrowserPage, action: reading.Find) -> Json:
         return await _find_in_tree(page, action, None)
     elements = await page.element(action.selector, action.frame, strict=True, frames=False)
     await locators.check_syntax(elements, action.selector, page.playwright)
-    total = await elements.count()
+    if not (total := await elements.count()) and page.follows:
+        with contextlib.suppress(PlaywrightError):
+            await elements.first.wait_for(state="attached", timeout=_COMES_S * 1000)
+            total = await elements.count()
     if not total and (where := await page.in_frames(action.selector, action.frame)):
         lines = [f"nothing matches on the page itself; it is in {where['inFrames']}"]
         return {**_reply(page, lines, [], 0), **where}
@@ -70,6 +81,11 @@ async def _find_in_tree(page: BrowserPage, action: reading.Find, within: frozens
     view = await page.refresh_view(action.timeout)
     found = _found(view.tree, action, within)
     if within is None and not all(found) and await loading.wait_for_answers(view, pending, asked=asked):
+        view = await page.refresh_view(action.timeout)
+        found = _found(view.tree, action, within)
+    looks_until = time.monotonic() + (_COMES_S if page.follows and within is None else 0)
+    while not all(found) and time.monotonic() < looks_until:
+        await asyncio.sleep(_LOOK_S)  # what an act asked for comes without a word
         view = await page.refresh_view(action.timeout)
         found = _found(view.tree, action, within)
     lines: list[str] = []

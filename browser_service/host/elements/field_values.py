@@ -40,6 +40,8 @@ _SIGNED_OR_DECIMAL: Final = re.compile(r"[-\u2212]\s*[\d.,']+|\d[\d']*[.,][\d.,'
 class _Shown(TypedDict):
     value: object
     shows: str
+    idle: bool
+    """Scripts of the page have asked for nothing that comes later."""
 
 
 @dataclass(frozen=True)
@@ -93,13 +95,16 @@ class Question(Generic[T]):
 async def _read(
     page: BrowserPage, selector: str, element: Locator, question: Question[T], seen: list[_Shown] | None = None
 ) -> T | None:
-    """Return what was `seen` of a field, or look at it, and again after the answers to what the page sent. Raises
-    UnknownOutcome for a page that replaced what tells."""
+    """Return what was `seen` of a field, or look at it, and again after what the page's scripts asked for, and the
+    answers to what it sent. Raises UnknownOutcome for a page that replaced what tells."""
     watch_ms = 0 if page.quiet else question.watch_ms
     try:
         if seen is None:
             seen = await _look(element, question, [watch_ms, FIELD_CHARACTERS, None])
-        if await page.wait_for_responses(_RESPONSES_S) or not seen:
+        if seen and seen[0]["idle"]:
+            page.note_idle()
+        later = await page.wait_for_later()
+        if await page.wait_for_responses(_RESPONSES_S) or later or not seen:
             seen = await _look(element, question, [0, FIELD_CHARACTERS, None])
     except BadResult as error:
         raise UnknownOutcome(f"The act was done; what the field shows now is not known. {error}") from error

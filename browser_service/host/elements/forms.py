@@ -124,10 +124,12 @@ class Form:
         }
 
     async def _settled(self) -> list[FieldState]:
-        """Read what the fields have once nothing more is to come: at once if scripts have asked for no timer,
-        frame, worker or socket since, and all fields have what they were given."""
+        """Read what the fields have once what scripts asked for has come: at once if they asked for no timer, frame,
+        worker or socket since, and all fields have what they were given."""
         handles = [field.handle for field in self._fields if field.handle]
         begun, page = self._begun, self._page
+        if await page.wait_for_later():
+            return await _states_of(handles)
         if begun and begun.messages == page.tab.meter.socket_messages and not page.playwright.workers:
             states = await _states_of(handles, _WATCH_MS, begun.numbers)
             if all(is_set(field, state) for field, state in zip(self._fields, states, strict=True)):

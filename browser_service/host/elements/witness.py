@@ -60,6 +60,8 @@ class Verdict(BaseModel):
     invalid: list[tuple[str, str]] = []
     state: list[JsonValue] | None = None
     """Is the page's state after the click, if nothing more is to come of it and the caller asked for it."""
+    refused: str = ""
+    """Says what the page's content security policy refused."""
     asks: bool = False
     """True if the page asks for files: the browser reports its chooser somewhat later."""
 
@@ -78,7 +80,8 @@ class Verdict(BaseModel):
         left = ["it went away at the mouse down, before the click"] if self.left or self.missed else []
         then = [_MOUSE_DOWN_EFFECTS[self.then].format(by=element_name(self.by))] if self.then else []
         invalid = [f"{quoted(name)}: {quoted(message)}" for name, message in self.invalid[:3]]
-        return [*left, *then, *([f"the form was not sent: {'; '.join(invalid)}"] if invalid else [])]
+        refused = [f"refused by the page's content security policy: {quoted(self.refused)}"] if self.refused else []
+        return [*left, *then, *refused, *([f"the form was not sent: {'; '.join(invalid)}"] if invalid else [])]
 
     @property
     def silence(self) -> str:

@@ -218,13 +218,13 @@ class PageEntry:
         self.settings.inherit(opener.settings)
         self.popups = opener.popups
 
-    def add_popup(self, page_id: str) -> None:
+    def add_popup(self, popup: "PageEntry") -> None:
         """Note a popup that this page opened. From now on the two share a window."""
         self.record.shares_window = True
         observer = self.current.observer
-        reported = observer is not None and observer.add_popup(page_id)
+        reported = observer is not None and observer.add_popup(popup.page_id, popup.current.observer)
         if not reported and self.lease is not None:
-            self.tell(self.lease.client_id, f"{self.page_id} opened the popup {page_id}.")
+            self.tell(self.lease.client_id, f"{self.page_id} opened the popup {popup.page_id}.")
 
     def note_refused_popup(self, why: str) -> None:
         """Tell once that further popups are closed as they come: by the reply of the act that opened them, else by a

@@ -19,6 +19,7 @@ from browser_service.host.elements import frames as in_frames
 from browser_service.host.elements import locators
 from browser_service.host.events import well_formed
 from browser_service.host.files import ArtifactPort, Files, dated
+from browser_service.host.observation import Observation
 from browser_service.host.page.current_tab import CurrentTab
 from browser_service.host.page.observer import Observer
 from browser_service.host.page.record import BLANK, PageRecord
@@ -43,6 +44,7 @@ from browser_service.security.urls import abridged
 from shared.actions.base import Action
 from shared.actions.dialogs import HandleDialog
 from shared.calls import Artifact, Call
+from shared.cuts import cut
 from shared.errors import BrowserCrashed, ElementGone, StaleRevision, ValidationFailed, field_details
 from shared.events import HostEvent
 from shared.model import Json
@@ -53,6 +55,7 @@ from shared.pages import Access
 R = TypeVar("R")
 _SAME: Final = 5
 _HEAD: Final = 1_000
+_NAMED: Final = 60
 
 
 PartRunner = Callable[["BrowserPage", Action], Awaitable[Json]]
@@ -89,7 +92,9 @@ class BrowserPage:
     reply_shares: int = 1
     """How many parts of a call share the room for text in its reply."""
     quiet: bool = False
-    """Others of the same call follow: the last of them tells what all did to the page."""
+    """Other acts of the same call follow: the last of them tells what all did to the page."""
+    follows: bool = False
+    """Acts of the same call came before: what they asked for may still come."""
     state_after_act: tuple[State, int] | None = None
     """Is the state that the act's own script read, if nothing more was to come, and how often the tab had navigated."""
     files: Files = field(init=False)
@@ -210,6 +215,40 @@ class BrowserPage:
         """Wait for responses to requests of the running act, which may change what it left. Returns whether there were
         any requests."""
         return self.observer is not None and await self.observer.wait_for_responses(seconds)
+
+    def cause_since(self, moment: float) -> str:
+        """Name the earlier act of which something came since a moment of the monotonic clock; "" for none."""
+        cause = self.observer.cause_since(moment) if self.observer is not None else None
+        if cause is None:
+            return ""
+        return f"{'your' if cause.client_id == self.call.client_id else 'the'} {cause.by}"
+
+    def observe(self, action: Action) -> Observation | None:
+        """Begin the record of an act, which is named by its element as the client knows it."""
+        if self.observer is None:
+            return None
+        selector = action.requested_selector or ""
+        shown = self.view.elements.get(selector, "").partition('"')[2].removesuffix('"') if self.view else ""
+        by = f"{action.name()} on {cut(shown or selector, _NAMED)}" if selector else action.name()
+        idle = action.text_key != "observed"  # it tells something else, for which nobody waits
+        return self.observer.begin(navigates=action.navigates, idle=idle, by=by, client_id=self.call.client_id)
+
+    async def seen_elsewhere(self, observation: Observation) -> list[str]:
+        """Describe what came of an act that neither changed the document nor sent anything."""
+        rolls = self.view is not None and self.view.state is not None and self.view.state.rolls
+        if self.observer is None or not (rolls or observation.windows):
+            return []
+        return await self.observer.seen_elsewhere(observation)
+
+    def note_idle(self) -> None:
+        """Note that scripts of the page asked for nothing that comes later than the running act's end."""
+        if self.observer is not None:
+            self.observer.note_idle()
+
+    async def wait_for_later(self) -> bool:
+        """Wait until what the running act's scripts asked to be called for soon has come. Returns whether any of
+        it came."""
+        return self.observer is not None and await self.observer.wait_for_later()
 
     def pending(self, *, whole: bool = False) -> list[str]:
         """Return the URLs of requests that the page waits for, without those that it sends again and again; `whole`:
@@ -332,6 +371,7 @@ class BrowserPage:
             return
         self._note_title(state)
         self.state_after_act = state, self.moves
+        self.note_idle()
 
     def _note_title(self, state: State) -> None:
         if len(state.title) < snapshot.TITLE_CHARACTERS:  # a longer one is cut there

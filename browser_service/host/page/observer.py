@@ -2,10 +2,12 @@
 
 import asyncio
 import contextlib
+import time
+from collections import deque
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from playwright.async_api import Error, Frame, Page, Request, Response
+from playwright.async_api import Error, Frame, Page, Request, Response, WebSocket
 
 from browser_service.host.events import well_formed
 from browser_service.host.network.downloads import ActiveDownload
@@ -20,6 +22,7 @@ from browser_service.host.observation import (
     describe_request,
     is_read,
 )
+from browser_service.host.page.late_effects import LateEffects
 from browser_service.host.page.meter import EventMeter
 from browser_service.host.results import bounded
 from browser_service.security.urls import abridged
@@ -30,6 +33,9 @@ _REQUESTS_END_WITHIN_S = 1.0
 _EFFECTS_END_WITHIN_S = 2.0
 """Of requests that follow from the answers to others."""
 _DRAWN_WITHIN_S = 0.1
+_TIMERS_WITHIN_S = 0.4
+_MOST_EARLIER = 5
+_EARLIER_S = 60.0
 _ERROR_CHARACTERS = 300
 
 
@@ -45,43 +51,137 @@ class Observer:
         self.moves = 0
         """How often the page went anywhere."""
         self.polling = Polling()
+        self.late: LateEffects | None = None
+        self.windows: dict[str, Observer] = {}
+        """Maps the page's popups to what listens to them."""
+        self._earlier = deque[Observation](maxlen=_MOST_EARLIER)
+        """Holds acts of which something was still to come when they ended."""
+        self._one_way = set[WebSocket]()
+        """Holds sockets that brought no answer to what an act wrote."""
         self._navigation_request: Request | None = None
         meter.begun.append(self._on_request)
         meter.answered.append(self._on_response)
         meter.finished.append(self._on_finished)
         meter.failed.append(self._on_failed)
         meter.missed.append(self._on_missed)
+        page.on("websocket", self._on_socket)
         page.on("framenavigated", self._on_navigated)
         page.on("domcontentloaded", self._on_document)
         meter.errors.append(self._on_script_error)
         page.on("crash", self._on_end)
         page.on("close", self._on_end)
 
-    def begin(self, *, navigates: bool = False) -> Observation:
-        """Begin the record of an act. With `navigates` it is a navigation itself, and what the new document asks for is
-        not its effect."""
-        observation = Observation(window=None if navigates else ActWindow(self.polling))
+    def begin(self, *, navigates: bool = False, idle: bool = False, by: str = "", client_id: str = "") -> Observation:
+        """Begin the record of an act, which `by` names. With `navigates` it is a navigation itself, and what the new
+        document asks for is not its effect; with `idle` what scripts ask for is not waited for."""
+        window = None if navigates else ActWindow(self.polling)
+        observation = Observation(window=window, idle=idle, by=by, client_id=client_id)
         observation.was_navigating = bool(self.navigating_to)
+        if not navigates:
+            self.windows = {page_id: each for page_id, each in self.windows.items() if not each.is_closed}
+            for page_id in self.windows:
+                self._begin_window(observation, page_id)
         self._running.add(observation)
         return observation
 
+    def _begin_window(self, observation: Observation, page_id: str) -> None:
+        """Observe a popup too, unless somebody acts there."""
+        if not (window := self.windows[page_id]).acting:
+            observation.windows[page_id] = window.begin(navigates=True)
+
     def end(self, observation: Observation) -> None:
         self._running.discard(observation)
+        for page_id, seen in observation.windows.items():
+            if page_id in self.windows:
+                self.windows[page_id].end(seen)
+        if observation.due or observation.is_pending:
+            self._earlier.append(observation)
         for each in observation.downloads:
             if each.ended and not each.reported:
                 each.notify()
 
     async def settle(self, observation: Observation) -> None:
-        """Wait until the page shows what the act made of it: answers to the requests that it caused, and to those that
-        followed from these."""
+        """Wait until the page shows what the act made of it: what its scripts asked to be called for soon, answers to
+        the requests that it caused, and what followed from these."""
         loop = asyncio.get_running_loop()
         ends_at, awaited_before = loop.time() + _EFFECTS_END_WITHIN_S, 0
+        await self._wait_for_later(observation)
         while observation.awaited_requests > awaited_before and (seconds_left := ends_at - loop.time()) > 0:
             awaited_before = observation.awaited_requests
             await observation.wait_for_responses(min(seconds_left, _REQUESTS_END_WITHIN_S))
             if not observation.navigating:
-                await self._next_frame()
+                await asyncio.gather(self._next_frame(), self._wait_for_later(observation))
         await observation.settle()
+        if observation.linked_popups and await observation.wait_for_windows():
+            observation.waited = True
+            await self._next_frame()
+
+    async def wait_for_later(self) -> bool:
+        """Wait until what the running act's scripts asked to be called for soon has come. Returns whether any of
+        it came."""
+        for observation in self._running:
+            await self._wait_for_later(observation)
+        return any(observation.waited for observation in self._running)
+
+    async def _wait_for_later(self, observation: Observation) -> None:
+        if observation.written:
+            observation.waited = True
+            await observation.wait_for_sockets()
+            self._one_way |= observation.written
+        if self.late is None or observation.idle or observation.window is None or observation.left_document:
+            return
+        later = await self.late.later(time.monotonic() - observation.began_at, _TIMERS_WITHIN_S)
+        observation.waited = observation.waited or later.came
+        observation.due = tuple(sorted(time.monotonic() + ms / 1000 for ms in later.due if ms > 0))
+        if later.refusal:
+            self.add_once(later.refusal)
+
+    async def wait_for_earlier(self) -> None:
+        """Wait for what earlier acts asked for and is due very soon: or it would come while the next act runs."""
+        now = time.monotonic()
+        soon = [each for each in self._earlier if any(0 < at - now < _TIMERS_WITHIN_S for at in each.due)]
+        if soon and self.late is not None:
+            await self.late.later(now - soon[0].began_at, _TIMERS_WITHIN_S)
+
+    @property
+    def has_earlier(self) -> bool:
+        """True if something of an earlier act may have come since its end."""
+        return bool(self._earlier)
+
+    def forget_earlier(self) -> None:
+        """Forget the earlier acts of which nothing more is to come, and those of long ago."""
+        now = time.monotonic()
+        kept = [each for each in self._earlier if each.is_pending and now - each.began_at < _EARLIER_S]
+        self._earlier = deque(kept, maxlen=_MOST_EARLIER)
+
+    def cause_since(self, moment: float) -> Observation | None:
+        """Return the latest of the earlier acts of which something came since then."""
+        now = time.monotonic()
+        for each in reversed(self._earlier):
+            if each.late_at > moment or any(moment < at <= now for at in each.due):
+                return each
+        return None
+
+    async def seen_elsewhere(self, observation: Observation) -> list[str]:
+        """Describe what came of an act that neither changed the document nor sent anything."""
+        if self.late is None or observation.window is None:
+            return []
+        lines = await self.late.seen(time.monotonic() - observation.began_at)
+        await observation.settle()  # what it led another window to has begun by now
+        return lines
+
+    def note_idle(self) -> None:
+        """Note that scripts asked for nothing that comes later than the running act's end."""
+        for observation in self._running:
+            observation.idle = True
+
+    @property
+    def acting(self) -> bool:
+        return bool(self._running)
+
+    @property
+    def is_closed(self) -> bool:
+        return self._page.is_closed()
 
     @property
     def navigating_to(self) -> str:
@@ -107,9 +207,11 @@ class Observer:
             yield observation
             observation.changed.set()
 
-    def expect_popup(self) -> None:
+    def expect_popup(self, linked: int) -> None:
+        """Note a popup that comes; `linked` is 1 if it can tell this page something."""
         for observation in self._running:
             observation.expected_popups += 1
+            observation.linked_popups += linked
 
     async def wait_for_responses(self, seconds: float) -> bool:
         """Wait until the requests that the running act sent are answered. Returns whether there were any."""
@@ -125,10 +227,14 @@ class Observer:
             for observation in self._running
         )
 
-    def add_popup(self, page_id: str) -> bool:
+    def add_popup(self, page_id: str, window: "Observer | None") -> bool:
         """Note a popup that opened. Returns whether a reply will still tell it."""
+        if window is not None:
+            self.windows[page_id] = window
         for observation in self._updated():
             observation.popups.append(page_id)
+            if window is not None:
+                self._begin_window(observation, page_id)
         return bool(self._running)
 
     def add_lines(self, lines: Iterable[str], silence: str) -> None:
@@ -181,6 +287,7 @@ class Observer:
 
     def _on_response(self, response: Response) -> None:
         navigation = bool(self._running) and self._is_document(response.request)
+        self._note_late(response.request)
         self._navigation_request = None if response.request is self._navigation_request else self._navigation_request
         for observation in self._running:
             if navigation:
@@ -191,9 +298,14 @@ class Observer:
             elif response.request in observation.loading and _is_refused(response):
                 add_line(observation.refused_reads, describe_request(response.request, str(response.status)))
 
+    def _note_late(self, request: Request) -> None:
+        for each in self._earlier:
+            each.note_late(request)
+
     def _on_failed(self, request: Request) -> None:
         self._navigation_request = None if request is self._navigation_request else self._navigation_request
         navigation = bool(self._running) and self._is_document(request)
+        self._note_late(request)
         for observation in self._updated():
             is_loading = request in observation.loading
             observation.loading.discard(request)
@@ -227,6 +339,8 @@ class Observer:
                 observation.note_commit()
 
     def _on_document(self, _: Page) -> None:
+        if self.late is not None:
+            self.late.begin()
         for observation in self._updated():
             observation.navigating = False
             observation.ready = bool(observation.visited_urls)
@@ -244,6 +358,23 @@ class Observer:
         for observation in waiting:
             observation.changed.set()
         return bool(waiting)
+
+    def _on_socket(self, socket: WebSocket) -> None:
+        socket.on("framesent", lambda _: self._on_written(socket))
+        socket.on("framereceived", lambda _: self._on_answered(socket))
+        socket.on("close", lambda _: self._on_answered(socket))
+
+    def _on_written(self, socket: WebSocket) -> None:
+        if socket not in self._one_way:
+            for observation in self._running:
+                observation.written.add(socket)
+
+    def _on_answered(self, socket: WebSocket) -> None:
+        self._one_way.discard(socket)
+        for observation in self._updated():
+            observation.written.discard(socket)
+        for each in self._earlier:
+            each.note_late(socket)
 
     def _on_finished(self, request: Request) -> None:
         for observation in self._updated():

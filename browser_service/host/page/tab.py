@@ -15,6 +15,7 @@ from browser_service.host.elements.file_choosers import FileChoosers
 from browser_service.host.events import well_formed
 from browser_service.host.network.guard import guard
 from browser_service.host.page import document
+from browser_service.host.page.late_effects import LateEffects
 from browser_service.host.page.life import LifeEvent
 from browser_service.host.page.meter import EventMeter, Kind
 from browser_service.host.page.metrics import Metrics
@@ -72,6 +73,7 @@ class Tab:
         cdp, self.target_id = await guard(self.page, permits, on_refused)
         if cdp is not None:
             self.cdp, self.meter.probe = cdp, lambda: cdp.send("Target.getTargetInfo")
+            self.observer.late = LateEffects(cdp)
 
     @property
     def owned(self) -> bool:

@@ -55,6 +55,8 @@ class State:
     announced: list[tuple[str, str]] | None = None
     """Has the roles and words by which the page tells people of changes; None if the caller knew the mark."""
     elements: int = 0
+    rolls: bool = False
+    """True if the caller knew the mark, and what is in the window's middle can be scrolled."""
 
     def is_like(self, other: "State") -> bool:
         """Say if the document is the same, wherever its focus is."""

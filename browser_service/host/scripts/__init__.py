@@ -14,8 +14,8 @@ _MARK: Final = "/*§*/"
 """Has the driver run a script in that world (launching/driver.cjs), where pages have replaced nothing."""
 _BEGIN: Final = f"{_MARK} const {{Map, Set}} = self[Symbol.for('uncounted')] ?? self;"
 """Has a script take no part in what tree_bounds counts there."""
-_IN_THE_PAGES_WORLD: Final = frozenset({"copied", "evaluated"})
-"""Are scripts that meet what a page made: callers' own, and objects that its listeners are given."""
+_IN_THE_PAGES_WORLD: Final = frozenset({"copied", "evaluated", "late_effects"})
+"""Are scripts that meet what a page made: callers' own, objects that its listeners are given, and timers."""
 _EXPORT: Final = re.compile(r"^export (?:default \w+;\n)?", re.MULTILINE)
 
 

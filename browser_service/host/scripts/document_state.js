@@ -1,12 +1,21 @@
 // Returns of the document when it began, a mark that differs when anything in it does, where its focus is, its title,
 // how many parts of it say that they are loading, what was typed into fields for secrets, what nobody sees of it, and what
-// it announces, both unless the mark is the known one, and how many elements it has. A mark costs a tenth of the tree.
+// it announces, both unless the mark is the known one, how many elements it has, and whether what is in its middle can be
+// scrolled, if the mark is the known one. A mark costs a tenth of the tree.
 import {cut} from "./cut.js";
+import {parentElement} from "./past_names.js";
 import {typedIn} from "./secret_field.js";
 import {appears, reading, seenText} from "./seen.js";
 import {unseenWords} from "./unseen_words.js";
 
 const ANNOUNCED = '[role=status], [role=alert], output:not([role])', MOST_ANNOUNCED = 20;
+
+const rolls = () => {
+  for (let e = document.elementFromPoint(innerWidth / 2, innerHeight / 2); e; e = parentElement(e)) {
+    if (e.scrollHeight > e.clientHeight && e.clientHeight) return true;
+  }
+  return false;
+};
 
 export const documentState = async ([turns, titleCharacters, mode, known]) => {
   const {port1, port2} = new MessageChannel();
@@ -19,7 +28,9 @@ export const documentState = async ([turns, titleCharacters, mode, known]) => {
     typedIn(root, typed);
   };
   read(document);
-  const focus = [...document.querySelectorAll('*')].indexOf(document.activeElement);
+  const all = [...document.querySelectorAll('*')], shown = document.querySelectorAll(':popover-open, :modal, :target');
+  for (const e of shown) parts.push(all.indexOf(e));
+  const focus = all.indexOf(document.activeElement);
   const text = parts.join('|');
   let mark = text.length;
   for (let i = 0; i < text.length; i++) mark = Math.imul(mark ^ text.charCodeAt(i), 16777619);
@@ -32,8 +43,7 @@ export const documentState = async ([turns, titleCharacters, mode, known]) => {
   const announced = mark === known ? null : [...document.querySelectorAll(ANNOUNCED)].slice(0, MOST_ANNOUNCED)
     .filter(e => e.checkVisibility({visibilityProperty: true}))
     .map(e => [e.getAttribute('role') || 'status', cut(seenText(e).replace(/\s+/g, ' ').trim(), 160)]);
-  return [performance.timeOrigin, mark, focus, title, busy, typed, unseen, announced,
-    document.getElementsByTagName('*').length];
+  return [performance.timeOrigin, mark, focus, title, busy, typed, unseen, announced, all.length, mark === known && rolls()];
 };
 
 export default documentState;

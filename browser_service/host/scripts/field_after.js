@@ -19,6 +19,6 @@ export default look => async (found, [ms, most, awaited]) => {
     on(awaited.event, e => { if (is(e)) then(true); });
   });
   off.abort();
-  await settled(fields, ms, words, seen && before);
-  return fields().map(e => ({value: look(e), shows: words(e)}));
+  const idle = await settled(fields, ms, words, seen && before);
+  return fields().map(e => ({value: look(e), shows: words(e), idle}));
 };

@@ -9,13 +9,12 @@ from browser_service.host import delta
 from browser_service.host.page import observer
 from tests.support.service import RunningService
 from tests.support.site import Answer, Received
-from tests.support.tab import Tab
+from tests.support.tab import NOTHING, Tab, Unhurried
 
 pytestmark = [pytest.mark.anyio, pytest.mark.one_window]
 
 OUT = "<p id=out>-</p><p id=two>-</p><button id=dead>Dead</button>"
 READS = """<button id=b onclick="fetch('/d').then(r => r.text()).then(t => out.textContent = t)">Read</button>"""
-NOTHING = "nothing observable: no navigation, request, popup, dialog or change of the document"
 BY_ITSELF = "since the last act, the page changed by itself:"
 
 
@@ -82,7 +81,8 @@ async def test_streams_beacons_and_pictures_are_not_waited_for(tab: Tab) -> None
     streamed = await tab.call("click", selector="#s")
     assert (streamed["observed"], "it begins" in streamed["changes"]) == ("GET /stream → 200", True)
     pictured = await tab.call("click", selector="#p")
-    assert pictured["observed"] == "nothing observable: no navigation, popup, dialog or change of the document"
+    nothing = "nothing observable: no navigation, popup, dialog or change of the document"
+    assert pictured["observed"] == Unhurried(f"{nothing}; an event stream is open")
     sent = await tab.call("click", selector="#c")
     assert sent["observed"] == "POST /beacon → a beacon, not waited for"
     assert not release.is_set()
@@ -100,7 +100,7 @@ async def test_what_a_page_polls_is_neither_told_nor_waited_for(tab: Tab) -> Non
     await tab.call("wait_for_selector", selector="#polls")
     for _ in range(4):
         told = await tab.call("click", selector="#dead")
-        assert told["observed"].startswith("nothing observable: no navigation,")
+        assert told["observed"].startswith("nothing observable within ")
     assert not release.is_set()
     release.set()
 

@@ -5,12 +5,10 @@ import threading
 import pytest
 
 from tests.support.site import Answer
-from tests.support.tab import Tab, closed_port
+from tests.support.tab import NOTHING, Tab, closed_port
 
 pytestmark = [pytest.mark.anyio, pytest.mark.one_window]
 
-
-NOTHING = "nothing observable: no navigation, request, popup, dialog or change of the document"
 
 RECORDER = """<style>body {margin: 0} #b {position: absolute; left: 10px; top: 10px; width: 100px; height: 50px}</style>
 <button id=b>Press</button><script>

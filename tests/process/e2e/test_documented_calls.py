@@ -29,6 +29,7 @@ from tests.support.json import AnyJson
 from tests.support.named_site import NamedSite, browser_that_knows, named_site
 from tests.support.screen import screen
 from tests.support.site import Answer
+from tests.support.tab import NOTHING
 
 pytestmark = [pytest.mark.anyio, pytest.mark.whole_browser, pytest.mark.long, pytest.mark.own_start]
 
@@ -273,9 +274,8 @@ async def test_the_bodies_of_a_page(documented: Documented) -> None:
     gone = await post("shop", going)
     assert 'heading "Example Domain"' in gone["result"].pop("outline")
     assert gone == done({**arrived, "observed": observed})
-    nothing = "nothing observable: no navigation, request, popup, dialog or change of the document"
     clicked = await post("shop", {"action": "click", "selector": "button", "params": {"clickCount": 2}})
-    assert clicked == done({"observed": nothing})
+    assert clicked == done({"observed": NOTHING})
     filled = await post("shop", {"action": "fill", "selector": "#email", "text": "a@example.com", "params": {}})
     assert filled == done({"observed": "as given"})
     content = await post("shop", {"action": "content"})

@@ -1,0 +1,105 @@
+// Begins to note what comes of acts on the page without a change of its document, or later. Returns two functions.
+//
+// `later` waits, for `most` ms at most, until what scripts asked for in the last `ms` ms has come, and returns whether any
+// of it did, in how many ms the rest is due, and what the page's policy refused. What is asked for within such a call has the cause of that call: so what a
+// page repeats by itself is no act's, and of what an act began only the first steps are.
+//
+// `seen` returns, two frames later, what scrolled in that time, and where to, and what was refused.
+export default () => {
+  const MOST = 1000, STEPS = 3, LATE_MS = 50, FRAME_MS = 17, LISTED = 20, MOST_LOOKS = 50;
+  const {apply} = Reflect, {round} = Math, clock = performance, {now} = clock, {setTimeout, requestAnimationFrame} = globalThis;
+  const Later = Promise, time = () => apply(now, clock, []);
+  const timers = {__proto__: null}, frames = {__proto__: null}, turns = {__proto__: null};
+  let cause = null, count = 0, ran = -1, refused = null;
+
+  const end = (waiting, id) => {
+    count -= id in waiting ? 1 : 0;
+    delete waiting[id];
+  };
+  const on = (name, handle) => {
+    globalThis[name] = new Proxy(globalThis[name], {apply: (target, self, given) => handle(target, self, given)});
+  };
+  const stops = (name, waiting) => on(name, (target, self, given) => {
+    if (typeof given[0] === 'number') end(waiting, given[0]);
+    return apply(target, self, given);
+  });
+  const asks = (name, waiting, delay) => on(name, (target, self, given) => {
+    const act = given[0], from = time();
+    if (typeof act !== 'function' || count >= MOST) return apply(target, self, given);
+    const one = {since: cause ? cause.since : from, step: cause ? cause.step + 1 : 1, due: from + (delay ?? (+given[1] || 0))};
+    given[0] = function (...rest) {
+      const before = cause;
+      cause = one;
+      if (one.since > ran) ran = one.since;
+      end(waiting, id);
+      try { return apply(act, this, rest); } finally { cause = before; }
+    };
+    const id = apply(target, self, given);
+    waiting[id] = one;
+    count++;
+    return id;
+  });
+  asks('setTimeout', timers);
+  asks('setInterval', timers);
+  stops('clearTimeout', timers);
+  stops('clearInterval', timers);
+  asks('requestAnimationFrame', frames, FRAME_MS);
+  stops('cancelAnimationFrame', frames);
+  asks('requestIdleCallback', turns, FRAME_MS);
+  stops('cancelIdleCallback', turns);
+
+  const each = (since, act) => {
+    const of = waiting => {
+      for (const id in waiting) if (waiting[id].since >= since && waiting[id].step <= STEPS) act(waiting[id].due);
+    };
+    of(timers);
+    of(frames);
+    of(turns);
+  };
+  const later = async (ms, most) => {
+    const began = time(), since = began - ms, until = began + most;
+    for (let looks = 0; looks < MOST_LOOKS; looks++) {  // a page's clock may stand still
+      const at = time();
+      let last = 0;
+      each(since, due => { if (due <= until && due + LATE_MS > at && due > last) last = due; });
+      if (!last || at >= until) break;
+      await new Later(then => apply(setTimeout, globalThis, [then, last > at ? last - at + 1 : 1]));
+    }
+    const left = [];
+    each(since, due => { if (left.length < LISTED) left[left.length] = round(due - time()); });
+    return {came: ran >= since, due: left, refused: refused?.at >= since ? refused.what : null};
+  };
+
+  // What an act scrolls into view to reach it is none of its effects: these are the places just before the mouse or key.
+  let pressed = [], scrolled = null;
+  const offset = e => round(e.scrollTop);
+  const place = event => {
+    pressed = [];
+    scrolled = null;
+    for (let e = event.target; e; e = e.parentNode ?? e.host) if (e.nodeType === 1) pressed[pressed.length] = [e, offset(e)];
+  };
+  const listen = (kind, act) => addEventListener(kind, act, {capture: true, passive: true});
+  listen('pointerdown', place);
+  listen('keydown', place);
+  listen('scroll', ({target}) => {
+    const e = target.nodeType === 9 ? target.scrollingElement : target;
+    if (!e || pressed.some(([held, at]) => held === e && at === offset(e))) return;
+    scrolled = {at: time(), e};
+  });
+  listen('securitypolicyviolation', ({effectiveDirective, blockedURI, disposition}) => {
+    if (disposition === 'enforce') refused = {at: time(), what: `${effectiveDirective} ${blockedURI}`};
+  });
+  const seen = async ms => {
+    const since = time() - ms, frame = then => apply(requestAnimationFrame, globalThis, [then]);
+    await new Later(then => {
+      frame(() => frame(then));
+      apply(setTimeout, globalThis, [then, 100]);
+    });
+    const e = scrolled?.at >= since && scrolled.e, root = document.scrollingElement;
+    const what = e && (e === root ? 'the page' : `<${e.localName}${e.id ? '#' + e.id : ''}>`.slice(0, 60));
+    const down = e && e.scrollHeight - e.clientHeight - offset(e);
+    const to = e && (offset(e) <= 0 ? 'its top' : down <= 1 ? 'its end' : `${offset(e)} px of ${e.scrollHeight}`);
+    return {scrolled: e ? `${what} scrolled to ${to}` : null, refused: refused?.at >= since ? refused.what : null};
+  };
+  return {later, seen};
+};

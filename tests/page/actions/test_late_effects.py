@@ -1,0 +1,286 @@
+"""Tests that what an act causes is told by that act, though it comes later, elsewhere, or without a change of the
+document."""
+
+import asyncio
+import re
+from dataclasses import dataclass, field
+
+import pytest
+from websockets.asyncio.server import ServerConnection, serve
+
+from browser_service.host.page import observer
+from tests.support.json import AnyJson
+from tests.support.tab import Tab
+
+pytestmark = [pytest.mark.anyio, pytest.mark.one_window]
+
+TOAST = "document.body.insertAdjacentHTML('beforeend', '<div role=status>Saved</div>')"
+TALL = "<div style='height: 3000px'>tall</div>"
+LOW = "<div style='height: 300px'></div>"
+FRAME = "requestAnimationFrame"
+MENU = "<ul id=m><li>Profile</ul>"
+OUT = "<p id=out>-</p>"
+
+
+@dataclass(frozen=True)
+class Effect:
+    """Is a page, an act on it, and what the reply to that act has to say, or must not."""
+
+    name: str
+    html: str
+    says: str
+    act: str = "click"
+    given: dict[str, AnyJson] = field(default_factory=lambda: {"selector": "#b"})
+    never: str = "nothing observable|before this act"
+
+
+def later(script: str, ms: int) -> str:
+    return f"setTimeout(() => {{ {script} }}, {ms})"
+
+
+EFFECTS = [
+    Effect("toast", f'<button id=b onclick="{later(TOAST, 150)}">Save</button>', "Saved"),
+    Effect(
+        "toast-in-steps",
+        f'<button id=b onclick="{later(later(TOAST, 120), 120)}">Save</button>',
+        "Saved",
+    ),
+    Effect(
+        "toast-of-a-frame",
+        f'<button id=b onclick="requestAnimationFrame(() => {FRAME}(() => {{ {TOAST} }}))">Save</button>',
+        "Saved",
+    ),
+    Effect(
+        "toast-after-idle",
+        f'<button id=b onclick="requestIdleCallback(() => {{ {TOAST} }})">Save</button>',
+        "Saved",
+    ),
+    Effect(
+        "hover-menu",
+        LOW
+        + '<button id=b onmouseenter="'
+        + later("m.hidden = false", 250)
+        + '">Menu</button>'
+        + MENU
+        + "<script>m.hidden = true</script>",
+        "Profile",
+        "hover",
+    ),
+    Effect(
+        "css-hover-menu",
+        LOW + LOW + "<style>#m {display: none} #b:hover + #m {display: block}</style><button id=b>Menu</button>" + MENU,
+        "Profile",
+        "hover",
+    ),
+    Effect(
+        "debounced-search",
+        OUT
+        + '<input id=b oninput="clearTimeout(self.t);'
+        + " self.t = setTimeout(() => { out.textContent = '3 hits' }, 400)\">",
+        "3 hits",
+        "fill",
+        {"selector": "#b", "value": "tea"},
+    ),
+    Effect(
+        "debounced-search-by-request",
+        OUT + '<input id=b oninput="clearTimeout(self.t); self.t = setTimeout(async () => {'
+        " out.textContent = await (await fetch('/hits')).text() }, 300)\">",
+        "3 hits",
+        "type",
+        {"selector": "#b", "text": "tea"},
+    ),
+    Effect(
+        "taken-back-fill",
+        '<input id=b oninput="' + later("b.value = ''", 150) + '">',
+        "took the value back|is empty|shows ''",
+        "fill",
+        {"selector": "#b", "value": "tea"},
+        never="as given",
+    ),
+    Effect(
+        "taken-back-late",
+        '<input id=b onchange="0" oninput="' + later("b.value = 'x'", 250) + '">',
+        "'x'",
+        "fill",
+        {"selector": "#b", "value": "tea"},
+        never="as given",
+    ),
+    Effect(
+        "taken-back-choice",
+        '<select id=b onchange="' + later("b.value = 'a'", 220) + '"><option>a<option>c</select>',
+        "'a'|took",
+        "select_option",
+        {"selector": "#b", "value": "c"},
+        never="^selected",
+    ),
+    Effect(
+        "taken-back-tick",
+        '<input type=checkbox id=b onchange="' + later("b.checked = false", 220) + '">',
+        "not|took|unchecked",
+        "check",
+        {"selector": "#b"},
+        never="^checked$|as given",
+    ),
+    Effect(
+        "taken-back-form",
+        '<input id=a><input id=b oninput="' + later("b.value = ''", 200) + '">',
+        "1 of 2 fields as given",
+        "fill_form",
+        {"fields": [{"selector": "#a", "value": "one"}, {"selector": "#b", "value": "two"}]},
+        never="^2 fields as given",
+    ),
+    Effect(
+        "timer-due-later",
+        OUT + '<button id=b onclick="' + later("out.textContent = 'panel'", 2500) + '">Tab</button>',
+        r"nothing observable within 0\.\d s: .*; a timer of the page is due in 2\.\d s",
+        never="before this act",
+    ),
+    Effect(
+        "popover",
+        "<button id=b popovertarget=p>Menu</button><div id=p popover>Profile</div>",
+        "Profile",
+    ),
+    Effect(
+        "modal-dialog",
+        '<button id=b onclick="d.showModal()">Ask</button><dialog id=d>Sure?</dialog>',
+        "Sure",
+    ),
+    Effect(
+        "target",
+        "<style>#m {display: none} #m:target {display: block}</style><a id=b href=#m>Menu</a><ul id=m><li>Profile</ul>",
+        "Profile",
+    ),
+    Effect(
+        "focus-within",
+        "<style>#m {display: none} #f:focus-within #m {display: block}</style>"
+        "<div id=f><button id=b>Menu</button><ul id=m><li>Profile</ul></div>",
+        "Profile",
+    ),
+    Effect(
+        "back-to-top",
+        TALL + '<button id=b onclick="window.scrollTo(0, 0)">Back to top</button><script>scrollTo(0, 2000)</script>',
+        "scrolled",
+    ),
+    Effect(
+        "smooth-back-to-top",
+        TALL + "<button id=b onclick=\"window.scrollTo({top: 0, behavior: 'smooth'})\">Back to top</button>"
+        "<script>scrollTo(0, 2000)</script>",
+        "scrolled",
+    ),
+    Effect("end-key", TALL, "scrolled", "press", {"key": "End"}),
+    Effect(
+        "scrolled-box",
+        "<div id=box style='height: 500px; overflow: auto'><div style='height: 900px'>long</div></div>"
+        '<button id=b onclick="box.scrollTop = 500">More</button>',
+        "scrolled",
+    ),
+    Effect(
+        "refused-by-csp",
+        "<meta http-equiv=Content-Security-Policy content=\"connect-src 'none'\">"
+        "<button id=b onclick=\"fetch('/hits').catch(() => 0)\">Load</button>",
+        "connect-src",
+    ),
+    Effect(
+        "form-refused-by-csp",
+        "<meta http-equiv=Content-Security-Policy content=\"form-action 'none'\">"
+        "<form action=/hits><button id=b>Send</button></form>",
+        "form-action",
+        given={"selector": "#b", "timeout": 700},
+    ),
+    Effect(
+        "inert",
+        '<main id=m><a href=/x>Link</a></main><button id=b onclick="m.inert = true">Freeze</button>',
+        "done",
+    ),
+    Effect(
+        "sign-in-window",
+        OUT + "<script>onmessage = e => { out.textContent = e.data }</script>"
+        "<button id=b onclick=\"window.open('/sign-in')\">Sign in</button>",
+        "Signed in",
+    ),
+]
+
+
+@pytest.mark.parametrize("effect", EFFECTS, ids=lambda effect: effect.name)
+async def test_what_an_act_causes_is_told_by_its_reply(tab: Tab, effect: Effect) -> None:
+    tab.site.page("/hits", "3 hits")
+    signs_in = later("opener.postMessage('Signed in', '*'); close()", 100)
+    tab.site.page("/sign-in", f"<script>{signs_in}</script>")
+    await tab.show(effect.html)
+    reply = (await tab.agent.reply(effect.act, **effect.given)).json()
+    told = reply.get("result") or reply["error"]
+    said = "\n".join(str(told[key]) for key in ("observed", "message", "changes") if told.get(key))
+    assert re.search(effect.says, said), said
+    assert not re.search(effect.never, said), said
+
+
+LIST = f'<button id=b onclick="{later("m.hidden = false", 300)}">Menu</button>{MENU}<script>m.hidden = true</script>'
+LATE = '<button id=b onclick="' + later(TOAST, 600) + '">Archive</button><input id=q><button id=c>Other</button>'
+
+
+@pytest.mark.parametrize("act", [("click", {"selector": "#c"}), ("fill", {"selector": "#q", "value": "tea"})])
+async def test_what_comes_during_the_next_act_is_told_as_that_of_the_one_that_asked_for_it(
+    tab: Tab, act: tuple[str, dict[str, AnyJson]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await tab.show(LATE)
+    monkeypatch.setattr(observer, "_TIMERS_WITHIN_S", 0.05)
+    told = await tab.call("click", selector="#b")
+    assert re.search(r"within 0\.\d s: .*; a timer of the page is due in 0\.\d s$", told["observed"])
+    monkeypatch.setattr(observer, "_TIMERS_WITHIN_S", 5.0)
+    name, given = act
+    told = await tab.call(name, **given)
+    assert told["changes"].splitlines() == ["from your click on #b:", "+ status: Saved"]
+
+
+async def test_what_a_page_repeats_by_itself_is_not_waited_for(tab: Tab) -> None:
+    await tab.show(
+        OUT + "<button id=b>Dead</button><script>let n = 0; const often = () => { n++; setTimeout(often, 5) };"
+        " often(); setInterval(() => n++, 10); const draw = () => requestAnimationFrame(draw); draw()</script>"
+    )
+    await tab.call("click", selector="#b")
+    for _ in range(3):
+        told = await tab.call("press", selector="#b", key="a")
+        assert re.match(r"nothing observable within 0\.\d s: [^;]*$", told["observed"])
+
+
+async def test_a_second_link_into_a_named_window_tells_where_that_went(tab: Tab) -> None:
+    for path in ("/one", "/two"):
+        tab.site.page(path, f"<h1>{path}</h1>")
+    await tab.show("<a id=b href=/one target=report>One</a><a id=c href=/two target=report>Two</a>")
+    assert (await tab.call("click", selector="#b"))["observed"] == "popup tab~1 opened"
+    told = await tab.call("click", pageId="tab", selector="#c")
+    assert told["observed"] == f"popup tab~1 went to {tab.site.url('/two')}"
+
+
+async def test_a_refusal_by_websocket_is_told_by_the_act_that_asked(tab: Tab) -> None:
+    async def refuse(connection: ServerConnection) -> None:
+        async for _ in connection:
+            await asyncio.sleep(0.3)  # as a server that thinks
+            await connection.send("refused")
+
+    async with serve(refuse, "127.0.0.1", 0) as server:
+        port = next(iter(server.sockets)).getsockname()[1]
+        await tab.show(
+            OUT + f"<script>const s = new WebSocket('ws://127.0.0.1:{port}'); s.onopen = () => out.textContent = 'on';"
+            " s.onmessage = e => { out.textContent = e.data }</script>"
+            "<button id=b onclick=\"s.send('x')\">Send</button>"
+        )
+        await tab.call("wait_for_selector", selector="#out:text('on')")
+        assert "refused" in (await tab.call("click", selector="#b"))["changes"]
+        await tab.call("goto", url="about:blank")
+
+
+async def test_a_read_in_a_batch_finds_what_the_act_before_it_asked_for(tab: Tab) -> None:
+    await tab.show(LIST + "<input id=q>")
+    steps = [
+        {"action": "click", "selector": "#b"},
+        {"action": "find", "text": "Profile"},
+        {"action": "press", "selector": "#q", "key": "a"},
+    ]
+    clicked, found, _ = (await tab.call("batch", steps=steps))["steps"]
+    assert clicked["observed"] == "done; the last step tells what came of it"
+    assert found["total"] == 1
+    await tab.show(LIST)
+    clicked, found = (await tab.call("batch", steps=steps[:2]))["steps"]
+    assert "Profile" in clicked["changes"]
+    assert found["total"] == 1
