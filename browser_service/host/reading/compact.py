@@ -3,13 +3,12 @@
 from collections.abc import Iterable
 from typing import Final
 
-from browser_service.host.reading.tree import CONTROLS, VALUED, Node
+from browser_service.host.reading.tree import CELLS, CONTROLS, VALUED, Node
 
-_CELL_ROLES: Final = frozenset({"cell", "gridcell", "rowheader", "columnheader"})
 _LINE_ROLES: Final = (
     frozenset({"row", "paragraph", "heading", "generic", "listitem", "link", "button", "term", "definition"})
     | frozenset({"caption", "blockquote"})
-    | _CELL_ROLES
+    | CELLS
 )
 _REFLESS_ROLES: Final = frozenset({"rowgroup", "paragraph", "cell", "rowheader", "columnheader"})
 """These get no ref, because their words or surroundings find them: refs would be a fifth of the text."""
@@ -96,7 +95,7 @@ class _Writer:
 
     def _cell(self, index: int) -> str | None:
         node, children = self._nodes[index], self._children[index]
-        if node.role not in _CELL_ROLES or node.is_control or (children and (node.name or node.text)):
+        if node.role not in CELLS or node.is_control or (children and (node.name or node.text)):
             return None
         return _joined([self._phrase(child) for child in children], " ") if children else _words(node)
 

@@ -4,19 +4,25 @@ from collections import Counter
 from itertools import islice
 from typing import Final
 
-from browser_service.host.reading.tree import CONTROLS, FIELDS, Node, Tree, ancestors, descendants, is_said_again
+from browser_service.host.reading.tree import CELLS, CONTROLS, FIELDS, Node, Tree, ancestors, descendants, is_said_again
 from shared.cuts import cut, shortened
 
 _LANDMARK_ROLES: Final = frozenset(
     {"banner", "navigation", "main", "search", "form", "dialog", "alertdialog", "complementary", "contentinfo"}
 )
 _ANNOUNCED_ROLES: Final = frozenset({"alert", "alertdialog", "dialog", "status"})
-_RANKING_ROLES: Final = frozenset({"dialog", "alertdialog", "form", "search", "contentinfo"})
+_CHROME_ROLES: Final = frozenset({"banner", "navigation", "complementary", "contentinfo"})
+_RANKING_ROLES: Final = frozenset({"dialog", "alertdialog", "form", "search", "main"}) | _CHROME_ROLES
 _SPOKEN_ROLES: Final = frozenset({"alert", "status"})
 """These are words, and nothing else."""
 _LIST_SIBLINGS: Final = 4
-"""This many siblings of one role are a list, of which the first two stand for all."""
-_LISTED_SIBLINGS: Final = 2
+"""This many siblings of one role are a list, of which the first two come first."""
+_FIRST_SIBLINGS: Final = 2
+_LONG_LIST: Final = 12
+"""Of a longer list the others are not shown at all."""
+_FEW_LINKS: Final = 4
+_FIRST_LINKS: Final = 3
+"""Of more than a few links in a row around the page's matter, and of a long list in it, the first stand for all."""
 _MOST_REPEATED_FIELDS: Final = 12
 """More fields than this in lists and rows are no form; what surrounds them says more."""
 _COUNTED_ROLES: Final = 4
@@ -27,8 +33,13 @@ _HEADING_RANK: Final = 2
 _FIRST_HEADINGS: Final = 4
 """So many headings of sections come before fields and buttons: an article has hundreds, and a form at its end."""
 _LATER_HEADING_RANK: Final = 5
-_LIST_RANK: Final = 9
+_LIST_RANK: Final = 7
+_CHROME_RANK: Final = 8
+_LONG_LIST_RANK: Final = 9
 _MOST_TRIED: Final = 200
+_TABLES: Final = frozenset({"table", "grid"})
+_MOST_COUNTED: Final = 2_000
+"""Bounds the elements of a table that are looked through for its rows."""
 _MOST_SPOKEN: Final = 100
 """Bounds the elements of an alert whose words are told."""
 _OPTION_RANK: Final = 10
@@ -37,29 +48,37 @@ _OPTION_RANK: Final = 10
 
 def outline(nodes: Tree, budget: int) -> tuple[str, Tree]:
     """Return what a person would see at a glance, in `budget` bytes and the page's order, and its nodes."""
-    repeated = _repeated(nodes)
+    around, repeated = _roles_around(nodes), _repeated(nodes)
+    alike = _alike_links(nodes, around)
+    others = {index for links in alike.values() for index in links}
+    informative = {i for i, node in enumerate(nodes) if _is_informative(nodes, i) and not is_said_again(nodes, i)}
     many = sum(nodes[index].role in FIELDS for index in repeated) > _MOST_REPEATED_FIELDS
-    informative = {i for i, node in enumerate(nodes) if _is_informative(node) and not is_said_again(nodes, i)}
-    candidates = [i for i in sorted(informative) if i not in repeated or nodes[i].role in FIELDS]
-    around = _roles_around(nodes)
-    ranks = {i: _LIST_RANK if many and i in repeated else _rank(nodes[i], around[i]) for i in candidates}
+    ranks = dict[int, int]()
+    for index in sorted(informative - others):
+        size, is_field = 0 if index in alike else repeated.get(index, 0), nodes[index].role in FIELDS
+        if is_field or size <= (0 if nodes[index].role == "option" else _LONG_LIST):
+            in_list = size and (many or not is_field)
+            rank = _rank(nodes[index], around[index])
+            ranks[index] = max(rank, _LONG_LIST_RANK if many else _LIST_RANK) if in_list else rank
     for index in [index for index, rank in ranks.items() if rank == _HEADING_RANK][_FIRST_HEADINGS:]:
         ranks[index] = _LATER_HEADING_RANK
     names = Counter(node.role_and_name for node in nodes if node.url)
     twins = {name for name, count in names.items() if count > 1}
-    listed: set[int] = set()
+    lines = dict[int, str]()
     room = budget - _COUNT_CHARACTERS
-    for index in sorted(candidates, key=lambda index: (ranks[index], index))[:_MOST_TRIED]:
-        added = {index, *_landmarks(nodes, index)} - listed
-        size = sum(len(_line(nodes, i, twins).encode()) + 1 for i in added)
+    for index in sorted(ranks, key=lambda index: (ranks[index], index))[:_MOST_TRIED]:
+        added = {i: _line(nodes, i, twins) for i in {index, *_landmarks(nodes, index)} - lines.keys()}
+        if index in alike:
+            added[index] += f"\n{_indent(nodes, index)}- {counted(len(alike[index]), 'more link')}"
+        size = sum(len(line.encode()) + 1 for line in added.values())
         if size <= room:
-            listed |= added
+            lines |= added
             room -= size
-    if not listed:
+    if not lines:
         return _first_words(nodes), []
-    rest = Counter(n.role for i, n in enumerate(nodes) if i not in listed and (n.role in CONTROLS or i in informative))
-    lines = [*(_line(nodes, index, twins) for index in sorted(listed)), *([_count(rest)] if rest else [])]
-    return "\n".join(lines), [nodes[index] for index in listed]
+    told = lines.keys() | {each for index in lines for each in alike.get(index, ())}
+    rest = Counter(n.role for i, n in enumerate(nodes) if i not in told and (n.role in CONTROLS or i in informative))
+    return "\n".join([*(lines[i] for i in sorted(lines)), *([_count(rest)] if rest else [])]), [nodes[i] for i in lines]
 
 
 def _first_words(nodes: Tree) -> str:
@@ -79,23 +98,39 @@ def counted(count: int, role: str) -> str:
     return f"{count} {role}{ending}"
 
 
-def _is_informative(node: Node) -> bool:
+def _is_informative(nodes: Tree, index: int) -> bool:
     """Say if it belongs in an outline: its line says what it is."""
+    node = nodes[index]
     if node.role == "heading":
         return bool(node.name or node.text)
     if node.is_control:
-        return node.ref is not None
-    announced = node.role in _ANNOUNCED_ROLES and bool(node.text or node.has_children)
-    return announced or node.role in {"table", "grid", "iframe"}
+        return node.ref is not None and bool(node.label or (node.role in CONTROLS and not node.url.startswith("#")))
+    if node.role in _SPOKEN_ROLES:
+        return bool(node.words or _leaves(nodes, index))
+    return node.role in {*_TABLES, "iframe"} or (node.role in _ANNOUNCED_ROLES and node.has_children)
 
 
 def _roles_around(nodes: Tree) -> list[frozenset[str]]:
     """Return for each element the roles around it that matter for its rank."""
+    matter = _matter(nodes)
     around: list[frozenset[str]] = []
     for node in nodes:
-        outer = around[node.parent] | {nodes[node.parent].role} if node.parent is not None else frozenset[str]()
-        around.append(outer & _RANKING_ROLES)
+        outer = frozenset[str]()
+        if node.parent is not None:
+            role = "main" if node.parent == matter else nodes[node.parent].role
+            outer = around[node.parent] | {role} if role in _RANKING_ROLES else around[node.parent]
+        around.append(outer)
     return around
+
+
+def _matter(nodes: Tree) -> int | None:
+    """Return the element with the page's matter: what its first heading is in, where the page does not tell."""
+    if any(node.role == "main" for node in nodes):
+        return None
+    heading = next((i for i, node in enumerate(nodes) if node.role == "heading" and "level=1" in node.marks), None)
+    if heading is None or any(nodes[i].role in _CHROME_ROLES for i in ancestors(nodes, heading)):
+        return None
+    return nodes[heading].parent
 
 
 def _rank(node: Node, roles: frozenset[str]) -> int:
@@ -104,27 +139,48 @@ def _rank(node: Node, roles: frozenset[str]) -> int:
         return _OPTION_RANK
     if node.role in _ANNOUNCED_ROLES or roles & {"dialog", "alertdialog"}:
         return 0 if node.role in FIELDS | _ANNOUNCED_ROLES else 1
+    if _is_chrome(roles) and "level=1" not in node.marks:
+        return _CHROME_RANK - (node.role in FIELDS)
     if node.role == "heading":
         return _HEADING_RANK if "level=1" in node.marks or "level=2" in node.marks else 7
     if node.role in FIELDS or (node.role == "button" and roles & {"form", "search"}):
         return 3
-    if roles & {"contentinfo"}:
-        return 8
-    return 4 if node.role == "button" else 6
+    return 4 if node.role in {"button", "tab"} else 5 if "main" in roles else 6
 
 
-def _repeated(nodes: Tree) -> set[int]:
-    """Return the nodes in the third and later of many siblings of one role, such as rows and cards."""
+def _is_chrome(roles: frozenset[str]) -> bool:
+    return bool(roles & _CHROME_ROLES) and "main" not in roles
+
+
+def _repeated(nodes: Tree) -> dict[int, int]:
+    """Return the nodes in the third and later of many siblings of one role, such as rows and cards, and how many."""
     siblings = Counter((node.parent, node.role) for node in nodes)
     earlier: Counter[tuple[int | None, str]] = Counter()
-    repeated: set[int] = set()
+    repeated = dict[int, int]()
     for index, node in enumerate(nodes):
         kind = (node.parent, node.role)
         earlier[kind] += 1
-        of_list = siblings[kind] >= _LIST_SIBLINGS and earlier[kind] > _LISTED_SIBLINGS
-        if (of_list and node.role not in CONTROLS | {"heading"}) or node.parent in repeated:
-            repeated.add(index)
+        outer = 0 if node.parent is None else repeated.get(node.parent, 0)
+        of_list = siblings[kind] >= _LIST_SIBLINGS and earlier[kind] > _FIRST_SIBLINGS
+        if of_list and node.role not in CONTROLS | {"heading"}:
+            outer = max(outer, siblings[kind])
+        if outer:
+            repeated[index] = outer
     return repeated
+
+
+def _alike_links(nodes: Tree, around: list[frozenset[str]]) -> dict[int, list[int]]:
+    """Return of each list of links the third one, and those after it."""
+    controls = Counter(node.parent for node in nodes if node.is_control)
+    lists = dict[int | None, list[int]]()
+    for index, node in enumerate(nodes):
+        if node.role == "link" and node.ref:
+            outer = node.parent
+            if outer is not None and nodes[outer].role == "listitem" and controls[outer] == 1:
+                outer = nodes[outer].parent
+            lists.setdefault(outer, []).append(index)
+    few = {outer: _FEW_LINKS if _is_chrome(around[links[0]]) else _LONG_LIST for outer, links in lists.items()}
+    return {links[_FIRST_LINKS - 1]: links[_FIRST_LINKS:] for outer, links in lists.items() if len(links) > few[outer]}
 
 
 def _leaves(nodes: Tree, index: int) -> list[str]:
@@ -133,15 +189,30 @@ def _leaves(nodes: Tree, index: int) -> list[str]:
     return [node.text or node.name for node in inner if not node.has_children and node.label]
 
 
+def _columns(nodes: Tree, index: int) -> str:
+    """Return what a table's first row says, and how many rows there are."""
+    inner = [*islice(descendants(nodes, index), _MOST_COUNTED + 1)]
+    rows = [n for n, node in enumerate(inner) if node.role == "row"]
+    first = inner[rows[0] + 1 : rows[1]] if len(rows) > 1 else []
+    cells = " | ".join(node.label for node in first if node.role in CELLS and node.label)
+    return f"{len(rows)}{'+' * (len(inner) > _MOST_COUNTED)} rows: {cells}" if cells else f"{counted(len(rows), 'row')}"
+
+
 def _landmarks(nodes: Tree, index: int) -> list[int]:
     return [outer for outer in ancestors(nodes, index) if nodes[outer].role in _LANDMARK_ROLES]
 
 
+def _indent(nodes: Tree, index: int) -> str:
+    return "  " * len(_landmarks(nodes, index))
+
+
 def _line(nodes: Tree, index: int, twins: set[str]) -> str:
     """Write a node in one line, indented by the landmarks around it; a link that has `twins` with its address."""
-    node, indent = nodes[index], "  " * len(_landmarks(nodes, index))
+    node, indent = nodes[index], _indent(nodes, index)
     head = node.brief(has_twins=node.role_and_name in twins)
     line = f"- {head}: {node.text}" if node.text else f"- {head}"
+    if node.role in _TABLES and not node.name:
+        line = f"{line}: {shortened(_columns(nodes, index), _LINE_CHARACTERS // 2)}"
     if node.role in _SPOKEN_ROLES and not node.text:
         line = f"{line}: {shortened(' | '.join(_leaves(nodes, index)), _LINE_CHARACTERS - len(line))}"
     if len(line) > _LINE_CHARACTERS:

@@ -19,6 +19,8 @@ _KEY: Final = re.compile(
 """Marks stand after the name and before the text: what looks like one in the page's own words is none."""
 _PROPERTY: Final = re.compile(r"^/(?P<property>[a-z]+): (?P<value>.*)$")
 _REF: Final = re.compile(r"ref=(?:f\d+)?e\d+")
+_ICONS: Final = re.compile("[\ue000-\uf8ff\U000f0000-\U0010ffff]")
+"""Are the characters that Unicode leaves to each font."""
 _URL_CHARACTERS: Final = 80
 _NO_STATES: Final = ("box=", "cursor=", "active")
 HIDDEN: Final = "••••"
@@ -45,6 +47,7 @@ FIELDS: Final = frozenset(
 )
 TICKED: Final = frozenset({"checkbox", "radio", "switch"})
 VALUED: Final = FIELDS - TICKED
+CELLS: Final = frozenset({"cell", "gridcell", "rowheader", "columnheader"})
 CHOICES: Final = frozenset({"combobox", "listbox"})
 
 
@@ -118,9 +121,10 @@ Tree = list[Node]
 
 
 def parse(text: str) -> Tree:
+    """Read a tree as Playwright writes it, without the characters that are nothing but icons of a font."""
     nodes: Tree = []
     path: list[int] = []
-    for line in text.splitlines():
+    for line in _ICONS.sub("", text).splitlines():
         item = line.lstrip(" ")
         if not item.startswith(_ITEM):
             continue
@@ -254,12 +258,15 @@ def is_interactive(node: Node) -> bool:
 
 
 def is_said_again(nodes: Tree, index: int) -> bool:
-    """Say if it is a heading, and a control says the same: the link that it is made of, or the card that it is in."""
-    if nodes[index].role != "heading":
+    """Say if it is a heading or a box, and a control says the same: the one that it is made of, or is in."""
+    node = nodes[index]
+    if node.role not in {"heading", "generic"}:
         return False
-    inner = nodes[index + 1] if nodes[index].is_said_within else nodes[index]
+    inner = nodes[index + 1] if node.is_said_within else node
     outer = (nodes[i] for i in islice(ancestors(nodes, index), _MOST_AROUND))
-    return (inner.is_control and inner.name == nodes[index].name) or any(each.is_said_within for each in outer)
+    return (inner is not node and inner.is_control and inner.name == node.name) or any(
+        each.is_said_within for each in outer
+    )
 
 
 def index_of(nodes: Tree, ref: str) -> int | None:

@@ -378,3 +378,24 @@ async def test_what_is_not_shown_is_counted_in_words(tab: Tab) -> None:
     boxes = "".join(f"<label><input type=checkbox>Box {n} {'x' * 60}</label>" for n in range(100))
     outline = (await tab.call("goto", pageId="tab", url=tab.site.page("/boxes", boxes)))["outline"]
     assert re.fullmatch(r"not shown: \d+ checkboxes", outline.splitlines()[-1])
+
+
+async def test_an_outline_has_the_matter_of_a_page_before_what_is_around_it(tab: Tab) -> None:
+    links = "".join(f"<li><a href=/{n}>Place {n}</a>" for n in range(20))
+    buttons = "".join(f"<button>Tool {n}</button>" for n in range(30))
+    teas = "".join(f"<li><h3>Tea {n}</h3><p>{n} EUR</p><button>Add tea {n}</button>" for n in range(8))
+    page = (
+        f"<header><nav><ul>{links}</ul></nav>{buttons}</header><main><h1>Teas</h1><p role=status></p>"
+        f"<ul>{teas}</ul></main><table><tr><th>Name<th>Price{'<tr><td>Tea<td>3' * 20}</table><footer>{links}</footer>"
+    )
+    outline = _bare((await tab.call("goto", pageId="tab", url=tab.site.page("/matter", page)))["outline"])
+    assert [f'button "Add tea {n}"' for n in range(8) if f'button "Add tea {n}"' not in outline] == []
+    assert '    - link "Place 2" [ref] [url=/2]\n    - 17 more links\n' in outline
+    assert "- table [ref]: 21 rows: Name | Price" in outline
+    assert "status" not in outline
+
+
+async def test_an_outline_of_a_page_that_marks_no_main_part_has_what_its_heading_is_in_first(tab: Tab) -> None:
+    buttons = "".join(f"<button>Tool with a long name {n}</button>" for n in range(40))
+    page = f"<div>{buttons}</div><div><h1>Order</h1><a href=/pay>Pay</a></div>"
+    assert 'link "Pay"' in (await tab.call("goto", pageId="tab", url=tab.site.page("/order", page)))["outline"]
