@@ -92,6 +92,12 @@ _BAD_ARGUMENTS: Final = (
     ("Invalid URL", "urls", "a URL in it is none", "Give each in full: https://shop.example/."),
     ("Clipped area", "clip", "clip lies outside of the page", None),
     ("Cannot take screenshot with 0", "clip", "clip is less than a pixel wide or high", None),
+    (
+        "Permission can't be granted",
+        "origin",
+        "origin cannot have one of these permissions",
+        "Browsers give it to https and to localhost alone.",
+    ),
     ("Page range", "pageRanges", "pageRanges names sheets that are not there", None),
     (
         "Invalid cookie fields",

@@ -38,7 +38,7 @@ async def test_a_site_reads_the_clipboard_once_it_was_granted_and_no_other_site_
     assert (await tab.call("evaluate_script", pageId="tab", expression=near))["value"] == before[1]
     error = await other.error("grant_permissions", permissions=["camera"], origin=origin)
     assert error["code"] == "AFFECTS_OTHERS"
-    await other.call("grant_permissions", permissions=["camera"], origin="http://elsewhere.example")
+    await other.call("grant_permissions", permissions=["camera"], origin="https://elsewhere.example")
     ended = await tab.call("grant_permissions", permissions=[], origin=origin)
     assert ended["observed"].endswith("granted nothing in session default; taken back: clipboard-read, clipboard-write")
     assert (await tab.call("evaluate_script", pageId="tab", expression=read))["value"] == before[0]

@@ -36,8 +36,9 @@ def datagrams() -> Iterator[socket.socket]:
 
 @pytest.fixture(scope="module")
 async def ruled(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[RunningService]:
-    """Start a service whose pages request nothing of one site, and of another all but what is secret."""
-    denied = ("http://denied.localhost:*", "http://partly.localhost:*/secret")
+    """Start a service whose pages request nothing of one site, and of another all but what is secret and the icon that
+    the whole browser asks each site for."""
+    denied = ("http://denied.localhost:*", "http://partly.localhost:*/secret", "http://partly.localhost:*/favicon.ico")
     rules = {"url_blacklist": denied, "url_rules_for": "requests"}
     async with running_service(settings_for(tmp_path_factory.mktemp("ruled"), **rules)) as service:
         yield service

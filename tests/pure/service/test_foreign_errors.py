@@ -1,10 +1,11 @@
-"""Tests what becomes of Playwright's errors where the page itself was too busy to be asked about them."""
+"""Tests what becomes of Playwright's errors that the browser of the tests does not always make."""
 
 from playwright.async_api import Error as PlaywrightError
 
 from browser_service.host import errors
 from shared.actions.interaction import Click
-from shared.errors import AmbiguousSelector
+from shared.actions.sessions import GrantPermissions
+from shared.errors import AmbiguousSelector, ValidationFailed
 
 
 def test_a_selector_that_matches_several_is_ambiguous_though_none_of_them_can_be_named() -> None:
@@ -13,3 +14,13 @@ def test_a_selector_that_matches_several_is_ambiguous_though_none_of_them_can_be
     assert isinstance(error, AmbiguousSelector)
     assert error.message == "Selector 'button' matches 3 elements."
     assert "strict" in (error.hint or "")
+
+
+def test_a_permission_that_an_origin_cannot_have_is_told_by_the_argument() -> None:
+    """The whole browser refuses it, and the headless shell does not."""
+    words = "CDPSession.send: Protocol error (Browser.setPermission): Permission can't be granted in current context."
+    action = GrantPermissions(permissions=["camera"], origin="http://shop.example")
+    error = errors.translate(PlaywrightError(words), action, url="")
+    assert isinstance(error, ValidationFailed)
+    assert error.details["context"] == {"field": "origin", "lastError": words}
+    assert "https" in str(error.advice)
