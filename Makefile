@@ -7,7 +7,7 @@ PYTHON_IN_VENV := .venv/bin/python
 export PYTHONDONTWRITEBYTECODE =
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test quick chaos lint types docs docs-check docs-site bench bundle conformance check clean
+.PHONY: help setup demo test quick bare chaos lint types docs docs-check docs-site bench bundle conformance check clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -24,8 +24,13 @@ test: setup ## Run all tests, four at a time
 	@$(PYTHON_IN_VENV) -m pytest -n 4 --dist worksteal
 
 # All layers but the slowest: their folders are tests/pure, tests/front and tests/page.
+quick: export BROWSE_TESTS_BROWSER ?= shell
 quick: setup ## Run the tests that start nothing of their own, in some three minutes
 	@$(PYTHON_IN_VENV) -m pytest -n 3 --dist worksteal -m "not process"
+
+# As root, where debootstrap is installed.
+bare: setup ## Run demo, all tests and the Dockerfile's steps on a bare Debian; before each release
+	@$(PYTHON_IN_VENV) -m scripts.bare
 
 # Its seed is printed: BROWSE_CHAOS_SEED=<seed> repeats a run, BROWSE_CHAOS_KILLS=<n> makes it shorter or longer.
 chaos: export BROWSE_CHAOS_SEED ?= random
