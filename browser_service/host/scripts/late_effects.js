@@ -91,15 +91,19 @@ export default () => {
   });
   const seen = async ms => {
     const since = time() - ms, frame = then => apply(requestAnimationFrame, globalThis, [then]);
+    let before;
     await new Later(then => {
-      frame(() => frame(then));
+      frame(() => {
+        before = scrolled && offset(scrolled.e);
+        frame(then);
+      });
       apply(setTimeout, globalThis, [then, 100]);
     });
-    const e = scrolled?.at >= since && scrolled.e, root = document.scrollingElement;
-    const what = e && (e === root ? 'the page' : `<${e.localName}${e.id ? '#' + e.id : ''}>`.slice(0, 60));
-    const down = e && e.scrollHeight - e.clientHeight - offset(e);
-    const to = e && (offset(e) <= 0 ? 'its top' : down <= 1 ? 'its end' : `${offset(e)} px of ${e.scrollHeight}`);
-    return {scrolled: e ? `${what} scrolled to ${to}` : null, refused: refused?.at >= since ? refused.what : null};
+    const e = scrolled?.at >= since && scrolled.e, at = e && offset(e), down = e && e.scrollHeight - e.clientHeight - at;
+    const what = e && (e === document.scrollingElement ? 'the page' : `<${e.localName}${e.id ? '#' + e.id : ''}>`.slice(0, 60));
+    const to = at <= 0 ? 'its top' : down <= 1 ? 'its end' : `${at} px of ${e.scrollHeight}`;
+    const moved = at === before || before === undefined ? `scrolled to ${to}` : `is scrolling ${at < before ? 'up' : 'down'}`;
+    return {scrolled: e ? `${what} ${moved}` : null, refused: refused?.at >= since ? refused.what : null};
   };
   return {later, seen};
 };

@@ -27,7 +27,7 @@ PAGE = """<!doctype html><title>Shop</title><meta name=description content=Teas>
 <output>Saved</output><iframe id=f srcdoc=inner></iframe><script>
 h.attachShadow({mode: 'open'}).innerHTML = '<p>deep</p><input name=pin value=1>';
 </script>"""
-OF_PAGE = {"copied", "evaluated"}
+OF_PAGE = {"copied", "evaluated", "late_effects"}
 """Must run in the page's own world."""
 
 USES = {
