@@ -118,6 +118,8 @@ class Traits(BaseModel):
     """Names the key of the result that a model sees as text. Without one it sees the whole result as JSON."""
     extra_keys: ClassVar[tuple[str, ...]] = ()
     """Lists the keys of the result that a model sees after that text."""
+    counted: ClassVar[str] = "matches"
+    """Names what the result's `count` counts."""
     activity_phrase: ClassVar[str] = ""
     """Says what the action is doing, as its errors begin ("Error typing into element"). It marks the tools whose
     replies are their text and nothing else."""

@@ -229,7 +229,8 @@ async def select_option(page: BrowserPage, action: interaction.SelectOption) -> 
     if selected != chosen:
         now = ", ".join(map(repr, selected)) or "nothing"
         raise not_as_given(f"The page shows {now} selected instead of {names}.", action.selector)
-    return {"selected": [*chosen], "observed": f"selected {names}"}
+    twins = [f"{text!r} is {which}" for text, which in field["twins"].items() if text in action.given_texts]
+    return {"selected": [*chosen], "observed": "; ".join([f"selected {names}", *twins])}
 
 
 async def check(page: BrowserPage, action: interaction.Check) -> Json:

@@ -122,6 +122,13 @@ def is_set(field: FormEntry, state: FieldState | None) -> bool:
     return chosen in ({*state["value"]}, {*state["labels"]})
 
 
+def twins_of(field: FormEntry, state: FieldState) -> list[str]:
+    """Say which of several options of the given label is selected."""
+    found = state["field"]["twins"] if field.kind == "select" and state["field"] else {}
+    given = field.input if isinstance(field.input, list) else [field.input]
+    return [f"{text!r} is {which}" for text, which in found.items() if text in given]
+
+
 def is_refused(field: FormEntry, state: FieldState | None) -> bool:
     """Say if the page shows something else, and not only in another form."""
     if state is None or is_set(field, state):

@@ -24,6 +24,7 @@ from browser_service.host.elements.form_entries import (
     input_of,
     is_refused,
     is_set,
+    twins_of,
     value_of,
 )
 from browser_service.host.elements.secret_values import seal, to_type
@@ -112,6 +113,9 @@ class Form:
         of_all = f"{len(as_given)} of {len(results)}" if others else f"{len(results)}"
         lines = [f"{of_all} field{'s' * (len(results) > 1)} as given"] if as_given else []
         lines += [f"{field.request.selector} {describe(field, state)}" for field, state in others]
+        lines += [
+            f"{field.request.selector}: {twin}" for field, state in results if state for twin in twins_of(field, state)
+        ]
         summary = "; ".join(lines)
         refused = [state for field, state in others if state and is_refused(field, state)]
         if refused:

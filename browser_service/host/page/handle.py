@@ -467,12 +467,8 @@ class BrowserPage:
         the tree shows it; `now` is what it seems to be."""
         view = await self.refresh_view(timeout_ms=5_000)
         found_node = next((node for node in view.tree if node.ref == ref), None)
-        if (
-            found_node is None
-            or found_node.role_and_name != old_name
-            or identity.rows(view.tree, {ref}).get(ref, "") != row
-        ):
-            of_row = f" in the row of {row!r}" if row else ""
+        if found_node is None or found_node.role_and_name != old_name or not identity.is_same_row(view.tree, ref, row):
+            of_row = f" in the row of {' '.join(row.split())!r}" if row else ""
             raise await self._gone_error(ref, old_name + of_row, f"is not that any more: {now} now", row)
 
     async def _gone_error(self, ref: str, old_name: str, what: str, row: str = "") -> ElementGone:

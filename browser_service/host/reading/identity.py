@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+from collections import Counter
+from collections.abc import Set as AbstractSet
 from itertools import chain, islice
 from typing import Final
 
@@ -13,13 +15,16 @@ from typing_extensions import TypedDict
 
 from browser_service.host import results
 from browser_service.host.elements.locators import GONE
-from browser_service.host.reading.tree import CONTROLS, Tree, descendants, first_words
+from browser_service.host.reading.tree import CONTROLS, Tree, ancestors, descendants, first_words
 from browser_service.host.scripts import script
 from shared.quoting import element_name
 
 _ROW_ROLES: Final = frozenset({"row", "listitem", "article", "option", "treeitem"})
 _REPEATED_ROLES: Final = CONTROLS - {"link"}
 """Elements of these roles have the same name in every row."""
+_LEAST_ALIKE: Final = 3
+_MOST_LEVELS: Final = 6
+_BESIDE: Final = 5
 _CHECK_S: Final = 1.0
 _MOST_WITHIN: Final = 200
 """Bounds the elements of a row that are searched for its first words."""
@@ -37,21 +42,59 @@ class Found(TypedDict):
 
 
 def rows(nodes: Tree, refs: set[str]) -> dict[str, str]:
-    """Return the words that tell these elements' rows from others: the first words in each."""
-    around = _rows_around(nodes, [node.role in _ROW_ROLES for node in nodes])
+    """Return what tells these elements' rows from others: the first text in each, or, of rows that no role tells and
+    whose texts come as one, the words in it that those beside it lack, each on a line that an empty one leads."""
+    around = _rows_around(nodes, {index for index, node in enumerate(nodes) if node.role in _ROW_ROLES})
+    alike = _alike(nodes, around, refs)
+    around = _rows_around(nodes, {*around, *alike} - {None}) if alike else around
     asked = {row for row, node in zip(around, nodes, strict=True) if row is not None and node.ref in refs}
-    labels = {row: _label(nodes, row) for row in asked}
-    innermost = _rows_around(nodes, [index in asked for index in range(len(nodes))])
+    beside = {row: _beside(row, alike[row]) for row in asked if row in alike}
+    texts = {row: _label(nodes, row) for row in {*asked, *chain(*beside.values())}}
+    labels = {row: _own_words(texts, row, beside[row]) if row in beside else texts[row] for row in asked}
+    innermost = _rows_around(nodes, asked)
     return {node.ref: labels[row] for row, node in zip(innermost, nodes, strict=True) if row is not None and node.ref}
 
 
-def _rows_around(nodes: Tree, is_row: list[bool]) -> list[int | None]:
+def _rows_around(nodes: Tree, are_rows: AbstractSet[int | None]) -> list[int | None]:
     """Return for each element the innermost row that it is, or is in."""
     found: list[int | None] = []
     for index, node in enumerate(nodes):
         outer = found[node.parent] if node.parent is not None else None
-        found.append(index if is_row[index] else outer)
+        found.append(index if index in are_rows else outer)
     return found
+
+
+def _alike(nodes: Tree, around: list[int | None], refs: set[str]) -> dict[int, dict[int, int]]:
+    """Return the elements that are rows without a role, with all that stand beside each: three or more in which is a
+    control of the same role and name, as one of those asked for has it."""
+    controls = [(index, (node.role, node.name)) for index, node in enumerate(nodes) if node.is_control]
+    free = [(index, kind) for index, kind in controls if around[index] is None]
+    counts, asked = Counter(kind for _, kind in free), {kind for index, kind in free if nodes[index].ref in refs}
+    found: dict[tuple[int, tuple[str, str]], dict[int, int]] = {}
+    for index, kind in free:
+        if kind in asked and counts[kind] >= _LEAST_ALIKE:
+            row = index
+            for parent in islice(ancestors(nodes, index), _MOST_LEVELS):
+                group = found.setdefault((parent, kind), {})
+                group.setdefault(row, len(group))
+                row = parent
+    return {row: group for group in found.values() if len(group) >= _LEAST_ALIKE for row in group}
+
+
+def _beside(row: int, group: dict[int, int]) -> list[int]:
+    first = max(0, group[row] - _BESIDE)
+    return [*islice(group, first, first + 2 * _BESIDE + 1)]
+
+
+def _own_words(texts: dict[int, str], row: int, beside: list[int]) -> str:
+    others = {word for each in beside if each != row for word in texts[each].split()}
+    return "".join(f"\n{word}" for word in texts[row].split() if word not in others)
+
+
+def is_same_row(nodes: Tree, ref: str, row: str) -> bool:
+    """Say if an element's row is what it was, as far as the tree tells; of one without a role, if a word is left."""
+    now = rows(nodes, {ref}).get(ref, "")
+    return now == row or (row.startswith("\n") and not {*now.split()}.isdisjoint(row.split()))
 
 
 def _label(nodes: Tree, row: int) -> str:

@@ -33,6 +33,8 @@ class Field(TypedDict):
     checked: bool
     selected: list[str]
     value: bool | str | list[str] | None
+    twins: dict[str, str]
+    """Says of the labels that several options have which of these is selected."""
 
 
 @dataclass(frozen=True)

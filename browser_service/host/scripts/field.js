@@ -2,6 +2,15 @@
 import {cut} from "./cut.js";
 import {isSecret} from "./secret_field.js";
 
+const MOST_TWINS = 4;
+
+// Returns by their labels which of several options of the same label are selected.
+const twins = e => Object.fromEntries([...e.selectedOptions || []].slice(0, MOST_TWINS).flatMap(chosen => {
+  const told = o => `value ${JSON.stringify(cut(o.value, 60))}${o.parentElement.label ? ` of ${JSON.stringify(cut(o.parentElement.label, 60))}` : ''}`;
+  const others = [...e.options].filter(o => o !== chosen && o.label === chosen.label).slice(0, MOST_TWINS);
+  return others.length ? [[chosen.label, `${told(chosen)}, and not ${others.map(told).join(' or ')}`]] : [];
+}));
+
 export const field = e => {
   const tag = e.localName, ticks = ['checkbox', 'radio', 'switch', 'menuitemcheckbox', 'menuitemradio'];
   const label = e.getAttribute('aria-label') || e.labels?.[0]?.textContent || e.placeholder || e.name || e.id || tag;
@@ -33,7 +42,7 @@ export const field = e => {
   const value = kind === 'tick' ? checked : kind === 'select' ? selected : e.value ?? e.innerText;
   const name = cut(label.trim().replace(/\s+/g, ' '), 60);
   const found = path(e, e.getRootNode());
-  return {selector: found, frame, kind, secret, name, checked, selected, value: secret ? null : value};
+  return {selector: found, frame, kind, secret, name, checked, selected, value: secret ? null : value, twins: twins(e)};
 };
 
 export default field;

@@ -3,6 +3,17 @@
 import {cut} from "./cut.js";
 import {named, quoted} from "./element_name.js";
 
+const MOST_ALIKE = 2000;
+
+// Returns the row of an element where no role tells: the largest part of the page that has no other such element.
+const rowOf = e => {
+  const all = [...e.getRootNode().querySelectorAll(e.localName)].slice(0, MOST_ALIKE);
+  const others = all.filter(other => other !== e && other.textContent === e.textContent);
+  let row = e;
+  while (row.parentElement && !others.some(other => row.parentElement.contains(other))) row = row.parentElement;
+  return row;
+};
+
 export const refCheck = (e, {name, row}) => {
   if (!name && !row) return '';
   const flat = text => text.replace(/\s+/g, '').toLowerCase();
@@ -11,9 +22,10 @@ export const refCheck = (e, {name, row}) => {
   const said = n => [n.innerText, n.textContent, n.value, ...[n, ...n.querySelectorAll('*')].flatMap(marks)].join(' ');
   const labels = [...e.labels ?? [], ...e.ariaLabelledByElements ?? []].map(said).join(' ');
   if (!flat(`${said(e)} ${labels}`).includes(flat(name))) return `it is ${named(e)}`;
-  const around = row && e.closest('tr, li, article, option, ' +
+  const [first, ...words] = row.split('\n');
+  const around = !row ? null : words.length ? (name ? rowOf(e) : e) : e.closest('tr, li, article, option, ' +
     ['row', 'listitem', 'article', 'option', 'treeitem'].map(role => `[role=${role}]`).join());
-  if (!around || spaced(said(around)).includes(spaced(row))) return '';
+  if (!around || [...first ? [first] : [], ...words].some(text => spaced(said(around)).includes(spaced(text)))) return '';
   return `it is in the row of ${quoted(cut((around.innerText || '').trim().split(/[\n\t]/)[0], 60))}`;
 };
 

@@ -127,7 +127,7 @@ def lines_beside(action: type[Action], result: Json, origin: str) -> Iterator[st
     """Yield lines on further facts, the act's effects, and the page's words."""
     facts = {key: result[key] for key in action.extra_keys if key in result}
     if (count := result.get("count")) is not None and not _shows_count(result[action.text_key], count):
-        facts["count"] = count
+        facts["count"] = f"{compact(count)} {action.counted}"
     headers = facts.pop("headers", None)
     if facts:
         yield ", ".join(f"{key}: {value if isinstance(value, str) else compact(value)}" for key, value in facts.items())

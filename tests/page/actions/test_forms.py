@@ -391,6 +391,18 @@ async def test_select_option_chooses_several_and_replaces_those_chosen_before(ta
     assert await tab.sees("[...m.selectedOptions].map(o => o.value)") == ["2"]
 
 
+async def test_of_options_of_the_same_label_it_is_told_which_one_was_chosen(tab: Tab) -> None:
+    await tab.show(
+        "<select id=s><optgroup label=Regions><option value=r>Other</optgroup><optgroup label=Suppliers>"
+        "<option value=a>Acme<option value=o>Other</optgroup></select>"
+    )
+    which = '\'Other\' is value "r" of "Regions", and not value "o" of "Suppliers"'
+    assert (await tab.call("select_option", selector="#s", label="Other"))["observed"] == f"selected 'r'; {which}"
+    result = await tab.call("fill_form", fields=[{"selector": "#s", "value": "Other"}])
+    assert result["observed"] == f"1 field as given; #s: {which}"
+    assert (await tab.call("select_option", selector="#s", value="o"))["observed"] == "selected 'o'"
+
+
 async def test_select_option_of_what_is_not_offered_says_so_and_what_is(tab: Tab) -> None:
     await tab.show(TEAS)
     error = await tab.error("select_option", selector="#s", label="Oolong", timeout=1_000)

@@ -90,3 +90,35 @@ async def test_of_a_row_that_went_only_one_that_says_the_same_is_named_as_the_on
     assert (await tab.error("click", selector=f"{row} >> role=button"))["hint"].startswith(f"{now} has the same")
     await tab.call("evaluate_script", expression="t.rows[1].remove()")
     assert "has the same" not in str((await tab.error("click", selector=f"{now} >> role=button")).get("hint"))
+
+
+RECYCLED = """<main id=list></main><nav id=menu></nav><script>window.hits = [];
+for (let i = 0; i < 4; i++) list.insertAdjacentHTML('beforeend', `<div><span></span> <em></em>
+  <button onclick="hits.push(this.parentNode.innerText)">Delete</button></div>`);
+for (let i = 0; i < 3; i++) menu.append(Object.assign(document.createElement('div'), {
+  style: 'cursor: pointer', onclick: e => hits.push(e.target.innerText)}));
+const show = from => {
+  [...list.children].forEach((row, i) => {
+    [row.children[0].textContent, row.children[1].textContent] = [`Mail ${from + i}`, `of sender ${from + i}`];
+  });
+  [...menu.children].forEach((row, i) => { row.textContent = `Folder ${from + i}`; });
+};
+show(1);</script>"""
+
+
+async def test_a_ref_into_a_row_that_a_list_used_again_for_another_is_gone(tab: Tab) -> None:
+    """These rows have no roles: they are known by standing beside others like them."""
+    await tab.show(RECYCLED)
+    tree = str((await tab.call("snapshot"))["snapshot"])
+    button = tree.partition("Mail 2 of sender 2")[2].partition("[ref=")[2].partition("]")[0]
+    folder = tree.partition("]: Folder 2")[0].rpartition("[ref=")[2]
+    for ref in (button, folder):
+        await tab.call("click", selector=ref)
+    assert len(await tab.sees("hits")) == 2
+    await tab.call("evaluate_script", expression="list.children[1].children[1].textContent = 'read'")
+    await tab.call("click", selector=button)
+    await tab.call("evaluate_script", expression="show(51)")
+    for ref, now in ((button, "Mail 52"), (folder, "Folder 52")):
+        error = await tab.error("click", selector=ref)
+        assert (error["code"], now in error["message"]) == ("ELEMENT_GONE", True)
+    assert len(await tab.sees("hits")) == 3

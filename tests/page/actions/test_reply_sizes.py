@@ -184,3 +184,9 @@ async def test_no_reply_of_a_task_is_longer_than_its_limit(tab: Tab, task: str) 
     await chat.do_all([at(tab.site.url(""), step) for step in TASKS[task]])
     assert {kind: told for kind, told in chat.longest.items() if told > LIMITS.get(kind, MOST_OUTLINE)} == {}
     assert chat.longest["act"] <= MOST_DELTA
+
+
+async def test_a_count_says_what_it_counts(tab: Tab) -> None:
+    await tab.show("<table><tr><td>1</table><table><tr><td>2</table><p>a<p>b")
+    assert "count: 2 tables" in await said(tab, "extract_table", format="csv")
+    assert "count: 2 matches" in await said(tab, "extract_text", selector="p")

@@ -33,7 +33,15 @@ def test_of_fields_that_were_lost_with_many_windows_the_latest_are_offered() -> 
     for window in range(3):
         for number in range(40):
             seen = Field(
-                selector="#f", frame=None, kind="text", name="", value="x", secret=False, checked=False, selected=[]
+                selector="#f",
+                frame=None,
+                kind="text",
+                name="",
+                value="x",
+                secret=False,
+                checked=False,
+                selected=[],
+                twins={},
             )
             fields.note("alice", f"#field-{window}-{number}", None, strict=True, found=seen)
         fields.offer_all()
