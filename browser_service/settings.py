@@ -340,11 +340,6 @@ class Settings(FileSettings):
                 "private_network refuse and url_rules_for requests need a browser that is started here, "
                 "so that all it sends passes a gate: leave cdp_url out"
             )
-        if strict and self.proxy and self.proxy.lower().startswith("socks"):
-            raise ValueError(
-                "private_network refuse and url_rules_for requests look behind a proxy such as "
-                "http://host:3128, and not behind one of socks: change proxy"
-            )
         return self
 
     @model_validator(mode="after")

@@ -137,11 +137,11 @@ class Gate:
         if self._policy.rules.for_requests and (why := self._policy.refusal(url)):
             raise RefusedError(f"{url[:200]}: {why}.")
         self._check_host(place.host, place.port)
-        if self._upstream is None:
+        if self._upstream is None or self._upstream.socks:
             server = await self._connect(place.host, place.port)
             target, more = "/" + url.removeprefix("http://").partition("/")[2], b""
         else:
-            await self._check_lookup(place.host, place.port)
+            await self._check_lookup(self._upstream, place.host, place.port)
             server, target, more = await self._open_upstream(self._upstream), url, self._upstream.authorization
         try:
             server[1].write(with_headers(head, target.encode(), more))
@@ -156,8 +156,10 @@ class Gate:
     async def _connect(self, host: str, port: int) -> Connection:
         """Connect to a host, by an address that the policy permits."""
         if self._upstream is not None:
-            await self._check_lookup(host, port)
-            return await self._upstream.tunnel(await self._open_upstream(self._upstream), host, port)
+            await self._check_lookup(self._upstream, host, port)
+            server = await self._open_upstream(self._upstream)
+            async with asyncio.timeout(_HEAD_WITHIN_S):
+                return await self._upstream.tunnel(server, host, port)
         return await _open(self._permitted(host, await self._addresses(host), port), port)
 
     async def _open_upstream(self, upstream: Upstream) -> Connection:
@@ -167,19 +169,22 @@ class Gate:
             addresses = self._permitted(upstream.host, addresses, upstream.port)
         return await _open(addresses, upstream.port, tls_name=upstream.host if upstream.tls else None)
 
-    async def _check_lookup(self, host: str, port: int) -> None:
-        """Refuse a name that leads nowhere but to refused addresses. The other proxy looks it up by itself."""
+    async def _check_lookup(self, upstream: Upstream, host: str, port: int) -> None:
+        """Refuse a host that leads nowhere but to refused addresses. The other proxy looks names up by itself: where
+        the owner named it and asks for no more, nobody else is asked for them."""
         try:
-            addresses = await self._addresses(host)
+            addresses = await self._addresses(host, looks_up=self._policy.needs_gate or not upstream.by_owner)
         except OSError:
             return  # a name that only the other proxy knows
         self._permitted(host, addresses, port)
 
-    async def _addresses(self, host: str) -> list[Address]:
+    async def _addresses(self, host: str, *, looks_up: bool = True) -> list[Address]:
         if address := spelled_address(host):
             return [address]
         if f".{host}".endswith(".localhost"):
             return [address for text in _LOOPBACK if (address := spelled_address(text))]
+        if not looks_up:
+            return []
         look_up = partial(socket.getaddrinfo, host, None, type=socket.SOCK_STREAM)
         async with asyncio.timeout(_LOOKS_UP_WITHIN_S):
             found = await asyncio.get_running_loop().run_in_executor(self._lookups, look_up)

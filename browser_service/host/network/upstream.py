@@ -1,16 +1,21 @@
 """Is a proxy that stands between the gate and the web, because the owner or an agent has named one."""
 
+import asyncio
 import base64
 import re
 from dataclasses import dataclass
+from ipaddress import IPv4Address
 from typing import Final, Self
 from urllib.parse import urlsplit
 
 from browser_service.host.network.relay import BadHeadError, Connection, read_head
+from browser_service.security.addresses import spelled_address
 from browser_service.security.hosts import parse_host
 
-_PORTS: Final = {"http": 80, "https": 443}
+_PORTS: Final = {"http": 80, "https": 443, "socks4": 1080, "socks5": 1080}
 _AGREED: Final = re.compile(rb"HTTP/1\.[01] 2\d\d ")
+_GRANTED, _ASKS_WHO = 90, 2
+_IPV4_BYTES, _MOST_BYTES = 4, 255
 
 
 @dataclass(frozen=True)
@@ -20,7 +25,9 @@ class Upstream:
     host: str
     port: int
     tls: bool = False
-    authorization: bytes = b""
+    socks: int = 0
+    """Is the version of SOCKS that it speaks; 0 for a proxy that speaks HTTP."""
+    login: tuple[str, str] = "", ""
     by_owner: bool = True
 
     @classmethod
@@ -28,25 +35,72 @@ class Upstream:
         """Read it as people write it. Raises ValueError for a kind that the gate does not speak with."""
         parts = urlsplit(server if "://" in server else f"http://{server}")
         if parts.scheme not in _PORTS or not parts.hostname:
-            raise ValueError(f"{parts.scheme} is no kind of proxy that can be checked; http and https are")
-        credentials = base64.b64encode(f"{username}:{password or ''}".encode())
+            raise ValueError(f"{parts.scheme} is no kind of proxy that is known; {', '.join(_PORTS)} are")
         return cls(
             parse_host(parts.hostname)[0],
             parts.port or _PORTS[parts.scheme],
             tls=parts.scheme == "https",
-            authorization=b"Proxy-Authorization: Basic " + credentials + b"\r\n" if username else b"",
+            socks=int(parts.scheme.removeprefix("socks")) if parts.scheme.startswith("socks") else 0,
+            login=(username or "", password or ""),
             by_owner=by_owner,
         )
 
+    @property
+    def authorization(self) -> bytes:
+        """Return the header by which it is told who asks, where it speaks HTTP."""
+        if not self.login[0]:
+            return b""
+        return b"Proxy-Authorization: Basic " + base64.b64encode(":".join(self.login).encode()) + b"\r\n"
+
     async def tunnel(self, proxy: Connection, host: str, port: int) -> Connection:
         """Have the proxy connect to a host. Raises OSError if it does not."""
+        tunnel = {0: self._by_http, 4: self._by_socks4, 5: self._by_socks5}[self.socks]
+        try:
+            answer = await tunnel(proxy, host, port)
+        except (BadHeadError, asyncio.IncompleteReadError):
+            answer = "nothing"
+        if answer:
+            proxy[1].close()
+            raise OSError(f"the proxy answered {answer}")
+        return proxy
+
+    async def _by_http(self, proxy: Connection, host: str, port: int) -> str:
+        """Return what it answers in place of connecting."""
         place = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
         proxy[1].write(f"CONNECT {place} HTTP/1.1\r\nHost: {place}\r\n".encode() + self.authorization + b"\r\n")
-        try:
-            answer = await read_head(proxy[0])
-        except BadHeadError:
-            answer = b""
-        if not _AGREED.match(answer):
-            proxy[1].close()
-            raise OSError(f"the proxy answered {answer.split(bytes([13]))[0][:80].decode(errors='replace')!r}")
-        return proxy
+        answer = await read_head(proxy[0])
+        return "" if _AGREED.match(answer) else repr(answer.split(b"\r")[0][:80].decode(errors="replace"))
+
+    async def _by_socks4(self, proxy: Connection, host: str, port: int) -> str:
+        """Do so by SOCKS 4a, where a name stands behind an address that is none."""
+        address = spelled_address(host)
+        packed, name = (address.packed, b"") if address else (b"\0\0\0\1", host.encode() + b"\0")
+        user = self.login[0].encode() + b"\0"
+        if len(packed) != _IPV4_BYTES:
+            return "nothing: SOCKS 4 knows no address of IPv6"
+        proxy[1].write(b"\4\1" + port.to_bytes(2) + packed + user + name)
+        code = (await proxy[0].readexactly(8))[1]
+        return "" if code == _GRANTED else f"code {code}"
+
+    async def _by_socks5(self, proxy: Connection, host: str, port: int) -> str:
+        """Do so by SOCKS 5 (RFC 1928 and 1929)."""
+        reader, writer = proxy
+        username, password = (each.encode()[:_MOST_BYTES] for each in self.login)
+        writer.write(b"\5\2\0\2" if username else b"\5\1\0")
+        method = (await reader.readexactly(2))[1]
+        if method == _ASKS_WHO and username:
+            writer.write(b"\1" + bytes([len(username)]) + username + bytes([len(password)]) + password)
+            if (await reader.readexactly(2))[1]:
+                return "that it refuses the name and the password"
+        elif method:
+            return "that it wants another proof of who asks"
+        address, name = spelled_address(host), host.encode()[:_MOST_BYTES]
+        if address is None:
+            place = b"\3" + bytes([len(name)]) + name
+        else:
+            place = (b"\1" if isinstance(address, IPv4Address) else b"\4") + address.packed
+        writer.write(b"\5\1\0" + place + port.to_bytes(2))
+        code, _, kind_of_own = (await reader.readexactly(4))[1:]
+        length = {1: 4, 4: 16}.get(kind_of_own) or (await reader.readexactly(1))[0]
+        await reader.readexactly(length + 2)
+        return f"code {code}" if code else ""

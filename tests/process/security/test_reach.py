@@ -14,6 +14,7 @@ from browser_service.security.url_rules import UrlRules, url_rule
 from browser_service.security.urls import UrlPolicy
 from tests.support.listening import PATIENCE_S, become
 from tests.support.reaching import ARRIVALS, BY_CLICK, arrived, hosts, reach, shown
+from tests.support.relay import Relay
 from tests.support.service import RunningService, running_service, settings_for
 from tests.support.site import Site
 
@@ -207,8 +208,11 @@ async def test_a_name_that_leads_to_a_private_address_is_not_connected_to(
         await agent.call("create_session", sessionId="proxied", proxy=proxy)
         await agent.call("goto", pageId="r", sessionId="proxied", url="http://anywhere.example/")
         assert "169.254.169.254" in (await agent.call("content", pageId="r"))["content"]
-        error = await agent.error("create_session", proxy={"server": f"socks5://inside.example:{far.port}"})
-        assert "no kind of proxy that can be checked" in error["message"]
+        await agent.call(
+            "create_session", sessionId="by-socks", proxy={"server": f"socks5://inside.example:{far.port}"}
+        )
+        await agent.call("goto", pageId="s", sessionId="by-socks", url="http://anywhere.example/")
+        assert "169.254.169.254" in (await agent.call("content", pageId="s"))["content"]
     assert far.received == []
 
 
@@ -230,3 +234,39 @@ async def test_no_name_and_no_proxy_lead_to_a_metadata_address(ruled: RunningSer
         error = await agent.error("create_session", proxy={"server": f"127.1:{ruled.settings.port}"})
         assert "own address" in error["message"]
     assert "any.example" in name_server
+
+
+SOCKETS = """async url => {
+    const ends = make => new Promise(resolve => {
+        const one = make();
+        one.onerror = one.onopen = one.onmessage = resolve;
+    });
+    const ask = `const s = new WebSocket('${url}'); s.onerror = s.onopen = () => postMessage(1)`;
+    await ends(() => new WebSocket(url));
+    await ends(() => new Worker(URL.createObjectURL(new Blob([ask]))));
+}"""
+
+
+@pytest.mark.anyio
+async def test_a_proxy_is_asked_for_nothing_that_is_always_refused(tmp_path: Path, near: Site) -> None:
+    near.page("/", "<title>near</title>")
+    async with (
+        Relay() as relay,
+        running_service(settings_for(tmp_path, proxy=f"http://127.0.0.1:{relay.port}")) as service,
+        service.agent() as agent,
+    ):
+        await agent.call("create_session", sessionId="own")
+        await agent.call("create_session", sessionId="by-socks", proxy={"server": f"socks5://127.0.0.1:{relay.port}"})
+        for session_id in ("default", "own", "by-socks"):
+            relay.asked.clear()
+            page_id, given = f"p-{session_id}", {"pageId": f"p-{session_id}"}
+            opened = await agent.call("open_page", pageId=page_id, sessionId=session_id, url=near.url())
+            assert "HTTP 200" in opened["observed"]
+            for host in (
+                "169.254.169.254",
+                "[fd00:ec2::254]",
+                "metadata.google.internal",
+                f"127.1:{service.settings.port}",
+            ):
+                await agent.call("evaluate_script", **given, expression=SOCKETS, arg=f"ws://{host}/")
+            assert relay.asked == [f"127.0.0.1:{near.port}"], session_id

@@ -11,7 +11,6 @@ from browser_service.settings import Settings
     [
         ({"private_network": "refuse", "cdp_url": "http://127.0.0.1:9222"}, "leave cdp_url out"),
         ({"url_rules_for": "requests", "url_blacklist": "a.example", "cdp_url": "http://h:1"}, "leave cdp_url out"),
-        ({"private_network": "refuse", "proxy": "socks5://127.0.0.1:1080"}, "change proxy"),
     ],
 )
 def test_what_nothing_could_look_at_is_refused_at_start(given: dict[str, str], says: str) -> None:
