@@ -336,7 +336,7 @@ class HumanInControl(BrowseError):
 
 
 class LoginRequired(BrowseError):
-    """Raised when the site asks for a login that only a person can do."""
+    """Raised when the site asks for a name and a password by HTTP."""
 
     code = "LOGIN_REQUIRED"
     status = 409

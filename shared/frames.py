@@ -73,6 +73,14 @@ class ShownList(Model):
     more: int = Field(default=0, description="Counts the options that there is no room for.")
 
 
+class ShownChallenge(Model):
+    """Is what a site asks for by HTTP before it shows a page."""
+
+    origin: str
+    realm: str = Field(default="", description="Names the place, in the site's own words.")
+    refused: bool = Field(default=False, description="It refused what it was given.")
+
+
 class Frame(Model):
     """Is what a page looks like now; `picture` is there only if it is newer than what was asked from."""
 
@@ -88,6 +96,7 @@ class Frame(Model):
     dialog: ShownDialog | None = None
     chooser: Chooser | None = None
     shown_list: ShownList | None = None
+    challenge: ShownChallenge | None = None
 
 
 class ActPicture(Model):

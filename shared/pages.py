@@ -103,6 +103,7 @@ class PageState(Model):
     session_id: str
     url: str = "about:blank"
     title: str = ""
+    error_page: str = Field(default="", description="Why it shows an error page of the browser's, and not its URL.")
     revision: int = 0
     holder_id: str | None = None
     holder_label: str = ""
@@ -124,6 +125,11 @@ class PageState(Model):
         default=None, description="What a person has the page for, above its lease."
     )
     asker_id: str | None = Field(default=None, description="Who asked first, in whose chat it may be answered too.")
+
+    @property
+    def shown_url(self) -> str:
+        """Return the URL of the document that it shows."""
+        return "chrome-error://chromewebdata/" if self.error_page else self.url
 
     def private_from(self, client_id: str) -> bool:
         """Tell whether it is another client's alone."""
@@ -214,6 +220,7 @@ class PageBlock(Model):
     title: str
     revision: int
     owner: "Owner | None" = None
+    error_page: str | None = Field(default=None, exclude_if=lambda error_page: error_page is None)
     dialog: str | None = Field(default=None, exclude_if=lambda dialog: dialog is None)
 
 

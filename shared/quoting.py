@@ -18,6 +18,7 @@ from typing import Final
 from pydantic import JsonValue
 
 from shared.cuts import cut, shortened
+from shared.userinfo import without_userinfo
 
 QUOTED_CHARACTERS: Final = 200
 _CONTROLS: Final = r"\x00-\x08\x0b-\x1f\x7f-\x9f"
@@ -73,8 +74,8 @@ def element_name(name: str) -> str:
 
 
 def address(url: str, most: int = QUOTED_CHARACTERS) -> str:
-    """Return a URL as one word."""
-    word = _SPACES_IN_ADDRESS.sub("%20", legible(cut(url, most * 8)))
+    """Return a URL as one word, without a name and a password in it."""
+    word = _SPACES_IN_ADDRESS.sub("%20", legible(cut(without_userinfo(url), most * 8)))
     return shortened(word, most)
 
 

@@ -17,7 +17,7 @@ class ChosenFile(Model):
 class Stroke(Model):
     """Is one move of a person's hand, at a point in CSS pixels of the page's viewport; or how large that is to be."""
 
-    do: Literal["move", "down", "up", "wheel", "key", "text", "files", "choose", "fit"]
+    do: Literal["move", "down", "up", "wheel", "key", "text", "files", "choose", "login", "fit"]
     x: float = Field(default=0, ge=0, le=20_000)
     y: float = Field(default=0, ge=0, le=20_000)
     button: Literal["left", "middle", "right"] = "left"
@@ -25,7 +25,10 @@ class Stroke(Model):
     dx: float = Field(default=0, ge=-5_000, le=5_000)
     dy: float = Field(default=0, ge=-5_000, le=5_000)
     key: str = Field(default="", max_length=40, repr=False, description="Such as Enter or Control+a.")
-    text: str = Field(default="", max_length=5_000, repr=False, description="Typed or pasted where the focus is.")
+    text: str = Field(
+        default="", max_length=5_000, repr=False, description="Typed or pasted where the focus is; or a password."
+    )
+    username: str = Field(default="", max_length=5_000, repr=False, description="For a site that asks by HTTP.")
     of_phone: bool = Field(default=False, description="By its keyboard, whose Enter leads to the next field.")
     index: int | None = Field(default=None, ge=0, le=100_000, description="Of a list's option; none leaves it.")
     files: list[ChosenFile] = Field(default=[], max_length=20, description="For what asks for files; none closes that.")

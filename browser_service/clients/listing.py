@@ -57,10 +57,11 @@ def page_block(page: PageState, client_id: str) -> PageBlock:
     return PageBlock(
         page_id=page.page_id,
         session_id=page.session_id,
-        url=abridged(page.url),
+        url=abridged(page.shown_url),
         title=page.title,
         revision=page.revision,
         dialog=page.dialog,
+        error_page=page.error_page or None,
         owner=_owner(page, client_id),
     )
 
@@ -108,7 +109,8 @@ def _line(page: PageState, client_id: str) -> str:
     parts = [
         page.page_id,
         quoted(page.title, _TITLE) if page.title else "",
-        address(abridged(page.url), _URL),
+        address(abridged(page.shown_url), _URL),
+        page.error_page,
         f"session {page.session_id}" if page.session_id != DEFAULT_SESSION else "",
         f'"{owner.label}"' if owner is not None and not owner.you else "",
         f"acted {elapsed_words(page.acted_ago_ms)} ago" if page.acted_ago_ms is not None else "",

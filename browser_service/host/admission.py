@@ -246,8 +246,8 @@ def check_preconditions(action: Action, now: Callable[[], PageState]) -> None:
         raise _stale(
             f"Page {state.page_id!r} is at revision {state.revision}, not {revision}.", "ifRevision", state.revision
         )
-    if url is not None and not matches_glob(url, state.url):
-        raise _stale(f"Page {state.page_id!r} is at {state.url}, which does not match {url!r}.", "expectUrl", state.url)
+    if url is not None and not matches_glob(url, now_at := state.shown_url):
+        raise _stale(f"Page {state.page_id!r} is at {now_at}, which does not match {url!r}.", "expectUrl", now_at)
 
 
 def _stale(problem: str, field: str, now: str | int) -> BrowseError:

@@ -8,6 +8,7 @@ from browser_service.rules.bounded import Bounded
 from browser_service.waits import wait_until
 from shared.events import EventBatch, HostEvent, StateSaved
 from shared.model import Json, weight
+from shared.userinfo import without_userinfo
 
 _KEPT = 4_000
 _KEPT_BYTES = 64_000_000
@@ -17,6 +18,11 @@ _KEPT_BYTES = 64_000_000
 def sendable(result: Json) -> Json:
     """Return the value fit for a message, because pages can make texts that are no Unicode."""
     return {well_formed(key): _sendable(value) for key, value in result.items()}
+
+
+def address_of(url: str) -> str:
+    """Return the address of a request as a reply can have it: without a name and a password in it."""
+    return well_formed(without_userinfo(url))
 
 
 def well_formed(text: str) -> str:

@@ -10,12 +10,14 @@ from playwright.async_api import FileChooser
 from browser_service.host.background import Background
 from browser_service.host.elements.uploads import written
 from browser_service.host.files import ArtifactPort
+from browser_service.host.network.sign_in import SignIns
 from browser_service.host.open_list import OpenList
 from browser_service.host.page.current_tab import CurrentTab
 from browser_service.host.page.record import PageRecord
 from browser_service.host.page.tab import Tab
 from browser_service.host.phone import Fit, lead_on
 from browser_service.rules.bounded import Bounded
+from browser_service.security.http_logins import Credentials
 from shared.errors import BrowseError, DialogOpen, HumanInControl, TimedOut, ValidationFailed
 from shared.strokes import ChosenFile, Stroke, Strokes
 from shared.wire import FILE_BYTES
@@ -41,8 +43,10 @@ class Hand:
         fit: Fit,
         come_back: Callable[[], Awaitable[None]],
         is_headless: Callable[[], bool],
+        *,
+        sign_ins: SignIns,
     ) -> None:
-        self._record, self._current, self._fit = record, current, fit
+        self._record, self._current, self._fit, self._sign_ins = record, current, fit, sign_ins
         self._come_back, self._is_headless = come_back, is_headless
         self._background = Background()
         self._done = Bounded[str, None](_BATCHES)
@@ -65,7 +69,7 @@ class Hand:
         tab = self._check()
         if any(stroke.do in _PRESSES for stroke in strokes.made):
             self._hear_choosers(tab)
-        within_s = _FILES_WITHIN_S if any(stroke.do == "files" for stroke in strokes.made) else _WITHIN_S
+        within_s = _FILES_WITHIN_S if any(stroke.do in {"files", "login"} for stroke in strokes.made) else _WITHIN_S
         try:
             async with asyncio.timeout(within_s), self._turn:
                 for stroke in strokes.made:
@@ -167,8 +171,17 @@ class Hand:
             await self._type(tab, stroke.text)
         elif stroke.do == "choose":
             await self._list.choose(stroke.index)
+        elif stroke.do == "login":
+            await self._sign_in(tab, Credentials(stroke.username, stroke.text))
         elif not await self._list.takes(tab.page, stroke):
             await (self._point(tab, stroke) if tab.cdp is not None else _point_by_playwright(tab, stroke))
+
+    async def _sign_in(self, tab: Tab, given: Credentials) -> None:
+        """Give the page's site the name and the password that it asks for, and show what it answers."""
+        if (challenge := self._record.challenge) is None:
+            raise ValidationFailed("The site asks for no name and password now.", hint="Look at it anew.")
+        async with self._sign_ins.trying(challenge.origin, given, lambda: self._record.challenge):
+            await tab.page.goto(challenge.url, wait_until="commit")
 
     async def _type(self, tab: Tab, text: str) -> None:
         """Type a sign as a key, which scripts of the page hear; put in as a whole what no key writes, or what is

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from playwright.async_api import Request, WebSocket
 
-from browser_service.host.events import well_formed
+from browser_service.host.events import address_of
 from browser_service.host.network.downloads import ActiveDownload
 from browser_service.host.network.polling import ActWindow
 from browser_service.waits import wait_until
@@ -129,7 +129,7 @@ class Observation:
     @property
     def pending_url(self) -> str:
         """Return the address that the page goes to, while it still shows the document that it was at."""
-        return well_formed(self.navigation_request.url) if self.navigating and self.navigation_request else ""
+        return address_of(self.navigation_request.url) if self.navigating and self.navigation_request else ""
 
     @property
     def is_pending(self) -> bool:
@@ -287,7 +287,7 @@ class Observation:
     def requests(self, *, reads: bool = False) -> list[Json]:
         """Return the requests as data; without `reads`, only those that change things."""
         return [
-            {"method": r.method, "url": well_formed(r.url), "status": int(s) if s.isdigit() else None}
+            {"method": r.method, "url": address_of(r.url), "status": int(s) if s.isdigit() else None}
             for r, s in (self._reported_requests() if reads else [*self.writes.items()])[:_MOST_LISTED]
         ]
 
@@ -320,7 +320,7 @@ class Observation:
 
     def pending_urls(self) -> list[str]:
         """Name what the document still waits for."""
-        return [well_formed(request.url) for request in self.loading]
+        return [address_of(request.url) for request in self.loading]
 
 
 def add_line(lines: list[str], line: str) -> None:

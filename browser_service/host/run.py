@@ -17,6 +17,7 @@ from browser_service.host.observation import Observation
 from browser_service.host.page.crash_errors import interrupted, under_way, unfinished
 from browser_service.host.page.handle import BrowserPage
 from browser_service.host.page.observer import Observer
+from browser_service.host.recovery.login_ending import LoginEnding
 from browser_service.host.reply import compose_reply
 from browser_service.host.request_rules import watch_requests
 from shared.actions.base import Action
@@ -73,6 +74,7 @@ async def perform(page: BrowserPage, run: CallRun, handler: Handler) -> Json:
     page.record.has_leave = run.call.by_person or not all(map(is_of_guard, run.call.confirmed))
     run.url_before = page.record.url
     changed, saving, began_at = True, None, time.monotonic()
+    ending = LoginEnding(page, run)
     acts = run.action.effect is Effect.ACTS and run.action.needs_open_page and not run.action.parts()
     looking = await _begin_look_at_fields(page, run, acts=acts)
     before = await delta.page_before(page, run.action) if acts else delta.PageBefore()
@@ -85,11 +87,12 @@ async def perform(page: BrowserPage, run: CallRun, handler: Handler) -> Json:
             return result
         if not run.action.skips_wait:
             await _settle(page, run, observation)
+            await ending.tell(observation)
         if not page.current.live and not page.current.gone:
             raise unfinished(page.record, page.current.cause(), run.action)
         changed = not run.action.is_trial
         beside = changed and not observation.writes  # of whose answers a script may make a login meanwhile
-        saving = asyncio.ensure_future(_save_logins(page, observation)) if beside else None
+        saving = asyncio.ensure_future(_save_logins(page, observation, ending)) if beside else None
         return await compose_reply(page, run.action, result, observation, before)
     except WithoutEffect as error:
         raise await _with_observed_effects(page, error, run, observation) from None
@@ -106,7 +109,7 @@ async def perform(page: BrowserPage, run: CallRun, handler: Handler) -> Json:
             await page.current.interrupt()
         if acts and changed:
             page.record.revision += 1
-            await (saving or _save_logins(page, observation))
+            await (saving or _save_logins(page, observation, ending))
             await _refresh(page, observation, began_at)
 
 
@@ -285,10 +288,11 @@ async def _with_observed_effects(
     return WithoutEffect(message, hint=error.advice, details=error.details)
 
 
-async def _save_logins(page: BrowserPage, observation: Observation | None) -> None:
+async def _save_logins(page: BrowserPage, observation: Observation | None, ending: LoginEnding) -> None:
     """Save the logins, where there may be others now."""
     if observation is not None and (observation.writes or observation.visited_urls):
         await page.session.logins.save_cookies()
+        ending.note(observation)
 
 
 async def _refresh(page: BrowserPage, observation: Observation | None, began_at: float) -> None:

@@ -22,8 +22,10 @@ from browser_service.host.page.record import PageRecord
 from browser_service.host.page.tab import Tab
 from browser_service.host.scripts import script
 from browser_service.rules.turns import PageQueue
+from browser_service.security.http_logins import Challenge
 from browser_service.waits import wait_until
-from shared.frames import Box, Frame, FrameState, ShownAct, View
+from shared.frames import Box, Frame, FrameState, ShownAct, ShownChallenge, View
+from shared.quoting import one_line
 
 LASTS_S: Final = 5.0
 """Pictures are made for so long after the last one who asked for them."""
@@ -151,7 +153,7 @@ class Screencast:
             self._recast(tab, view)
         act = self._shown_act()
         aimed = act and act.target and (act.target.x, act.target.y)
-        asks = self._record.dialog, self._record.chooser, id(self._record.shown_list)
+        asks = self._record.dialog, self._record.chooser, id(self._record.shown_list), self._record.challenge
         seen = (self._state(), act and (id(act), act.ended_at, aimed), asks, *self._waiting())
         if seen != self._seen:
             self._seen = seen
@@ -222,6 +224,7 @@ class Screencast:
             dialog=self._record.dialog,
             chooser=self._record.chooser,
             shown_list=self._record.shown_list,
+            challenge=_shown_challenge(self._record.challenge),
         )
 
     async def _without_secrets(self, picture: Picture, view: View) -> Picture | None:
@@ -284,3 +287,9 @@ def _shown(act: Act) -> ShownAct:
         by_person=call.by_person,
         target=act.target,
     )
+
+
+def _shown_challenge(asked: Challenge | None) -> ShownChallenge | None:
+    if asked is None:
+        return None
+    return ShownChallenge(origin=asked.origin, realm=one_line(asked.realm), refused=asked.refused)

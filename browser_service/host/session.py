@@ -16,6 +16,7 @@ from browser_service.host.launching.options import context_options
 from browser_service.host.launching.person_window import SignedIn
 from browser_service.host.launching.pool import BrowserKind
 from browser_service.host.network.browser_guard import BrowserGuard
+from browser_service.host.network.sign_in import SignIns
 from browser_service.host.permissions import Permissions
 from browser_service.host.recording.recording import Recording
 from browser_service.host.recording.traces import Tracing
@@ -23,6 +24,7 @@ from browser_service.host.recovery.login_restore import restore_context, restore
 from browser_service.host.recovery.logins import Logins
 from browser_service.host.session_events import PageEvents, SessionEvents
 from browser_service.host.windows import Windows
+from browser_service.rules.login_ends import LoginEnds
 from browser_service.rules.turns import PageQueue
 from browser_service.security.urls import UrlPolicy
 from shared.calls import Notice
@@ -67,6 +69,8 @@ class SessionEntry:
         self._opening: asyncio.Task[Windows] | None = None
         self.queue = PageQueue(on.emit)
         self.logins = Logins(spec.state, storage=not spec.profile, context=self._own_context, on_saved=self._on_saved)
+        self.sign_ins = SignIns(self.logins.http)
+        self.login_ends = LoginEnds()
         self.used_at = time.monotonic()
         self.recordings: set[Recording] = set()
         self.tracing = Tracing()

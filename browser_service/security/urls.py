@@ -26,6 +26,7 @@ from browser_service.security.web_address import web_address
 from shared.cuts import cut
 from shared.errors import Forbidden, ValidationFailed, field_details
 from shared.model import Json
+from shared.userinfo import without_userinfo
 
 _SCHEMES = frozenset({"http", "https", "about", "blob"})
 _MOST_DATA_BYTES = 65_536
@@ -255,8 +256,11 @@ def is_private_name(name: str) -> bool:
 
 
 def abridged(url: str) -> str:
-    """Shorten a long data: URL to its beginning and its length; return any other URL as it is."""
-    return f"{cut(url, _MOST_SHOWN)}… ({len(url)} characters)" if len(url) > 2 * _MOST_SHOWN and _is_data(url) else url
+    """Return a URL as it is shown: without a name and a password in it, and of a long data: URL the beginning and the
+    length."""
+    if len(url) > 2 * _MOST_SHOWN and _is_data(url):
+        return f"{cut(url, _MOST_SHOWN)}… ({len(url)} characters)"
+    return without_userinfo(url)
 
 
 def abridged_in(value: JsonValue, urls: Collection[str]) -> JsonValue:

@@ -134,7 +134,7 @@ class Directory:
 
     def seen_by(self, page: PageState, client_id: str) -> PageState:
         """Return a page as a client may know it: of one that is private to another, only that it is there."""
-        hidden = {"url": "", "title": "", "dialog": None, "hold_reason": "", "person": None}
+        hidden = {"url": "", "title": "", "error_page": "", "dialog": None, "hold_reason": "", "person": None}
         return page if self.open_to(page, client_id) else page.model_copy(update=hidden)
 
     def may_know(self, page_id: str | None, client_id: str) -> bool:

@@ -54,7 +54,7 @@ def _with_details(error: ErrorBody, call: FrontCall, outcome: Outcome) -> ErrorB
     """Return the error with the details that are known: tool (as it was called), sessionId, selector, url."""
     details: Json = {"tool": str(call.request.body["action"])}
     if outcome.page is not None:
-        details |= {"sessionId": outcome.page.session_id, "url": abridged(outcome.page.url)}
+        details |= {"sessionId": outcome.page.session_id, "url": abridged(outcome.page.shown_url)}
     if selector := call.action.requested_selector:
         details["selector"] = selector
     hint = call.action.hints.get(error.code, error.hint)

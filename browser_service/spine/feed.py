@@ -41,7 +41,7 @@ _MOST_SAVED_STATES = 1_000
 _MOST_SAVED_BYTES = 64_000_000
 """Bounds, with the number, what was saved under names and waits for a disk that takes nothing. Callers choose the
 names, and each got the error that its save failed."""
-_SEEN = ("revision", "url", "title", "dialog", "access")
+_SEEN = ("revision", "url", "title", "error_page", "dialog", "access")
 
 
 @dataclass(eq=False)

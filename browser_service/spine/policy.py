@@ -139,7 +139,9 @@ class Policy:
         if not caller.limits.origins or within(caller.limits.origins, page.url):
             return page
         person = page.person and page.person.model_copy(update={"origin": "", "message": ""})
-        return page.model_copy(update={"url": "", "title": "", "dialog": None, "hold_reason": "", "person": person})
+        return page.model_copy(
+            update={"url": "", "title": "", "error_page": "", "dialog": None, "hold_reason": "", "person": person}
+        )
 
     def may_hear(self, caller: Identity, moved: PageMoved) -> bool:
         """Return whether the caller may know that a page moved."""

@@ -15,7 +15,7 @@ from pydantic import (
 )
 from pydantic.alias_generators import to_camel
 
-from shared.named_secrets import SecretName
+from shared.named_secrets import MOST_CHARACTERS, SecretName
 from shared.wire import ANY_PAGE_ID_PATTERN, CALL_ID_PATTERN, ID_PATTERN, REF_PATTERN, RESERVED_IDS, nearest_valid_id
 from shared.words import one_line, quotable
 
@@ -103,6 +103,13 @@ class SecretRef(Part):
     """Names a secret of the account's owner, whose value goes to pages of its own origins alone."""
 
     secret: SecretName = Field(description="Its name.")
+
+
+class HttpAuth(Part):
+    """Signs in to a site that asks for a name and a password by HTTP."""
+
+    username: str = Field(default="", max_length=MOST_CHARACTERS, description="As the site knows it.")
+    password: str | SecretRef = Field(default="", description='Text, or {"secret": NAME}.', repr=False)
 
 
 class SecretHeader(SecretRef):

@@ -9,11 +9,21 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Annotated, Any, ClassVar, Final, Generic, Literal, Self, TypeVar, cast
 
-from pydantic import BaseModel, ConfigDict, Field, InstanceOf, JsonValue, PlainSerializer, WithJsonSchema
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    InstanceOf,
+    JsonValue,
+    PlainSerializer,
+    WithJsonSchema,
+    model_validator,
+)
 
-from shared.actions.arguments import AS, AgentName, PageId, Part, SecretRef, Selector, SessionId
+from shared.actions.arguments import AS, AgentName, HttpAuth, PageId, Part, SecretRef, Selector, SessionId
 from shared.actions.traits import Effect, Lane, Scope, Touches, Traits, Unaddressed
 from shared.next_calls import next_call
+from shared.userinfo import split_userinfo
 from shared.wire import DEFAULT_SESSION
 
 
@@ -118,9 +128,11 @@ Traits.__annotations__.clear()
 
 
 def _secret_refs(value: object) -> Iterator[SecretRef]:
-    """Yield the named secrets in an argument: itself, or in a list of fields or an object of headers."""
+    """Yield the named secrets in an argument: itself, or in a login, a list of fields or an object of headers."""
     if isinstance(value, SecretRef):
         yield value
+    elif isinstance(value, HttpAuth):
+        yield from _secret_refs(value.password)
     elif isinstance(value, list | dict):
         items = value.values() if isinstance(value, dict) else (getattr(item, "value", None) for item in value)
         yield from (item for item in items if isinstance(item, SecretRef))
@@ -267,6 +279,29 @@ class NavigationAction(PageAction):
     visits = True
 
     timeout: int = Field(default=30_000, ge=1_000, le=120_000, description="Milliseconds the navigation may take.")
+
+
+class VisitingAction(NavigationAction):
+    """Is the base of the actions that go to a URL which they are given."""
+
+    secret_fields = ("auth",)
+
+    auth: HttpAuth | None = Field(
+        default=None,
+        description="For a site that asks by HTTP: goes to the URL's origin alone, and is kept for the session.",
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _split(cls, given: object) -> object:
+        """Make a name and a password in the URL an argument of their own, so that nobody is shown them with it."""
+        if not isinstance(given, dict) or not isinstance(given.get("url"), str):
+            return given
+        url, username, password = split_userinfo(given["url"])
+        if url == given["url"]:
+            return given
+        auth = given.get("auth") or ({"username": username, "password": password} if username or password else None)
+        return {**given, "url": url, **({"auth": auth} if auth else {})}
 
 
 class WaitingAction(PageAction):

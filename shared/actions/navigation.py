@@ -6,12 +6,12 @@ from typing import Any
 from pydantic import Field
 
 from shared.actions.arguments import WaitUntil
-from shared.actions.base import NavigationAction, PageAction
+from shared.actions.base import NavigationAction, PageAction, VisitingAction
 from shared.actions.traits import Alias, Unaddressed
 from shared.next_calls import next_call
 
 
-class Goto(NavigationAction):
+class Goto(VisitingAction):
     """Go to a URL; the reply outlines the page. Without pageId each call opens a new page.
 
     A new pageId opens a page of that name, in the shared login. A page that has not loaded after 8 s counts as loaded

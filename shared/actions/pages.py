@@ -3,7 +3,7 @@
 from pydantic import Field
 
 from shared.actions.arguments import Reason, SessionId, WaitUntil
-from shared.actions.base import Action, NavigationAction, PageAction
+from shared.actions.base import Action, PageAction, VisitingAction
 from shared.actions.traits import Alias, Closing, Effect, Lane, Unaddressed
 from shared.next_calls import next_call
 
@@ -24,7 +24,7 @@ class ListPages(Action):
     whole: bool = Field(default=False, alias="all", description="None only counted.")
 
 
-class OpenPage(NavigationAction):
+class OpenPage(VisitingAction):
     """Open a page of your own, with the shared login.
 
     It goes to a URL if one is given. Without pageId a free name is made and returned."""

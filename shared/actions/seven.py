@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar, Final, Literal
 from pydantic import Field
 
 from shared.actions.arguments import LONG_TEXT, Part, Position, Selector
-from shared.actions.base import Action, NavigationAction, OwnPageAction
+from shared.actions.base import Action, OwnPageAction, VisitingAction
 from shared.actions.interaction import Click, Fill, Modifier, Scroll, Type
 from shared.actions.traits import Effect, Lane
 from shared.errors import ValidationFailed, field_details
@@ -92,9 +92,10 @@ class BrowserLaunch(Action):
         return 60_000
 
 
-class BrowserNavigate(NavigationAction, OwnPageAction):
+class BrowserNavigate(VisitingAction, OwnPageAction):
     """Navigate to a URL, in the page of your browser."""
 
+    everyday = ("waitUntil",)
     activity_phrase = "navigating"
 
     url: str = Field(min_length=1, description="URL to navigate to (must include protocol)")

@@ -8,6 +8,7 @@ from typing_extensions import TypedDict
 from browser_service.host.elements import frames, locators
 from browser_service.host.page.handle import BrowserPage
 from browser_service.host.scripts import script
+from browser_service.security.urls import abridged
 from shared.actions import inspection
 from shared.model import Json
 
@@ -68,5 +69,5 @@ async def _add_frames(found: list[Json], parent: Frame, within: str, timeout_ms:
         described = await frames.described(element)
         selector = within + (described["selector"] or f":is(iframe, frame) >> nth={number}")
         more = {key: value for key, value in (("name", frame.name), ("title", described["title"])) if value}
-        found.append({"frame": selector, "url": frame.url, **more, "visible": described["visible"]})
+        found.append({"frame": selector, "url": abridged(frame.url), **more, "visible": described["visible"]})
         await _add_frames(found, frame, f"{selector}{frames.ENTER}", timeout_ms)

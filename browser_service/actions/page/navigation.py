@@ -2,7 +2,7 @@
 
 from playwright.async_api import Response
 
-from browser_service.host.elements.arrival import arrive
+from browser_service.host.elements.arrival import arrive, visit
 from browser_service.host.page.handle import BrowserPage
 from browser_service.host.page.record import BLANK
 from shared.actions import navigation
@@ -10,7 +10,7 @@ from shared.model import Json
 
 
 async def goto(page: BrowserPage, action: navigation.Goto) -> Json:
-    return await arrive(page, action, page.playwright.goto(**action.own_arguments(), timeout=action.timeout))
+    return await visit(page, action)
 
 
 async def go_back(page: BrowserPage, action: navigation.GoBack) -> Json:

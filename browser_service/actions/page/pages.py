@@ -1,6 +1,6 @@
 """Opens and closes the pages of a session."""
 
-from browser_service.host.elements.arrival import arrive
+from browser_service.host.elements.arrival import visit
 from browser_service.host.page.handle import BrowserPage
 from browser_service.host.recovery import closed_page
 from shared.actions import pages
@@ -10,7 +10,7 @@ from shared.model import Json
 async def open_page(page: BrowserPage, action: pages.OpenPage) -> Json:
     if action.url is None:
         return {"url": page.url, "observed": "a blank page is open"}
-    return await arrive(page, action, page.playwright.goto(**action.own_arguments(), timeout=action.timeout))
+    return await visit(page, action)
 
 
 async def close_page(page: BrowserPage, action: pages.ClosePage) -> Json:

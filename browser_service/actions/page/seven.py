@@ -15,7 +15,8 @@ _ERRORS_FROM = 400
 
 
 async def browser_navigate(page: BrowserPage, action: seven.BrowserNavigate) -> Json:
-    goto = Goto.model_validate({"url": action.url, "waitUntil": action.wait_until, "timeout": action.timeout})
+    given = {"url": action.url, "auth": action.auth, "waitUntil": action.wait_until, "timeout": action.timeout}
+    goto = Goto.model_validate(given)
     arrived = await navigation.goto(page, goto)
     status, title = arrived.get("status"), await page.tab.read_title()
     refused = f"\nHTTP status: {status}" if isinstance(status, int) and status >= _ERRORS_FROM else ""

@@ -3,25 +3,46 @@
 import asyncio
 import contextlib
 from collections.abc import Coroutine
+from http import HTTPStatus
 from typing import Final
 
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Response
 
 from browser_service.host import errors
+from browser_service.host.elements.secret_values import password_for
+from browser_service.host.network.guard import is_chromium
+from browser_service.host.network.sign_in import with_userinfo
 from browser_service.host.observation import NO_CONTENT, Observation
 from browser_service.host.page.handle import BrowserPage
+from browser_service.security.http_logins import Challenge, Credentials
+from browser_service.security.urls import origin_of
 from browser_service.waits import wait_until
-from shared.actions.base import NavigationAction
+from shared.actions.base import NavigationAction, VisitingAction
 from shared.cuts import cut
-from shared.errors import NavigationFailed
+from shared.errors import LoginRequired, NavigationFailed
 from shared.model import Json
 from shared.next_calls import next_call
+from shared.quoting import address
 
 LOADING_S: Final = 8.0
 """A page that can be used already gets this long to finish loading."""
 _LISTED_URLS: Final = 5
 _URL_CHARACTERS: Final = 120
+
+
+async def visit(page: BrowserPage, action: VisitingAction) -> Json:
+    """Go to the URL of an action, and give its origin the name and the password that came along. What it refuses is not
+    kept."""
+    arguments, url = action.own_arguments(), action.requested_url or ""
+    origin = origin_of(url)
+    if action.auth is None or origin is None:
+        return await arrive(page, action, page.playwright.goto(**arguments, timeout=action.timeout))
+    given = Credentials(action.auth.username, password_for(page, action.auth.password, url))
+    if not is_chromium(page.playwright.context):  # which keeps them itself
+        arguments["url"] = with_userinfo(url, given)
+    async with page.session.sign_ins.trying(origin, given, lambda: page.record.challenge):
+        return await arrive(page, action, page.playwright.goto(**arguments, timeout=action.timeout))
 
 
 async def arrive(
@@ -37,6 +58,8 @@ async def arrive(
         if task.done():
             return _arrived(page, task.result())
     except PlaywrightError as error:
+        if (challenge := page.record.challenge) is not None:  # an answer without a body is an error page
+            raise login_required(page, challenge) from error
         if observation.status in NO_CONTENT and not observation.visited_urls:
             raise _nowhere(page, action, observation) from error
         if not (errors.is_timeout(error) and observation.ready):
@@ -70,6 +93,8 @@ async def _wait_until_usable(task: asyncio.Future[Response | None], observation:
 def _arrived(page: BrowserPage, response: Response | None) -> Json:
     if response is None:
         return {"url": page.url}
+    if response.status == HTTPStatus.UNAUTHORIZED and (challenge := page.record.challenge) is not None:
+        raise login_required(page, challenge)
     return {"url": page.url, "status": response.status, "observed": f"HTTP {response.status}"}
 
 
@@ -94,4 +119,16 @@ def _nowhere(page: BrowserPage, action: NavigationAction, observation: Observati
         f"Navigation to {url} led nowhere: the server answered {observation.status}, no content.",
         hint=f"The page stays where it was: {next_call('snapshot')}. To only send the request: fetch.",
         details={"url": url, "context": {"status": observation.status}},
+    )
+
+
+def login_required(page: BrowserPage, challenge: Challenge) -> LoginRequired:
+    """Make the error of a page whose site asks for a name and a password by HTTP."""
+    auth = {"username": "...", "password": "..."}
+    goto = next_call("goto", page_id=page.page_id, url=address(challenge.url), auth=auth)
+    person = next_call("request_human", page_id=page.page_id, kind="login", message="...")
+    return LoginRequired(
+        f"{challenge.words}.",
+        hint=f'Give them: {goto}; the password may be {{"secret": NAME}}. Or have a person give them: {person}.',
+        details={"url": challenge.url, "origin": challenge.origin, "context": {"scheme": challenge.scheme}},
     )

@@ -50,7 +50,7 @@ class ElementState(TypedDict):
 
 async def explain(error: PlaywrightError, page: BrowserPage, action: Action) -> BrowseError:
     """Explain why an action on an element failed, by a look at the page if the error itself does not say."""
-    url = page.playwright.url
+    url = page.url
     if errors.is_timeout(error) and errors.began(error):
         return errors.translate(error, action, url=url)  # what the page shows by now may have come of it
     try:
@@ -166,7 +166,7 @@ async def _ambiguous(page: BrowserPage, locator: Locator, selector: str) -> Brow
         address = ref or f"{selector} >> nth={number}"
         # our script gives JSON
         candidates.append({"selector": address, **cast("Json", facts), **({"in": where} if where else {})})
-    return errors.ambiguous(selector, candidates, await locator.count(), url=page.playwright.url)
+    return errors.ambiguous(selector, candidates, await locator.count(), url=page.url)
 
 
 async def _not_found(page: Page, action: Action, selector: str) -> BrowseError:

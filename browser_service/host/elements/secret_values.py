@@ -66,6 +66,15 @@ def _check_origin(secret: NamedSecret, url: str) -> None:
         )
 
 
+def password_for(page: BrowserPage, value: str | SecretRef, url: str) -> str:
+    """Return what a site at a URL is given as the password. Raises Forbidden."""
+    if isinstance(value, str):
+        return value
+    secret = page.secret(value.secret)
+    _check_origin(secret, url)
+    return typed_text(secret, time.time())
+
+
 async def header_values(page: BrowserPage, action: Fetch, url: str) -> dict[str, str]:
     """Return the headers of a request with the values of their secrets, which only a page and a URL of the secrets'
     origins get: the page's scripts could see them. Raises Forbidden, ValidationFailed."""

@@ -15,7 +15,7 @@ from playwright.async_api import CDPSession, Download
 from playwright.async_api import Error as PlaywrightError
 
 from browser_service.host.background import Background
-from browser_service.host.events import well_formed
+from browser_service.host.events import address_of, well_formed
 from browser_service.host.files import ArtifactPort
 from shared.calls import DownloadState
 from shared.cuts import cut
@@ -81,7 +81,7 @@ class Downloads:
             download_id=f"dl-{secrets.token_hex(6)}",
             client_id=owner,
             page_id=page_id,
-            url=cut(well_formed(download.url), _MOST_URL),
+            url=cut(address_of(download.url), _MOST_URL),
             name=_name(download.suggested_filename),
             began_at=iso(datetime.now(UTC), "seconds"),
         )

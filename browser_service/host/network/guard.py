@@ -9,6 +9,7 @@ from playwright.async_api import BrowserContext, CDPSession, Page, Request, Rout
 from playwright.async_api import Error as PlaywrightError
 
 from browser_service.host.background import Background
+from browser_service.host.network.sign_in import SignIn
 from shared.model import Json
 
 _TO_SERVERS: Final = ("http:", "https:", "ws:", "wss:")
@@ -16,7 +17,9 @@ OnRefused = Callable[[str], None]
 Permits = Callable[[str], bool]
 
 
-async def guard(page: Page, permits: Permits | None, on_refused: OnRefused) -> tuple[CDPSession | None, str]:
+async def guard(
+    page: Page, permits: Permits | None, on_refused: OnRefused, sign_in: SignIn
+) -> tuple[CDPSession | None, str]:
     """Have Chromium ask before it loads a document; return the session for that, and Chromium's name for the page.
 
     `route` sees no redirects and disables the cache; only the other engines use it. Without `permits` nothing is asked:
@@ -27,10 +30,23 @@ async def guard(page: Page, permits: Permits | None, on_refused: OnRefused) -> t
             await _route(page, permits, on_refused)
         return None, ""
     session = await page.context.new_cdp_session(page)
-    patterns: list[Json] = [{"urlPattern": "*", "resourceType": "Document"}]
-    guarding = pause(session, permits, patterns, on_refused) if permits is not None else asyncio.sleep(0)
+    guarding = _guard_documents(session, permits, on_refused, sign_in) if permits is not None else asyncio.sleep(0)
     info, _ = await asyncio.gather(session.send("Target.getTargetInfo"), guarding)
-    return session, str(info["targetInfo"]["targetId"])
+    sign_in.target_id = str(info["targetInfo"]["targetId"])
+    return session, sign_in.target_id
+
+
+async def _guard_documents(session: CDPSession, permits: Permits, on_refused: OnRefused, sign_in: SignIn) -> None:
+    async def decide(event: Json) -> None:
+        url, refused = _url(event), False
+        if event.get("resourceType") == "Document" and not permits(url):
+            refused = True
+            on_refused(url)
+        await resolve_paused(session, event, blocked=refused, other=None if refused else sign_in.command(event, url))
+
+    background = Background()
+    session.on("Fetch.requestPaused", lambda event: background.spawn(decide(event)))
+    await sign_in.attach(session)
 
 
 async def refuse_requests(page: Page, refuses: Callable[[Request], bool]) -> None:
@@ -54,23 +70,14 @@ async def _route(page: Page, permits: Permits, on_refused: OnRefused) -> None:
     await refuse_requests(page, refuses)
 
 
-async def pause(
-    session: CDPSession,
-    permits: Permits,
-    patterns: list[Json],
-    on_refused: OnRefused = lambda _: None,
-    refuses: Callable[[Json], bool] = lambda _: False,
-) -> None:
+async def pause(session: CDPSession, permits: Permits, patterns: list[Json], refuses: Callable[[Json], bool]) -> None:
     """Have the requests that match paused, and block those that the policy, or another rule, refuses."""
     background = Background()
 
     async def decide(event: Json) -> None:
-        request = event["request"]
-        url = str(request["url"]) if isinstance(request, dict) else ""
+        url = _url(event)
         is_document = event.get("resourceType") == "Document"
         permitted = permits(url) or not (is_document or url.startswith(_TO_SERVERS))  # a picture may be a data: URL
-        if not permitted:
-            on_refused(url)
         await resolve_paused(session, event, blocked=not permitted or refuses(event))
 
     session.on("Fetch.requestPaused", lambda event: background.spawn(decide(event)))
@@ -81,11 +88,18 @@ def is_chromium(context: BrowserContext) -> bool:
     return context.browser is not None and context.browser.browser_type.name == "chromium"
 
 
-async def resolve_paused(session: CDPSession, event: Json, *, blocked: bool) -> None:
-    """Block a request of `Fetch.requestPaused`, or let it continue. Its page may have gone meanwhile."""
-    reply = {"requestId": event["requestId"]}
+async def resolve_paused(
+    session: CDPSession, event: Json, *, blocked: bool, other: tuple[str, Json] | None = None
+) -> None:
+    """Block a request of `Fetch.requestPaused`, or let it continue, or have Chromium do another thing with it. Its page
+    may have gone meanwhile."""
+    command, given = other or ("Fetch.continueRequest", {})
+    if blocked:
+        command, given = "Fetch.failRequest", {"errorReason": "BlockedByClient"}
     with contextlib.suppress(PlaywrightError):
-        if blocked:
-            await session.send("Fetch.failRequest", {**reply, "errorReason": "BlockedByClient"})
-        else:
-            await session.send("Fetch.continueRequest", reply)
+        await session.send(command, {"requestId": event["requestId"], **given})
+
+
+def _url(event: Json) -> str:
+    request = event["request"]
+    return str(request["url"]) if isinstance(request, dict) else ""

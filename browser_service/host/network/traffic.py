@@ -21,7 +21,7 @@ from typing import Final, Protocol
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Page, Request, Response
 
-from browser_service.host.events import well_formed
+from browser_service.host.events import address_of, well_formed
 from browser_service.rules.bounded import Bounded
 from browser_service.security.origins import within
 from browser_service.security.redaction import safe_url
@@ -100,7 +100,7 @@ class RequestRecord:
 
     def url(self, client_id: str) -> str:
         """Return the address as a client may see it."""
-        url = well_formed(self.request.url)
+        url = address_of(self.request.url)
         return url if self.owner == client_id else safe_url(url)
 
 

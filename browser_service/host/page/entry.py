@@ -85,7 +85,9 @@ class PageEntry:
         self.current = CurrentTab(record, session, self.filled_fields, on_lost)
         self.screencast = Screencast(record, self.current, self.queue)
         fit = Fit(self.settings.emulation)
-        self.hand = Hand(record, self.current, fit, self._come_back, lambda: session.headless)
+        self.hand = Hand(
+            record, self.current, fit, self._come_back, lambda: session.headless, sign_ins=session.sign_ins
+        )
         self.thumbnails = Thumbnails(record, self.current, self.screencast, lambda: self.recorded, timeline)
         self.titles = Titles(record, self.current, emit)
         self.recovery = Recovery(record, self.current, session, self.settings, self.filled_fields, self.adopt, emit)
@@ -158,7 +160,7 @@ class PageEntry:
     async def adopt(self, page: Page) -> None:
         """Make a tab of a Playwright page, and put it behind the pageId. Raises BrowserCrashed where it ends
         meanwhile."""
-        record, tab = self.record, Tab(page, self.session.owns, self._events, self._on_flood)
+        record, tab = self.record, Tab(page, self.session.owns, self.session.sign_ins, self._events, self._on_flood)
         page.on("crash", lambda _: self._on_crash(tab))
         page.on("close", lambda _: self._on_close(self, tab))
         self._listener.listen(tab)

@@ -18,6 +18,7 @@ from browser_service.host.page.titles import Titles
 from browser_service.host.recovery.filled_fields import FilledFields
 from browser_service.rules.popups import PopupLimit
 from browser_service.rules.turns import PageQueue
+from browser_service.security.http_logins import Challenge
 from browser_service.security.urls import UrlPolicy, origin_of
 from shared.events import HostEvent
 from shared.next_calls import next_call
@@ -47,6 +48,8 @@ class Listener:
     save_logins: Callable[[], None]
     attached: bool
     """Says that it is in a login that is somebody else's: what is downloaded there is theirs."""
+    _refusal: tuple[str, str] = "", ""
+    """Is the address that was refused last, and why."""
     _telling: asyncio.TimerHandle | None = None
     _background: Background = field(default_factory=Background)
 
@@ -61,7 +64,14 @@ class Listener:
 
     async def guard(self, tab: Tab) -> None:
         """Have the URL policy asked about each document of a new tab, where it holds."""
+        tab.sign_in.on_challenge = partial(self._note_challenge, tab)
         await tab.guard(self._permits if self.record.guarded else None, self._refuse)
+
+    def _note_challenge(self, tab: Tab, challenge: Challenge | None) -> None:
+        self.record.challenge = challenge
+        if challenge is not None:
+            auth = {"username": "...", "password": "..."}
+            tab.observer.add_once(f"{challenge.words}: {next_call('goto', url=challenge.url, auth=auth)}")
 
     def watch_downloads(self, tab: Tab) -> None:
         """Have Chromium report the progress of a new tab's downloads; a person's own are for no agent."""
@@ -92,7 +102,8 @@ class Listener:
     def check_url(self, tab: Tab) -> bool:
         """Note the URL of a tab. Returns False for one that it may not show, which it is sent away from."""
         url = tab.page.url
-        self.record.set_url(url)
+        failed_url, failure = tab.observer.failed_navigation
+        self.record.set_url(url, self._refusal[1] if failed_url == self._refusal[0] else failure)
         if url in {BLANK, ""} or url.startswith((f"{BLANK}#", ERROR_PAGE)):
             return True
         if self.record.guarded and url.startswith(("http:", "https:")) and not self._permits(url):
@@ -111,8 +122,9 @@ class Listener:
             place, why = address(url), self.policy.refusal(url)
             if not self.record.may_go(url):  # where others had the page, or what a site hands on, is not for its token
                 place, why = origin_of(url) or BLANK, f"your token is for {', '.join(self.record.origins)} (--origin)"
-            text = f"{self.record.page_id}: {place} may not be opened and was blocked{f': {why}' if why else ''}."
-            self.emit(self.record.notice(client_id, text))
+            text = f"{place} may not be opened and was blocked{f': {why}' if why else ''}"
+            self._refusal = url, text
+            self.emit(self.record.notice(client_id, f"{self.record.page_id}: {text}."))
 
     def _on_navigated(self, tab: Tab, frame: Frame) -> None:
         record = self.record

@@ -9,7 +9,7 @@ from typing import Final
 
 from playwright.async_api import Error, Frame, Page, Request, Response, WebSocket
 
-from browser_service.host.events import well_formed
+from browser_service.host.events import address_of, well_formed
 from browser_service.host.network.downloads import ActiveDownload
 from browser_service.host.network.polling import ActWindow, Polling
 from browser_service.host.observation import (
@@ -50,6 +50,8 @@ class Observer:
         self._running: set[Observation] = set()
         self.moves = 0
         """How often the page went anywhere."""
+        self.failed_navigation = "", ""
+        """Is the address of the one that failed last, and how it did."""
         self.polling = Polling()
         self.late: LateEffects | None = None
         self.windows: dict[str, Observer] = {}
@@ -186,7 +188,7 @@ class Observer:
     @property
     def navigating_to(self) -> str:
         """Return the address that the page goes to while its server has not answered: until then no script runs."""
-        return well_formed(self._navigation_request.url) if self._navigation_request else ""
+        return address_of(self._navigation_request.url) if self._navigation_request else ""
 
     def outlasted_by_navigation(self) -> bool:
         """Note that the time of the running act is over. Returns whether that is because it navigates."""
@@ -304,7 +306,10 @@ class Observer:
 
     def _on_failed(self, request: Request) -> None:
         self._navigation_request = None if request is self._navigation_request else self._navigation_request
-        navigation = bool(self._running) and self._is_document(request)
+        navigation = self._is_document(request)
+        if navigation:
+            said = f"the navigation to {address(request.url)} failed: {request.failure}"
+            self.failed_navigation = request.url, said
         self._note_late(request)
         for observation in self._updated():
             is_loading = request in observation.loading

@@ -11,6 +11,7 @@ from browser_service.host.page.life import Life, LifeEvent, after
 from browser_service.rules.human import HumanRequest
 from browser_service.rules.leases import Lease, Ownership
 from browser_service.security.act_rules import Act
+from browser_service.security.http_logins import Challenge
 from browser_service.security.origins import within
 from browser_service.security.urls import abridged_in
 from shared.calls import Notice, PageLimit
@@ -19,6 +20,7 @@ from shared.events import NoticeGiven, PageChanged
 from shared.frames import Chooser, ShownDialog, ShownList
 from shared.next_calls import next_call
 from shared.pages import Access, PageState, Parked
+from shared.userinfo import without_userinfo
 
 BLANK: Final = "about:blank"
 ERROR_PAGE: Final = "chrome-error:"
@@ -76,6 +78,10 @@ class PageRecord:
     """Windows that scripts opened from one another have the same: a dialog of one blocks all."""
     life: Life = Life.NEW
     place: Place = _NO_PLACE
+    challenge: Challenge | None = None
+    """Is what the site asks for by HTTP before it shows the document."""
+    error_page: str = ""
+    """Says why it shows an error page of the browser's, which is at none of the site's addresses."""
     person: HumanRequest | None = None
     """The request that a person has the page for, while that person has it."""
     dialog: ShownDialog | None = None
@@ -133,7 +139,8 @@ class PageRecord:
             page_id=self.page_id,
             session_id=self.session_id,
             url=self.url,
-            title=self.title,
+            title="" if self.error_page else self.title,
+            error_page=self.error_page,
             revision=self.revision,
             opener_id=self.opener_id,
             left_by=self.ownership.left_by,
@@ -231,10 +238,17 @@ class PageRecord:
         """True while it is blank, and nothing was done to it since it was opened."""
         return self.url == BLANK and self.revision <= self.first_revision + 1
 
-    def set_url(self, url: str) -> None:
-        """Note the URL of its tab, unless that is a new window's own or of an error page."""
+    def set_url(self, url: str, failure: str) -> None:
+        """Note the URL of its tab, unless that is a new window's own, or of an error page, to which a failure led. What
+        a site asks for in place of a document is at that document's address."""
+        is_error = url.startswith(ERROR_PAGE)
+        self.error_page = failure if is_error else ""
+        if self.challenge is not None and is_error:
+            self.url = self.challenge.url
+        elif self.challenge is not None and url.partition("#")[0] != self.challenge.url:
+            self.challenge = None
         if not url.startswith((ERROR_PAGE, f"{BLANK}#")):
-            self.url = url
+            self.url = without_userinfo(url)
 
     def rename(self, title: str) -> bool:
         """Note the title of its tab. Returns whether it differs from the one before."""

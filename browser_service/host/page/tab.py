@@ -14,6 +14,7 @@ from browser_service.host.elements.field_watch import FieldWatch
 from browser_service.host.elements.file_choosers import FileChoosers
 from browser_service.host.events import well_formed
 from browser_service.host.network.guard import guard
+from browser_service.host.network.sign_in import SignIns
 from browser_service.host.page import document
 from browser_service.host.page.late_effects import LateEffects
 from browser_service.host.page.life import LifeEvent
@@ -40,10 +41,16 @@ class Tab:
     """Holds one Playwright page from its opening to its end. The page's record outlasts it."""
 
     def __init__(
-        self, page: Page, owns: Callable[[BrowserContext], bool], events: int, on_flood: Callable[["Tab", Kind], None]
+        self,
+        page: Page,
+        owns: Callable[[BrowserContext], bool],
+        sign_ins: SignIns,
+        events: int,
+        on_flood: Callable[["Tab", Kind], None],
     ) -> None:
         """`owns` says whether a context is of the browser that runs now; `events` is how many a second are followed."""
         self.page = page
+        self.sign_in = sign_ins.on_page(lambda: page.url)
         self.meter = EventMeter(page, events, lambda kind: on_flood(self, kind))
         self.observer = Observer(page, self.meter)
         self.cdp: CDPSession | None = None
@@ -70,7 +77,7 @@ class Tab:
 
     async def guard(self, permits: Callable[[str], bool] | None, on_refused: Callable[[str], None]) -> None:
         """Have the URL policy asked about each document, and learn Chromium's id of the page."""
-        cdp, self.target_id = await guard(self.page, permits, on_refused)
+        cdp, self.target_id = await guard(self.page, permits, on_refused, self.sign_in)
         if cdp is not None:
             self.cdp, self.meter.probe = cdp, lambda: cdp.send("Target.getTargetInfo")
             self.observer.late = LateEffects(cdp)

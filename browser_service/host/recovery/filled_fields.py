@@ -3,6 +3,7 @@
 It lies in memory alone, is bounded, and never has the value of a secret.
 """
 
+import time
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
@@ -64,8 +65,12 @@ class FilledFields:
     """Keeps the filled fields of one page."""
 
     def __init__(self) -> None:
-        self._unsent, self._offered = _fields(), _fields()
-        self._url = ""
+        self._unsent, self._offered, self._left = _fields(), _fields(), _fields()
+        self._url = self._left_at = ""
+        self.place = ""
+        """Is where the offered fields were, if the page is to be led there first."""
+        self.began_at = time.monotonic()
+        """Is when the page came to the URL that it is at."""
 
     def note(self, client_id: str, selector: str, frame: str | None, strict: bool, found: Field) -> None:  # noqa: FBT001 - the action's own
         """Note how an act left a field. One that showed a secret once stays secret: pages can show a password."""
@@ -85,21 +90,38 @@ class FilledFields:
         return bool(self._unsent)
 
     def clear(self) -> None:
-        """Forget the fields: they were sent, or went with their document."""
-        self._unsent.clear()
+        """Forget the fields, unless they turn out to be lost: they were sent, or went with their document."""
+        if self._unsent:
+            self._left, self._left_at, self._unsent = self._unsent, self._url, _fields()
+            if self.place == self._url:
+                self._offered, self.place = _fields(), ""
 
     def set_url(self, url: str) -> None:
         """Forget the fields if the page is at another URL; a fragment is no other place."""
         url = url.partition("#")[0]
         if url != self._url:
-            self._unsent.clear()
-            self._offered.clear()
+            self.clear()
+            self.began_at = time.monotonic()
+            if not self.place:
+                self._offered.clear()
         self._url = url
 
     def offer_all(self) -> None:
         """Offer the fields from now on, because the page died or was left."""
         self._offered.update(self._unsent)
         self._unsent.clear()
+        self.place = ""
+
+    def offer_left(self, client_id: str) -> None:
+        """Offer what a client had filled in the document before, which the site did not take."""
+        mine = [(key, each) for key, each in self._left.items() if each.client_id == client_id]
+        if mine:
+            self._offered, self._left, self.place = _fields(), _fields(), self._left_at
+            self._offered.update(mine)
+
+    def is_at_place(self) -> bool:
+        """Say if the page is where the offered fields were."""
+        return self.place in {"", self._url}
 
     def offered(self, client_id: str) -> list[FilledField]:
         """Return the lost fields that a client filled itself."""
@@ -109,6 +131,7 @@ class FilledFields:
         """Offer a field no longer."""
         for key in [key for key, each in self._offered.items() if each is field]:
             del self._offered[key]
+        self.place = self.place if self._offered else ""
 
     def offer(self, client_id: str, page_id: str) -> str:
         """Name the call to make; return "" if nothing was lost."""

@@ -11,6 +11,7 @@ from browser_service.host import errors
 from browser_service.host.launching.errors import REPEAT_HINT
 from browser_service.host.launching.person_window import cookie_key
 from browser_service.host.recovery.logins import cookies_in, cookies_of
+from browser_service.security.http_logins import of_playwright
 from shared.errors import BrowserLaunchFailed
 from shared.model import Json
 
@@ -41,7 +42,7 @@ async def restore_context(
 
 
 async def _context(browser: Browser, options: Options, state: Json) -> BrowserContext:
-    return await browser.new_context(**options, storage_state={"origins": [], **state})  # type: ignore[arg-type] # as Playwright gave it
+    return await browser.new_context(**options, storage_state={"origins": [], **of_playwright(state)})  # type: ignore[arg-type] # as Playwright gave it
 
 
 def _first_line(error: PlaywrightError) -> str:

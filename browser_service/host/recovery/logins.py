@@ -11,6 +11,7 @@ from playwright.async_api import BrowserContext
 from playwright.async_api import Error as PlaywrightError
 from pydantic import JsonValue
 
+from browser_service.security.http_logins import HttpLogins, of_playwright
 from shared.model import Json
 
 _AFTER_S: Final = 0.5
@@ -32,6 +33,8 @@ class Logins:
     context: Callable[[], BrowserContext | None]
     """Returns a live context to save from."""
     on_saved: Callable[[Json], None]
+    http: HttpLogins = field(init=False)
+    """Has what sites were given by HTTP, which no context tells."""
     unsaved: bool = False
     """Something may have changed since."""
     _storage_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -39,6 +42,10 @@ class Logins:
     _saving: asyncio.Task[None] | None = None
     _storage_due_at: float = 0.0
     """Storage may be read again from this moment of the monotonic clock on."""
+
+    def __post_init__(self) -> None:
+        self.http = HttpLogins(lambda: self._update(of_playwright(self.saved)) if self.context() is not None else None)
+        self.http.restore(self.saved)
 
     @property
     def cookies(self) -> list[Json]:
@@ -110,7 +117,7 @@ class Logins:
     async def _save_cookies(self, context: BrowserContext, within_s: float = _WITHIN_S) -> None:
         async with asyncio.timeout(within_s):
             cookies: list[JsonValue] = [*await cookies_in(context)]
-        self._update({**self.saved, "cookies": cookies})
+        self._update({**of_playwright(self.saved), "cookies": cookies})
 
     async def _save_storage(self, context: BrowserContext, within_s: float = _WITHIN_S) -> None:
         if not self.storage:
@@ -124,6 +131,7 @@ class Logins:
             self._storage_due_at = ended + min((ended - began) / _STORAGE_SHARE, _STORAGE_PAUSE_S)
 
     def _update(self, state: Json) -> None:
+        state = {**state, **self.http.state()}
         if state != self.saved:
             self.saved = state
             self.on_saved(state)

@@ -12,6 +12,7 @@ from browser_service.host.recovery.filled_fields import FIELD, Field, FilledFiel
 from shared.cuts import cut
 from shared.errors import BrowseError
 from shared.model import Json
+from shared.next_calls import next_call
 
 _EACH_MS: Final = 3_000
 _SHOWN: Final = 100
@@ -23,6 +24,9 @@ async def refill(page: BrowserPage, timeout_ms: int) -> Json:
     fields = fields_of_page.offered(page.call.client_id)
     if not fields:
         return {"fields": [], "observed": "nothing is to be filled again: nothing that you had filled was lost"}
+    if not fields_of_page.is_at_place():
+        back = next_call("goto", page_id=page.page_id, url=fields_of_page.place)
+        return {"fields": [], "observed": f"nothing was filled: what you had filled was elsewhere: {back}, then refill"}
     results: list[Json] = []
     for field in fields:
         why = field.obstacle or await _refill_field(page, field, min(_EACH_MS, timeout_ms))

@@ -88,6 +88,16 @@ class Files(Model):
     files: list[ChosenFile] = Field(max_length=20)
 
 
+class Login(Model):
+    """Brings the name and the password that a page's site asks for by HTTP."""
+
+    type: Literal["login"]
+    id: int
+    page_id: PageId
+    username: str = Field(max_length=4_096, repr=False)
+    password: str = Field(max_length=4_096, repr=False)
+
+
 class Input(Model):
     """Brings what the person's hand does on a page that they have taken."""
 
@@ -96,7 +106,7 @@ class Input(Model):
     made: list[Stroke] = Field(max_length=100)
 
 
-Request = Act | Reply | Listing | DialogAnswer | Files
+Request = Act | Reply | Listing | DialogAnswer | Files | Login
 Message = Hello | Watch | Request | Input
 _MESSAGE: Final[TypeAdapter[Message]] = TypeAdapter(Annotated[Message, Field(discriminator="type")])
 

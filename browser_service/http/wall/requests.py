@@ -6,7 +6,7 @@ from uuid import uuid4
 
 from pydantic import JsonValue
 
-from browser_service.http.wall.messages import Act, DialogAnswer, Files, Input, Listing, Reply, Request
+from browser_service.http.wall.messages import Act, DialogAnswer, Files, Input, Listing, Login, Reply, Request
 from browser_service.rules.viewing import Viewer
 from browser_service.security.auth import Identity
 from browser_service.services import Services
@@ -56,8 +56,8 @@ class Requests:
         match message:
             case Reply(request_id=self.identity.request_id):
                 return
-            case Input(page_id=page_id) | Files(page_id=page_id) | DialogAnswer(page_id=page_id):
-                if not self.parts.wall.is_locked(page_id, self.identity):
+            case Input() | Files() | Login() | DialogAnswer():
+                if not self.parts.wall.is_locked(message.page_id, self.identity):
                     return
         raise Forbidden("Your link is for one request and its page.", hint="The whole wall: browse-together show")
 
@@ -72,6 +72,10 @@ class Requests:
                 text = await self._answer_dialog(message)
             case Files():
                 text = await self._give(message)
+            case Login():
+                given = Stroke(do="login", username=message.username, text=message.password)
+                await self._hand(message.page_id, [given])
+                text = ""
             case Act():
                 text = await self._act(message)
         return {"type": "done", "id": message.id, "text": text}

@@ -11,15 +11,11 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from browser_service.http.wall.entry import let_in
 from browser_service.http.wall.messages import (
-    Act,
-    DialogAnswer,
     Drawn,
-    Files,
     Hello,
     Input,
     Listing,
     Message,
-    Reply,
     Request,
     Watch,
     packed,
@@ -146,11 +142,6 @@ class Watcher:
             case Watch():
                 self._wanted = message  # in the next round: what was drawn until then is of no use any more
                 self._changed.set()
-            case Act() | Reply() | Listing() | DialogAnswer() | Files():
-                self._requests.check(message)
-                task = asyncio.create_task(self._answer(message))
-                self._acting.add(task)
-                task.add_done_callback(self._acting.discard)
             case Input():
                 self._requests.check(message)
                 if self._inputs.qsize() >= _MOST_INPUTS:
@@ -158,6 +149,11 @@ class Watcher:
                 self._inputs.put_nowait(message)
             case Hello():
                 raise InvalidRequest("A viewer says hello once.", hint="Load the page anew.")
+            case _:
+                self._requests.check(message)
+                task = asyncio.create_task(self._answer(message))
+                self._acting.add(task)
+                task.add_done_callback(self._acting.discard)
 
     def _watch(self, message: Watch) -> None:
         """Watch what the viewer draws now, and nothing else."""

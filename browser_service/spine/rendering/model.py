@@ -217,6 +217,8 @@ def _page_facts(page: Json, reading: _Reading) -> list[str]:
     title = str(page["title"])
     parts = [f"page {page['pageId']}", f"session {session}" if session != DEFAULT_SESSION else ""]
     parts += [quoted(title) if title else "", address(str(page["url"])), f"revision {page['revision']}"]
+    if error := page.get("errorPage"):
+        parts.append(one_line(str(error)))
     if owner and not owner["you"] and not reading.error:
         parts.append(f'in use by "{one_line(str(owner["label"]))}"')
     if dialog and not reading.error and not reading.result.get("suspended"):

@@ -18,7 +18,7 @@ from browser_service.spine.rendering.result import (
 from shared.actions.base import Action
 from shared.mentions import as_commands
 from shared.model import Json
-from shared.quoting import Foreign, address, assembled, each_framed, escaped, flat, quoted
+from shared.quoting import Foreign, address, assembled, each_framed, escaped, flat, one_line, quoted
 from shared.replies import TerminalReply
 from shared.wire import DEFAULT_SESSION
 
@@ -84,5 +84,6 @@ def _own_text(result: Json, action: type[Action], page_url: str) -> str:
 def _page_line(page: Json) -> str:
     session = f"session {page['sessionId']}" if page["sessionId"] != DEFAULT_SESSION else ""
     title, url = str(page["title"]), address(str(page["url"]))
-    parts = (f"page {page['pageId']}", session, quoted(title) if title else "", url, f"revision {page['revision']}")
+    error, revision = one_line(str(page.get("errorPage") or "")), f"revision {page['revision']}"
+    parts = (f"page {page['pageId']}", session, quoted(title) if title else "", url, revision, error)
     return f"[{' · '.join(str(part) for part in parts if part)}]"

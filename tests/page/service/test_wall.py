@@ -4,6 +4,7 @@ It is longer than 300 lines because a few long visits to the wall share one brow
 """
 
 import asyncio
+import base64
 import re
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -17,7 +18,7 @@ from tests.support.account import recorded
 from tests.support.json import AnyJson
 from tests.support.listening import PATIENCE_S, become, connected, listening
 from tests.support.service import Agent, RunningService
-from tests.support.site import Site
+from tests.support.site import Answer, Received, Site
 from tests.support.wall import link
 
 pytestmark = pytest.mark.anyio
@@ -423,3 +424,32 @@ async def test_a_page_without_a_window_has_one_again_once_a_person_takes_it_over
     await expect(window.get_by_role("textbox", name="The page itself")).to_be_focused()
     await window.keyboard.type("hello")
     await expect(running.window("shop").locator("textarea")).to_have_value("hello")
+
+
+async def test_who_has_a_page_whose_site_asks_by_http_gives_it_a_name_and_a_password_at_the_wall(
+    window: Page, claude: Agent
+) -> None:
+    def answer(received: Received) -> Answer:
+        if received.headers.get("Authorization") == f"Basic {base64.b64encode(b'ana:right').decode()}":
+            return Answer("<h1>Inside</h1>")
+        return Answer("", 401, headers={"WWW-Authenticate": 'Basic realm="The archive"'})
+
+    with Site() as archive:
+        await claude.error("goto", pageId="shop", url=archive.page("/", answer))
+        await window.goto(window.url.partition("#")[0] + "#/page/shop")
+        assert not await window.get_by_label("Password").is_visible()
+        await window.get_by_role("button", name="Take over").click()
+        asking = window.get_by_role("group", name="The page asks")
+        await expect(asking).to_contain_text(f"{archive.url('').rstrip('/')} asks you to sign in")
+        await expect(asking).to_contain_text("It calls itself “The archive”")
+        for password in ("wrong", "right"):
+            await window.get_by_label("Name", exact=True).fill("ana")
+            await window.get_by_label("Password").fill(password)
+            await window.get_by_label("Password").press("Enter")
+            if password == "wrong":
+                await expect(asking).to_contain_text("It refused that name and password.")
+        await expect(asking).to_be_hidden()
+        await window.get_by_role("button", name="Give back").click()
+        await expect(window.get_by_role("button", name="Take over")).to_be_visible()
+        assert "Inside" in str(await claude.call("snapshot", pageId="shop"))
+        assert (await claude.call("goto", pageId="shop", url=archive.url()))["status"] == 200

@@ -116,6 +116,7 @@ EXAMPLES: list[Model] = [
         title="d",
         revision=1,
         owner=Owner(label="Claude", you=True),
+        error_page="the navigation failed",
         dialog="alert 'hi'",
     ),
     Owner(label="Claude · shop", you=False),

@@ -77,7 +77,8 @@ def test_a_page_that_was_closed_says_whether_its_session_was() -> None:
 def test_no_place_is_noted_of_a_window_that_shows_none() -> None:
     page = record(url="https://a.test/")
     for nowhere in ("about:blank#0af3", "chrome-error://chromewebdata/"):
-        page.set_url(nowhere)
-    assert page.url == "https://a.test/"
-    page.set_url("https://b.test/")
-    assert page.url == "https://b.test/"
+        page.set_url(nowhere, "the navigation failed")
+        assert page.url == "https://a.test/"
+    assert (page.state().shown_url, page.state().error_page) == (nowhere, "the navigation failed")
+    page.set_url("https://ana:secret@b.test/", "")
+    assert page.url == page.state().shown_url == "https://b.test/"

@@ -1,4 +1,4 @@
-// Shows what a page waits for: the answer to a dialog, or files or a choice of the person who has it in hand.
+// Shows what a page waits for: the answer to a dialog, or files, a choice or a login of the person who has it in hand.
 
 import { el, say, write } from "./dom.js";
 import { send } from "./entry.js";
@@ -28,8 +28,8 @@ export class Asks {
     Object.assign(this, { id, socket, tell, leave, choose });
   }
 
-  update({ dialog, chooser, shownList: list }, page, mayAct, isInHand) {
-    const wanted = dialog ?? (isInHand ? chooser ?? list : null) ?? null;
+  update({ dialog, chooser, shownList: list, challenge }, page, mayAct, isInHand) {
+    const wanted = dialog ?? (isInHand ? chooser ?? list ?? challenge : null) ?? null;
     const text = JSON.stringify([wanted, mayAct]);
     if (text === this.#shown) return;
     this.#shown = text;
@@ -37,7 +37,7 @@ export class Asks {
     this.#cancel = null;
     this.#hadFocus = false;
     this.element.hidden = !wanted;
-    this.element.replaceChildren(...(!wanted ? [] : dialog ? this.#dialog(dialog, page, mayAct, isInHand) : chooser ? this.#chooser(chooser === "several") : this.#list(list)));
+    this.element.replaceChildren(...(!wanted ? [] : dialog ? this.#dialog(dialog, page, mayAct, isInHand) : chooser ? this.#chooser(chooser === "several") : list ? this.#list(list) : this.#login(challenge)));
     if (!wanted) return hadFocus && this.leave();
     say(this.element.textContent);
     if (hadFocus) this.element.querySelector("input[type=text], select, button")?.focus();
@@ -89,6 +89,26 @@ export class Asks {
       el("div", { className: "choices" },
         el("button", { type: "button", className: "first", onclick: () => list.selectedIndex >= 0 && choose(list.selectedIndex) }, "Choose"),
         el("button", { type: "button", onclick: () => choose(null) }, "Cancel")),
+    ].filter(Boolean);
+  }
+
+  /** Asks for what a site wants by HTTP, of which no picture of the page has a form. */
+  #login({ origin, realm, refused }) {
+    const username = el("input", { type: "text", maxLength: 4096, autocomplete: "off", autocapitalize: "off", spellcheck: false });
+    const password = el("input", { type: "password", maxLength: 4096, autocomplete: "off" });
+    const given = (event) => {
+      event.preventDefault();
+      this.#do(() => this.socket.login(this.id, username.value, password.value));
+    };
+    return [
+      el("p", { className: "message" }, `${origin} asks you to sign in`),
+      refused && el("p", { className: "refused" }, "It refused that name and password."),
+      realm && el("p", { className: "quiet small" }, `It calls itself “${realm}”.`),
+      el("form", { onsubmit: given },
+        el("label", {}, "Name", username),
+        el("label", {}, "Password", password),
+        el("div", { className: "choices" }, el("button", { type: "submit", className: "first" }, "Sign in")),
+        el("p", { className: "quiet small" }, "It goes to that site alone, and is kept for the session. Agents do not see it.")),
     ].filter(Boolean);
   }
 

@@ -72,6 +72,11 @@ export class Socket {
     return this.#ask({ type: "files", pageId, files });
   }
 
+  /** Gives a page's site the name and the password that it asks for. */
+  login(pageId, username, password) {
+    return this.#ask({ type: "login", pageId, username, password });
+  }
+
   list(what, pageId, ids = []) {
     this.#send({ type: "list", what, pageId, ids });
   }

@@ -1,0 +1,144 @@
+"""Signs in to sites that ask for a name and a password by HTTP, and keeps both out of the addresses of pages."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from http import HTTPStatus
+from typing import Final
+from urllib.parse import quote
+from weakref import WeakSet
+
+from playwright.async_api import CDPSession
+from playwright.async_api import Error as PlaywrightError
+
+from browser_service.host.background import Background
+from browser_service.rules.bounded import Bounded
+from browser_service.security.http_logins import Challenge, Credentials, HttpLogins
+from browser_service.security.urls import origin_of
+from shared.cuts import cut
+from shared.model import Json
+from shared.userinfo import split_userinfo, without_userinfo
+
+_DOCUMENT: Final = "Document"
+_MOST_TRIED: Final = 500
+_MOST_REALM: Final = 200
+
+
+class SignIns:
+    """Signs in on all pages of one session."""
+
+    def __init__(self, logins: HttpLogins) -> None:
+        self.logins = logins
+        self._pages = WeakSet[SignIn]()
+
+    def on_page(self, url: Callable[[], str]) -> "SignIn":
+        """Return what signs in on a page, whose document's address `url` returns."""
+        sign_in = SignIn(self.logins, url)
+        self._pages.add(sign_in)
+        return sign_in
+
+    @asynccontextmanager
+    async def trying(
+        self, origin: str, credentials: Credentials, challenge: Callable[[], Challenge | None]
+    ) -> AsyncIterator[None]:
+        """Give these to an origin, and keep them unless it still asks afterwards."""
+        before = self.logins.kept(origin)
+        await self._keep(origin, credentials)
+        try:
+            yield
+        finally:
+            if (asked := challenge()) is not None and asked.origin == origin:
+                await self._keep(origin, before)
+
+    async def _keep(self, origin: str, credentials: Credentials | None) -> None:
+        self.logins.keep(origin, credentials)
+        await asyncio.gather(*(each.refresh() for each in self._pages), return_exceptions=True)
+
+
+class SignIn:
+    """Answers the sites that one page asks.
+
+    A document of another site in a frame gets nothing, and neither does what other sites load: they would act there by
+    its login. Only documents are paused, and what goes to origins with a login. Of workers and popups, whose requests
+    no page's session sees, Chromium itself remembers what a document was given.
+    """
+
+    def __init__(self, logins: HttpLogins, url: Callable[[], str]) -> None:
+        self.on_challenge: Callable[[Challenge | None], None] = lambda _: None
+        """Is called with what the site asked for and did not get, when it was asked for the page's own document; with
+        None each time that it is asked."""
+        self.target_id = ""
+        self._logins, self._url = logins, url
+        self._session: CDPSession | None = None
+        self._watched: tuple[str, ...] = ()
+        self._tried = Bounded[str, None](_MOST_TRIED)
+        self._background = Background()
+
+    async def attach(self, session: CDPSession) -> None:
+        """Have Chromium pause documents, and tell what sites ask for."""
+        self._session = session
+        session.on("Fetch.authRequired", lambda event: self._background.spawn(self._answer(session, event)))
+        await self._watch(session)
+
+    async def refresh(self) -> None:
+        """Pause what goes to the origins that have a login now."""
+        if self._session is not None and self._watched != self._logins.origins:
+            await self._watch(self._session)
+
+    async def _watch(self, session: CDPSession) -> None:
+        self._watched = self._logins.origins
+        patterns: list[Json] = [{"urlPattern": "*", "resourceType": _DOCUMENT}]
+        patterns += [{"urlPattern": f"{origin}/*"} for origin in self._watched]
+        await session.send("Fetch.enable", {"patterns": patterns, "handleAuthRequests": True})
+
+    def command(self, event: Json, url: str) -> tuple[str, Json] | None:
+        """Say what Chromium does with a paused request that is permitted, where it is not simply sent."""
+        if event.get("resourceType") != _DOCUMENT:
+            return None
+        if is_own := event.get("frameId") == self.target_id:
+            self.on_challenge(None)
+        plain, username, password = split_userinfo(url)
+        origin = origin_of(plain) or ""
+        if plain != url:
+            self._logins.offer(origin, Credentials(username, password))
+            location: Json = {"name": "Location", "value": plain}
+            status = HTTPStatus.TEMPORARY_REDIRECT.value
+            return "Fetch.fulfillRequest", {"responseCode": status, "responseHeaders": [location]}
+        if is_own and (given := self._logins.take_replaced(origin)):
+            self._tried[str(event["requestId"])] = None
+            return "Fetch.continueRequest", {"url": with_userinfo(url, given)}
+        return None
+
+    async def _answer(self, session: CDPSession, event: Json) -> None:
+        """Answer `Fetch.authRequired`. Proxies are left to the browser."""
+        asked, request_id = event["authChallenge"], str(event["requestId"])
+        if not isinstance(asked, dict):
+            return
+        response: Json = {"response": "Default" if asked.get("source") == "Proxy" else "CancelAuth"}
+        if asked.get("source") != "Proxy":
+            origin = origin_of(str(asked["origin"])) or ""
+            is_own = event.get("frameId") == self.target_id and event.get("resourceType") == _DOCUMENT
+            may_have = is_own or origin_of(self._url()) == origin
+            given = self._logins.of(origin) if may_have and request_id not in self._tried else None
+            if given is not None:
+                self._tried[request_id] = None
+                response = {"response": "ProvideCredentials", **given._asdict()}
+            elif is_own:
+                self._note(event, asked, origin)
+        try:
+            await session.send("Fetch.continueWithAuth", {"requestId": request_id, "authChallengeResponse": response})
+        except PlaywrightError:
+            return  # its page has gone
+
+    def _note(self, event: Json, asked: Json, origin: str) -> None:
+        request = event["request"]
+        url = without_userinfo(str(request["url"])) if isinstance(request, dict) else ""
+        scheme, realm = cut(str(asked.get("scheme", "")), _MOST_REALM), cut(str(asked.get("realm", "")), _MOST_REALM)
+        refused = str(event["requestId"]) in self._tried
+        self.on_challenge(Challenge(url, origin, scheme.capitalize(), realm, refused=refused))
+
+
+def with_userinfo(url: str, given: Credentials) -> str:
+    """Return an address with a name and a password in it, as only browsers are given it."""
+    scheme, _, rest = url.partition("://")
+    return f"{scheme}://{quote(given.username, safe='')}:{quote(given.password, safe='')}@{rest}"
