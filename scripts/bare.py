@@ -20,8 +20,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, NamedTuple
 
+import yaml
+
 ROOT: Final = Path(__file__).parents[1]
-DECIDES: Final = ("Dockerfile", "constraints.txt", "pyproject.toml", "scripts/bare.py", "scripts/setup.sh")
+DECIDES: Final = (
+    "Dockerfile",
+    "compose.yaml",
+    "constraints.txt",
+    "pyproject.toml",
+    "scripts/bare.py",
+    "scripts/setup.sh",
+)
 STAMP: Final = Path(__file__).with_name("bare.sum")
 RELEASE: Final = "bookworm"  # it has the lowest Python that is promised
 PACKAGES: Final = "python3,python3-venv,git,make,ca-certificates"
@@ -129,7 +138,7 @@ def check_out(system: System) -> None:
 
 
 def try_image(system: System) -> None:
-    """Do what the Dockerfile says; then start what is in the image, and have it show a page."""
+    """Do what the Dockerfile says; then start what is in the image as compose.yaml does, and have it show a page."""
     folder, user, environment, start, check = "/", "root", dict[str, str](), "", ""
     for word, rest in instructions():
         print(f"bare: {word} {rest}", flush=True)
@@ -152,9 +161,11 @@ def try_image(system: System) -> None:
                 start = shlex.join(json.loads(rest))
             case "HEALTHCHECK":
                 check = shlex.join(json.loads(rest.partition(" CMD ")[2]))
+    composed = yaml.safe_load((ROOT / "compose.yaml").read_text("utf-8"))["services"]["browser"]["environment"]
+    environment |= {name: value for name, value in composed.items() if "$" not in value}
     try_started = f"""{start} & left={ANSWERS_WITHIN_S}
-until {check} 2>/dev/null; do left=$((left - 1)); [ $left -gt 0 ] || exit 1; sleep 1; done
-browse-together run goto --page p --url http://127.0.0.1:8888/health && browse-together down && wait"""
+until {check} 2>/dev/null; do left=$((left - 1)); [ $left -gt 0 ] && kill -0 $! || exit 1; sleep 1; done
+browse-together run goto --page p --url data:text/html,here && browse-together down && wait"""
     with step("the image"):
         system.run("sh", "-c", try_started, folder=folder, user=user, alone=True, variables=environment)
 
