@@ -68,7 +68,7 @@ class FormField(Part):
 
 
 class FillForm(PageAction):
-    """Fill many fields at once, checkboxes, radio buttons and selects too.
+    """Fill many fields at once, checkboxes, selects, sliders and tags too.
 
     What each is, is told apart by itself. The reply says what a field has afterwards where that is not what was given.
     """

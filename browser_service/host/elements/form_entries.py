@@ -30,6 +30,7 @@ class FieldState(TypedDict):
     field: Field | None
 
 
+_TEXT_TYPES: Final = ("text", "search", "textarea", "email", "tel", "url")
 _TICKS: Final = {"true": True, "false": False}
 _REFUSED_KINDS: Final = {
     "file": (
@@ -41,6 +42,7 @@ _REFUSED_KINDS: Final = {
 _ACCEPTED_VALUES: Final = {
     "text": "text",
     "editor": "text",
+    "combobox": "the name of an option, or a list of them",
     "slider": "a number",
     "tick": "true or false",
     "radio": "true, or the value or label of the one to choose",
@@ -75,7 +77,10 @@ def can_be_filled_with_others(field: FormEntry) -> bool:
 
 def input_of(field: FormEntry, state: FieldState) -> Any:  # Any: what a field of that kind takes
     """Convert the value for the field. Raises ValidationFailed for one that it does not take."""
-    value, kind = field.request.value, field.kind
+    value = field.request.value
+    if field.kind == "combobox" and state["type"] in _TEXT_TYPES and not isinstance(value, list):
+        field.kind = "text"
+    kind = field.kind
     if kind in _REFUSED_KINDS:
         what, hint = _REFUSED_KINDS[kind]
         raise _unfit(f"{field.request.selector} {what}", hint)
@@ -85,8 +90,8 @@ def input_of(field: FormEntry, state: FieldState) -> Any:  # Any: what a field o
         return True
     if kind == "slider" and (number := _number(value)) is not None:
         return number
-    if kind == "select" and not isinstance(value, bool | SecretRef):
-        return value if isinstance(value, list) else str(value)
+    if kind in {"select", "combobox"} and not isinstance(value, bool | SecretRef):
+        return value if isinstance(value, list) else str(value) if kind == "select" else [str(value)]
     if kind == "text" and isinstance(value, SecretRef):
         return value
     if kind in {"text", "editor"} and not isinstance(value, bool | list | SecretRef):
@@ -116,7 +121,7 @@ def is_set(field: FormEntry, state: FieldState | None) -> bool:
         return bool(state["value"] == field.input)
     if field.kind == "slider":
         return bool(_number(state["value"]) == field.input)
-    if field.kind == "editor":
+    if field.kind in {"editor", "combobox"}:
         return not field.told
     chosen = {*field.input} if isinstance(field.input, list) else {field.input}
     return chosen in ({*state["value"]}, {*state["labels"]})
@@ -133,7 +138,7 @@ def is_refused(field: FormEntry, state: FieldState | None) -> bool:
     """Say if the page shows something else, and not only in another form."""
     if state is None or is_set(field, state):
         return False
-    if field.kind == "editor":
+    if field.kind in {"editor", "combobox"}:
         return False
     return field.kind != "text" or state["secret"] or field.is_secret or not is_reformatted(state["value"], field.input)
 

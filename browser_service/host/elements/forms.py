@@ -13,6 +13,7 @@ from playwright.async_api import Error as PlaywrightError
 from browser_service.host import errors, results
 from browser_service.host.act_check import check_button, check_field
 from browser_service.host.elements import explanation
+from browser_service.host.elements.comboboxes import choose
 from browser_service.host.elements.editors import replace_text
 from browser_service.host.elements.field_values import hint_for, not_as_given
 from browser_service.host.elements.field_watch import FIELD_CHARACTERS
@@ -203,6 +204,9 @@ class Form:
         elif field.kind == "slider":
             handle = await field.locator.element_handle(timeout=self._wait_ms)
             await move_slider(self._page.playwright, handle, field.input, self._wait_ms)
+        elif field.kind == "combobox":
+            handle, selector = await field.locator.element_handle(timeout=self._wait_ms), field.request.selector
+            field.told = await choose(self._page.playwright, handle, field.input, selector, self._wait_ms)
         elif field.kind == "editor":
             handle = await field.locator.element_handle(timeout=self._wait_ms)
             field.told = await replace_text(

@@ -9,13 +9,13 @@ import {settled} from "./field_watch.js";
 
 const look = (found, most) => found.map(formControl).map(c => {
   const type = c.matches('input') ? c.type : c.getAttribute('role');
-  const kinds = {checkbox: 'tick', switch: 'tick', radio: 'radio', slider: 'slider', file: 'file',
+  const kinds = {checkbox: 'tick', switch: 'tick', radio: 'radio', slider: 'slider', combobox: 'combobox', file: 'file',
     button: 'button', submit: 'button', reset: 'button', image: 'button'};
-  const kind = c.matches('select') ? 'select' : isEditor(c) ? 'editor' : kinds[type] || (c.matches('button') ? 'button' : 'text');
+  const kind = c.matches('select') ? 'select' : isEditor(c) ? 'editor' : kinds[type] || kinds[c.role === 'combobox' && c.role] || (c.matches('button') ? 'button' : 'text');
   const chosen = [...c.selectedOptions || []];
   return {
     kind,
-    type: c.type || (kind === 'slider' ? kind : ''),
+    type: c.readOnly ? 'read-only' : c.type || (kind === 'slider' ? kind : ''),
     names: [c.value, c.getAttribute('aria-label'), ...[...c.labels || []].map(l => l.textContent.trim())]
       .filter(name => name),
     value: kind === 'select' ? chosen.map(o => o.value) : kind === 'slider' ? c.getAttribute('aria-valuenow') ?? '' : textOfField(c),

@@ -234,3 +234,40 @@ async def test_a_slider_that_took_another_value_is_told_with_what_it_takes(tab: 
         assert f"{selector} shows '{took}' instead of '{wanted}'" in error["message"].replace(".0", "")
         assert error["hint"] == "It takes the values of its steps alone, between its ends."
     assert "a number" in (await tab.error("fill_form", fields=[field("#slider", "loud")]))["message"]
+
+
+COMBOBOXES = """<style>li {height: 20px} .on {background: #ddd}</style>
+<p><label for=tags>Tags</label> <b></b><input id=tags role=combobox aria-expanded=false></p>
+<p><span id=one role=combobox tabindex=0 aria-haspopup=listbox>none</span></p>
+<ul id=list role=listbox hidden></ul><script>
+const NAMES = ['Red', 'Green', 'Blue'];
+for (const [box, take] of [
+  [tags, name => { tags.previousSibling.append(name + ' '); tags.value = ''; }],
+  [one, name => { one.textContent = name; }],
+]) {
+  let at = 0, found = [];
+  const draw = text => {
+    found = NAMES.filter(name => name.startsWith(text));
+    list.hidden = false;
+    list.innerHTML = found.map((name, i) => `<li role=option id=o${i}>${name}`).join('');
+    box.setAttribute('aria-activedescendant', 'o' + at);
+  };
+  const close = () => { list.hidden = true; list.innerHTML = ''; };
+  box.addEventListener('input', () => setTimeout(() => { at = 0; draw(box.value); }, 60));
+  box.addEventListener('keydown', e => {
+    if (e.key === 'Enter') { take(found[at] ?? box.value); close(); }
+    if (e.key === 'Escape') close();
+    if (e.key === 'Home' && box === one) { at = 0; draw(''); }
+    if (e.key === 'ArrowDown') { at = list.hidden ? 1 : (at + 1) % found.length; draw(box.value ?? ''); }
+  });
+}</script>"""
+
+
+async def test_comboboxes_get_the_options_that_are_listed_and_what_else_they_take(tab: Tab) -> None:
+    await tab.show(COMBOBOXES)
+    result = await tab.call("fill_form", fields=[field("#tags", ["Red", "fresh", "Blue"]), field("#one", "Green")])
+    assert result["observed"].startswith("#tags shows 'Tags Red fresh Blue'; #one shows 'Green'")
+    assert await tab.sees("one.textContent") == "Green"
+    error = await tab.error("fill_form", fields=[field("#one", "Mauve")])
+    assert error["message"].startswith("fields.0: #one shows 'Green', without Mauve.")
+    assert (await tab.call("fill_form", fields=[field("#tags", "plain")]))["observed"].startswith("1 field as given")

@@ -1,0 +1,58 @@
+"""Chooses options of comboboxes that are no select elements, by the keys that a person would press."""
+
+from typing import Final
+
+from playwright.async_api import ElementHandle, Page
+from typing_extensions import TypedDict
+
+from browser_service.host import results
+from browser_service.host.elements.field_values import not_as_given, shorten
+from browser_service.host.scripts import script
+
+_STATE: Final = results.bounded(script("combobox_state"))
+_MOST_OPTIONS: Final = 60
+"""A list that is longer is searched as far as this, unless it takes text that filters it."""
+
+
+class _State(TypedDict):
+    """Is what _STATE gives."""
+
+    names: list[str]
+    shown: str
+    editable: bool
+
+
+async def choose(page: Page, element: ElementHandle, wanted: list[str], selector: str, timeout_ms: float) -> str:
+    """Choose options by their names, where the field takes text also others, and say what it shows then. Raises
+    WithoutEffect."""
+    for name in wanted:
+        if (await _state(element, name))["editable"]:
+            await element.fill(name, timeout=timeout_ms)
+        else:
+            await element.press("ArrowDown", timeout=timeout_ms)
+            await _state(element, name)
+            await page.keyboard.press("Home")
+        await _go_to(page, element, name)
+    seen = await _state(element, "")
+    if missing := [name for name in wanted if name.casefold() not in seen["shown"].casefold()]:
+        raise not_as_given(f"{selector} shows {shorten(seen['shown'])}, without {', '.join(missing)}.", selector)
+    return f"shows {shorten(seen['shown'])}"
+
+
+async def _go_to(page: Page, element: ElementHandle, name: str) -> None:
+    """Press keys until they come to an option, and choose it; one that is not there is entered, where text is taken."""
+    first: list[str] | None = None
+    for _ in range(_MOST_OPTIONS):
+        state = await _state(element, name)
+        if name in state["names"]:
+            break
+        if state["names"] == first or (not state["names"] and first is not None):
+            break
+        first = state["names"] if first is None else first
+        await page.keyboard.press("ArrowDown")
+    found = name in (state := await _state(element, name))["names"]
+    await page.keyboard.press("Enter" if found or state["editable"] else "Escape")
+
+
+async def _state(element: ElementHandle, name: str) -> _State:
+    return results.read(_State, await element.evaluate(_STATE, name))

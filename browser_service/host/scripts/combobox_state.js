@@ -1,0 +1,32 @@
+// Returns the option that the keys have come to in the list of a combobox, in lower case, and what is shown as chosen;
+// waits a moment for the list to open, to be filtered, and to close.
+const WAIT_MS = 250, TURN_MS = 16, MOST_LEVELS = 6, MOST_CHARACTERS = 500;
+const FIELDS = 'input, textarea, select, [role=combobox]';
+
+const flat = text => (text || '').replace(/[\s\u200b]+/g, ' ').trim();
+
+const active = e => {
+  const root = e.getRootNode(), at = root.activeElement;
+  if (at?.matches('[role=option]')) return at;
+  return [at, e].map(each => root.getElementById?.(each?.getAttribute('aria-activedescendant') || '')).find(each => each);
+};
+
+const boxOf = e => {
+  let box = e;
+  for (let up = e.parentElement, n = 0; up && n < MOST_LEVELS; up = up.parentElement, n++) {
+    if ([...up.querySelectorAll(FIELDS)].some(other => other !== e && other.checkVisibility() && !other.ariaHidden)) break;
+    box = up;
+  }
+  return box;
+};
+
+export default async (e, name) => {
+  const names = () => {
+    const option = active(e);
+    return option ? [option.getAttribute('aria-label'), option.textContent, option.title].map(flat).filter(text => text) : [];
+  };
+  const until = performance.now() + WAIT_MS;
+  while (!names().includes(name) && performance.now() < until) await new Promise(then => setTimeout(then, TURN_MS));
+  const shown = flat(`${e.value ?? ''} ${boxOf(e).innerText}`).slice(0, MOST_CHARACTERS);
+  return {names: names(), shown, editable: e.matches('input:not([readonly]), textarea')};
+};
