@@ -257,4 +257,5 @@ def _outline(page: BrowserPage, view: ClientView, budget: int) -> Json:
     text, nodes = outline(view.tree, budget - len(note))
     view.add_refs(nodes)
     lines = "\n".join(filter(None, [text, note]))
-    return {"outline": lines} if lines else {}
+    beyond = view.state.beyond.advice(page.url) if view.state else {}
+    return {**({"outline": lines} if lines else {}), **beyond}

@@ -28,6 +28,8 @@ from shared.errors import Forbidden, ValidationFailed, field_details
 from shared.model import Json
 from shared.userinfo import without_userinfo
 
+BROWSERS_OWN = ("chrome-extension:", "chrome:")
+"""Begins the addresses of the browser's own parts, such as its viewer of PDF files."""
 _SCHEMES = frozenset({"http", "https", "about", "blob"})
 _MOST_DATA_BYTES = 65_536
 """Bounds data: URLs, in bytes, because each change of a page stores its URL."""

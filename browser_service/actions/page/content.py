@@ -10,6 +10,7 @@ from browser_service.host.elements import locators
 from browser_service.host.page.handle import BrowserPage
 from browser_service.host.reading import articles, passages
 from browser_service.host.reading.articles import Article, Section
+from browser_service.host.reading.beyond_tree import joined
 from browser_service.host.reading.text import is_mostly_unshown, markdown
 from browser_service.host.reading.unseen import UNSEEN_MARK
 from browser_service.host.scripts import script
@@ -42,9 +43,9 @@ async def content(page: BrowserPage, action: reading.Content) -> Json:
         source = _VISIBLE_TEXT if action.format == "text" else _SEEN_HTML
         text, unseen, cut = await _read(element.evaluate(source, page.invisible_text, timeout=action.timeout))
         text, beside = text if action.format == "text" else await markdown(text), {**page.of_unseen(unseen), **cut}
-    where = {} if action.selector or action.frame else await _frames_of_a_blank_page(page, action.timeout)
+    where = {} if action.selector or action.frame else await _beside_a_blank_page(page, action, text)
     shown = await page.files.shown("content", text, action.budget)
-    return {**where, **shown, **beside, "format": action.format or "html", "url": page.url}
+    return {**where, **shown, **beside, **joined(where, beside), "format": action.format or "html", "url": page.url}
 
 
 async def _is_long(page: BrowserPage, action: reading.Content) -> bool:
@@ -77,9 +78,8 @@ async def _article(page: BrowserPage, action: reading.Content) -> Json:
         told = await _head(page, action, article, None)
     in_frames = {} if told["content"] or action.selector or action.frame else await page.in_frames(_NOT_EMPTY, None)
     of_unseen = page.of_unseen(found.unseen)
-    advice = _advice(of_unseen, told)
     cut: Json = {"cut": "the beginning of a longer text"} if article.is_cut else {}
-    return {**in_frames, **told, **of_unseen, **cut, "advice": advice, "format": "text", "url": page.url}
+    return {**in_frames, **told, **of_unseen, **cut, **joined(of_unseen, told), "format": "text", "url": page.url}
 
 
 async def _unseen(page: BrowserPage, action: reading.Content) -> Json:
@@ -115,14 +115,16 @@ async def _passages(page: BrowserPage, action: reading.Content, article: Article
     return await page.files.shown("content", "\n".join(found), action.budget or budget)
 
 
-async def _frames_of_a_blank_page(page: BrowserPage, timeout_ms: int) -> Json:
-    """Name the frames of a page whose own document has no text: they may have all that it shows."""
-    if len(page.playwright.frames) == 1:
-        return {}
-    text, _, _ = await _read(page.playwright.locator(":root").evaluate(_VISIBLE_TEXT, "keep", timeout=timeout_ms))
+async def _beside_a_blank_page(page: BrowserPage, action: reading.Content, text: str) -> Json:
+    """Say what a page shows whose own document has no text, and name its frames: they may have all that it shows."""
+    if action.format != "text":
+        if len(page.playwright.frames) == 1:
+            return {}
+        root = page.playwright.locator(":root")
+        text, _, _ = await _read(root.evaluate(_VISIBLE_TEXT, "keep", timeout=action.timeout))
     if text.strip():
         return {}
-    return await page.in_frames(_NOT_EMPTY, None)
+    return {**await page.in_frames(_NOT_EMPTY, None), **(await page.state()).beyond.advice(page.url)}
 
 
 async def _html(page: BrowserPage, action: reading.Content) -> tuple[str, Json]:
@@ -139,12 +141,8 @@ async def _html(page: BrowserPage, action: reading.Content) -> tuple[str, Json]:
     if unseen:
         texts = "1 text in it is" if unseen == 1 else f"{unseen} texts in it are"
         of_unseen: Json = {"advice": f"{texts} not seen on the page"}
-        told = {"invisible": unseen, "advice": _advice(told, of_unseen)}
+        told = {"invisible": unseen, **joined(told, of_unseen)}
     return html, {**beside, **told}
-
-
-def _advice(*replies: Json) -> str:
-    return "; ".join(str(each["advice"]) for each in replies if "advice" in each)
 
 
 async def _read(evaluation: Awaitable[object]) -> tuple[str, int, Json]:

@@ -11,6 +11,7 @@ from browser_service.host.scripts import script
 from browser_service.security.urls import abridged
 from shared.actions import inspection
 from shared.model import Json
+from shared.next_calls import next_call
 
 _MOST_FRAMES: Final = 100
 _ELEMENTS: Final = script("found_elements")
@@ -54,11 +55,19 @@ async def get_console_messages(page: BrowserPage, action: inspection.GetConsoleM
 
 async def list_frames(page: BrowserPage, action: inspection.ListFrames) -> Json:
     found: list[Json] = []
-    await _add_frames(found, page.playwright.main_frame, "", action.timeout)
-    return {**await page.files.shown_data("frames", [*found], action.budget), "count": len(found)}
+    main, reached = page.playwright.main_frame, set[Frame]()
+    await _add_frames(found, reached, main, "", action.timeout)
+    others = [
+        frame for frame in page.playwright.frames if frame not in reached and frame.parent_frame in {main, *reached}
+    ]
+    lost = [abridged(each.url) for each in others if not frames.is_of_browser(each)][: _MOST_FRAMES - len(found)]
+    found += [{"frame": None, "url": url} for url in lost]
+    way = f"no selector reaches those without one: {next_call('open_page', url=lost[0])}" if lost else ""
+    shown = await page.files.shown_data("frames", [*found], action.budget)
+    return {**shown, "count": len(found), **({"advice": way} if way else {})}
 
 
-async def _add_frames(found: list[Json], parent: Frame, within: str, timeout_ms: int) -> None:
+async def _add_frames(found: list[Json], reached: set[Frame], parent: Frame, within: str, timeout_ms: int) -> None:
     """Add each frame before those in it, with a selector that starts at the page's own document."""
     elements = parent.locator("iframe, frame")
     for number in range(await elements.count()):
@@ -66,8 +75,9 @@ async def _add_frames(found: list[Json], parent: Frame, within: str, timeout_ms:
         frame = await element.content_frame()
         if frame is None or len(found) >= _MOST_FRAMES:
             continue
+        reached.add(frame)
         described = await frames.described(element)
         selector = within + (described["selector"] or f":is(iframe, frame) >> nth={number}")
         more = {key: value for key, value in (("name", frame.name), ("title", described["title"])) if value}
         found.append({"frame": selector, "url": abridged(frame.url), **more, "visible": described["visible"]})
-        await _add_frames(found, frame, f"{selector}{frames.ENTER}", timeout_ms)
+        await _add_frames(found, reached, frame, f"{selector}{frames.ENTER}", timeout_ms)

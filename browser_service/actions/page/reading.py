@@ -12,6 +12,7 @@ from browser_service.host.elements import locators
 from browser_service.host.page.handle import BrowserPage
 from browser_service.host.reading import changes, compact, loading, search
 from browser_service.host.reading import tree as trees
+from browser_service.host.reading.beyond_tree import joined
 from browser_service.host.reading.snapshot import ClientView, Refs
 from browser_service.host.reading.tree import Tree
 from browser_service.host.reading.tree_text import frames_not_shown, parsed, tree_text
@@ -50,7 +51,8 @@ async def snapshot(page: BrowserPage, action: reading.Snapshot) -> Json:
             "url": page.url,
         }
     shown = await page.files.shown("snapshot", text, action.budget)
-    return {**shown, "url": page.url, **page.of_unseen(view.unseen.count)}
+    of_unseen, beyond = page.of_unseen(view.unseen.count), view.state.beyond.advice(page.url) if view.state else {}
+    return {**shown, "url": page.url, **of_unseen, **joined(of_unseen, beyond)}
 
 
 async def find(page: BrowserPage, action: reading.Find) -> Json:
@@ -100,9 +102,11 @@ async def _find_in_tree(page: BrowserPage, action: reading.Find, within: frozens
         said = search.to_lines(view.tree, listed, len(matches)) or [_nothing(view, query, action)]
         lines += search.numbered(number, said, len(matches)) if action.queries else said
         totals += len(matches)
+    beyond: Json = {}
     if within is None and not all(found):
         lines += frames_not_shown(view.tree)
-    return _reply(page, lines, rows, totals, narrow=not action.queries)
+        beyond = view.state.beyond.advice(page.url) if view.state else {}
+    return {**_reply(page, lines, rows, totals, narrow=not action.queries), **beyond}
 
 
 def _found(nodes: Tree, action: reading.Find, within: frozenset[str] | None) -> list[list[search.Match]]:

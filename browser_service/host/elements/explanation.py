@@ -179,7 +179,7 @@ async def _not_found(page: Page, action: Action, selector: str) -> BrowseError:
             "reaches into all."
         )
         if matches := await frames.matching(page, selector):
-            hint = f"It is in {frames.describe(matches)}: repeat it with {frames.argument(matches)}."
+            hint = f"It is in {frames.describe(matches)}: {frames.way_in(matches)}."
     if not matches and _WORDS.fullmatch(selector) and selector != selector.lower():
         ref = next_call("find", text=selector)
         hint = f"It was looked up as CSS. By its words: text={selector}, or the ref that {ref} gives."

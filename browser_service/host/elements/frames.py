@@ -12,9 +12,10 @@ from typing_extensions import TypedDict
 
 from browser_service.host import results
 from browser_service.host.scripts import script
-from browser_service.security.urls import origin_of
+from browser_service.security.urls import BROWSERS_OWN, abridged, origin_of
 from shared.errors import ElementNotFound
 from shared.model import Json
+from shared.next_calls import next_call
 
 ENTER: Final = " >> internal:control=enter-frame >> "
 _DESCRIBED: Final = results.bounded(script("frame_selector"))
@@ -33,8 +34,14 @@ class FrameMatch:
     """Is a frame that has an element which the page itself lacks."""
 
     selector: str
+    """Is empty where none reaches it: it is what an <object> shows, or in a closed shadow root."""
     count: int
     visible: bool
+    url: str
+
+    @property
+    def name(self) -> str:
+        return f"frame {self.selector!r}" if self.selector else "a frame that no selector reaches"
 
 
 def locate(root: Page | Frame | FrameLocator, selector: str) -> Locator:
@@ -46,8 +53,8 @@ def locate(root: Page | Frame | FrameLocator, selector: str) -> Locator:
 
 async def matching(page: Page, selector: str) -> list[FrameMatch]:
     """Return the frames in which a selector matches, visible ones first; a frame that answers late is left out."""
-    frames = [frame for frame in page.frames if frame.parent_frame is not None][:_MOST_FRAMES]
-    searches = [asyncio.ensure_future(_match(frame, selector)) for frame in frames]
+    frames = [frame for frame in page.frames if frame.parent_frame is not None and not is_of_browser(frame)]
+    searches = [asyncio.ensure_future(_match(frame, selector)) for frame in frames[:_MOST_FRAMES]]
     if not searches:
         return []
     done, late = await asyncio.wait(searches, timeout=_SEARCH_S)
@@ -75,24 +82,26 @@ async def check(page: Page, locator: Locator, selector: str) -> None:
     except PlaywrightError:
         raise ElementNotFound(
             f"Element matching selector '{selector}' is not on the page itself, but in {describe(matches)}.",
-            hint=f"Repeat it with {argument(matches)}.",
+            hint=f"{way_in(matches).replace('repeat', 'Repeat', 1).replace('open', 'Open', 1)}.",
             details={"selector": selector, "url": page.url, "context": {"frames": [*to_json(matches)]}},
         ) from None
 
 
 def describe(matches: list[FrameMatch]) -> str:
-    names = ", ".join(f"frame {match.selector!r} ({match.count})" for match in matches[:_LISTED_FRAMES])
+    names = ", ".join(f"{match.name} ({match.count})" for match in matches[:_LISTED_FRAMES])
     more = len(matches) - _LISTED_FRAMES
     return f"{names} and {more} more frames" if more > 0 else names
 
 
-def argument(matches: list[FrameMatch]) -> str:
-    """Write the argument that reaches into the first of the frames."""
-    return f'"frame": {json.dumps(matches[0].selector, ensure_ascii=False)}'
+def way_in(matches: list[FrameMatch]) -> str:
+    """Return how to reach into the first of the frames."""
+    if not matches[0].selector:
+        return f"open that as a page: {next_call('open_page', url=matches[0].url)}"
+    return f'repeat it with "frame": {json.dumps(matches[0].selector, ensure_ascii=False)}'
 
 
 def to_json(matches: list[FrameMatch]) -> list[Json]:
-    return [{"frame": match.selector, "count": match.count} for match in matches[:_LISTED_FRAMES]]
+    return [{"frame": match.selector, "count": match.count} for match in matches[:_LISTED_FRAMES] if match.selector]
 
 
 class FrameElement(TypedDict):
@@ -119,15 +128,25 @@ async def _match(frame: Frame, selector: str) -> FrameMatch | None:
 async def _describe_match(frame: Frame, count: int) -> FrameMatch:
     """Name the frame by a selector that starts at the page's own document."""
     names: list[str] = []
-    visible = True
+    visible, url = True, abridged(frame.url)
     while (parent := frame.parent_frame) is not None:
         element = await frame.frame_element()
         found = await described(element)
         elements = parent.locator("iframe, frame")
         index = 0 if found["selector"] else results.read(int, await elements.evaluate_all(_INDEX, element))
+        if index < 0:
+            return FrameMatch("", count, found["visible"], url)
         names.insert(0, found["selector"] or f":is(iframe, frame) >> nth={index}")
         visible, frame = visible and found["visible"], parent
-    return FrameMatch(ENTER.join(names), count, visible)
+    return FrameMatch(ENTER.join(names), count, visible, url)
+
+
+def is_of_browser(frame: Frame) -> bool:
+    """Say if a frame is the browser's own, such as its viewer of PDF files."""
+    around: Frame | None = frame
+    while around is not None and not around.url.startswith(BROWSERS_OWN):
+        around = around.parent_frame
+    return around is not None
 
 
 def origin_of_frame(frame: Frame) -> str:

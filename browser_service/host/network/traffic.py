@@ -25,6 +25,7 @@ from browser_service.host.events import address_of, well_formed
 from browser_service.rules.bounded import Bounded
 from browser_service.security.origins import within
 from browser_service.security.redaction import safe_url
+from browser_service.security.urls import BROWSERS_OWN
 from shared.cuts import BEYOND, cut
 from shared.errors import PageNotFound, TimedOut
 from shared.events import Throttled
@@ -291,7 +292,7 @@ class Traffic:
         return record
 
     def _on_request(self, request: Request) -> None:
-        if request not in self._records:
+        if request not in self._records and not request.url.startswith(BROWSERS_OWN):
             self._wake(self._add(request))
 
     def _on_response(self, response: Response) -> None:

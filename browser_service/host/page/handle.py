@@ -205,7 +205,7 @@ class BrowserPage:
         if not self._of_main_frame(selector, frame):
             return {}
         where = await in_frames.matching(self.playwright, selector)
-        return {"inFrames": f"{in_frames.describe(where)}: repeat it with {in_frames.argument(where)}"} if where else {}
+        return {"inFrames": f"{in_frames.describe(where)}: {in_frames.way_in(where)}"} if where else {}
 
     @staticmethod
     def _of_main_frame(selector: str, frame: str | None) -> bool:

@@ -25,7 +25,7 @@ from browser_service.host.observation import (
 from browser_service.host.page.late_effects import LateEffects
 from browser_service.host.page.meter import EventMeter
 from browser_service.host.results import bounded
-from browser_service.security.urls import abridged
+from browser_service.security.urls import BROWSERS_OWN, abridged
 from shared.cuts import cut
 from shared.quoting import address
 
@@ -272,6 +272,8 @@ class Observer:
             observation.page_ended = True
 
     def _on_request(self, request: Request) -> None:
+        if request.url.startswith(BROWSERS_OWN):
+            return
         navigation = self._is_document(request)
         if navigation:
             self._navigation_request = request

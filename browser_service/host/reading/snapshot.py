@@ -13,6 +13,7 @@ from playwright.async_api import Error as PlaywrightError
 from pydantic import JsonValue
 
 from browser_service.host.reading import identity, tree
+from browser_service.host.reading.beyond_tree import NOTHING_BEYOND, BeyondTree, beyond_tree
 from browser_service.host.reading.changes import ANNOUNCED_ROLES
 from browser_service.host.reading.folding import folded
 from browser_service.host.reading.tree import Node, Tree
@@ -57,6 +58,7 @@ class State:
     elements: int = 0
     rolls: bool = False
     """True if the caller knew the mark, and what is in the window's middle can be scrolled."""
+    beyond: BeyondTree = NOTHING_BEYOND
 
     def is_like(self, other: "State") -> bool:
         """Say if the document is the same, wherever its focus is."""
@@ -179,7 +181,8 @@ def with_unseen(state: State, known: State | None) -> State:
 def state_from(found: Any) -> State:  # Any: JSON, of a page
     state = State(*found)
     state = replace(state, typed=_typed(state.typed))
-    return replace(state, unseen=judgement(state.unseen), announced=_announced(state))
+    beyond = beyond_tree(state.beyond)
+    return replace(state, unseen=judgement(state.unseen), announced=_announced(state), beyond=beyond)
 
 
 def _typed(found: Any) -> Typed:  # Any: JSON, of a page
@@ -216,7 +219,8 @@ async def take(
         state = known or await state_of(document, mode)
         if state.elements > _MOST_ELEMENTS:
             raise too_large(f"{state.elements:,} elements, and {_MOST_ELEMENTS:,}")
-        text = await tree_text(page, timeout_ms, boxes=boxes)
+        whole = page.locator(":root") if state.beyond.bodiless else page
+        text = await tree_text(whole, timeout_ms, boxes=boxes)
         if moves() == before:
             break
         known = None

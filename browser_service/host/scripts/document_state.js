@@ -1,7 +1,8 @@
 // Returns of the document when it began, a mark that differs when anything in it does, where its focus is, its title,
 // how many parts of it say that they are loading, what was typed into fields for secrets, what nobody sees of it, and what
-// it announces, both unless the mark is the known one, how many elements it has, and whether what is in its middle can be
-// scrolled, if the mark is the known one. A mark costs a tenth of the tree.
+// it announces, both unless the mark is the known one, how many elements it has, whether what is in its middle can be
+// scrolled, if the mark is the known one, and what no tree has of it. A mark costs a tenth of the tree.
+import {beyondTree} from "./beyond_tree.js";
 import {cut} from "./cut.js";
 import {parentElement} from "./past_names.js";
 import {typedIn} from "./secret_field.js";
@@ -43,7 +44,8 @@ export const documentState = async ([turns, titleCharacters, mode, known]) => {
   const announced = mark === known ? null : [...document.querySelectorAll(ANNOUNCED)].slice(0, MOST_ANNOUNCED)
     .filter(e => e.checkVisibility({visibilityProperty: true}))
     .map(e => [e.getAttribute('role') || 'status', cut(seenText(e).replace(/\s+/g, ' ').trim(), 160)]);
-  return [performance.timeOrigin, mark, focus, title, busy, typed, unseen, announced, all.length, mark === known && rolls()];
+  return [performance.timeOrigin, mark, focus, title, busy, typed, unseen, announced, all.length, mark === known && rolls(),
+    beyondTree(document)];
 };
 
 export default documentState;

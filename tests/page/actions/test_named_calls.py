@@ -7,7 +7,7 @@ import pytest
 from tests.support.json import AnyJson
 from tests.support.named_calls import named_calls
 from tests.support.service import Agent
-from tests.support.site import Site
+from tests.support.site import Answer, Site
 
 pytestmark = [pytest.mark.anyio, pytest.mark.one_window]
 
@@ -95,3 +95,47 @@ async def test_the_calls_that_an_error_names_work_on_its_page(agent: Agent, site
     if '"frame": ' in said:
         frame = said.partition('"frame": "')[2].partition('"')[0]
         await agent.call(action, pageId="tab", **failing, frame=frame)
+
+
+EMBEDDED: Final = "<h1>Portal</h1><object data=/inner type=text/html width=400 height=120></object>"
+CLOSED: Final = (
+    "<div id=h></div><script>h.attachShadow({mode: 'closed'}).innerHTML = '<iframe src=/inner></iframe>'</script>"
+)
+
+
+@pytest.mark.parametrize("html", [EMBEDDED, CLOSED], ids=["object", "closed shadow root"])
+async def test_what_no_selector_reaches_is_read_as_a_page_of_its_own(agent: Agent, site: Site, html: str) -> None:
+    site.page("/inner", "<p>inner words<button>Press</button>")
+    await agent.call("goto", pageId="tab", url=site.page("/", html))
+    error = await agent.error("click", pageId="tab", selector="text=Press")
+    listed = await agent.call("list_frames", pageId="tab")
+    asked = await agent.call("find", pageId="tab", text="inner")
+    for said in (error["hint"], listed["advice"], *([asked["advice"]] if html == EMBEDDED else [])):
+        ((name, arguments),) = named_calls(said, {})
+        opened = (await agent.reply(name, **arguments)).json()
+        assert "Press" in opened["result"]["outline"]
+        await agent.call("close_page", pageId=opened["page"]["pageId"])
+
+
+async def test_a_canvas_is_named_with_the_calls_that_show_it_and_act_on_it(agent: Agent, site: Site) -> None:
+    html = "<canvas width=300 height=200 onclick=\"document.title = 'hit'\"></canvas>"
+    led = await agent.call("goto", pageId="tab", url=site.page("/", html))
+    read = await agent.call("content", pageId="tab", format="text")
+    assert led["advice"] == read["advice"] == (await agent.call("snapshot", pageId="tab"))["advice"]
+    calls = [*named_calls(led["advice"], {"x": 50, "y": 50})]
+    assert [name for name, _ in calls] == ["screenshot", "mouse"]
+    for name, arguments in calls:
+        await agent.call(name, **{"pageId": "tab", **arguments})
+    assert (await agent.call("get_page_title", pageId="tab"))["title"] == "hit"
+
+
+async def test_documents_without_a_body_are_read_by_their_tree(agent: Agent, site: Site) -> None:
+    drawn = "<text y='40'>Sales 2026</text><a href='/x'><text y='90'>More</text></a>"
+    svg = f"<svg xmlns='http://www.w3.org/2000/svg'>{drawn}</svg>"
+    await agent.call("goto", pageId="tab", url=site.page("/", Answer(svg, content_type="image/svg+xml")))
+    found = (await agent.call("find", pageId="tab", queries=["Sales", {"role": "link"}]))["found"]
+    assert ("Sales 2026" in found, 'link "More"' in found) == (True, True)
+    site.page("/inner", "<button>Press</button>")
+    frames = Answer("<html><frameset cols='50%,50%'><frame src=/inner><frame src=/inner></frameset></html>")
+    led = await agent.call("goto", pageId="tab", url=site.page("/frames", frames))
+    assert led["outline"].count('button "Press"') == 2
