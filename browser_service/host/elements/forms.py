@@ -32,7 +32,7 @@ from browser_service.host.elements.secret_values import seal, to_type
 from browser_service.host.elements.sliders import move_slider
 from browser_service.host.page.handle import BrowserPage
 from browser_service.host.results import BadResult
-from browser_service.host.scripts import script
+from browser_service.host.scripts import marked, script
 from shared.actions.combining import FillForm, FormField
 from shared.actions.interaction import Check, Fill
 from shared.errors import BrowseError, UnknownOutcome
@@ -48,6 +48,7 @@ _WATCH_MS: Final = 100
 """All that was filled is watched this long before the reply."""
 _FIELD_STATES: Final = results.bounded(script("form_look"))
 _TICK_TARGET: Final = script("tick_target")
+_NOTHING: Final = marked("() => 0")
 _FILL_FIELDS: Final = results.bounded(script("form_fill"))
 
 
@@ -230,7 +231,7 @@ class Form:
             chosen = next((number for number, state in enumerate(states) if field.request.value in state["names"]), -1)
             field.locator = field.locator.nth(chosen)
         elif len(states) > 1:
-            await self._attempt(field, field.locator.evaluate("() => 0"))  # its error names the candidates
+            await self._attempt(field, field.locator.evaluate(_NOTHING))  # its error names the candidates
         if handles:
             field.handle, field.kind = handles[chosen], states[chosen]["kind"]
             with self._named_errors(field.place):

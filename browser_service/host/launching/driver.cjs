@@ -114,6 +114,7 @@ const withoutUnused = source => {
   return from > 0 && to > from ? source.slice(0, from) + source.slice(to) : source;
 };
 
+const UNKNOWN = 'Playwright\'s driver is none that we know: our scripts run among those of the pages, which can mislead them.\n';
 const isDriver = process.argv[2] === 'run-driver';
 const compile = Module.prototype._compile;
 let isLean = false;
@@ -130,7 +131,9 @@ Module.prototype._compile = function (source, filename, ...rest) {
   } finally {
     isLean = false;
   }
-  return run(changed(source, CHANGES) ?? source);
+  const ours = changed(source, CHANGES);
+  if (isDriver && !ours) process.stderr.write(UNKNOWN);
+  return run(ours ?? source);
 };
 
 module.exports = { CHANGES, LEAN, UNUSED };

@@ -20,7 +20,7 @@ from browser_service.host.reading.tree import Node, Tree
 from browser_service.host.reading.tree_text import mark_frames, parsed, too_large, tree_text
 from browser_service.host.reading.unseen import NOTHING_UNSEEN, InvisibleText, Judgement, Unseen, judgement
 from browser_service.host.results import Evaluates, bounded, made
-from browser_service.host.scripts import script
+from browser_service.host.scripts import marked, script
 from shared.cuts import shortened
 
 _WORDS: Final = 160
@@ -35,6 +35,7 @@ _MOST_ELEMENTS: Final = 50_000
 """Of a page with more elements no tree is made."""
 _MOST_SEARCHED: Final = 100_000_000
 """So many characters of names are searched for typed secrets at most, each anew for each secret: 0.04 to 0.25 s."""
+_IS_SAME: Final = marked("(e, other) => e === other")
 TIME_ORIGIN: Final = bounded("() => performance.timeOrigin")
 
 Typed = tuple[list[str], list[str]]
@@ -293,4 +294,4 @@ async def refs_of(page: Page, locator: Locator, most: int, timeout_ms: int) -> l
 
 
 async def _is_same(page: Page, ref: str, element: ElementHandle) -> bool:
-    return bool(await page.locator(f"aria-ref={ref}").evaluate("(e, other) => e === other", element))
+    return bool(await page.locator(f"aria-ref={ref}").evaluate(_IS_SAME, element))

@@ -14,7 +14,7 @@ _MARK: Final = "/*§*/"
 """Has the driver run a script in that world (launching/driver.cjs), where pages have replaced nothing."""
 _BEGIN: Final = f"{_MARK} const {{Map, Set}} = self[Symbol.for('uncounted')] ?? self;"
 """Has a script take no part in what tree_bounds counts there."""
-_IN_THE_PAGES_WORLD: Final = frozenset({"copied", "evaluated", "late_effects"})
+IN_THE_PAGES_WORLD: Final = frozenset({"copied", "evaluated", "late_effects"})
 """Are scripts that meet what a page made: callers' own, objects that its listeners are given, and timers."""
 _EXPORT: Final = re.compile(r"^export (?:default \w+;\n)?", re.MULTILINE)
 
@@ -26,7 +26,7 @@ def script(name: str) -> str:
     Playwright evaluates sources and no modules, so the imported files stand before it, within the function. The two
     arguments are named, because a page can replace what spreads a list of them.
     """
-    begin = "" if name in _IN_THE_PAGES_WORLD else _BEGIN
+    begin = "" if name in IN_THE_PAGES_WORLD else _BEGIN
     imports = [_EXPORT.sub("", _body(imported)) for imported in _imported(name)]
     before, _, function = _body(name).partition("export default ")
     call = ("return (", function.rstrip().removesuffix(";"), ")(first, second);\n")

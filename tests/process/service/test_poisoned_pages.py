@@ -11,7 +11,7 @@ from browser_service.host import results
 from browser_service.host.launching.driver import start_driver
 from browser_service.host.launching.executables import find_executable
 from browser_service.host.launching.options import LaunchOptions
-from browser_service.host.scripts import call_of, script
+from browser_service.host.scripts import IN_THE_PAGES_WORLD, call_of, script
 from tests.pure.test_page_scripts import CALLED
 from tests.support.poison import POISON
 
@@ -27,8 +27,6 @@ PAGE = """<!doctype html><title>Shop</title><meta name=description content=Teas>
 <output>Saved</output><iframe id=f srcdoc=inner></iframe><script>
 h.attachShadow({mode: 'open'}).innerHTML = '<p>deep</p><input name=pin value=1>';
 </script>"""
-OF_PAGE = {"copied", "evaluated", "late_effects"}
-"""Must run in the page's own world."""
 
 USES = {
     "act_over": "run(null, 'over')",
@@ -50,6 +48,8 @@ USES = {
     "drag_place": "run($('#d'))",
     "drag_watch": "run($('#d'))()",
     "drawn_text": "run(document.body, {exact: true, regex: null, flags: '', text: 'x', most: 99, ms: 500})",
+    "editor": "run([$('#i')])",
+    "editor_text": "run($('#d'), 'drag')",
     "element_at": "run([20, 20]).localName",
     "element_box": "run([$('#b')])",
     "element_facts": "run($('p'), ['drop'])",
@@ -101,10 +101,12 @@ USES = {
     "session_storage": "run('http://other', [])",
     "shown_field": "run([$('#i')], 50)",
     "shown_secret": "run($('#w'))",
+    "slider_state": "run($('#d')).map(String)",
     "storage_items": "run(['local', []])",
     "storage_removal": "run(['local', []])",
     "storage_setting": "run(['local', []])",
     "storage_undo": "run(['local', {}, {}])",
+    "tick_target": "run($('#k')).id",
     "tree_bounds": "run().queryAll($('p')).length",
     "typed_secrets": "run($('p'), 'drop')",
     "typed_value": "run($('#i'))",
@@ -144,7 +146,7 @@ async def given(page: Page, name: str) -> object:
 
 
 def test_each_script_has_its_use_here() -> None:
-    assert USES.keys() == {*CALLED} - OF_PAGE
+    assert USES.keys() == {*CALLED} - IN_THE_PAGES_WORLD
 
 
 async def test_each_script_gives_on_a_poisoned_page_what_it_gives_elsewhere(pages: tuple[Page, Page]) -> None:
