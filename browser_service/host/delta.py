@@ -12,7 +12,7 @@ from playwright.async_api import Error as PlaywrightError
 from browser_service.host.elements.locators import leading_ref
 from browser_service.host.observation import Observation
 from browser_service.host.page.handle import BrowserPage
-from browser_service.host.reading import loading, news
+from browser_service.host.reading import loading, news, news_report
 from browser_service.host.reading.outline import outline
 from browser_service.host.reading.snapshot import ClientView, State
 from shared.actions.base import Action
@@ -100,7 +100,7 @@ class _Comparison:
 
     def lines(self, limit: int, acted_on: str | None = None) -> str:
         """Word the changes, and note that the client was shown them."""
-        report = news.report(self.news, self.view.tree, limit, acted_on)
+        report = news_report.report(self.news, self.view.tree, limit, acted_on)
         self.view.add_refs(report.nodes)
         if self.previous.snapshot is self.previous.tree and not (report.omitted or self.news.remade):
             self.view.snapshot = self.view.tree

@@ -1,17 +1,23 @@
 """Tells what a model needs to know of an act's changes: what appeared, and what is otherwise; what went is counted."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import islice
+from itertools import filterfalse, islice
 from typing import Final
 
-from browser_service.host.reading.changes import ANNOUNCED_ROLES, Change, Face, RefIndex, common_depth, surroundings
-from browser_service.host.reading.news_lines import counts_of, cut_line, on_one_line, words_line
-from browser_service.host.reading.outline import counted
-from browser_service.host.reading.places import place
-from browser_service.host.reading.tree import CHOICES, CONTROLS, FIELDS, Node, Tree, descendants, first_words, index_of
+from browser_service.host.reading.changes import ANNOUNCED_ROLES, Change, Face, RefIndex
+from browser_service.host.reading.news_lines import choices_line, counts_of, cut_line, on_one_line, words_line
+from browser_service.host.reading.tree import (
+    CHOICES,
+    CONTROLS,
+    FIELDS,
+    Node,
+    Tree,
+    descendants,
+    first_words,
+)
 from shared.cuts import shortened
 
 _CONTAINERS: Final = frozenset(
@@ -23,13 +29,14 @@ _CONTAINERS: Final = frozenset(
 )
 """What is in these is told by itself."""
 _ITEMS: Final = frozenset({"row", "listitem", "article", "option", "treeitem"})
+_CHOSEN: Final = frozenset({"menuitem", "menuitemcheckbox", "menuitemradio", "option", "treeitem", "tab", "radio"})
+"""These are told by their names, where there are many."""
 _ALIKE: Final = 4
 _ALIKE_CONTROLS: Final = 9
 """From this many siblings of one role on, the first two stand for all."""
 _SHOWN_OF_ALIKE: Final = 2
 _MOST_WITHIN: Final = 200
 """An element with more in it than this is told by its parts, so that no page has them looked at again and again."""
-_MOST_PLACED: Final = 100
 _MOST_NAMED: Final = 2
 """More than this many elements that went are only counted."""
 
@@ -52,6 +59,8 @@ class _Comparison:
     after: RefIndex
     new: frozenset[str]
     gone: frozenset[str]
+    moved: frozenset[Face]
+    """Has what elements show that only lost their refs, because something covers them, or have them again."""
     alike: int = 0
     _siblings: Counter[tuple[str, str]] = field(default_factory=Counter)
 
@@ -104,31 +113,45 @@ class _Comparison:
         for ref, index in self.after.indexes.items():
             if ref not in self.new or index in taken:
                 continue
-            node, kind = self.after.nodes[index], self._kind(ref)
+            node = self.after.nodes[index]
             if node.role in _CONTAINERS and not node.is_control:
                 yield from self._container(ref, index)
                 continue
             within = [*islice(self._inner(index), _MOST_WITHIN + 1)]
             if len(within) > _MOST_WITHIN:
                 yield self._head(ref, index)
-                continue
-            inner = [(i, n, owner) for i, n, owner in within if owner in self.new]
-            saying = [each for each in inner if each[1].label] or inner
-            if all(owner in self.remade for _, _, owner in saying):
-                taken.update(i for i, _, _ in inner)
-                continue
-            whole = on_one_line("+", [n for _, n, _ in inner])
-            if counts[kind] >= (_ALIKE_CONTROLS if node.role in CONTROLS else _ALIKE):
-                self._siblings[kind] += 1
-                taken.update(i for i, _, _ in inner)
-                if self._siblings[kind] > _SHOWN_OF_ALIKE or not whole:
-                    self.alike += 1
-                    continue
-            if whole:
-                taken.update(i for i, _, _ in inner)
-                yield self._change(whole, [n for _, n, _ in inner], index)
             else:
-                yield self._head(ref, index)
+                yield from self._element(ref, index, within, taken, counts[self._kind(ref)])
+
+    def _element(
+        self, ref: str, index: int, within: list[tuple[int, Node, str]], taken: set[int], alike: int
+    ) -> Iterator[Change]:
+        """Tell an element with what is in it, if that is new and not one of many alike ones."""
+        node, kind = self.after.nodes[index], self._kind(ref)
+        inner = [(i, n, owner) for i, n, owner in within if owner in self.new]
+        whole = on_one_line("+", [n for _, n, _ in inner])
+        is_known = all(owner in self.remade for _, n, owner in inner if n.label or n.is_control)
+        is_listed = not is_known and alike >= (_ALIKE_CONTROLS if node.role in CONTROLS else _ALIKE)
+        if is_known or is_listed or whole:
+            taken.update(i for i, _, _ in inner)
+        if is_listed:
+            self._siblings[kind] += 1
+            if node.role in _CHOSEN:
+                if self._siblings[kind] == 1:
+                    yield self._choices(kind, index)
+                return
+            if self._siblings[kind] > _SHOWN_OF_ALIKE or not whole:
+                self.alike += 1
+                return
+        if not is_known:
+            yield self._change(whole, [n for _, n, _ in inner], index) if whole else self._head(ref, index)
+
+    def _choices(self, kind: tuple[str, str], index: int) -> Change:
+        """Tell the choices of a long menu or list in one line."""
+        nodes = [self.after.nodes[self.after.indexes[ref]] for ref in self.after.children[kind[0]]]
+        line, nodes, omitted = choices_line([node for node in nodes if node.role == kind[1] and node.ref in self.new])
+        self.alike += omitted
+        return self._change(line, nodes, index)
 
     def _head(self, ref: str, index: int) -> Change:
         """Tell an element by itself and its own words."""
@@ -157,15 +180,16 @@ class _Comparison:
 
     def changed(self) -> Iterator[Change]:
         for ref, content in self.after.content.items():
-            if ref in self.new:
+            if ref in self.new or (ref and ref not in self.before.indexes):
                 continue
             former = self.before.content.get(ref, [])
             order = self.before.new_order(self.after, ref)
-            if content == former and not order:
+            moved = self.moved
+            if [*filterfalse(moved.__contains__, content)] == [*filterfalse(moved.__contains__, former)] and not order:
                 continue
             index = self.after.indexes.get(ref, 0)
             itself = [self.after.nodes[index]] if ref else []
-            known = {*former}
+            known = {*former, *moved}
             texts = [n for n in self.after.own_texts(ref) if n.label and self.after.face(n) not in known]
             if lines := self._changed_lines(itself, texts, order):
                 nodes = [*itself, *texts, *(self.after.nodes[self.after.indexes[child]] for child in order)]
@@ -188,6 +212,8 @@ class _Comparison:
         tops = defaultdict[str, list[str]](list)
         for ref in self.before.indexes:
             if ref in self.gone and (parent := self.before.parents[ref]) not in self.gone:
+                if self._is_unwrapped(ref):
+                    continue
                 tops[parent].append(ref)
         replaced = {self.after.parents[ref] for ref in self.new}
         for parent, refs in tops.items():
@@ -196,6 +222,11 @@ class _Comparison:
             if lines := lines if parent in replaced else self._named(refs):
                 index = self.after.indexes.get(parent, 0)
                 yield Change(lines, [], (self.after.nodes, index), index)
+
+    def _is_unwrapped(self, ref: str) -> bool:
+        """Say if only a box went from around what is still there."""
+        is_box = self.before.nodes[self.before.indexes[ref]].role == "generic"
+        return is_box and any(child not in self.gone for child in self.before.children.get(ref, ()))
 
     def _named(self, refs: list[str]) -> list[str]:
         if len(refs) > _MOST_NAMED:
@@ -218,66 +249,33 @@ def news(old: Tree, new: Tree) -> News:
     """Compare two trees of one document."""
     before, after = RefIndex(old), RefIndex(new)
     came, went = after.indexes.keys() - before.indexes.keys(), before.indexes.keys() - after.indexes.keys()
-    both = _Comparison(before, after, frozenset(came), frozenset(went))
+    covered, uncovered = _refless(before, after, went), _refless(after, before, came)
+    moved = {face for ref in covered for face in before.content[ref]}
+    moved |= {face for ref in uncovered for face in after.content[ref]}
+    both = _Comparison(before, after, frozenset(came - uncovered), frozenset(went - covered), frozenset(moved))
     told = sorted([*both.appeared(), *both.changed(), *both.went()], key=lambda change: change.index)
     remade = sum(after.nodes[after.indexes[ref]].role in CONTROLS for ref in both.remade)
     return News(told, both.alike, remade, bool(came or went or before.content != after.content))
 
 
-@dataclass(frozen=True)
-class NewsReport:
-    text: str
-    nodes: list[Node]
-    omitted: int
+def _refless(index: RefIndex, other: RefIndex, refs: Iterable[str]) -> set[str]:
+    """Return those of the refs whose elements are in the other tree as well, without a ref."""
+    asked = {*refs}
+    if not asked:
+        return set()
+    here, there = (Counter(map(_self, (n for n in each.nodes if not n.ref))) for each in (index, other))
+    without, found = there - here, set[str]()
+    for ref in index.indexes:
+        node = index.nodes[index.indexes[ref]]
+        if ref in asked and (node.label or node.has_children) and without[_self(node)] > 0:
+            without[_self(node)] -= 1
+            found.add(ref)
+    return found
 
 
-def report(found: News, new: Tree, limit: int, acted_on: str | None) -> NewsReport:
-    """Write the changes: those near the act first, without their place; the others below theirs."""
-    acted_in, near = surroundings(new, acted_on), _near(new, acted_on)
-    ranked = sorted(found.told, key=lambda change: (not change.announced, -common_depth(new, change.index, acted_in)))
-    headings = {n.name for change in found.told for n in change.nodes if n.role == "heading"}
-    names = Counter(node.role_and_name for node in new if node.name and node.role in CONTROLS)
-    kept: list[tuple[str, Change]] = []
-    room, omitted = limit, found.alike + len(ranked[_MOST_PLACED:])
-    for change in ranked[:_MOST_PLACED]:
-        head = change.nodes[0].role_and_name if change.nodes else ""
-        where = "" if names[head] == 1 else _where(change, near, headings)
-        size = sum(len(line.encode()) + 1 for line in change.lines) + len(where.encode()) + 2
-        if size <= room:
-            room -= size
-            kept.append((where, change))
-        else:
-            omitted += 1
-    kept.sort(key=lambda each: (bool(each[0]), each[1].index))
-    lines, last = list[str](), ""
-    for where, change in kept:
-        lines += [f"{where}:"] if where and where != last and _name(where) != (_name(last) or where) else []
-        lines += change.lines
-        last = where
-    if found.remade:
-        lines.append(f"~ {counted(found.remade, 'control')} made anew: new refs")
-    return NewsReport("\n".join(lines), [node for _, change in kept for node in change.nodes], omitted)
-
-
-def _where(change: Change, near: str | None, headings: set[str]) -> str:
-    """Return the place of a change, if that is not where the act was, and no line says it."""
-    where = "" if change.announced or not change.nodes else place(*change.position)
-    role, name = where.partition(" ")[0], _name(where)
-    said = name in headings or any(name in line for line in change.lines)
-    return "" if where == near or role == "under" or (name and said) else where
-
-
-def _name(where: str) -> str:
-    """Return the name of a place: a region, and the heading in it, are one."""
-    return where.partition(" ")[2].strip('"')
-
-
-def _near(nodes: Tree, acted_on: str | None) -> str | None:
-    """Return the place of what was acted on."""
-    index = index_of(nodes, acted_on) if acted_on else None
-    if index is None:
-        index = next((i for i, node in enumerate(nodes) if "active" in node.marks), None)
-    return None if index is None else place(nodes, index)
+def _self(node: Node) -> tuple[str, str, str, bool]:
+    """Return what tells an element from others, whatever covers it."""
+    return node.role, node.name, node.text, node.has_children
 
 
 def _survivors(index: RefIndex, changed: frozenset[str]) -> dict[str, str]:

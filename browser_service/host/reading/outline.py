@@ -4,7 +4,17 @@ from collections import Counter
 from itertools import islice
 from typing import Final
 
-from browser_service.host.reading.tree import CELLS, CONTROLS, FIELDS, Node, Tree, ancestors, descendants, is_said_again
+from browser_service.host.reading.tree import (
+    CELLS,
+    CONTROLS,
+    FIELDS,
+    Node,
+    Tree,
+    ancestors,
+    descendants,
+    first_words,
+    is_said_again,
+)
 from shared.cuts import cut, shortened
 
 _LANDMARK_ROLES: Final = frozenset(
@@ -106,7 +116,7 @@ def _is_informative(nodes: Tree, index: int) -> bool:
     if node.is_control:
         return node.ref is not None and bool(node.label or (node.role in CONTROLS and not node.url.startswith("#")))
     if node.role in _SPOKEN_ROLES:
-        return bool(node.words or _leaves(nodes, index))
+        return bool(node.words or first_words(islice(descendants(nodes, index), _MOST_SPOKEN)))
     return node.role in {*_TABLES, "iframe"} or (node.role in _ANNOUNCED_ROLES and node.has_children)
 
 

@@ -19,8 +19,9 @@ _KEY: Final = re.compile(
 """Marks stand after the name and before the text: what looks like one in the page's own words is none."""
 _PROPERTY: Final = re.compile(r"^/(?P<property>[a-z]+): (?P<value>.*)$")
 _REF: Final = re.compile(r"ref=(?:f\d+)?e\d+")
-_ICONS: Final = re.compile("[\ue000-\uf8ff\U000f0000-\U0010ffff]")
-"""Are the characters that Unicode leaves to each font."""
+_FONTS: Final = "[\ue000-\uf8ff\U000f0000-\U0010ffff]+"
+_ICONS: Final = re.compile(f"{_FONTS} | ?{_FONTS}")
+"""Finds the characters that Unicode leaves to each font, with a space beside them."""
 _URL_CHARACTERS: Final = 80
 _NO_STATES: Final = ("box=", "cursor=", "active")
 HIDDEN: Final = "••••"

@@ -1,7 +1,7 @@
 // Ends the making of a tree that gets too large: a page of a few kilobytes can give each of a thousand elements the same
 // long name. How much it comes to shows only as Playwright keeps what it finds, in a world of its own that no script of the
 // page reaches. An engine for selectors is what Playwright takes along there; this one finds a document whose last tree it ended.
-import {forgetEditors, showEditors, showWords} from "./tree_words.js";
+import {forgetEditors, showBehind, showEditors, showWords} from "./tree_words.js";
 
 const MOST_LOOKS = 500_000, MOST_CHARACTERS = 4_500_000;
 // The trees of all frames come in one message, so each has its share.
@@ -53,6 +53,7 @@ const bound = () => {
       if (!isMaking && !this.size && begun++ < MOST_BEGUN && new Error().stack.includes('generateAriaTree')) {
         isMaking = true;
         count(showEditors());
+        showBehind();
       }
       count(beside(key));
     }

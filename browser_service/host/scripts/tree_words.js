@@ -51,6 +51,17 @@ const showEditor = e => {
 };
 export const showEditors = () => [...document.querySelectorAll(EDITORS)].slice(0, MOST_EDITORS)
   .filter(e => e.isContentEditable && !e.parentElement?.isContentEditable).reduce((length, e) => length + showEditor(e), 0);
+// What a page hides from screen readers while a window of its own is open is shown as before: people see it behind that.
+const OPEN = 'dialog[open], [aria-modal=true], [role=dialog], [role=alertdialog], [role=menu], [role=listbox]';
+const HIDDEN_BEHIND = '[aria-hidden=true]', WORKED = 'a[href], button, input, select, textarea', MOST_BEHIND = 200;
+export const showBehind = () => {
+  if (!document.querySelector(OPEN)) return;
+  for (const e of [...document.querySelectorAll(HIDDEN_BEHIND)].slice(0, MOST_BEHIND)) {
+    if (isShown.has(e) || !e.querySelector(WORKED) || e.matches(OPEN)) continue;
+    answer(e, 'getAttribute', {value: name => name === 'aria-hidden' ? null : getAttribute.call(e, name)});
+    shown.push(e);
+  }
+};
 export const forgetEditors = () => {
   for (let e; (e = shown.pop());) {
     isShown.delete(e);

@@ -1,6 +1,6 @@
 """Tests what is told of a page's changes, on trees alone."""
 
-from browser_service.host.reading import news, tree
+from browser_service.host.reading import news, news_report, tree
 
 
 def _items(first_ref: int, *said: str) -> str:
@@ -15,7 +15,7 @@ def _items(first_ref: int, *said: str) -> str:
 def test_of_a_list_made_anew_with_one_more_on_top_only_that_is_told() -> None:
     old, new = _items(2, "logged in", "opened the shop"), _items(20, "left", "logged in", "opened the shop")
     after = tree.parse(new)
-    found = news.report(news.news(tree.parse(old), after), after, 480, None)
+    found = news_report.report(news.news(tree.parse(old), after), after, 480, None)
     assert found.text == "+ listitem [ref=e20]: Ana | left"
     assert found.omitted == 0
 
@@ -26,5 +26,5 @@ def test_a_region_and_the_heading_in_it_are_one_place() -> None:
         '    - paragraph [ref=e4]: {}\n  - list [ref=e5]:\n    - generic [ref=e6]: "{}"\n- button "Go" [ref=e9]'
     )
     after = tree.parse(lines.format("1 of 5 on", "On"))
-    found = news.report(news.news(tree.parse(lines.format("2 of 5 on", "Off")), after), after, 480, "e9")
+    found = news_report.report(news.news(tree.parse(lines.format("2 of 5 on", "Off")), after), after, 480, "e9")
     assert found.text == 'in "Lights":\n~ paragraph: 1 of 5 on\n~ text [ref=e6]: "On"'

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from browser_service.host.reading import identity, news, outline, search, tree
+from browser_service.host.reading import identity, news, news_report, outline, search, tree
 from browser_service.host.reading.tree import Tree
 
 _MOST_STEPS = 2_000
@@ -43,7 +43,7 @@ def test_no_shape_of_a_page_makes_the_comparison_take_more_steps_than_its_elemen
     before: str, after: str
 ) -> None:
     old, new = tree.parse(before), tree.parse(after)
-    steps = steps_of(lambda: news.report(news.news(old, new), new, 480, None))
+    steps = steps_of(lambda: news_report.report(news.news(old, new), new, 480, None))
     assert steps < _MOST_STEPS * (len(old) + len(new))
 
 

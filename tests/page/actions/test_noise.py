@@ -1,0 +1,50 @@
+"""Tests that a reply to an act tells what the act opened, and nothing that stayed as it was."""
+
+import re
+
+import pytest
+
+from tests.support.tab import Tab
+
+pytestmark = [pytest.mark.anyio, pytest.mark.one_window]
+
+BACKGROUND = "<div id=page><h1>Mail</h1><button>Archive</button><p>Words <a href=/x>and a link</a></p>"
+DIALOG = "<div id=d role=dialog aria-label=Send hidden><button>Yes</button></div>"
+
+
+async def _changes(tab: Tab, selector: str) -> list[str]:
+    found = (await tab.call("click", selector=selector)).get("changes", "")
+    return re.sub(r"ref=\w+", "ref", found).splitlines()
+
+
+@pytest.mark.parametrize("cover", ["page.ariaHidden = on", "document.body.style.pointerEvents = on ? 'none' : ''"])
+async def test_what_a_window_of_the_page_covers_is_neither_gone_nor_new(tab: Tab, cover: str) -> None:
+    await tab.show(
+        f"{BACKGROUND}<button onclick='show(true)'>Open</button></div>{DIALOG}"
+        "<style>[role=dialog] { pointer-events: auto }</style><script>const show = on => { d.hidden = !on; "
+        f"{cover} }}; document.querySelector('[role=dialog] button').onclick = () => show(false)</script>"
+    )
+    opened = await _changes(tab, "text=Open")
+    assert [line for line in opened if "Open" not in line] == ['+ dialog "Send" [ref]', '+ button "Yes" [ref]']
+    closed = await _changes(tab, "text=Yes")
+    assert [line for line in closed if "Open" not in line] == ['- dialog "Send" is gone']
+
+
+async def test_a_long_menu_far_from_the_click_is_told_whole_and_before_other_news(tab: Tab) -> None:
+    items = "".join(f"<li role=menuitem>Command {n}<li role=separator>" for n in range(14))
+    await tab.show(
+        "<main><button onclick=\"m.hidden = false; p.innerHTML = '<p>Words that came beside it</p>'.repeat(30)\">File"
+        f"</button><div id=p></div></main><ul role=menu id=m hidden>{items}</ul>"
+    )
+    told = "+ 14 menuitems: " + " | ".join(f"Command {n}" for n in range(14))
+    assert told in await _changes(tab, "text=File")
+    assert "menuitem" in (await tab.call("find", role="menuitem", name="Command 13"))["found"]
+
+
+async def test_icons_and_what_is_said_twice_are_told_once(tab: Tab) -> None:
+    await tab.show(
+        "<button onclick=\"s.textContent = v.textContent = 'Saved at noon'; i.hidden = false\">Save \ue5cd</button>"
+        "<p role=status id=s></p><p id=v></p><div id=i hidden><p>\ue001</p><ul><li></ul></div>"
+    )
+    assert '- button "Save" [ref' in (await tab.call("snapshot"))["snapshot"]
+    assert await _changes(tab, "role=button") == ["+ status: Saved at noon"]
