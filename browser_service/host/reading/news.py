@@ -265,9 +265,10 @@ def _refless(index: RefIndex, other: RefIndex, refs: Iterable[str]) -> set[str]:
         return set()
     here, there = (Counter(map(_self, (n for n in each.nodes if not n.ref))) for each in (index, other))
     without, found = there - here, set[str]()
-    for ref in index.indexes:
+    for ref in reversed(index.indexes):  # what is in an element comes after it, and tells it where it has no name
         node = index.nodes[index.indexes[ref]]
-        if ref in asked and (node.label or node.has_children) and without[_self(node)] > 0:
+        is_told = bool(node.label) or any(child in found for child in index.children.get(ref, ()))
+        if ref in asked and is_told and without[_self(node)] > 0:
             without[_self(node)] -= 1
             found.add(ref)
     return found
