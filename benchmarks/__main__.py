@@ -19,23 +19,14 @@ from rich.markup import escape
 
 from benchmarks import (
     calls,
-    crowd,
     first_page,
-    forms,
-    installing,
     neighbours,
-    parking,
-    reading,
     recovery,
     sharing,
     soak,
-    stack,
     startup,
     tasks,
     throughput,
-    transports,
-    wall,
-    weight,
 )
 from benchmarks.figures import Report, Skipped, table, today
 from benchmarks.processes import Failed
@@ -43,27 +34,18 @@ from shared.errors import BrowseError
 
 BENCHMARKS: Final[dict[str, Callable[..., Awaitable[Report]]]] = {
     "calls": calls.run,
-    "forms": forms.run,
-    "parking": parking.run,
     "startup": startup.run,
     "throughput": throughput.run,
     "sharing": sharing.run,
-    "reading": reading.run,
     "recovery": recovery.run,
-    "transports": transports.run,
-    "wall": wall.run,
 }
 ONLY_WHEN_NAMED: Final[dict[str, Callable[..., Awaitable[Report]]]] = {
-    "crowd": crowd.run,
     "first_page": first_page.run,
-    "installing": installing.run,
     "neighbours": neighbours.run,
     "soak": soak.run,
-    "stack": stack.run,
     "tasks": tasks.run,
-    "weight": weight.run,
 }
-"""These benchmarks take long, or need a package index."""
+"""These benchmarks take long."""
 _LONGEST_S: Final = 120
 _LONGEST_WHEN_NAMED_S: Final = 1_500
 _ALL: Final = {**BENCHMARKS, **ONLY_WHEN_NAMED}

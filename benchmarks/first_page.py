@@ -30,9 +30,9 @@ from benchmarks.processes import (
     environment,
     gateway,
     mcp_server,
+    processor,
     service,
 )
-from benchmarks.weight import processor
 from client import instance
 from tests.support.site import Site
 from tests.support.tab import closed_port

@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -186,6 +186,12 @@ async def _with_family(started: AbstractAsyncContextManager[Started]) -> AsyncIt
 def browser_of(pid: int) -> str:
     """Return the browser that the service runs, which the peer must run too."""
     return next(child.exe() for child in children(pid) if "chrom" in child.name())
+
+
+def processor(pids: Sequence[int]) -> float:
+    """Return the seconds that the processes have taken so far, with what they started."""
+    family = {each.pid: each for pid in pids for each in (psutil.Process(pid), *children(pid))}
+    return sum(sum(process.cpu_times()[:2]) for process in family.values())
 
 
 def children(pid: int) -> list[psutil.Process]:
