@@ -28,7 +28,8 @@ async def reload_page(page: BrowserPage, action: navigation.ReloadPage) -> Json:
 
 
 async def get_current_url(page: BrowserPage, _: navigation.GetCurrentUrl) -> Json:
-    return {"url": page.url}
+    why: Json = {"advice": f"an error page: {page.record.error_page}"} if page.record.error_page else {}
+    return {"url": page.url, **why}
 
 
 async def get_page_title(page: BrowserPage, _: navigation.GetPageTitle) -> Json:

@@ -100,7 +100,8 @@ class SignIn:
         plain, username, password = split_userinfo(url)
         origin = origin_of(plain) or ""
         if plain != url:
-            self._logins.offer(origin, Credentials(username, password))
+            if is_own:
+                self._logins.offer(origin, Credentials(username, password))
             location: Json = {"name": "Location", "value": plain}
             status = HTTPStatus.TEMPORARY_REDIRECT.value
             return "Fetch.fulfillRequest", {"responseCode": status, "responseHeaders": [location]}

@@ -330,3 +330,23 @@ async def test_a_page_that_the_caller_wrote_comes_back_whole_and_no_site_leads_t
     assert said["value"] == [where, "site"]
     error = await tab.error("fetch", pageId="tab", url="data:,x")
     assert error["code"] == "FORBIDDEN"
+
+
+async def test_a_page_that_shows_an_error_page_says_so_and_why_wherever_it_is_named(agent: Agent, site: Site) -> None:
+    with Site() as gone:
+        dead = gone.url()
+    url = site.page("/", f"<a id=refused href='http://169.254.169.254/'>here</a> <a id=dead href='{dead}'>there</a>")
+    for link, why in (
+        ("#refused", "http://169.254.169.254/ may not be opened and was blocked: cloud metadata addresses are never"),
+        ("#dead", f"the navigation to {dead} failed: net::ERR_CONNECTION_REFUSED"),
+    ):
+        await agent.call("goto", pageId="p", url=url)
+        await agent.reply("click", pageId="p", selector=link, timeout=15_000)  # a busy machine may not see its end
+        reply = (await agent.reply("get_current_url", pageId="p")).json()
+        assert reply["result"]["url"] == reply["page"]["url"] == "chrome-error://chromewebdata/"
+        assert reply["page"]["errorPage"].startswith(why)
+        assert why in (await agent.call("list_pages"))["text"]
+        assert (await agent.error("click", pageId="p", selector="a", expectUrl=url))["code"] == "STALE_REVISION"
+    await agent.call("go_back", pageId="p")
+    page = (await agent.reply("get_current_url", pageId="p")).json()["page"]
+    assert (page["url"], "errorPage" in page) == (url, False)

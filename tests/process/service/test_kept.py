@@ -17,7 +17,7 @@ from shared.wire import DEFAULT_SESSION
 from tests.process.service.test_damaged_files import told
 from tests.support.listening import become
 from tests.support.service import Agent, RunningService, running_service, settings_for
-from tests.support.site import Answer, Site
+from tests.support.site import Answer, Received, Site
 
 pytestmark = pytest.mark.anyio
 
@@ -155,15 +155,26 @@ async def test_what_a_person_is_asked_stays_open_over_a_restart(tmp_path: Path, 
         await agent.call("click", pageId="p", selector="h1")
 
 
-async def test_the_shared_login_has_its_session_cookies_from_before(tmp_path: Path, site: Site) -> None:
+def _asks(received: Received) -> Answer:
+    asked = Answer("", 401, headers={"WWW-Authenticate": "Basic realm=x"})
+    return Answer("in") if "Authorization" in received.headers else asked
+
+
+async def test_the_shared_login_has_its_session_cookies_and_logins_by_http_from_before(
+    tmp_path: Path, site: Site
+) -> None:
+    asks = site.page("/asks", _asks)
     async with started(tmp_path) as (_, agent):
         await agent.call("goto", pageId="p", url=site.page("/", LOGIN))
+        await agent.call("goto", pageId="p", url=asks, auth={"username": "ana", "password": "open sesame"})
+    assert b"open sesame" not in (tmp_path / JOURNAL_FILE).read_bytes()
     async with journal_of(tmp_path) as (journal, _):
         (newest, *_) = await journal.states(DEFAULT_SESSION)
         await journal.keep_state(DEFAULT_SESSION, newest)
         await journal.keep_state(DEFAULT_SESSION, b"not what was sealed")
     async with started(tmp_path) as (_, agent):
         assert await cookies(agent, DEFAULT_SESSION) == {"token": "t1"}
+        assert (await agent.call("goto", pageId="q", url=asks))["status"] == 200
 
 
 STORE = """() => new Promise((done, failed) => {
