@@ -30,7 +30,9 @@ export const textOfField = e => String(e.value ?? (drawsDots(getComputedStyle(e)
 export const isMasked = e => {
   const once = e.ownerDocument[ONCE] ??= new WeakSet();
   if (e.type === 'password') once.add(e);
-  return once.has(e) || /password|one-time-code/.test(e.autocomplete || e.getAttribute('autocomplete') || '')
+  // What has a list of its own says `new-password` to be left alone by the browser's.
+  const words = e.getAttribute('role') === 'combobox' ? /current-password|one-time-code/ : /password|one-time-code/;
+  return once.has(e) || words.test(e.autocomplete || e.getAttribute('autocomplete') || '')
     || drawsDots(getComputedStyle(e));
 };
 export const isSecret = found => {

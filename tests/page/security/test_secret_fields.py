@@ -52,6 +52,14 @@ READINGS: Final[list[dict[str, AnyJson]]] = [
 ]
 
 
+async def test_what_is_chosen_from_a_list_is_shown_whatever_keeps_the_browsers_own_list_away(
+    agent: Agent, site: Site
+) -> None:
+    page = "<input role=combobox aria-label=City autocomplete=new-password value=Vienna>"
+    await agent.call("goto", pageId="p", url=site.page("/city", page))
+    assert "Vienna" in (await agent.call("snapshot", pageId="p"))["snapshot"]
+
+
 @pytest.mark.parametrize(("number", "field"), [*enumerate(FIELDS.values())], ids=FIELDS)
 async def test_no_reply_has_what_is_in_a_field_for_a_secret(agent: Agent, site: Site, number: int, field: str) -> None:
     """Each field is filled in each way and read by each reading, and each reading follows on each way."""
