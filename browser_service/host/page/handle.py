@@ -235,7 +235,9 @@ class BrowserPage:
 
     async def seen_elsewhere(self, observation: Observation) -> list[str]:
         """Describe what came of an act that neither changed the document nor sent anything."""
-        rolls = self.view is not None and self.view.state is not None and self.view.state.rolls
+        state = self.view.state if self.view else None
+        least = 2 if self.state_after_act else 1  # two frames are much for a click
+        rolls = state is not None and state.rolls >= least
         if self.observer is None or not (rolls or observation.windows):
             return []
         return await self.observer.seen_elsewhere(observation)

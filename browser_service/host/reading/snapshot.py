@@ -57,8 +57,8 @@ class State:
     announced: list[tuple[str, str]] | None = None
     """Has the roles and words by which the page tells people of changes; None if the caller knew the mark."""
     elements: int = 0
-    rolls: bool = False
-    """True if the caller knew the mark, and what is in the window's middle can be scrolled."""
+    rolls: int = 0
+    """Is 1 if what is in the window's middle can be scrolled, 2 if it is, and 0 if not, or the mark was not known."""
     beyond: BeyondTree = NOTHING_BEYOND
 
     def is_like(self, other: "State") -> bool:

@@ -1,7 +1,7 @@
 // Returns of the document when it began, a mark that differs when anything in it does, where its focus is, its title,
 // how many parts of it say that they are loading, what was typed into fields for secrets, what nobody sees of it, and what
 // it announces, both unless the mark is the known one, how many elements it has, whether what is in its middle can be
-// scrolled, if the mark is the known one, and what no tree has of it. A mark costs a tenth of the tree.
+// scrolled (1) or is (2), if the mark is the known one, and what no tree has of it. A mark costs a tenth of the tree.
 import {beyondTree} from "./beyond_tree.js";
 import {cut} from "./cut.js";
 import {parentElement} from "./past_names.js";
@@ -11,11 +11,14 @@ import {unseenWords} from "./unseen_words.js";
 
 const ANNOUNCED = '[role=status], [role=alert], output:not([role])', MOST_ANNOUNCED = 20;
 
-const rolls = () => {
+export const ROLLS = 9;  // its place in what the state has
+export const rolls = () => {
+  let found = 0;
   for (let e = document.elementFromPoint(innerWidth / 2, innerHeight / 2); e; e = parentElement(e)) {
-    if (e.scrollHeight > e.clientHeight && e.clientHeight) return true;
+    if (e.scrollTop) return 2;
+    if (e.scrollHeight > e.clientHeight && e.clientHeight) found = 1;
   }
-  return false;
+  return found;
 };
 
 export const documentState = async ([turns, titleCharacters, mode, known]) => {
@@ -44,8 +47,8 @@ export const documentState = async ([turns, titleCharacters, mode, known]) => {
   const announced = mark === known ? null : [...document.querySelectorAll(ANNOUNCED)].slice(0, MOST_ANNOUNCED)
     .filter(e => e.checkVisibility({visibilityProperty: true}))
     .map(e => [e.getAttribute('role') || 'status', cut(seenText(e).replace(/\s+/g, ' ').trim(), 160)]);
-  return [performance.timeOrigin, mark, focus, title, busy, typed, unseen, announced, all.length, mark === known && rolls(),
-    beyondTree(document)];
+  return [performance.timeOrigin, mark, focus, title, busy, typed, unseen, announced, all.length,
+    mark === known ? rolls() : 0, beyondTree(document)];
 };
 
 export default documentState;
