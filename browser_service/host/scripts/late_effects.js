@@ -102,7 +102,8 @@ export default () => {
     const e = scrolled?.at >= since && scrolled.e, at = e && offset(e), down = e && e.scrollHeight - e.clientHeight - at;
     const what = e && (e === document.scrollingElement ? 'the page' : `<${e.localName}${e.id ? '#' + e.id : ''}>`.slice(0, 60));
     const to = at <= 0 ? 'its top' : down <= 1 ? 'its end' : `${at} px of ${e.scrollHeight}`;
-    const moved = at === before || before === undefined ? `scrolled to ${to}` : `is scrolling ${at < before ? 'up' : 'down'}`;
+    const way = before === null || before === undefined ? '' : at < before ? ' up' : ' down';
+    const moved = at === before ? `scrolled to ${to}` : `is scrolling${way}`;
     return {scrolled: e ? `${what} ${moved}` : null, refused: refused?.at >= since ? refused.what : null};
   };
   return {later, seen};

@@ -165,9 +165,9 @@ EFFECTS = [
         "smooth-back-to-top",
         TALL + "<button id=b onclick=\"window.scrollTo({top: 0, behavior: 'smooth'})\">Back to top</button>"
         "<script>scrollTo(0, 2000)</script>",
-        "is scrolling up|scrolled to its top",
+        "is scrolling( up)?$|scrolled to its top",
     ),
-    Effect("end-key", TALL, "scrolled to its end|is scrolling down", "press", {"key": "End"}),
+    Effect("end-key", TALL, "scrolled to its end|is scrolling( down)?$", "press", {"key": "End"}),
     Effect(
         "scrolled-box",
         "<div id=box style='height: 500px; overflow: auto'><div style='height: 900px'>long</div></div>"
