@@ -61,6 +61,7 @@ def main() -> int:
     runs: dict[str, Callable[..., Awaitable[Report]]] = {
         **_ALL,
         "neighbours": partial(neighbours.run, attacks=asked.attack),
+        "soak": partial(soak.run, chats=asked.chats),
     }
     reports = [asyncio.run(_report(name, runs[name], quick=asked.quick)) for name in asked.names or BENCHMARKS]
     for report in reports:
@@ -80,6 +81,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(_ALL))
     parser.add_argument("--quick", action="store_true", help="fewer rounds: do they run at all, and roughly where")
     parser.add_argument("--attack", action="append", default=[], metavar="NAME", help="of `neighbours`, only these")
+    parser.add_argument("--chats", type=int, default=soak.CHATS, help="of `soak`, how many; %(default)s if not given")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
     asked = parser.parse_args()
     if unknown := set(asked.names) - _ALL.keys():

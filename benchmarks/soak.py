@@ -1,8 +1,9 @@
 """Checks that the service and a gateway hold no more memory after many calls than after few.
 
-Twenty chats in one gateway process, a page each, make 20,000 calls of mixed kinds: scripts, fills, clicks, reading,
-searching, navigation, pictures, pages that open and close. Before, as much is done as fills what is kept within bounds.
-The memory (PSS) of the service, the gateway, a launcher, the driver and the browser is looked at every 500 calls.
+Twenty chats, or `--chats N`, in one gateway process, a page each, make 20,000 calls of mixed kinds: scripts, fills,
+clicks, reading, searching, navigation, pictures, pages that open and close. Before, as much is done as fills what is
+kept within bounds. The memory (PSS) of the service, the gateway, a launcher, the driver and the browser is looked at
+every 500 calls.
 
 Compares the median of the last quarter with that of the first. Target: at most 1.05 times as much, for the service and
 the gateway, which are ours; driver and browser are there to be known. The notes have the slope, in MB per 1,000 calls.
@@ -33,7 +34,7 @@ WARM_UP: Final = 0.25
 REQUESTS: Final = 10_500
 """Playwright keeps 10,000 requests with their answers, of all pages together, before it lets go of the oldest."""
 SAMPLES: Final = 40
-GATEWAYS: Final = 20
+CHATS: Final = 20
 PAGES: Final = 1
 FLAT: Final = Target(1.05)
 OURS: Final = ("service", "gateway", "launcher")
@@ -48,7 +49,7 @@ go.onclick = async () => { said.textContent = `clicked ${++clicks}`; await fetch
 Call = tuple[str, dict[str, Any]]  # Any: JSON
 
 
-async def run(*, quick: bool) -> Report:
+async def run(*, quick: bool, chats: int = CHATS) -> Report:
     calls = QUICK if quick else CALLS
     async with AsyncExitStack() as stack:
         site = stack.enter_context(Site())
@@ -56,29 +57,32 @@ async def run(*, quick: bool) -> Report:
         site.page("/soak", _WORK)
         site.page("/soak-api", "{}")
         served = await stack.enter_async_context(service())
-        gates = [await stack.enter_async_context(gateway(served, f"bench-{n}")) for n in range(GATEWAYS)]
-        chats = [_Chat(gate, [f"g{g}p{p}" for p in range(PAGES)], site) for g, gate in enumerate(gates)]
-        await _fill(gates[0], site, REQUESTS // 10 if quick else REQUESTS)
-        await _all(chats, round(calls * WARM_UP))
+        gates = [await stack.enter_async_context(gateway(served, f"bench-{n}")) for n in range(chats)]
+        working = [_Chat(gate, [f"g{g}p{p}" for p in range(PAGES)], site) for g, gate in enumerate(gates)]
+        await _fill(gates, site, REQUESTS // 10 if quick else REQUESTS)
+        await _all(working, round(calls * WARM_UP))
         memory = Memory(served, gates[0])
         began = time.perf_counter()
         for _ in range(SAMPLES):
-            await _all(chats, calls // SAMPLES)
+            await _all(working, calls // SAMPLES)
             await asyncio.to_thread(memory.look, calls // SAMPLES)
         took = time.perf_counter() - began
     return Report("soak", "itself in the first quarter", memory.figures(), [*memory.notes(), _pace(calls, took)])
 
 
-async def _fill(gate: Gateway, site: Site, requests: int) -> None:
-    """Make so many requests, on the pages that an agent would see in a day."""
+async def _fill(gates: Sequence[Gateway], site: Site, requests: int) -> None:
+    """Make so many requests, by all chats in turn: of one page alone they would be too many within a second to be
+    followed, and would not be kept."""
     each = 150
     for number in range(each):
         site.page(f"/part-{number}", "1")
     parts = "".join(f"<script src=/part-{number}></script>" for number in range(each))
     url = site.page("/parts", f"<h1>Parts</h1>{parts}")
-    for _ in range(requests // each):
-        await gate.call("goto", pageId="parts", url=url)
-    await gate.call("close_page", pageId="parts")
+    for number in range(requests // each):
+        at = number % len(gates)
+        await gates[at].call("goto", pageId=f"parts-{at}", url=url)
+    for at, gate in enumerate(gates[: requests // each]):
+        await gate.call("close_page", pageId=f"parts-{at}")
 
 
 @dataclass

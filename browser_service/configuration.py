@@ -75,7 +75,6 @@ def host_limits(settings: Settings) -> HostLimits:
         session_pages=settings.session_pages,
         client_pages=settings.client_pages,
         page_popups=settings.page_popups,
-        page_events=settings.page_events_per_second,
         memory_mb=settings.memory_mb,
         idle=Idle(
             page_s=settings.park_after_ms / 1000,

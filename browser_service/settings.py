@@ -136,12 +136,6 @@ class Settings(FileSettings):
         description="Popups that a page may have open, with those of its popups; more are closed as they come. 0 is no "
         "limit.",
     )
-    page_events_per_second: int = Field(
-        default=250,
-        ge=0,
-        description="Events of one page that are followed. Of more requests a second is left out; a page that goes on "
-        "with frames, errors, dialogs and others that cannot be left out is stopped. 0 is no limit.",
-    )
     memory_mb: int | None = Field(
         default=None,
         ge=0,

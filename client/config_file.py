@@ -21,6 +21,7 @@ from client import caller
 from client.config_place import VARIABLE, path
 from shared import setting_names, settings_errors
 from shared.similarity import nearest
+from shared.variables import REMOVED, no_more
 
 PREFIX: Final = "BROWSE_"
 _MAX_BYTES: Final = 1_000_000
@@ -106,6 +107,12 @@ def check_names(file: Path, values: Mapping[str, object], text: str | None = Non
     problems = {name: problem for name, value in values.items() if (problem := _problem(name, value))}
     if problems:
         raise WrongFile("\n".join(f"{place(file, name, text)}: {problem}" for name, problem in problems.items()))
+
+
+def removed() -> list[str]:
+    """Return a line for each setting of the file that there is no more. Raises WrongFile."""
+    names = [name for name in contents() if name in REMOVED]
+    return [f"{place(path(), name)}: {name} {no_more(name)}" for name in names]
 
 
 def nearest_name(text: str) -> str:
@@ -200,7 +207,7 @@ def _problem(name: str, value: object) -> str:
         return f"[{name}] is a table, and the settings are all in one, without a name.{instead}"
     if name in SAID_AT_START:
         return f"{name} is nothing for a file, because {SAID_AT_START[name]}."
-    if name in NAMES:
+    if name in NAMES or name in REMOVED:
         return ""
     near = nearest_name(name)
     return f"there is no setting {name!r}. " + (f"Did you mean {near}?" if near else "See browse-together config show.")

@@ -71,7 +71,7 @@ class Prepared(NamedTuple):
 def prepare(flags: Mapping[str, str] = _NO_FLAGS) -> Prepared:
     """Read the settings of who is served, and tell it of what is odd in them. Exits for those that cannot be used."""
     settings, transports = _read(Settings, flags), _read(TransportSettings, flags)
-    _warn_of_misspelt_variables()
+    _warn_of_strange_settings()
     claims = _claims(settings)
     limits = readable_limits(claims or {})
     if transports.networks and (settings.client_id or (claims is not None and TOKEN_NAME not in claims)):
@@ -114,9 +114,9 @@ def _read(kind: type[Given], flags: Mapping[str, str]) -> Given:
         sys.exit(f"mcp-gateway: {'; '.join(str(error).splitlines())}")
 
 
-def _warn_of_misspelt_variables() -> None:
+def _warn_of_strange_settings() -> None:
     ours = {f"{variables.PREFIX}{name.upper()}" for kind in (Settings, TransportSettings) for name in kind.model_fields}
-    for line in variables.misspelt(caller.environ(), ours):
+    for line in (*variables.misspelt(caller.environ(), ours), *config_file.removed()):
         caller.say(f"mcp-gateway: {line}\n")
 
 

@@ -38,7 +38,6 @@ SERVICE: Final = (
     "max_pages",
     "session_pages",
     "page_popups",
-    "page_events_per_second",
     "memory_mb",
     "park_after_ms",
     "park_in_need_ms",

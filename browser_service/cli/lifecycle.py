@@ -9,7 +9,7 @@ from browser_service.cli import flags, output, progress
 from browser_service.cli.options import new_app, parameters_of, with_signature
 from browser_service.cli.running import RESTART, places, running_settings, service_of
 from browser_service.settings import Settings
-from client import instance
+from client import config_file, instance
 from shared.absent import CRYPTOGRAPHY, RICH, absent
 from shared.errors import ServiceUnavailable
 from shared.model import Json
@@ -32,6 +32,8 @@ def up(
     """
     changes = flags.typed_settings(options)
     settings = Settings(**changes)  # type: ignore[arg-type] # pydantic makes each what it should be
+    for line in config_file.removed():
+        output.say(line, to_stderr=True)
     if detach:
         _detached(settings, changes)
     else:

@@ -16,7 +16,6 @@ from browser_service.host.close import bounded
 from browser_service.host.dialogs import Dialogs
 from browser_service.host.events import EventLog
 from browser_service.host.files import ArtifactPort
-from browser_service.host.launching.congestion import Congestion
 from browser_service.host.launching.memory import Memory
 from browser_service.host.network.browser_guard import BrowserGuard
 from browser_service.host.network.downloads import Downloads
@@ -82,14 +81,10 @@ class LocalHost:
         rules = RequestRules(limits.act_rules, self._live_pages, self.running, self._log.emit)
         self._guard = BrowserGuard(policy, limits.act_rules, rules.refuses, rules.is_persons)
         parts = (self.pages, self._log, self.dialogs, policy, limits)
-        self._congestion = Congestion(
-            self._browsers, lambda: launcher.driver, lambda: bool(self.running), launcher.record_processes
-        )
         self._registry = PageRegistry(
             *parts,
             downloads=self.downloads,
             busy=self._busy,
-            crowded_out=lambda: self._congestion.ended_one,
             capacity=self._capacity,
         )
         self.people = self._registry.people
@@ -239,8 +234,8 @@ class LocalHost:
             if self.launcher.attached or (session.profile and self._limits.idle.browsers_kept):
                 self._background.spawn(self._warm(session))
         self._upkeep.spawn(self.idle_sweep.run())
-        if self._limits.page_events and not self.launcher.attached:
-            self._upkeep.spawn(self._congestion.run())
+        if not self.launcher.attached:
+            self._upkeep.spawn(self.launcher.watchdog.run(self._browsers, lambda: bool(self.running)))
         self._upkeep.spawn(self._save_now_and_then())
 
     async def _warm(self, session: SessionEntry) -> None:

@@ -37,7 +37,7 @@ _SOON_S = 10.0
 _LISTED = 6
 _LISTED_ERRORS = 3
 _MOST_LISTED = 50
-_MOST_RECORDED = 1_000
+MOST_RECORDED = 1_000
 """Bounds what is recorded of one act, of each kind: a page can make any number."""
 UNFOLLOWED = "more requests within a second than are followed: what came of them is not known"
 FAILURES = 400
@@ -188,7 +188,7 @@ class Observation:
         """Note a request that reads or changes something."""
         self.streams = self.streams or request.resource_type == "eventsource"
         changes = request.method not in SAFE_METHODS
-        if changes and len(self.writes) < _MOST_RECORDED:
+        if changes and len(self.writes) < MOST_RECORDED:
             self.writes[request] = ""
             if request.resource_type in _BEACON_TYPES:
                 return
@@ -325,7 +325,7 @@ class Observation:
 
 def add_line(lines: list[str], line: str) -> None:
     """Add a line, if there is room for it."""
-    if len(lines) < _MOST_RECORDED:
+    if len(lines) < MOST_RECORDED:
         lines.append(line)
 
 

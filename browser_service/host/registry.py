@@ -12,7 +12,6 @@ from browser_service.host.events import EventLog
 from browser_service.host.network.downloads import Downloads
 from browser_service.host.page.entry import Busy, PageEntry
 from browser_service.host.page.life import Life, LifeEvent
-from browser_service.host.page.meter import Kind
 from browser_service.host.page.record import PageRecord
 from browser_service.host.page.tab import Tab, target_of
 from browser_service.host.recovery import closed_page
@@ -51,7 +50,6 @@ class PageRegistry:
         *,
         downloads: Downloads,
         busy: Busy,
-        crowded_out: Callable[[], bool],
         capacity: Capacity,
     ) -> None:
         self.make_room: MakeRoom | None = None
@@ -69,7 +67,6 @@ class PageRegistry:
         self._policy = policy
         self._limits = limits
         self._busy = busy
-        self._crowded_out = crowded_out
         self._capacity = capacity
         self._background = Background()
 
@@ -95,8 +92,6 @@ class PageRegistry:
             people=self.people,
             downloads=self._downloads,
             idle_lease_ms=self._limits.idle_lease_ms,
-            events_per_second=self._limits.page_events,
-            crowded_out=self._crowded_out,
             popups=PopupLimit(self._limits.page_popups),
             invisible_text=self._limits.invisible_text,
             timeline=self._limits.timeline,
@@ -146,11 +141,6 @@ class PageRegistry:
             opener.popups.came += 1
             if opener.current.observer is not None:
                 opener.current.observer.expect_popup(linked)
-
-    def retitled(self, target: str) -> None:
-        entry = self._of_target(target)
-        if entry is not None and entry.tab is not None:
-            entry.tab.meter.spend(Kind.TITLES)
 
     def _of_target(self, target: str) -> PageEntry | None:
         return next((entry for entry in self._pages.values() if entry.record.target_id == target), None)
@@ -262,8 +252,6 @@ class PageRegistry:
         if entry is None or entry.record.guarded or self._busy(entry.record.holder_id, entry.page_id):
             # else a person's own, in their browser
             self._dialogs.note_opened(page, dialog)
-            if entry is not None and entry.tab is not None:
-                entry.tab.meter.spend(Kind.DIALOGS, len(dialog.message))
 
     def dialog_closed(self, dialog: "Dialog") -> None:
         self._dialogs.note_closed(dialog)

@@ -9,7 +9,6 @@ from browser_service.host.call_run import CallRun
 from browser_service.host.network.browser_guard import Sent
 from browser_service.host.network.guard import is_chromium, refuse_requests
 from browser_service.host.page.handle import BrowserPage
-from browser_service.host.page.meter import Kind
 from browser_service.host.page.record import PageRecord
 from browser_service.host.page.tab import Tab
 from browser_service.security.act_rules import ActRule, ActRules
@@ -107,7 +106,6 @@ def _shows(tab: Tab, origin: str) -> bool:
 
 def _tell(page: Page, emit: Emit, rule: ActRule, sent: Sent) -> None:
     record, tab = page
-    tab.meter.spend(Kind.REFUSED)
-    if record.holder_id:  # a notice to nobody would be one to all
+    if record.holder_id and tab.events.notices.allows():  # a notice to nobody would be one to all
         what = f"{record.page_id}: {sent.method} {address(sent.url)} was not sent"
         emit(record.notice(record.holder_id, f'{what}: the rule "{rule.name}" leaves that to a person. {WAYS}'))

@@ -100,8 +100,6 @@ class HostLimits:
     """A page, with the popups of its popups, has at most so many open; 0 is no limit."""
     act_rules: ActRules = field(default_factory=ActRules)
     """Are the owner's, who says which acts a person confirms."""
-    page_events: int = 250
-    """So many events a second of a page are followed; 0 is no limit."""
     memory_mb: int | None = None
     """None is a share of what there is; 0 is no limit."""
     idle: Idle = field(default_factory=Idle)

@@ -235,7 +235,7 @@ class SessionEntry:
             context,
             self._guard,
             lambda page: self._pages.foreign_page(self, page),
-            *(self._pages.popup_coming, self._pages.retitled),
+            self._pages.popup_coming,
             ours=not self.attached,
             lasting=self._spec.profile,
         )

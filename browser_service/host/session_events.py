@@ -19,9 +19,6 @@ class PageEvents(Protocol[Session_contra]):
         """Note that a page is opening another one, which will follow as a foreign page. `linked` is 1 if that can tell
         it something."""
 
-    def retitled(self, target: str) -> None:
-        """Note that the browser told of another title or address of a page, which it does unasked."""
-
     async def pages_found(self, session: Session_contra, pages: list[Page]) -> None:
         """Take on pages that were there before us, in a browser that was attached to."""
 

@@ -23,7 +23,6 @@ _MOST_ABANDONED: Final = 200
 OnForeign = Callable[[Page], None]
 OnPopup = Callable[[str, int], None]
 """Takes the target that opens a popup, and 1 if this can tell it something."""
-OnRetitled = Callable[[str], None]
 """Takes the target that has another title."""
 
 
@@ -36,7 +35,6 @@ class Windows:
         guard: BrowserGuard,
         on_foreign: OnForeign,
         on_popup: OnPopup,
-        on_retitled: OnRetitled,
         *,
         ours: bool,
         lasting: bool,
@@ -45,7 +43,6 @@ class Windows:
         self._guard = guard
         self._on_foreign = on_foreign
         self._on_popup = on_popup
-        self._on_retitled = on_retitled
         self._ours = ours
         self._lasting = lasting
         """True for the browser's own context, which is never closed before the browser."""
@@ -134,7 +131,6 @@ class Windows:
                 self._browser_context_id = await self._own_context_id()
                 cdp.on("Target.targetCreated", self._on_target_created)
                 cdp.on("Target.targetCrashed", self.crashed)
-                cdp.on("Target.targetInfoChanged", self._on_target_changed)
                 self._context.on("close", lambda _: self._background.spawn(bounded(cdp.detach())))
                 self.cdp = cdp
             return self.cdp
@@ -166,10 +162,6 @@ class Windows:
         target = event["targetInfo"]
         if self._is_ours(target) and target["type"] == "page" and (opener := target.get("openerId")):
             self._on_popup(opener, int(bool(target.get("canAccessOpener"))))
-
-    def _on_target_changed(self, event: dict[str, dict[str, str]]) -> None:
-        if self._is_ours(event["targetInfo"]):
-            self._on_retitled(event["targetInfo"]["targetId"])
 
     def _is_ours(self, target: dict[str, str]) -> bool:
         """Say if a target is of this context: Chromium tells each of us of all, and what happens is to count once."""

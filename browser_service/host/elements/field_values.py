@@ -74,7 +74,7 @@ class Question(Generic[T]):
         target = frame or await handle_of_ref(element)
         watch_ms = 0 if page.quiet else self.watch_ms
         awaited = {"event": self.event, "over": over, "meant": page.meant_event if frame else None}
-        asked, sent = [watch_ms, FIELD_CHARACTERS, awaited], page.tab.meter.socket_messages
+        asked, sent = [watch_ms, FIELD_CHARACTERS, awaited], page.tab.events.socket_messages
         looking = asyncio.ensure_future(_look(target, self, asked))
         await asyncio.sleep(0)  # sends the question before the act
         try:
@@ -85,7 +85,7 @@ class Question(Generic[T]):
         finally:
             looking.cancel()
             seen = looking.result() if looking.done() and not looking.cancelled() and not looking.exception() else None
-        if page.tab.meter.socket_messages != sent:
+        if page.tab.events.socket_messages != sent:
             seen = None  # and the answer is still to come
         if not seen or not self.fits(of_kind(self.kind, seen[0]["value"])):
             seen = None  # the page may have sent such an event itself, before the act

@@ -136,7 +136,7 @@ class Form:
         begun, page = self._begun, self._page
         if await page.wait_for_later():
             return await _states_of(handles)
-        if begun and begun.messages == page.tab.meter.socket_messages and not page.playwright.workers:
+        if begun and begun.messages == page.tab.events.socket_messages and not page.playwright.workers:
             states = await _states_of(handles, _WATCH_MS, begun.numbers)
             if all(is_set(field, state) for field, state in zip(self._fields, states, strict=True)):
                 return states
@@ -178,7 +178,7 @@ class Form:
             [field.input] if field.kind == "select" and isinstance(field.input, str) else field.input
             for field in fields
         ]
-        messages = self._page.tab.meter.socket_messages
+        messages = self._page.tab.events.socket_messages
         try:
             answer = await cast("ElementHandle", handles[0]).evaluate(_FILL_FIELDS, [handles, inputs])  # a found field
         except PlaywrightError as error:

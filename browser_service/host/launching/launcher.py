@@ -1,7 +1,6 @@
 """Runs the browsers of all sessions: starts one when it is needed, knows if it still lives, and ends it."""
 
 import asyncio
-from collections.abc import Iterable
 from pathlib import Path
 
 import psutil
@@ -18,6 +17,7 @@ from browser_service.host.launching.pool import BrowserKind, Pool, new_id
 from browser_service.host.launching.processes import Orphans, WatchedProcess, browsers_of, children_of, end_all
 from browser_service.host.launching.profile import Profile
 from browser_service.host.launching.starter import LAUNCHES_WITHIN_S, BrowserStarter
+from browser_service.host.launching.watchdog import Watchdog
 from browser_service.host.network.gates import Gates
 from shared.errors import BrowserLaunchFailed, ValidationFailed, field_details
 from shared.model import Json
@@ -44,8 +44,8 @@ class Launcher:
         """True if the service that had the profile before was killed."""
         self.gates = Gates(options.policy, options.proxy)
         self.starter = BrowserStarter(options, self.profile, self.gates)
+        self.watchdog = Watchdog(lambda: self.driver)
         self._orphans = Orphans(options.profile_dir)
-        self._held = list[psutil.Process]()
         self._lock = asyncio.Lock()
         self._playwright: Playwright | None = None
         self._driver: WatchedProcess | None = None
@@ -184,7 +184,7 @@ class Launcher:
                 self._shared = self._context.browser
                 self._processes = browsers_of(self._driver, self.options.profile_dir)
                 self._browser_id = new_id()
-                self.record_processes()
+                self._record_processes()
             return self._context
 
     async def _start_shared(self) -> BrowserContext:
@@ -207,7 +207,7 @@ class Launcher:
             browser = await self.starter.start_other(playwright, kind)
         except TimeoutError:
             raise await self._end_start() from None
-        self.record_processes()
+        self._record_processes()
         return browser
 
     async def _end_start(self) -> BrowserLaunchFailed:
@@ -224,12 +224,10 @@ class Launcher:
             self._driver = WatchedProcess(driver) if driver else None
         return self._playwright
 
-    def record_processes(self, held: Iterable[psutil.Process] | None = None) -> None:
-        """Record these processes, so that the next service finds them if this one is killed. Renderers that are `held`
-        now, until others are told, would stay stopped without their browser."""
-        self._held = self._held if held is None else [*held]
+    def _record_processes(self) -> None:
+        """Record what runs, so that the next service finds it if this one is killed."""
         if self.driver is not None:
-            self._orphans.record([self.driver, *children_of(self.driver), *self._held])
+            self._orphans.record([self.driver, *children_of(self.driver)])
 
     def confirm_profile(self) -> None:
         """Note that the cookies of a person's window, or of a killed service, are known and saved."""

@@ -173,7 +173,7 @@ class RequestWait:
 
 
 class RequestEvents(Protocol):
-    """Tells of the requests of a tab, as long as there are not too many; the tab's meter does."""
+    """Tells of the requests of a tab, as long as there are not too many, as TabEvents does."""
 
     begun: list[Callable[[Request], None]]
     answered: list[Callable[[Response], None]]

@@ -1,7 +1,6 @@
 """Puts the parts of a page together under its pageId, and gives a call those that it may use."""
 
 from collections.abc import Awaitable, Callable
-from typing import Final
 
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Page
@@ -15,7 +14,6 @@ from browser_service.host.page.current_tab import CurrentTab
 from browser_service.host.page.handle import BrowserPage, PartRunner
 from browser_service.host.page.life import Life
 from browser_service.host.page.listener import Listener
-from browser_service.host.page.meter import Kind
 from browser_service.host.page.place import restore_storage
 from browser_service.host.page.record import PageRecord
 from browser_service.host.page.recovery import Recovery, ways_on
@@ -45,7 +43,6 @@ from shared.quoting import address
 
 Busy = Callable[[str, str], bool]
 """Says whether a client has a call queued or running on a page."""
-SETTING: Final = "BROWSE_PAGE_EVENTS_PER_SECOND"
 
 
 class PageEntry:
@@ -64,8 +61,6 @@ class PageEntry:
         people: HumanRequests,
         downloads: Downloads,
         idle_lease_ms: int,
-        events_per_second: int,
-        crowded_out: Callable[[], bool],
         popups: PopupLimit,
         invisible_text: InvisibleText,
         timeline: Timeline,
@@ -99,8 +94,7 @@ class PageEntry:
             attached=session.attached and session.profile,
         )
         self.popups = popups
-        self._emit, self._on_close, self._events = emit, on_close, events_per_second
-        self._crowded_out = crowded_out
+        self._emit, self._on_close = emit, on_close
         self._background = Background()
 
     @property
@@ -160,7 +154,7 @@ class PageEntry:
     async def adopt(self, page: Page) -> None:
         """Make a tab of a Playwright page, and put it behind the pageId. Raises BrowserCrashed where it ends
         meanwhile."""
-        record, tab = self.record, Tab(page, self.session.owns, self.session.sign_ins, self._events, self._on_flood)
+        record, tab = self.record, Tab(page, self.session.owns, self.session.sign_ins)
         page.on("crash", lambda _: self._on_crash(tab))
         page.on("close", lambda _: self._on_close(self, tab))
         self._listener.listen(tab)
@@ -169,7 +163,7 @@ class PageEntry:
             record.target_id = tab.target_id
             came_by_itself = record.opener_id is not None or record.of_person
             await self.settings.attach(tab, came_by_itself=came_by_itself)
-            await self.console.attach(page, tab.meter, came_by_itself=came_by_itself)
+            await self.console.attach(page, tab.events, came_by_itself=came_by_itself)
             self._listener.watch_downloads(tab)
             tab.file_choosers.on_open = self.hand.note_chooser
             if self.session.headless:
@@ -189,12 +183,9 @@ class PageEntry:
             await restore_storage(tab, record.url, place.storage, self._background)
 
     def _on_crash(self, tab: Tab) -> None:
-        if not tab.dead and self._crowded_out():
-            self._stop(tab, f"it kept the browser from answering anybody else ({SETTING})")
+        if not tab.dead and self.session.launcher.watchdog.ended_one:
+            self._stop(tab, "it kept the browser from answering anybody else")
         self.current.note_crash(tab)
-
-    def _on_flood(self, tab: Tab, kind: Kind) -> None:
-        self._stop(tab, f"it made more {kind} than everybody else can bear ({SETTING}, {self._events})")
 
     def _stop(self, tab: Tab, why: str) -> None:
         """Give up a tab that does harm to everybody, and tell the page's holder. A person's own tab in a browser

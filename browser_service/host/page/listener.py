@@ -58,8 +58,8 @@ class Listener:
         page = tab.page
         page.on("framenavigated", lambda frame: self._on_navigated(tab, frame))
         page.on("domcontentloaded", lambda _: self._on_document())
-        tab.meter.begun.append(self._on_request)
-        tab.meter.answered.append(self._on_response)
+        tab.events.begun.append(self._on_request)
+        tab.events.answered.append(self._on_response)
         page.on("download", lambda download: self._on_download(tab, download))
 
     async def guard(self, tab: Tab) -> None:

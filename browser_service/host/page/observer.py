@@ -14,6 +14,7 @@ from browser_service.host.network.downloads import ActiveDownload
 from browser_service.host.network.polling import ActWindow, Polling
 from browser_service.host.observation import (
     FAILURES,
+    MOST_RECORDED,
     NO_CONTENT,
     SAFE_METHODS,
     UNFOLLOWED,
@@ -23,7 +24,7 @@ from browser_service.host.observation import (
     is_read,
 )
 from browser_service.host.page.late_effects import LateEffects
-from browser_service.host.page.meter import EventMeter
+from browser_service.host.page.tab_events import TabEvents
 from browser_service.host.results import bounded
 from browser_service.security.urls import BROWSERS_OWN, abridged
 from shared.cuts import cut
@@ -45,7 +46,7 @@ _NEXT_FRAME: Final = bounded("async () => { await new Promise(requestAnimationFr
 class Observer:
     """Listens to one Playwright page for as long as it lives, and tells the observation of the running act."""
 
-    def __init__(self, page: Page, meter: EventMeter) -> None:
+    def __init__(self, page: Page, events: TabEvents) -> None:
         self._page = page
         self._running: set[Observation] = set()
         self.moves = 0
@@ -61,15 +62,15 @@ class Observer:
         self._one_way = set[WebSocket]()
         """Holds sockets that brought no answer to what an act wrote."""
         self._navigation_request: Request | None = None
-        meter.begun.append(self._on_request)
-        meter.answered.append(self._on_response)
-        meter.finished.append(self._on_finished)
-        meter.failed.append(self._on_failed)
-        meter.missed.append(self._on_missed)
+        events.begun.append(self._on_request)
+        events.answered.append(self._on_response)
+        events.finished.append(self._on_finished)
+        events.failed.append(self._on_failed)
+        events.missed.append(self._on_missed)
         page.on("websocket", self._on_socket)
         page.on("framenavigated", self._on_navigated)
         page.on("domcontentloaded", self._on_document)
-        meter.errors.append(self._on_script_error)
+        events.errors.append(self._on_script_error)
         page.on("crash", self._on_end)
         page.on("close", self._on_end)
 
@@ -259,12 +260,12 @@ class Observer:
     def expect_dialog(self) -> None:
         """Note a dialog that is answered at once, and that the reply will tell."""
         for observation in self._running:
-            observation.expected_dialogs += 1
+            observation.expected_dialogs = min(observation.expected_dialogs + 1, MOST_RECORDED)
 
     def add_dialog(self, line: str) -> bool:
         """Note how a dialog ended. Returns whether a reply will still tell it."""
         for observation in self._updated():
-            observation.dialogs.append(line)
+            add_line(observation.dialogs, line)
         return bool(self._running)
 
     def _on_end(self, _: Page) -> None:
@@ -329,7 +330,9 @@ class Observer:
             elif is_get_navigation and request not in observation.answered_documents:
                 add_line(observation.failures, f"navigation to {address(request.url)} failed: {request.failure}")
             if request in observation.answered_documents and observation.status not in NO_CONTENT:
-                observation.aborted_documents.append(f"navigation to {address(request.url)} failed: {request.failure}")
+                add_line(
+                    observation.aborted_documents, f"navigation to {address(request.url)} failed: {request.failure}"
+                )
             observation.navigating = observation.navigating and not navigation
 
     def _on_navigated(self, frame: Frame) -> None:
@@ -341,7 +344,7 @@ class Observer:
             if frame.url.startswith("chrome-error:"):  # no place; why it came is told by _on_failed
                 observation.error_pages += 1
             else:
-                observation.visited_urls.append(abridged(frame.url))
+                observation.visited_urls = [abridged(frame.url)]  # a page may go on for ever, and the last is told
                 observation.ready = False
                 observation.note_commit()
 

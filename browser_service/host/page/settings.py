@@ -38,7 +38,7 @@ class PageSettings:
         await self.init_scripts.attach(tab.page)
         await self.emulation.attach(tab)
         self.network.offline = self.emulation.offline
-        await self.network.attach(tab.page, tab.meter, came_by_itself=came_by_itself)
+        await self.network.attach(tab.page, tab.events, came_by_itself=came_by_itself)
 
     def inherit(self, opener: "PageSettings") -> None:
         """Copy the settings of the page that opened this one."""

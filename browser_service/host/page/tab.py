@@ -18,9 +18,9 @@ from browser_service.host.network.sign_in import SignIns
 from browser_service.host.page import document
 from browser_service.host.page.late_effects import LateEffects
 from browser_service.host.page.life import LifeEvent
-from browser_service.host.page.meter import EventMeter, Kind
 from browser_service.host.page.metrics import Metrics
 from browser_service.host.page.observer import Observer
+from browser_service.host.page.tab_events import TabEvents
 from browser_service.host.reading.cache import ReadCache
 from browser_service.host.reading.snapshot import ClientView
 from browser_service.host.recording.closed_fields import ClosedFields
@@ -40,19 +40,12 @@ _TITLE: Final = results.bounded(script("document_title"))
 class Tab:
     """Holds one Playwright page from its opening to its end. The page's record outlasts it."""
 
-    def __init__(
-        self,
-        page: Page,
-        owns: Callable[[BrowserContext], bool],
-        sign_ins: SignIns,
-        events: int,
-        on_flood: Callable[["Tab", Kind], None],
-    ) -> None:
-        """`owns` says whether a context is of the browser that runs now; `events` is how many a second are followed."""
+    def __init__(self, page: Page, owns: Callable[[BrowserContext], bool], sign_ins: SignIns) -> None:
+        """`owns` says whether a context is of the browser that runs now."""
         self.page = page
         self.sign_in = sign_ins.on_page(lambda: page.url)
-        self.meter = EventMeter(page, events, lambda kind: on_flood(self, kind))
-        self.observer = Observer(page, self.meter)
+        self.events = TabEvents(page)
+        self.observer = Observer(page, self.events)
         self.cdp: CDPSession | None = None
         """Chromium's session for the page, which lasts as long as the page; none with other engines."""
         self.target_id = ""
@@ -79,7 +72,7 @@ class Tab:
         """Have the URL policy asked about each document, and learn Chromium's id of the page."""
         cdp, self.target_id = await guard(self.page, permits, on_refused, self.sign_in)
         if cdp is not None:
-            self.cdp, self.meter.probe = cdp, lambda: cdp.send("Target.getTargetInfo")
+            self.cdp = cdp
             self.observer.late = LateEffects(cdp)
 
     @property

@@ -11,7 +11,7 @@ from typing import Final
 from playwright.async_api import ConsoleMessage, Error, Frame, JSHandle, Page, Request
 
 from browser_service.host.background import Background
-from browser_service.host.page.meter import MESSAGES, EventMeter
+from browser_service.host.page.tab_events import PER_SECOND, TabEvents
 from shared.cuts import cut
 from shared.model import Json
 from shared.timestamps import iso
@@ -65,19 +65,19 @@ class Console:
         self._background = Background()
         self._missed_navigations = False
 
-    async def attach(self, page: Page, meter: EventMeter, *, came_by_itself: bool) -> None:
+    async def attach(self, page: Page, events: TabEvents, *, came_by_itself: bool) -> None:
         """Listen to another Playwright page behind the pageId. Its driver has the messages of a popup until now."""
         if came_by_itself:
             for message in await page.console_messages(filter="all"):
                 self._add_message(message)
             for error in await page.page_errors(filter="all"):
                 self._add_error(error)
-        meter.messages.append(self._add_message)
-        meter.messages_missed.append(self._on_missed)
-        meter.begun.append(self._on_request)
-        meter.missed.append(self._on_requests_missed)
-        meter.hear_console()
-        meter.errors.append(self._add_error)
+        events.messages.append(self._add_message)
+        events.messages_missed.append(self._on_missed)
+        events.begun.append(self._on_request)
+        events.missed.append(self._on_requests_missed)
+        events.hear_console()
+        events.errors.append(self._add_error)
         page.on("framenavigated", self._on_navigated)
 
     def read(
@@ -122,7 +122,7 @@ class Console:
         self._missed_navigations = True
 
     def _on_missed(self) -> None:
-        self._add("other", f"(more than {MESSAGES} messages within a second; the rest of them is not kept)")
+        self._add("other", f"(more than {PER_SECOND} messages within a second; the rest of them is not kept)")
 
     def _add_message(self, message: ConsoleMessage) -> None:
         source = message.location

@@ -130,10 +130,10 @@ async def test_errors_stay_when_a_page_talks_without_end(tab: Tab) -> None:
     await tab.show("<script>console.error('the cause')</script>")
     await _messages(tab.agent, 1)
     await tab.sees("(() => { for (let n = 0; n < 3000; n++) console.log('talk', n); return 1 })()")
+    await _messages(tab.agent, 1, text="the rest of them is not kept")
     found = await _messages(tab.agent, 100, limit=400)
     assert found[0]["text"] == "the cause"
     assert len(found) <= 401
-    assert any("the rest of them is not kept" in each["text"] for each in found)
 
 
 async def test_what_an_earlier_document_said_is_told_when_asked_for_and_to_who_held_the_page_then(

@@ -1,4 +1,4 @@
-"""Tests pages that flood everybody with what they make happen: what can be left out is, and the others are stopped."""
+"""Tests pages that flood everybody with what they make happen: they are heard less, and ended if nobody is served."""
 
 import asyncio
 import re
@@ -13,31 +13,44 @@ from tests.support.site import Answer, Site
 
 pytestmark = pytest.mark.anyio
 
-EVENTS = 60
 POPUPS = 3
-FRAME = "const frame = document.createElement('iframe'); document.body.append(frame); frame.remove()"
-FLOODS = {
-    "errors of scripts": "setTimeout(() => { throw Error('x') })",
-    "frames": FRAME,
-    "workers": "new Worker(URL.createObjectURL(new Blob([''])))",
-    "messages of the console": "console.log(i)",
-}
-AS_WELL = {"frames": "navigations"}
-"""Comes with each of a kind, and may be the one too many."""
-ENDLESS = "<body><script>setTimeout(() => setInterval(() => {{ for (let i = 0; i < 5; i++) {{ {0} }} }}), 100)</script>"
 
 
 @pytest.fixture(scope="module")
 async def service(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[RunningService]:
-    """Has budgets that a small flood crosses."""
-    budgets = {"page_events_per_second": EVENTS, "page_popups": POPUPS}
-    async with running_service(settings_for(tmp_path_factory.mktemp("data"), **budgets)) as running:
+    async with running_service(settings_for(tmp_path_factory.mktemp("data"), page_popups=POPUPS)) as running:
         yield running
 
 
+MOVES = """<body><script>for (let i = 0; i < 40; i++) document.body.insertAdjacentHTML('beforeend',
+    '<iframe src=/empty></iframe>'); onload = () => setInterval(() => { for (let i = 0; i < 2000; i++)
+    frames[i % 40].history.pushState(0, '', '#' + i) })</script>"""
+
+
+async def test_a_page_that_keeps_the_browser_from_answering_is_ended_and_its_holder_is_told_how_to_go_on(
+    agent: Agent, other: Agent, site: Site
+) -> None:
+    site.page("/empty", "")
+    calm = site.page("/calm", "<button onclick='document.title = 1'>Go</button>")
+    await other.call("goto", pageId="neighbour", url=calm)
+    await agent.call("goto", pageId="own", url=calm)
+    reply = await agent.reply("goto", pageId="loud", url=site.page("/moves", MOVES), waitUntil="commit")
+    said = await stopped(agent, "loud", reply)
+    assert "it kept the browser from answering" in said
+    assert 'goto {"pageId": "loud", "url": "..."}' in said
+    assert 'reload_page {"pageId": "loud"}' in said
+    error = await agent.error("snapshot", pageId="loud")
+    assert (error["code"], "kept the browser" in error["message"]) == ("BROWSER_CRASHED", True), (
+        "nobody starts it again"
+    )
+    await other.call("click", pageId="neighbour", selector="button")
+    assert (await agent.call("goto", pageId="loud", url=calm))["url"] == calm
+    await agent.call("click", pageId="loud", selector="button")
+
+
 async def stopped(agent: Agent, page_id: str, reply: httpx.Response) -> str:
-    """Return what the page's holder is told when it is stopped, by the reply to a call there or by a later one."""
-    async with asyncio.timeout(20):
+    """Return what the page's holder is told when it is ended, by the reply to a call there or by a later one."""
+    async with asyncio.timeout(60):  # 2 s of work, which are many where others have the processors
         while True:
             for notice in reply.json()["notices"]:
                 if notice["text"].startswith(f"{page_id} was stopped"):
@@ -45,46 +58,51 @@ async def stopped(agent: Agent, page_id: str, reply: httpx.Response) -> str:
             reply = await agent.reply("wait", pageId="own", duration=50)
 
 
-@pytest.mark.parametrize("kind", FLOODS)
-async def test_a_page_that_floods_is_stopped_and_its_holder_is_told_how_to_go_on(
-    agent: Agent, other: Agent, site: Site, kind: str
+LOUD = {
+    "frames": "const one = document.createElement('iframe'); document.body.append(one); one.remove()",
+    "errors": "setTimeout(() => { throw Error('x') })",
+    "messages": "console.log(i)",
+    "requests": "fetch('/empty?' + i)",
+    "scripts that fail": "document.body.append(Object.assign(document.createElement('script'), {src: '/broken?' + i}))",
+}
+A_WHILE = (
+    "<body><button onclick='document.title = 1'>Go</button><script>for (let i = 0; i < 300; i++) {{ {0} }}</script>"
+)
+
+
+@pytest.mark.parametrize("kind", LOUD)
+async def test_a_page_that_makes_much_at_once_is_a_page_like_others(agent: Agent, site: Site, kind: str) -> None:
+    site.page("/empty", Answer("", content_type="text/plain"))
+    site.page("/broken", Answer("{{{", content_type="text/javascript"))
+    url = site.page("/loud", A_WHILE.format(LOUD[kind]))
+    for _ in range(2):
+        assert (await agent.call("goto", pageId="p", url=url))["status"] == 200
+    await agent.call("click", pageId="p", selector="button")
+    assert (await agent.call("get_page_title", pageId="p"))["title"] == "1"
+
+
+async def test_endless_dialogs_that_are_answered_at_once_keep_nobody_else_from_acting(
+    agent: Agent, other: Agent, site: Site
 ) -> None:
-    calm = site.page("/calm", "<button onclick='document.title = 1'>Go</button>")
-    await other.call("goto", pageId="neighbour", url=calm)
-    await agent.call("goto", pageId="own", url=calm)
-    flood = site.page("/flood", ENDLESS.format(FLOODS[kind]))
-    said = await stopped(agent, "loud", await agent.reply("goto", pageId="loud", url=flood, waitUntil="commit"))
-    too_many = [each for each in (kind, AS_WELL.get(kind, kind)) if f"it made more {each} than" in said]
-    assert too_many, said
-    assert 'goto {"pageId": "loud", "url": "..."}' in said
-    assert 'reload_page {"pageId": "loud"}' in said
-    error = await agent.error("snapshot", pageId="loud")
-    assert (error["code"], too_many[0] in error["message"]) == ("BROWSER_CRASHED", True), (
-        "nobody starts it again unasked"
-    )
-    await other.call("click", pageId="neighbour", selector="button")
-    assert (await agent.call("goto", pageId="loud", url=calm))["url"] == calm
-    await agent.call("click", pageId="loud", selector="button")
-
-
-async def test_endless_dialogs_that_are_answered_at_once_stop_the_page(agent: Agent, site: Site) -> None:
-    await agent.call("goto", pageId="own", url=site.page("/calm", "calm"))
+    await other.call("goto", pageId="neighbour", url=site.page("/calm", "<button>Go</button>"))
     await agent.call("goto", pageId="asks", url=site.page("/asks", "<button onclick='for (;;) alert(1)'>Go</button>"))
     await agent.call("set_dialog_policy", pageId="asks", policy="dismiss")
-    clicked = await agent.reply("click", pageId="asks", selector="button", timeout=20_000)
-    assert "it made more dialogs than" in clicked.text
-    assert "it made more dialogs than" in await stopped(agent, "asks", clicked)
+    clicking = asyncio.ensure_future(agent.reply("click", pageId="asks", selector="button", timeout=2_000))
+    for _ in range(5):
+        await other.call("click", pageId="neighbour", selector="button", timeout=60_000)
+    assert len((await clicking).text) < 10_000
+    assert (await agent.call("close_page", pageId="asks"))["closed"] == "asks"
 
 
 async def test_of_too_many_requests_the_rest_is_left_out_and_the_page_goes_on(agent: Agent, site: Site) -> None:
     site.page("/empty", Answer("", content_type="text/plain"))
-    asks = "<button onclick='for (let i = 0; i < 200; i++) fetch(`/empty?${i}`)'>Go</button><input>"
+    asks = "<button onclick='for (let i = 0; i < 400; i++) fetch(`/empty?${i}`)'>Go</button><input>"
     await agent.call("goto", pageId="p", url=site.page("/asks", asks))
     clicked = await agent.call("click", pageId="p", selector="button")
     assert "more requests within a second than are followed" in clicked["observed"]
     await agent.call("fill", pageId="p", selector="input", value="still there")
     async with asyncio.timeout(20):
-        while site.counts["/empty"] < 200:
+        while site.counts["/empty"] < 400:
             await agent.call("wait", pageId="p", duration=100)
     listed: AnyJson = await agent.call("get_network_log", pageId="p")
     told = re.fullmatch(
@@ -147,8 +165,7 @@ async def test_a_storage_that_lies_costs_nobody_anything(agent: Agent, site: Sit
     lie = "{value: {a: 'x'.repeat(5e7), getItem: () => 'x'.repeat(5e7)}}"
     lies = f"<script>Object.defineProperty(window, 'sessionStorage', {lie})</script>"
     await agent.call("goto", pageId="p", url=site.page("/lies", lies))
-    error = await agent.error("get_storage", pageId="p", kind="session")
-    assert "too large" in error["message"]
+    assert (await agent.call("get_storage", pageId="p", kind="session"))["items"] == {}
     await agent.call("close_page", pageId="p")
     assert "page p is open again" in (await agent.call("undo"))["observed"]
 
@@ -168,46 +185,3 @@ async def test_what_a_site_was_granted_ends_with_the_last_page_of_the_chat(
     await service.host.idle_sweep.sweep()
     await other.call("goto", pageId="theirs", url=url)
     assert (await other.call("evaluate_script", pageId="theirs", expression=state))["value"] == before
-
-
-MOVES = """<body><script>let n = 0; const far = 'x'.repeat(1e6); setTimeout(() => setInterval(() => {
-    history.replaceState(0, '', '#' + n++ + far) }), 100)</script>"""
-
-
-BUSY = """<body><button onclick="document.title = 'clicked'">Go</button><script>
-    for (let i = 0; i < 300; i++) { fetch(`/empty?${i}`); console.log(i); document.body.append(`row ${i}`) }
-    let n = 0; setInterval(() => { history.replaceState(0, '', `#${n++}`); console.log(n) }, 50)</script>"""
-
-
-@pytest.fixture(scope="module")
-async def unmetered(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[RunningService]:
-    """Has budgets that nothing crosses, so that only the watch on its browser's answers is left."""
-    settings = settings_for(tmp_path_factory.mktemp("data"), page_events_per_second=1_000_000_000)
-    async with running_service(settings) as running:
-        yield running
-
-
-async def test_a_page_that_loads_much_and_goes_on_changing_is_never_ended(
-    unmetered: RunningService, site: Site
-) -> None:
-    site.page("/empty", Answer("", content_type="text/plain"))
-    url = site.page("/busy", BUSY)
-    async with unmetered.agent("a") as agent:
-        for _ in range(2):
-            await agent.call("goto", pageId="app", url=url)
-            await agent.call("click", pageId="app", selector="button")
-        said = (await agent.reply("wait", pageId="app", duration=500)).json()
-        assert "was stopped" not in str(said)
-        assert "clicked" in (await agent.call("evaluate_script", pageId="app", expression="document.title"))["value"]
-
-
-async def test_a_page_whose_flood_lets_nothing_through_that_could_be_counted_keeps_nobody_from_acting(
-    unmetered: RunningService, site: Site
-) -> None:
-    calm = site.page("/calm", "<button onclick='document.title = 1'>Go</button>")
-    async with unmetered.agent("a") as agent, unmetered.agent("b") as other:
-        await other.call("goto", pageId="neighbour", url=calm)
-        await agent.reply("goto", pageId="loud", url=site.page("/moves", MOVES), waitUntil="commit")
-        for _ in range(5):
-            await other.call("click", pageId="neighbour", selector="button")
-        await agent.call("close_page", pageId="loud")

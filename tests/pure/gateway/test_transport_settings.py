@@ -98,6 +98,10 @@ def test_only_loopback_is_loopback(host: str, *, is_loopback: bool) -> None:
     [
         ("BROWSE_TOOLSET", "BROWSE_TOOLSET is no setting, and has no effect. Did you mean BROWSE_TOOLSETS?"),
         ("BROWSE_HEADLES", "BROWSE_HEADLES is no setting, and has no effect. Did you mean BROWSE_HEADLESS?"),
+        (
+            "BROWSE_PAGE_EVENTS_PER_SECOND",
+            f"BROWSE_PAGE_EVENTS_PER_SECOND {variables.no_more('page_events_per_second')}",
+        ),
         ("BROWSE_QQQ", "BROWSE_QQQ is no setting, and has no effect. docs/settings.md lists the settings."),
     ],
 )

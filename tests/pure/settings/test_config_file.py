@@ -106,6 +106,13 @@ def test_a_mistake_is_told_with_the_file_the_line_and_what_is_right(
     assert told in line
 
 
+def test_a_setting_that_there_is_no_more_is_told_and_ends_no_start(file: Path) -> None:
+    file.write_text("port = 9001\npage_events_per_second = 100\n")
+    assert [problem(settings) for settings in (ServiceSettings, GatewaySettings)] == [[], []]
+    (line,) = config_file.removed()
+    assert line.startswith(f"{file}, line 2: page_events_per_second is no setting any more, and has no effect: ")
+
+
 def test_every_misspelt_key_is_named(file: Path) -> None:
     file.write_text("max_page = 3\nhedless = true\nport = 1\nxyzzy = 1\n")
     assert [line.partition(": ")[2] for line in problem()] == [

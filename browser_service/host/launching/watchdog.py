@@ -1,0 +1,149 @@
+"""Watches whether the browsers answer, and ends a renderer that keeps one from it.
+
+All pages share a browser's main thread, one driver and one event loop, so that a page that floods these keeps everybody
+waiting. A browser is asked something that costs it nothing. How late its answer is, is told by the processor time that
+is used until then: on a machine that is busy with other things answers take long, and cost little.
+"""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Callable, Mapping, Sequence
+from math import inf
+from typing import Final, NamedTuple
+
+import psutil
+import structlog
+from playwright.async_api import CDPSession
+from playwright.async_api import Error as PlaywrightError
+
+_log = structlog.get_logger(__name__)
+
+_EVERY_S: Final = 0.25
+_LESS_OFTEN: Final = 4
+"""While no call runs, a browser is asked so many times less often."""
+_LOOKS: Final = 120
+"""A browser that has not answered by then hangs, and is asked anew."""
+_LATE_S: Final = 0.2
+"""An answer that costs more is late. A click asks the browser about ten times."""
+MOST_S: Final = 2.0
+"""A renderer that gives so much to do while all answers are late is ended. Beside an honest page that loads 300 files
+they come to 0.7 s."""
+MOST_TIMES: Final = 5.0
+"""A renderer gives to do at most so many times what it does itself. Otherwise the only page that does anything would be
+ended for what a closed one had sent."""
+_TOLD_WITHIN_S: Final = 1.0
+_RENDERER: Final = "--type=renderer"
+_NETWORK: Final = "--utility-sub-type=network.mojom.NetworkService"
+
+
+class Usage(NamedTuple):
+    """The processor time that was used until now, s."""
+
+    shared: Mapping[psutil.Process, float]
+    """By what all pages share: the driver, the browsers, and their network services."""
+    renderers: Mapping[psutil.Process, float]
+
+
+def guilty(before: Usage, after: Usage) -> psutil.Process | None:
+    """Return the renderer that gave too much to do between the two, if one did. What the shared processes did is
+    attributed to the renderers in proportion to what these did themselves."""
+    worked = sum(cpu - before.shared[each] for each, cpu in after.shared.items() if each in before.shared)
+    used = {each: cpu - before.renderers.get(each, 0.0) for each, cpu in after.renderers.items()}
+    if (total := sum(used.values())) <= 0:
+        return None
+    most = max(used, key=lambda each: used[each])
+    return most if used[most] * min(worked / total, MOST_TIMES) >= MOST_S else None
+
+
+class Watchdog:
+    """The watch over the browsers of one driver."""
+
+    def __init__(self, driver: Callable[[], psutil.Process | None], every_s: float = _EVERY_S) -> None:
+        self._driver, self._every_s = driver, every_s
+        self._shared = list[psutil.Process]()
+        self._told_until = 0.0
+
+    @property
+    def ended_one(self) -> bool:
+        """True while a crash that is reported may be an end by the watchdog."""
+        return time.monotonic() < self._told_until
+
+    async def run(self, browsers: Callable[[], Sequence[CDPSession]], busy: Callable[[], bool]) -> None:
+        """Watch browsers, each by a session of Chromium's. `busy` says whether calls run."""
+        watched: Sequence[CDPSession] = ()
+        while True:
+            await asyncio.sleep(self._every_s * (1 if busy() else _LESS_OFTEN))  # nothing tells that it is late
+            if watched != (watched := browsers()):
+                await self._usage()
+            await asyncio.gather(*map(self._look, watched))
+
+    async def _look(self, browser: CDPSession) -> None:
+        """Ask a browser something, again as long as it answers late, and end the renderer that keeps it from it."""
+        first: Usage | None = None
+        asked, answer = self._worked(), _ask(browser)
+        try:
+            for _ in range(_LOOKS):
+                await asyncio.wait({answer}, timeout=self._every_s)
+                if late := self._worked() - asked >= _LATE_S:
+                    now = await self._usage()
+                    first = first or now
+                    if (renderer := guilty(first, now)) is not None:
+                        await self._end(renderer, browser)
+                        return
+                if answer.done() and not late:
+                    return
+                if answer.done():
+                    asked, answer = self._worked(), _ask(browser)
+        finally:
+            answer.cancel()
+
+    async def _end(self, renderer: psutil.Process, browser: CDPSession) -> None:
+        """End a renderer, and wait until what it had sent is worked off: no other shall be ended for that."""
+        _log.warning("a page kept the browser from answering; its renderer was ended", pid=renderer.pid)
+        self._told_until = inf
+        with contextlib.suppress(psutil.Error):  # it has just ended by itself
+            renderer.kill()
+        await _ask(browser)  # which also ends with the browser
+        self._told_until = time.monotonic() + _TOLD_WITHIN_S
+
+    async def _usage(self) -> Usage:
+        """Look what runs, and what it has used: in a thread, because all processes of the machine are looked at."""
+        self._shared, renderers = await asyncio.to_thread(_processes, self._driver())
+        return Usage({each: _used(each) for each in self._shared}, {each: _used(each) for each in renderers})
+
+    def _worked(self) -> float:
+        """Return what the shared processes have used, s."""
+        return sum(map(_used, self._shared))
+
+
+def _ask(browser: CDPSession) -> asyncio.Future[None]:
+    """Ask a browser something that costs it nothing."""
+
+    async def answer() -> None:
+        with contextlib.suppress(PlaywrightError):  # it has just ended
+            await browser.send("Browser.getVersion")
+
+    return asyncio.ensure_future(answer())
+
+
+def _processes(driver: psutil.Process | None) -> tuple[list[psutil.Process], list[psutil.Process]]:
+    """Return the driver and what it started that all pages share, and the renderers."""
+    shared, renderers = list[psutil.Process](), list[psutil.Process]()
+    with contextlib.suppress(psutil.Error):
+        for process in [driver, *driver.children(recursive=True)] if driver is not None else []:
+            with contextlib.suppress(psutil.Error):  # it has just ended
+                command = process.cmdline()
+                if _RENDERER in command:
+                    renderers.append(process)
+                elif _NETWORK in command or not any(each.startswith("--type=") for each in command):
+                    shared.append(process)
+    return shared, renderers
+
+
+def _used(process: psutil.Process) -> float:
+    try:
+        times = process.cpu_times()
+    except psutil.Error:
+        return 0.0
+    return float(times.user + times.system)

@@ -1,0 +1,111 @@
+"""Hears what a tab makes happen, as long as that is not too much: the events of all pages pass one driver and one event
+loop."""
+
+import asyncio
+import time
+from collections.abc import Callable
+from typing import Final, Protocol, cast
+
+from playwright.async_api import ConsoleMessage, Page, Request, Response, WebSocket
+from playwright.async_api import Error as PlaywrightError
+
+from browser_service.rules.clock import Clock
+from browser_service.rules.rate import Rate
+
+PER_SECOND: Final = 250
+"""Of more requests within a second, or messages of the console, the rest goes unheard for a while."""
+_DEAF_S: Final = 0.5
+
+
+class TabEvents:
+    """The events of one Playwright page, for all who want to hear them."""
+
+    def __init__(self, page: Page, clock: Clock = time.time) -> None:
+        self.begun: list[Callable[[Request], None]] = []
+        self.answered: list[Callable[[Response], None]] = []
+        self.finished: list[Callable[[Request], None]] = []
+        self.failed: list[Callable[[Request], None]] = []
+        self.missed: list[Callable[[], None]] = []
+        """Told that requests, and the ends of those that are open, go unheard for a while."""
+        self.messages: list[Callable[[ConsoleMessage], None]] = []
+        self.errors: list[Callable[[PlaywrightError], None]] = []
+        self.messages_missed: list[Callable[[], None]] = []
+        self.socket_messages = 0
+        """The count of what went by WebSockets: what is answered there, no request tells of."""
+        self._requests = _Hearing(
+            *(page, self.missed),
+            request=(self.begun, lambda _: clock()),
+            response=(self.answered, None),
+            requestfinished=(self.finished, None),
+            requestfailed=(self.failed, None),
+        )
+        self._console = _Hearing(
+            *(page, self.messages_missed),
+            console=(self.messages, lambda message: message.timestamp / 1000),  # of the page, for they may come late
+            pageerror=(self.errors, lambda _: clock()),
+        )
+        self.notices = Rate(PER_SECOND, 1, clock)
+        """The limit of notices of what it was refused."""
+        self._requests.begin()
+        page.on("websocket", self._on_socket)
+
+    def hear_console(self) -> None:
+        """Hear the console and the errors of scripts from now on. Until then its messages cost nothing."""
+        self._console.begin()
+
+    def _on_socket(self, socket: WebSocket) -> None:
+        socket.on("framereceived", self._on_socket_message)
+        socket.on("framesent", self._on_socket_message)
+
+    def _on_socket_message(self, _: str | bytes) -> None:
+        self.socket_messages += 1
+
+
+_When = Callable[..., float]
+"""Returns when an event happened."""
+_Kind = tuple[list[Callable[..., None]], _When | None]
+"""Who is told of a kind of events, and by what it counts, if it does."""
+
+
+class _Emitter(Protocol):
+    """What listens by the names of events, which Playwright's types know one by one."""
+
+    def on(self, event: str, f: Callable[..., None]) -> object: ...
+    def remove_listener(self, event: str, f: Callable[..., None]) -> object: ...
+
+
+class _Hearing:
+    """Listens to some kinds of events, but not for a while after too many came within a second."""
+
+    def __init__(self, page: Page, missed: list[Callable[[], None]], **kinds: _Kind) -> None:
+        self._page, self._emitter, self._missed = page, cast("_Emitter", page), missed
+        self._listeners = {event: self._listener(*kind) for event, kind in kinds.items()}
+        self._rate = Rate(PER_SECOND, 1)
+        self._listens = False
+
+    def begin(self) -> None:
+        if not (self._listens or self._page.is_closed()):
+            self._listens = True
+            for event, listener in self._listeners.items():
+                self._emitter.on(event, listener)
+
+    def _listener(self, told: list[Callable[..., None]], counts_at: _When | None) -> Callable[..., None]:
+        def hear(event: object) -> None:
+            if counts_at is not None and not self._rate.allows(counts_at(event)):
+                self._pause()
+                return
+            for tell in told:
+                tell(event)
+
+        return hear
+
+    def _pause(self) -> None:
+        """Have the driver not even send them for a while."""
+        if not self._listens:
+            return
+        self._listens = False
+        for event, listener in self._listeners.items():
+            self._emitter.remove_listener(event, listener)
+        for tell in self._missed:
+            tell()
+        asyncio.get_running_loop().call_later(_DEAF_S, self.begin)

@@ -1,0 +1,94 @@
+"""Tests which events of a tab are heard where it makes too many."""
+
+import asyncio
+from typing import cast
+
+import pytest
+from playwright.async_api import Page
+
+from browser_service.host.page.tab_events import PER_SECOND, TabEvents
+from tests.support.clock import Clock
+from tests.support.fakes.events import Emitter, Listener
+
+pytestmark = pytest.mark.anyio
+
+KINDS = {"requests": "request", "messages": "console", "errors": "pageerror"}
+
+
+class Event:
+    def __init__(self, at: float) -> None:
+        self.timestamp = at * 1000
+
+
+class Tab(Emitter):
+    """A page whose events a test emits, and what was heard of them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.clock = Clock()
+        self.heard: list[str] = []
+        self.missed: list[str] = []
+        self._heard_again = asyncio.Event()
+        self.events = events = TabEvents(cast("Page", self), self.clock)
+        events.begun.append(lambda _: self.heard.append("request"))
+        events.answered.append(lambda _: self.heard.append("response"))
+        events.messages.append(lambda _: self.heard.append("console"))
+        events.errors.append(lambda _: self.heard.append("pageerror"))
+        events.missed.append(lambda: self.missed.append("requests"))
+        events.messages_missed.append(lambda: self.missed.append("console"))
+        events.hear_console()
+
+    def is_closed(self) -> bool:
+        return False
+
+    def on(self, event: str, listener: Listener) -> None:
+        super().on(event, listener)
+        if self.missed:
+            self._heard_again.set()
+
+    def make(self, event: str, count: int) -> int:
+        """Emit so many events, and return how many were heard."""
+        self.heard.clear()
+        for _ in range(count):
+            self.emit(event, Event(self.clock()))
+        return len(self.heard)
+
+    async def until_heard_again(self) -> None:
+        self._heard_again.clear()
+        await asyncio.wait_for(self._heard_again.wait(), 10)
+        self.clock.pass_s(1)
+
+
+@pytest.mark.parametrize("event", KINDS.values(), ids=KINDS)
+async def test_of_too_many_the_rest_goes_unheard_for_a_while_however_often(event: str) -> None:
+    tab = Tab()
+    for times in (1, 2):
+        assert tab.make(event, PER_SECOND + 50) == PER_SECOND
+        assert tab.missed == ["requests" if event == "request" else "console"] * times
+        assert not tab.emit(event, Event(tab.clock())), "the driver need not even send them"
+        await tab.until_heard_again()
+    assert tab.make(event, 1) == 1
+
+
+async def test_a_loud_console_hides_no_requests_and_answers_do_not_count() -> None:
+    tab = Tab()
+    tab.make("console", 2 * PER_SECOND)
+    assert tab.make("request", PER_SECOND) == PER_SECOND
+    assert tab.make("response", 2 * PER_SECOND) == 2 * PER_SECOND
+
+
+async def test_what_comes_slowly_is_all_heard() -> None:
+    tab = Tab()
+    for _ in range(4):
+        assert tab.make("console", PER_SECOND) == PER_SECOND
+        tab.clock.pass_s(1)
+    assert tab.missed == []
+
+
+async def test_what_was_written_at_once_is_too_much_also_where_it_comes_slowly() -> None:
+    tab = Tab()
+    written_at = tab.clock()
+    for _ in range(PER_SECOND + 1):
+        tab.emit("console", Event(written_at))
+        tab.clock.pass_s(0.1)
+    assert (len(tab.heard), tab.missed) == (PER_SECOND, ["console"])
