@@ -53,8 +53,8 @@ def report(found: News, new: Tree, limit: int, acted_on: str | None) -> NewsRepo
 
 def _rank(change: Change, nodes: Tree, acted_in: frozenset[int]) -> tuple[bool, bool, int]:
     """Rank what the page announces first, then what it has opened, then what is near the act."""
-    around = (nodes[i].role for i in (change.index, *islice(ancestors(nodes, change.index), _MOST_AROUND)))
-    is_open = bool(change.nodes) and any(role in _OPENED for role in around)
+    around = (change.index, *islice(ancestors(nodes, change.index), _MOST_AROUND)) if change.nodes else ()
+    is_open = any(nodes[index].role in _OPENED for index in around)
     return not change.announced, not is_open, -common_depth(nodes, change.index, acted_in)
 
 
