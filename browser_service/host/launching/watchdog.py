@@ -32,7 +32,8 @@ they come to 0.7 s."""
 MOST_TIMES: Final = 5.0
 """A renderer gives to do at most so many times what it does itself. Otherwise the only page that does anything would be
 ended for what a closed one had sent."""
-_TOLD_WITHIN_S: Final = 1.0
+_TOLD_WITHIN_S: Final = 10.0
+"""A crash is told later than the browser answers."""
 _RENDERER: Final = "--type=renderer"
 _NETWORK: Final = "--utility-sub-type=network.mojom.NetworkService"
 
