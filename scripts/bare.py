@@ -56,7 +56,13 @@ class System(NamedTuple):
         variables |= {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME": home}
         variables |= {"LANG": "C.UTF-8", "PIP_CERT": f"/{CERTIFICATES}"}
         unshare = ["unshare", "--mount", "--pid", "--fork", "--kill-child", *(["--net"] if alone else [])]
-        enter = ["sh", "-c", f'set -e; {ENTER}; {"ip link set lo up; " if alone else ""}exec "$@"', "-", str(self.root)]
+        enter = [
+            "sh",
+            "-c",
+            f'set -e; {ENTER}; {"ip link set lo up; " if alone else ""}"$@"; exit $?',
+            "-",
+            str(self.root),
+        ]
         inside = ["chroot", f"--userspec={user}", ".", "env", "-i", f"--chdir={folder}"]
         inside += [f"{name}={value}" for name, value in variables.items()]
         subprocess.run([*unshare, *enter, *inside, *words], check=True, stdin=subprocess.DEVNULL)
