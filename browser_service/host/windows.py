@@ -55,6 +55,8 @@ class Windows:
         """Holds the same ids: a page may die before the response that names it is read."""
         self.cdp: CDPSession | None = None
         self._browser_context_id: str | None = None
+        self._of_context: dict[str, object] = {}
+        """Names it to the browser; not the one of the profile, which Chromium 150 does not find by its id."""
         self._connecting = asyncio.Lock()
         self._background = Background()
         self.spare = SpareWindow(self._open)
@@ -118,8 +120,7 @@ class Windows:
         browser = self._context.browser
         if browser is not None:
             cdp = await self._connect(browser)
-            of_context = {"browserContextId": self._browser_context_id} if self._browser_context_id else {}
-            await cdp.send(method, {**parameters, **of_context})
+            await cdp.send(method, {**parameters, **self._of_context})
 
     async def _connect(self, browser: Browser) -> CDPSession:
         """Connect once, before any page opens, so that the context of each window is known."""
@@ -128,7 +129,9 @@ class Windows:
                 cdp = await browser.new_browser_cdp_session()
                 await cdp.send("Target.setDiscoverTargets", {"discover": True})
                 await self._guard.guard(browser, ours=self._ours)
-                self._browser_context_id = await self._own_context_id()
+                self._browser_context_id = own = await self._own_context_id()
+                made = (await cdp.send("Target.getBrowserContexts"))["browserContextIds"]
+                self._of_context = {"browserContextId": own} if own in made else {}
                 cdp.on("Target.targetCreated", self._on_target_created)
                 cdp.on("Target.targetCrashed", self.crashed)
                 self._context.on("close", lambda _: self._background.spawn(bounded(cdp.detach())))
