@@ -72,7 +72,7 @@ def parse(line: bytes) -> Call | None:
         message = strict.loads(line)
         strict.check_text(message, line)
     except ValueError as error:
-        call_id = message.get("id") if isinstance(message, dict) else id_in(line)
+        call_id = message.get("id") if isinstance(message, dict) else None
         raise InvalidMessage(f"Error al parsear JSON: {error}", call_id) from None
     if not isinstance(message, dict):
         raise InvalidMessage("Mensaje no válido: se esperaba un objeto JSON")

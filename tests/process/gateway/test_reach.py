@@ -68,7 +68,7 @@ async def test_a_tool_that_is_not_listed_is_called_through_one_that_is(service: 
         assert "hovered" in text_of(await through(client, "get_page_title", json.dumps({"pageId": "shop"})))
         assert "1. hover: " in text_of(
             await client.call_tool(
-                "batch", {"steps": [{"action": "call_tool", "name": "hover", "arguments": {"selector": "#b"}}]}
+                "batch", {"steps": [{"action": "call_tool", "name": "focus", "arguments": {"selector": "#b"}}]}
             )
         )
         recorded = text_of(await through(client, "get_activity", {"client": "me", "format": "records"}))
@@ -131,7 +131,7 @@ async def test_a_call_that_is_advised_is_one_that_this_chat_can_make(service: Se
         assert "list_pages {}" in nothing, "what is listed is advised as it is"
         many = text_of(await through(client, "undo", {"callId": "none"}))
         assert 'call_tool {"name": "undo", "arguments": {"list": true}}' in many
-        example = text_of(await client.call_tool("help", {"name": "hover"}))
+        example = text_of(await client.call_tool("help", {"name": "focus"}))
         assert 'Example: call_tool {"name": "hover", "arguments": {"selector"' in example
 
 

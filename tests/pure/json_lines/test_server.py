@@ -67,14 +67,14 @@ async def client(tools: Tools) -> AsyncIterator[Speaker]:
     ("line", "call_id", "error"),
     [
         (b"{", None, "Error al parsear JSON: Expecting property name"),
-        (b'{"type":"call","id":1,"tool":"\xff"}', 1, "Error al parsear JSON: 'utf-8' codec can't decode"),
+        (b'{"type":"call","id":1,"tool":"\xff"}', None, "Error al parsear JSON: 'utf-8' codec can't decode"),
         (b'{"type":"call","id":1,"tool":"say","args":{"text":"\\ud83d"}}', 1, 'Error al parsear JSON: "\\ud83d" is'),
         (b'{"type":"call","id":"\\ud83d","tool":"say"}', "\ud83d", 'Error al parsear JSON: "\\ud83d" is'),
-        (b'{"type":"call","id":1,"tool":"say","args":{"text":NaN}}', 1, "Error al parsear JSON: NaN is not JSON"),
+        (b'{"type":"call","id":1,"tool":"say","args":{"text":NaN}}', None, "Error al parsear JSON: NaN is not JSON"),
         (b'{"type":"call","id":1e999,"tool":"say"}', None, "Error al parsear JSON: 1e999 is too large"),
         (
             b'{"type":"call","id":1,"tool":"say","tool":"shout"}',
-            1,
+            None,
             "Error al parsear JSON: an object has the key 'tool' twice",
         ),
         (b"[" * 900, None, "Error al parsear JSON: "),
