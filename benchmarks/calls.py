@@ -43,7 +43,7 @@ ACTS: Final = {
     "goto, with its outline": Target(15.0),
     "open_page": Target(1.5),
 }
-MOST_MESSAGES: Final = {"click": 3, "fill": 2, "evaluate_script": 1}
+MOST_MESSAGES: Final = {"click": 3, "fill": 3, "evaluate_script": 1}
 """Bounds the messages that an act sends to Playwright's driver before its reply; a test holds it."""
 
 _PAGE: Final = "calls"
