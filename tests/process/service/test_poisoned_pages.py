@@ -31,6 +31,7 @@ h.attachShadow({mode: 'open'}).innerHTML = '<p>deep</p><input name=pin value=1>'
 USES = {
     "act_over": "run(null, 'over')",
     "after_act": "run(e => e.id)([$('#i')])",
+    "beyond_tree": "run(document)",
     "blocks": "run(document.body, ['drop'])",
     "candidates": "run($$('input, a'), ['drop', 5])",
     "click_and_state": "run([$('#b')], {asked: [0, 9, 'drop', 0], kind: 'click', force: true, first: true, name: 'n'})",
@@ -38,6 +39,7 @@ USES = {
     "click_verdict": "run([$('#b')], 'nobody')",
     "click_witness": "run([$('#b')], {kind: 'click', force: true, first: true, name: 'n'})",
     "closed_secret": "run($('#w'))",
+    "combobox_state": "run($('#i'), 'none')",
     "control": "run($('b')).localName",
     "cut": "run('twelve words', 3)",
     "document_html": "run(document.documentElement, true).length",

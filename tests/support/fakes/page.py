@@ -16,12 +16,14 @@ from PIL import Image
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import TimeoutError as PlaywrightTimeoutError
 
+from browser_service.host.scripts import script
 from tests.support.fakes import scripts
 from tests.support.fakes.document import Document, Element, read
 from tests.support.fakes.events import Emitter
 from tests.support.fakes.network import Cookie, CookieJar, FakeRequest, FakeResponse, FakeRoute
 
 BLANK = "about:blank"
+_EVALUATED = script("evaluated")
 _CLOSED = "Target page, context or browser has been closed"
 _MOST_REDIRECTS = 20
 T = TypeVar("T")
@@ -232,8 +234,9 @@ class FakePage(Emitter):
     async def evaluate(self, text: str, arg: object = None) -> Any:  # Any: whatever a script gives
         if self._closed:
             raise PlaywrightError(_CLOSED)
-        if isinstance(arg, dict) and "expression" in arg:
-            return scripts.packed(await self.evaluate(str(arg["expression"]), json.loads(arg["argument"])))
+        if text == _EVALUATED and isinstance(arg, str):
+            given = json.loads(arg) if arg.startswith(" ") else {"expression": arg}
+            return scripts.packed(await self.evaluate(given["expression"], given.get("argument")))
         return await self._while_open(scripts.evaluate(self, text, arg))
 
     async def evaluate_handle(self, _: str, arg: dict[str, Any]) -> "FakeAnswer":  # Any: as for `fetch`
