@@ -287,7 +287,7 @@ async def test_a_page_that_the_caller_wrote_is_opened_and_its_long_url_is_cut_wh
     filler = "x" * 5_000
     seen = "<script>document.title = `${origin} ${navigator.cookieEnabled}`</script>"
     url = f"data:text/html,<button>Go</button>{seen}<!--{filler}-->"
-    reply = (await agent.reply("goto", pageId="mine", url=url)).json()
+    reply = (await agent.reply("goto", pageId="tab", url=url)).json()
     assert reply["success"]
     shown = reply["page"]["url"]
     assert shown.startswith("data:text/html,<button>Go")
@@ -297,7 +297,7 @@ async def test_a_page_that_the_caller_wrote_is_opened_and_its_long_url_is_cut_wh
         "null",
         "Go",
     ]
-    refused = await other.reply("click", pageId="mine", selector="button")
+    refused = await other.reply("click", pageId="tab", selector="button")
     missing = await agent.reply("click", selector="#none", timeout=300)
     assert missing.json()["error"]["details"]["url"] == shown
     rest = [
@@ -308,7 +308,7 @@ async def test_a_page_that_the_caller_wrote_is_opened_and_its_long_url_is_cut_wh
         assert filler not in told.text
     batch = [{"action": "goto", "url": f"data:text/html,<p>two<!--{filler}-->"}, {"action": "click", "selector": "#no"}]
     assert filler not in (await agent.reply("batch", steps=batch, params={"timeout": 300})).text
-    too_long = await agent.error("goto", pageId="mine", url="data:text/html," + "y" * 70_000)
+    too_long = await agent.error("goto", pageId="tab", url="data:text/html," + "y" * 70_000)
     assert (too_long["code"], too_long["details"]["context"]["field"]) == ("VALIDATION_ERROR", "url")
     assert len(json.dumps(too_long)) < 2_000
 
