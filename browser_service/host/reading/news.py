@@ -166,16 +166,17 @@ class _Comparison:
             yield number, node, owner
 
     def _container(self, ref: str, index: int) -> Iterator[Change]:
-        """Tell a new container by its name, and the words in it that are no element's own."""
+        """Tell a new container by its name and the words in it that are no element's own."""
         node = self.after.nodes[index]
         if ref in self.remade:
             return
-        if node.role != "generic" and (node.name or node.role in ANNOUNCED_ROLES):
-            yield self._change(f"+ {node.brief()}", [node], index)
-        words = [n for n in (node, *self.after.own_texts(ref)) if n.words]
-        inner = islice(descendants(self.after.nodes, index), _MOST_WITHIN) if words else ()
+        texts = [n for n in self.after.own_texts(ref) if n.words]
+        inner = islice(descendants(self.after.nodes, index), _MOST_WITHIN) if texts else ()
         labels = {each.name for each in inner if each.role in CONTROLS}
-        if words := [n for n in words if n.words not in labels]:
+        texts = [n for n in texts if n.words not in labels]
+        if node.role != "generic" and (node.name or node.role in ANNOUNCED_ROLES):
+            yield self._change(cut_line("+", [node, *texts]), [node, *texts], index)
+        elif words := [*([node] if node.words else []), *texts]:
             yield self._change(words_line("+", node.ref, words), [node], index)
 
     def changed(self) -> Iterator[Change]:

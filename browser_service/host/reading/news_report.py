@@ -1,7 +1,7 @@
 """Writes what changed within the room that a reply has: what matters most first, and the rest is counted."""
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final
 
@@ -12,6 +12,9 @@ from browser_service.host.reading.places import place
 from browser_service.host.reading.tree import CONTROLS, Node, Tree, ancestors, index_of
 
 _OPENED: Final = frozenset({"menu", "listbox", "dialog", "alertdialog", "tooltip", "tree"})
+_CHOICES: Final = frozenset({"menu", "listbox"})
+_BETWEEN: Final = " | "
+_CUT: Final = "…"
 _MOST_AROUND: Final = 20
 _MOST_PLACED: Final = 100
 
@@ -31,15 +34,16 @@ def report(found: News, new: Tree, limit: int, acted_on: str | None) -> NewsRepo
     names = Counter(node.role_and_name for node in new if node.name and node.role in CONTROLS)
     kept: list[tuple[str, Change]] = []
     room, omitted = limit, found.alike + len(ranked[_MOST_PLACED:])
-    for change in ranked[:_MOST_PLACED]:
-        head = change.nodes[0].role_and_name if change.nodes else ""
-        where = "" if names[head] == 1 else _where(change, near, headings)
-        size = sum(len(line.encode()) + 1 for line in change.lines) + len(where.encode()) + 2
-        if size <= room:
-            room -= size
+    for whole in ranked[:_MOST_PLACED]:
+        head = whole.nodes[0].role_and_name if whole.nodes else ""
+        where = "" if names[head] == 1 else _where(whole, near, headings)
+        space = room - len(where.encode()) - 2
+        change = whole if kept else _fitted(whole, space)
+        size = _size(change.lines)
+        omitted += change is not whole or size > space
+        if change.lines and size <= space:
+            room = space - size
             kept.append((where, change))
-        else:
-            omitted += 1
     kept.sort(key=lambda each: (bool(each[0]), each[1].index))
     lines, last = list[str](), ""
     for where, change in kept:
@@ -51,11 +55,27 @@ def report(found: News, new: Tree, limit: int, acted_on: str | None) -> NewsRepo
     return NewsReport("\n".join(lines), [node for _, change in kept for node in change.nodes], omitted)
 
 
-def _rank(change: Change, nodes: Tree, acted_in: frozenset[int]) -> tuple[bool, bool, int]:
-    """Rank what the page announces first, then what it has opened, then what is near the act."""
-    around = (change.index, *islice(ancestors(nodes, change.index), _MOST_AROUND)) if change.nodes else ()
-    is_open = any(nodes[index].role in _OPENED for index in around)
-    return not change.announced, not is_open, -common_depth(nodes, change.index, acted_in)
+def _size(lines: list[str]) -> int:
+    return sum(len(line.encode()) + 1 for line in lines)
+
+
+def _fitted(change: Change, space: int) -> Change:
+    """Return the change, or as many parts of its first line as there is space for."""
+    if _size(change.lines) <= space:
+        return change
+    parts = change.lines[0].split(_BETWEEN)
+    count = next((n for n in range(len(parts) - 1, 0, -1) if _size([_BETWEEN.join([*parts[:n], _CUT])]) <= space), 0)
+    lines = [_BETWEEN.join([*parts[:count], _CUT])] if count else []
+    return replace(change, lines=lines, nodes=[n for n in change.nodes if lines and f"[ref={n.ref}]" in lines[0]])
+
+
+def _rank(change: Change, nodes: Tree, acted_in: frozenset[int]) -> tuple[bool, bool, bool, int]:
+    """Rank new choices first, then what the page announces and what it has opened, then what is near the act."""
+    is_there = not change.lines[0].startswith("-")
+    around = (change.index, *islice(ancestors(nodes, change.index), _MOST_AROUND)) if is_there else ()
+    roles = {nodes[index].role for index in around}
+    offers = bool(roles & _CHOICES) and change.lines[0].startswith("+")
+    return not offers, not change.announced, not roles & _OPENED, -common_depth(nodes, change.index, acted_in)
 
 
 def _unrepeated(changes: list[Change]) -> list[Change]:

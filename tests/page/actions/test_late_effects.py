@@ -142,8 +142,8 @@ EFFECTS = [
     ),
     Effect(
         "modal-dialog",
-        '<button id=b onclick="d.showModal()">Ask</button><dialog id=d><p>Sure?</p></dialog>',
-        r"\+ dialog",
+        '<button id=b onclick="d.showModal()">Ask</button><dialog id=d>Sure?</dialog>',
+        r"\+ dialog.*: Sure\?$",
     ),
     Effect(
         "target",

@@ -30,15 +30,21 @@ async def test_what_a_window_of_the_page_covers_is_neither_gone_nor_new(tab: Tab
     assert [line for line in closed if "Open" not in line] == ['- dialog "Send" is gone']
 
 
-async def test_a_long_menu_far_from_the_click_is_told_whole_and_before_other_news(tab: Tab) -> None:
-    items = "".join(f"<li role=menuitem>Command {n}<li role=separator>" for n in range(14))
+@pytest.mark.parametrize("beside", ["<p>Words that came beside it</p>", "<p role=alert>" + "Announced beside it " * 8])
+@pytest.mark.parametrize(("name", "shown"), [("Command", 14), ("保存所有打开的文件", 9)])
+async def test_a_long_menu_far_from_the_click_is_told_before_other_news(
+    tab: Tab, beside: str, name: str, shown: int
+) -> None:
+    items = "".join(f"<li role=menuitem>{name} {n}<li role=separator>" for n in range(14))
     await tab.show(
-        "<main><button onclick=\"m.hidden = false; p.innerHTML = '<p>Words that came beside it</p>'.repeat(30)\">File"
+        f"<main><button onclick=\"m.hidden = false; p.innerHTML = '{beside}'.repeat(30)\">File"
         f"</button><div id=p></div></main><ul role=menu id=m hidden>{items}</ul>"
     )
-    told = "+ 14 menuitems: " + " | ".join(f"Command {n}" for n in range(14))
-    assert told in await _changes(tab, "text=File")
-    assert "menuitem" in (await tab.call("find", role="menuitem", name="Command 13"))["found"]
+    choices = [*(f"{name} {n}" for n in range(shown)), *(["…"] if shown < 14 else [])]
+    changes = await _changes(tab, "text=File")
+    assert "+ 14 menuitems: " + " | ".join(choices) in changes
+    assert any("more changes" in line for line in changes)
+    assert "menuitem" in (await tab.call("find", role="menuitem", name=f"{name} 13"))["found"]
 
 
 async def test_icons_and_what_is_said_twice_are_told_once(tab: Tab) -> None:
