@@ -2,6 +2,7 @@
 comes as a button without a name, and `<p>Sum: <code>13</code>` as a paragraph that says "Sum:"."""
 
 import re
+from collections.abc import Sequence
 from json.encoder import encode_basestring
 from typing import Final
 
@@ -80,14 +81,14 @@ class _Folding:
             self._drop_inner(index)
         node.has_children = bool(self._inner[index])
 
-    def _drop_inner(self, index: int) -> list[int]:
-        """Drop what is in an element, and return it in the page's order."""
-        found, ahead = list[int](), self._inner[index][::-1]
+    def _drop_inner(self, index: int, kept: Sequence[int] = ()) -> list[int]:
+        """Drop what is in an element but for what is kept, and return it in the page's order."""
+        found, ahead = list[int](), [i for i in self._inner[index][::-1] if i not in kept]
         while ahead:
             found.append(inner := ahead.pop())
             ahead += self._inner[inner][::-1]
         self._dropped.update(found)
-        self._inner[index], self._nodes[index].has_children = [], False
+        self._inner[index], self._nodes[index].has_children = [*kept], bool(kept)
         return found
 
     def _name(self, index: int) -> None:
@@ -104,9 +105,12 @@ class _Folding:
         is_named = node.role in _NAMED_BY_CONTENT or (inner and node.is_control)
         if not content or not is_named or (node.name and _flat(node.name) != _flat(within)):
             return
-        if is_plain and inner and node.role in CONTROLS and len(content) <= _NAME_CHARACTERS:
-            self._drop_inner(index)
-        if node.has_children:
+        pictures = [i for i in inner if self._nodes[i].role == "img" and node.name]
+        is_plain = len(pictures) < len(inner) and all(self._is_plain[i] or i in pictures for i in inner)
+        is_folded = is_plain and node.role in CONTROLS and len(content) <= _NAME_CHARACTERS
+        if is_folded:
+            self._drop_inner(index, pictures)
+        if node.has_children and not is_folded:
             node.name, node.is_said_within = node.name or self._contents[index], True
         elif node.role in _NAMED_BY_CONTENT:
             node.name, node.text = content, ""

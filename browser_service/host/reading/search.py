@@ -48,10 +48,15 @@ def _rank(node: Node, query: str) -> tuple[bool, bool]:
 def _by_role(nodes: Tree, role: str, name: str, text: str) -> Iterator[Match]:
     showing = _showing(nodes, text) if text else set[int]()
     for index, node in enumerate(nodes):
-        if not node.ref or (role and node.role != role) or not _contains(node.name, name):
+        if not _is_listed(node) or (role and node.role != role) or not _contains(node.name, name):
             continue
         if not text or index in showing:
-            yield Match(index, node)
+            yield Match(index, node) if node.ref else _addressed(nodes, index)
+
+
+def _is_listed(node: Node) -> bool:
+    """Say if it can be acted on by a ref: its own, or that of the list that it is an option of."""
+    return bool(node.ref) or node.role == "option"
 
 
 def _showing(nodes: Tree, text: str) -> set[int]:
@@ -79,11 +84,16 @@ def _by_text(nodes: Tree, text: str) -> Iterator[Match]:
         if index in repeating or not _shows(nodes[index], text):
             continue
         _add_with_outer(repeating, nodes, index)
-        outer = [index, *islice(ancestors(nodes, index), _MOST_AROUND)]
-        addressed = next((i for i in outer if nodes[i].ref), index)  # words straight in the page are in nothing
-        between = [nodes[i] for i in outer[1 : outer.index(addressed)] if nodes[i].name]
-        label = " · ".join([nodes[index].label, *(each.role_and_name for each in between)])
-        yield Match(addressed, nodes[addressed], "" if addressed == index else label)
+        yield _addressed(nodes, index)
+
+
+def _addressed(nodes: Tree, index: int) -> Match:
+    """Return the element that acts reach, itself or the nearest around it, with the words that matched."""
+    outer = [index, *islice(ancestors(nodes, index), _MOST_AROUND)]
+    addressed = next((i for i in outer if nodes[i].ref), index)  # words straight in the page are in nothing
+    between = [nodes[i] for i in outer[1 : outer.index(addressed)] if nodes[i].name]
+    label = " · ".join([nodes[index].label, *(each.role_and_name for each in between)])
+    return Match(addressed, nodes[addressed], "" if addressed == index else label)
 
 
 def _shows(node: Node, text: str) -> bool:
@@ -96,7 +106,7 @@ def _contains(words: str, text: str) -> bool:
 
 def nearest(nodes: Tree, query: str, role: str = "", *, others: bool = True) -> list[str]:
     """Return the names on the page that are most like one that is missing; where none is, some `others`."""
-    named = (node for node in nodes if node.name and node.ref and (not role or node.role == role))
+    named = (node for node in nodes if node.name and _is_listed(node) and (not role or node.role == role))
     names = {node.name[:_NAME_CHARACTERS].casefold(): node for node in islice(named, _COMPARED_NAMES)}
     similar = (
         similarity.nearest(query[:_NAME_CHARACTERS].casefold(), names, most=_NEAREST, similarity=_SIMILARITY)

@@ -3,6 +3,9 @@
 import {texts, unseen, unseenElement} from "./seen.js";
 
 const MOST_MS = 1000, MOST_TEXTS_READ = 5000, MOST_WORDS = 1000, MOST_CHARACTERS = 300, MOST_NAMED = 2000;
+// A control is listed though it is faint, as those are that show under the mouse: so is its name, if it is no longer than one.
+const WORKED = 'input, select, textarea, button, a[href], [role=button], [role=link], [role=checkbox], [role=radio], '
+  + '[role=switch], [role=tab], [role=combobox], [role=menuitem], [role=option]', NAME_CHARACTERS = 120;
 
 export const unseenWords = document => {
   const until = performance.now() + MOST_MS, words = new Set(), seen = [];
@@ -17,9 +20,10 @@ export const unseenWords = document => {
     }
     for (const e of [...root.querySelectorAll('[aria-label], [alt], [title], [placeholder]')].slice(0, MOST_NAMED)) {
       const box = e.getBoundingClientRect(), why = (box.width || box.height) && unseenElement(e);
-      const worked = why === 'faint' && e.matches('input, select, textarea') && box.width > 4 && box.height > 4;
+      const worked = why === 'faint' && e.matches(WORKED) && box.width > 4 && box.height > 4;
       for (const name of ['aria-label', 'alt', 'title', 'placeholder']) {
-        if (e.hasAttribute(name)) note(flat(e.getAttribute(name)), worked ? '' : why);
+        const text = flat(e.getAttribute(name) ?? '');
+        note(text, worked && text.length <= NAME_CHARACTERS ? '' : why);
       }
     }
     for (const e of root.querySelectorAll('*')) if (e.shadowRoot) read(e.shadowRoot);
