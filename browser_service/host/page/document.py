@@ -20,16 +20,18 @@ _MESSAGE_CHARACTERS: Final = 2_000
 _Answer = dict[str, Any]  # Any: what Chromium is sent, and answers
 
 
-async def run(cdp: CDPSession, source: str, argument: object) -> str:
+async def run(cdp: CDPSession, source: str, argument: object, *, awaits: bool = True) -> str:
     """Return the text that a function of ours gives in the document that a tab shows now; "" where it was not run,
-    because the next document only begins. It is sent at once, before what is asked for next, and alike each time, its
-    argument beside it: Chromium compiles it once, and one of 25 KB takes 1 to 2 ms."""
+    because the next document only begins. One that `awaits` nothing answers beside a window for printing, too.
+
+    It is sent at once, before what is asked for next, and alike each time, its argument beside it: Chromium compiles it
+    once, and one of 25 KB takes 1 to 2 ms."""
     given = {
         "functionDeclaration": source.join(_WITH_ROOT),
         "executionContextId": OWN_WORLD,
         "arguments": [{"value": argument}],
         "returnByValue": True,
-        "awaitPromise": True,
+        "awaitPromise": awaits,
     }
     try:
         return _text(await cdp.send("Runtime.callFunctionOn", given))

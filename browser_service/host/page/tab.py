@@ -142,7 +142,8 @@ class Tab:
         again."""
         if self.cdp is None:
             return well_formed(cut(await self.page.title(), _TITLE_CHARACTERS))
-        return well_formed(str(results.value_of(await self.evaluate(_TITLE))))
+        answer = await document.run(self.cdp, _TITLE, None, awaits=False) or await self.page.evaluate(_TITLE)
+        return well_formed(str(results.value_of(answer)))
 
     async def evaluate(self, source: str, argument: object = None, /) -> object:
         """Evaluate a function of ours, which gives a text, in the page's document: where possible over Chromium's
