@@ -30,7 +30,7 @@ async def test_what_a_window_of_the_page_covers_is_neither_gone_nor_new(tab: Tab
     assert [line for line in closed if "Open" not in line] == ['- dialog "Send" is gone']
 
 
-@pytest.mark.parametrize("beside", ["<p>Words that came beside it</p>", "<p role=alert>" + "Announced beside it " * 8])
+@pytest.mark.parametrize("beside", ["<p>Words that came beside it</p>", "<p role=alert>" + "Announced beside it " * 7])
 @pytest.mark.parametrize(("name", "shown"), [("Command", 14), ("保存所有打开的文件", 9)])
 async def test_a_long_menu_far_from_the_click_is_told_before_other_news(
     tab: Tab, beside: str, name: str, shown: int
