@@ -74,7 +74,7 @@ class ShownList(Model):
 
 
 class ShownChallenge(Model):
-    """Is what a site asks for by HTTP before it shows a page."""
+    """What a site asks for by HTTP before it shows a page."""
 
     origin: str
     realm: str = Field(default="", description="Names the place, in the site's own words.")

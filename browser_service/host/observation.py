@@ -100,9 +100,9 @@ class Observation:
     waited: bool = False
     """True if the act's effects came later than its own end."""
     due: tuple[float, ...] = ()
-    """Says when the timers come that scripts asked for, and that were not waited for, by the monotonic clock."""
+    """When the timers come that scripts asked for and nobody waited for, by the monotonic clock."""
     written: set[WebSocket] = field(default_factory=set)
-    """Holds the sockets that were written to, and have brought no answer yet."""
+    """Sockets that were written to, and have brought no answer yet."""
     windows: "dict[str, Observation]" = field(default_factory=dict)
     """Maps the page's popups to what happened in them meanwhile."""
     linked_popups: int = 0
@@ -111,7 +111,7 @@ class Observation:
     """Names the act for a later reply."""
     client_id: str = ""
     late_at: float = 0.0
-    """Is when something came of it after its end."""
+    """When something came of it after its end."""
     streams: bool = False
     """True if an event stream was opened."""
     changed: asyncio.Event = field(default_factory=asyncio.Event)

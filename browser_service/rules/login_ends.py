@@ -20,16 +20,16 @@ Cookie = tuple[str, str]
 class LoginEnd:
     page_id: str
     who: str
-    """Says who did what, as others may know it."""
+    """Who did what, as others may know it."""
     hosts: frozenset[str]
     how: str
-    """Says what was seen of it."""
+    """What was seen of it."""
     at: float
 
 
 @dataclass(eq=False)
 class LoginEnds:
-    """Keeps those of one session."""
+    """The logins of one session."""
 
     clock: Clock = time.monotonic
     _ends: deque[LoginEnd] = field(default_factory=lambda: deque(maxlen=_MOST))

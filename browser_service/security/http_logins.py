@@ -25,7 +25,7 @@ class Credentials(NamedTuple):
 
 
 class Challenge(NamedTuple):
-    """Is what a site asks for before it shows a page."""
+    """What a site asks for before it shows a page."""
 
     url: str
     origin: str
@@ -50,7 +50,7 @@ class HttpLogins:
     _kept: Bounded[str, Credentials] = field(default_factory=lambda: Bounded(_MOST))
     _offered: Bounded[str, Credentials] = field(default_factory=lambda: Bounded(_MOST))
     _replaced: set[str] = field(default_factory=set)
-    """Holds the origins to which the browser would still send what was given before."""
+    """Origins to which the browser would still send what was given before."""
 
     @property
     def origins(self) -> tuple[str, ...]:

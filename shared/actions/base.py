@@ -282,7 +282,7 @@ class NavigationAction(PageAction):
 
 
 class VisitingAction(NavigationAction):
-    """Is the base of the actions that go to a URL which they are given."""
+    """The base of the actions that go to a given URL."""
 
     secret_fields = ("auth",)
 

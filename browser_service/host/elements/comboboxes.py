@@ -15,7 +15,7 @@ _MOST_OPTIONS: Final = 60
 
 
 class _State(TypedDict):
-    """Is what _STATE gives."""
+    """The result of _STATE."""
 
     names: list[str]
     shown: str

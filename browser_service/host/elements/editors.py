@@ -17,7 +17,7 @@ _TEXT: Final = results.bounded(script("editor_text"))
 
 
 class _Shown(TypedDict):
-    """Is what _TEXT gives."""
+    """The result of _TEXT."""
 
     shown: str
     shows: bool

@@ -42,7 +42,7 @@ class ElementState(TypedDict):
     unseen: str
     disabled: bool
     choice: str
-    """Is the label of an option that is in a list."""
+    """The label of an option that is in a list."""
     inner: bool
     """True where what has no size has something in it that people see."""
     options: list[str]

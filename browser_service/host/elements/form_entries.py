@@ -62,7 +62,7 @@ class FormEntry:
     kind: str = ""
     input: Any = None  # Any: what a field of that kind takes
     told: str = ""
-    """Says what became of what it was given, where the field itself does not have it."""
+    """What became of the given text, where the field itself does not have it."""
 
     @property
     def is_secret(self) -> bool:

@@ -61,7 +61,7 @@ class Verdict(BaseModel):
     state: list[JsonValue] | None = None
     """Is the page's state after the click, if nothing more is to come of it and the caller asked for it."""
     refused: str = ""
-    """Says what the page's content security policy refused."""
+    """What the page's content security policy refused."""
     asks: bool = False
     """True if the page asks for files: the browser reports its chooser somewhat later."""
 

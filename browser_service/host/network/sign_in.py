@@ -65,7 +65,7 @@ class SignIn:
 
     def __init__(self, logins: HttpLogins, url: Callable[[], str]) -> None:
         self.on_challenge: Callable[[Challenge | None], None] = lambda _: None
-        """Is called with what the site asked for and did not get, when it was asked for the page's own document; with
+        """Called with what the site asked for and did not get, when it was asked for the page's own document; with
         None each time that it is asked."""
         self.target_id = ""
         self._logins, self._url = logins, url

@@ -26,7 +26,7 @@ class Upstream:
     port: int
     tls: bool = False
     socks: int = 0
-    """Is the version of SOCKS that it speaks; 0 for a proxy that speaks HTTP."""
+    """The version of SOCKS that it speaks; 0 for a proxy that speaks HTTP."""
     login: tuple[str, str] = "", ""
     by_owner: bool = True
 

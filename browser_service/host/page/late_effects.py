@@ -20,12 +20,12 @@ _CHARACTERS: Final = 200
 
 
 class Later(BaseModel):
-    """Is what a document tells of it; empty if it does not answer."""
+    """What a document tells of its late effects; empty if it does not answer."""
 
     came: bool = False
     """True if scripts were called for which they had asked."""
     due: list[float] = []
-    """Says in how many ms the rest is due."""
+    """In how many ms the rest is due."""
     scrolled: str | None = None
     refused: str | None = None
 
@@ -36,7 +36,7 @@ class Later(BaseModel):
 
 
 class LateEffects:
-    """Has each document of a tab note them."""
+    """The late effects that each document of a tab notes."""
 
     def __init__(self, cdp: CDPSession) -> None:
         self._cdp = cdp

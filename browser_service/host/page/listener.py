@@ -49,7 +49,7 @@ class Listener:
     attached: bool
     """Says that it is in a login that is somebody else's: what is downloaded there is theirs."""
     _refusal: tuple[str, str] = "", ""
-    """Is the address that was refused last, and why."""
+    """The address that was refused last, and why."""
     _telling: asyncio.TimerHandle | None = None
     _background: Background = field(default_factory=Background)
 

@@ -52,15 +52,15 @@ class Observer:
         self.moves = 0
         """How often the page went anywhere."""
         self.failed_navigation = "", ""
-        """Is the address of the one that failed last, and how it did."""
+        """The address of the one that failed last, and how it failed."""
         self.polling = Polling()
         self.late: LateEffects | None = None
         self.windows: dict[str, Observer] = {}
         """Maps the page's popups to what listens to them."""
         self._earlier = deque[Observation](maxlen=_MOST_EARLIER)
-        """Holds acts of which something was still to come when they ended."""
+        """Acts of which something was still to come when they ended."""
         self._one_way = set[WebSocket]()
-        """Holds sockets that brought no answer to what an act wrote."""
+        """Sockets that brought no answer to what an act wrote."""
         self._navigation_request: Request | None = None
         events.begun.append(self._on_request)
         events.answered.append(self._on_response)

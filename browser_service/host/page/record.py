@@ -79,9 +79,9 @@ class PageRecord:
     life: Life = Life.NEW
     place: Place = _NO_PLACE
     challenge: Challenge | None = None
-    """Is what the site asks for by HTTP before it shows the document."""
+    """What the site asks for by HTTP before it shows the document."""
     error_page: str = ""
-    """Says why it shows an error page of the browser's, which is at none of the site's addresses."""
+    """Why it shows the browser's error page, which is at none of the site's addresses."""
     person: HumanRequest | None = None
     """The request that a person has the page for, while that person has it."""
     dialog: ShownDialog | None = None

@@ -10,14 +10,14 @@ from shared.next_calls import next_call
 
 @dataclass(frozen=True)
 class BeyondTree:
-    """Is what the script `beyond_tree` finds in a document."""
+    """What the script `beyond_tree` finds in a document."""
 
     pdf: bool = False
     bodiless: bool = False
     """True for SVG and for frame sets, which have no body."""
     canvases: int = 0
     embedded: tuple[str, ...] = ()
-    """Has the addresses of what <object> and <embed> show."""
+    """Addresses of what <object> and <embed> show."""
 
     def advice(self, url: str) -> Json:
         """Return for a reply what else the page at this address shows, and the calls that have it."""

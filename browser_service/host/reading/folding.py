@@ -34,7 +34,7 @@ class _Folding:
         self._nodes = nodes
         self._inner: list[list[int]] = [[] for _ in nodes]
         self._contents = [""] * len(nodes)
-        """Has the words in each element, as far as a name has room for them."""
+        """The words in each element, as far as a name has room for them."""
         self._is_plain = [False] * len(nodes)
         """Tells elements in which are words and nothing else."""
         self._dropped: set[int] = set()

@@ -60,7 +60,7 @@ class _Comparison:
     new: frozenset[str]
     gone: frozenset[str]
     moved: frozenset[Face]
-    """Has what elements show that only lost their refs, because something covers them, or have them again."""
+    """Words of elements that only lost their refs, because something covers them, or have them again."""
     alike: int = 0
     _siblings: Counter[tuple[str, str]] = field(default_factory=Counter)
 

@@ -35,7 +35,7 @@ class Field(TypedDict):
     selected: list[str]
     value: bool | str | list[str] | None
     twins: dict[str, str]
-    """Says of the labels that several options have which of these is selected."""
+    """For labels that several options have: which of these is selected."""
 
 
 @dataclass(frozen=True)
@@ -68,9 +68,9 @@ class FilledFields:
         self._unsent, self._offered, self._left = _fields(), _fields(), _fields()
         self._url = self._left_at = ""
         self.place = ""
-        """Is where the offered fields were, if the page is to be led there first."""
+        """Where the offered fields were, if the page is to be led there first."""
         self.began_at = time.monotonic()
-        """Is when the page came to the URL that it is at."""
+        """When the page came to the URL that it is at."""
 
     def note(self, client_id: str, selector: str, frame: str | None, strict: bool, found: Field) -> None:  # noqa: FBT001 - the action's own
         """Note how an act left a field. One that showed a secret once stays secret: pages can show a password."""

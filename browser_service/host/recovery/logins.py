@@ -34,7 +34,7 @@ class Logins:
     """Returns a live context to save from."""
     on_saved: Callable[[Json], None]
     http: HttpLogins = field(init=False)
-    """Has what sites were given by HTTP, which no context tells."""
+    """The logins that sites were given by HTTP, which no context tells."""
     unsaved: bool = False
     """Something may have changed since."""
     _storage_lock: asyncio.Lock = field(default_factory=asyncio.Lock)

@@ -24,7 +24,7 @@ OUT = "<p id=out>-</p>"
 
 @dataclass(frozen=True)
 class Effect:
-    """Is a page, an act on it, and what the reply to that act has to say, or must not."""
+    """A page, an act on it, and what the reply to that act has to say, or must not."""
 
     name: str
     html: str

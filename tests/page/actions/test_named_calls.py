@@ -16,7 +16,7 @@ FILES: Final = [{"name": "a.txt", "text": "tea"}]
 
 
 class Case(NamedTuple):
-    """Is a page, a call that fails on it, and the tools whose calls the error names."""
+    """A page, a call that fails on it, and the tools whose calls the error names."""
 
     html: str
     call: Call

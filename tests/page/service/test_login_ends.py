@@ -14,7 +14,7 @@ HOME = (
 
 
 class Wiki:
-    """Is a site with one login, which a request ends on the server; one of the two takes its cookie too."""
+    """A site with one login, which a request ends on the server; one of the two takes its cookie too."""
 
     def __init__(self, site: Site) -> None:
         self.logged_in, self.taken = True, list[bytes]()
