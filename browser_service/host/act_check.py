@@ -10,6 +10,7 @@ from playwright.async_api import ElementHandle, Locator
 
 from browser_service.host import results
 from browser_service.host.elements import targets
+from browser_service.host.elements.handles import taken
 from browser_service.host.page.handle import BrowserPage
 from browser_service.host.scripts import script
 from browser_service.security.act_rules import Act, ActRule, ActRules
@@ -45,7 +46,7 @@ async def check_act(page: BrowserPage, action: Action) -> None:
     else:
         element = await page.element(done.requested_selector, done.requested_frame, strict=done.requested_strict)
         timeout_ms = done.allowed_ms() if done.requested_timeout is None else done.requested_timeout
-        handle = await element.element_handle(timeout=timeout_ms)
+        handle = taken(await element.element_handle(timeout=timeout_ms))
         if done.points:
             await _check_click(page, action, act, handle, timeout_ms)
         else:
@@ -61,7 +62,7 @@ async def check_field(page: BrowserPage, action: Action, field: ElementHandle) -
 async def check_button(page: BrowserPage, action: Action, button: Locator, timeout_ms: float) -> None:
     """Check a button that an action goes on to click."""
     if page.act_rules and not page.call.by_person:
-        handle = await button.element_handle(timeout=timeout_ms)
+        handle = taken(await button.element_handle(timeout=timeout_ms))
         await _check_click(page, action, _act(page, action, action), handle, timeout_ms)
 
 

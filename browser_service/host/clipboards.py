@@ -9,6 +9,7 @@ from pydantic import StringConstraints
 
 from browser_service.host import results
 from browser_service.host.elements.frames import origin_of_frame
+from browser_service.host.elements.handles import taken
 from browser_service.host.elements.locators import none_if_gone
 from browser_service.host.scripts import script
 from browser_service.rules.bounded import Bounded
@@ -49,10 +50,10 @@ class Clipboards:
     ) -> Copied | None:
         """Press the keys that copy, and keep what they copied; None if that was nothing. Raises BadResult for what no
         script of ours tells."""
-        handle = element if isinstance(element, ElementHandle) else await element.element_handle()
+        handle = element if isinstance(element, ElementHandle) else taken(await element.element_handle())
         frame = await handle.owner_frame()
         origin = origin_of_frame(frame) if frame is not None else ""
-        listening = await handle.evaluate_handle(_LISTEN)
+        listening = taken(await handle.evaluate_handle(_LISTEN))
         await press_keys()
         heard = await none_if_gone(listening.evaluate(_HEARD))
         text, html = results.read(tuple[_Text, _Text | None], heard) if heard is not None else ("", None)

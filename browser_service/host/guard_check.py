@@ -11,6 +11,7 @@ from playwright.async_api import Frame
 
 from browser_service.host.elements import targets
 from browser_service.host.elements.frames import origin_of_frame
+from browser_service.host.elements.handles import taken
 from browser_service.host.page.handle import BrowserPage
 from browser_service.security.urls import origin_of
 from shared.actions.base import Action
@@ -158,7 +159,7 @@ async def _frames(page: BrowserPage, action: Action) -> list[Frame]:
     try:
         for selector in done.requested_selectors:
             element = await page.element(selector, done.requested_frame)
-            handle = await element.first.element_handle(timeout=_FOUND_WITHIN_MS)
+            handle = taken(await element.first.element_handle(timeout=_FOUND_WITHIN_MS))
             frames.append(await handle.owner_frame())
         if not done.requested_selectors and (done.requested_key or "text" in type(done).model_fields):
             frames.append(await (await targets.focused_element(page.playwright)).owner_frame())

@@ -12,6 +12,7 @@ from browser_service.host.act_check import check_act
 from browser_service.host.call_run import CallRun, Handler
 from browser_service.host.confinement import confine
 from browser_service.host.elements import explanation
+from browser_service.host.elements.handles import let_go
 from browser_service.host.guard_check import check_guard, is_of_guard
 from browser_service.host.observation import Observation
 from browser_service.host.page.crash_errors import interrupted, under_way, unfinished
@@ -82,7 +83,8 @@ async def perform(page: BrowserPage, run: CallRun, handler: Handler) -> Json:
     if acts:
         page.begin_act()
     try:
-        result = await _translate_errors(page, run, _run_in_front(page, run.action, handler), observation)
+        with let_go():
+            result = await _translate_errors(page, run, _run_in_front(page, run.action, handler), observation)
         if observation is None:
             return result
         if not run.action.skips_wait:

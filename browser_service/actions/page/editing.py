@@ -7,6 +7,7 @@ from typing_extensions import TypedDict
 
 from browser_service.host import results
 from browser_service.host.elements import targets
+from browser_service.host.elements.handles import taken
 from browser_service.host.elements.locators import none_if_gone, read_back
 from browser_service.host.page.handle import BrowserPage
 from browser_service.host.recovery.filled_fields import Field
@@ -53,7 +54,7 @@ async def paste(page: BrowserPage, action: editing.Paste) -> Json:
     if action.selector is not None:
         named = await page.element(action.selector, action.frame, strict=action.strict)
         await named.focus(timeout=action.timeout)
-        element = await named.element_handle(timeout=action.timeout)
+        element = taken(await named.element_handle(timeout=action.timeout))
     else:
         element = await targets.focused_element(page.playwright)
     taker = results.value_of(await element.evaluate(_PASTE, {"text": action.text, "html": action.html}))

@@ -6,6 +6,7 @@ from playwright.async_api import Frame
 from typing_extensions import TypedDict
 
 from browser_service.host.elements import frames, locators
+from browser_service.host.elements.handles import taken
 from browser_service.host.page.handle import BrowserPage
 from browser_service.host.scripts import script
 from browser_service.security.urls import abridged
@@ -71,7 +72,7 @@ async def _add_frames(found: list[Json], reached: set[Frame], parent: Frame, wit
     """Add each frame before those in it, with a selector that starts at the page's own document."""
     elements = parent.locator("iframe, frame")
     for number in range(await elements.count()):
-        element = await elements.nth(number).element_handle(timeout=timeout_ms)
+        element = taken(await elements.nth(number).element_handle(timeout=timeout_ms))
         frame = await element.content_frame()
         if frame is None or len(found) >= _MOST_FRAMES:
             continue

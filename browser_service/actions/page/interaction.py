@@ -21,6 +21,7 @@ from browser_service.host.elements.field_values import (
     not_as_given,
     shorten,
 )
+from browser_service.host.elements.handles import taken
 from browser_service.host.elements.locators import without_state_check
 from browser_service.host.elements.secret_values import seal, to_type
 from browser_service.host.elements.witness import Witness
@@ -101,7 +102,7 @@ async def fill(page: BrowserPage, action: interaction.Fill) -> Json:
     element = await _element(page, action, for_act=isinstance(action.value, str))
     if isinstance(action.value, str) and await is_editor(element):
         element = await _element(page, action, for_act=False)
-        handle = await element.element_handle(timeout=action.timeout)
+        handle = taken(await element.element_handle(timeout=action.timeout))
         told = await replace_text(page.playwright, handle, action.selector, action.value, action.timeout)
         return {"observed": told}
     target, text = await to_type(page, element, action.value, action.timeout)

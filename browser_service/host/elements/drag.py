@@ -9,6 +9,7 @@ from typing_extensions import TypedDict
 
 from browser_service.host import results
 from browser_service.host.elements import targets
+from browser_service.host.elements.handles import taken
 from browser_service.host.elements.locators import evaluate_all, none_if_gone
 from browser_service.host.scripts import call_of, script
 from shared.actions.pointer import DragAndDrop
@@ -42,9 +43,9 @@ class Drag:
 
     @classmethod
     async def begin(cls, source: Locator, target: Locator, timeout_ms: int) -> Self:
-        element = await source.element_handle(timeout=timeout_ms)
+        element = taken(await source.element_handle(timeout=timeout_ms))
         place = await _place(element)
-        listeners = [await end.evaluate_handle(_WATCH, timeout=timeout_ms) for end in (source, target)]
+        listeners = [taken(await end.evaluate_handle(_WATCH, timeout=timeout_ms)) for end in (source, target)]
         return cls(source, element, place, listeners)
 
     async def move(self, target: Locator, action: DragAndDrop) -> None:
@@ -62,7 +63,7 @@ class Drag:
         try:
             if action.scroll == "auto":
                 await target.scroll_into_view_if_needed(timeout=action.timeout)
-            element = await target.element_handle(timeout=action.timeout)
+            element = taken(await target.element_handle(timeout=action.timeout))
             x, y = await targets.point_of(element, end)
             await arrive(mouse, x - _BESIDE_PX, y - _BESIDE_PX, action.steps)
             await mouse.move(x, y)

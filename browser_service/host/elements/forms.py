@@ -28,6 +28,7 @@ from browser_service.host.elements.form_entries import (
     twins_of,
     value_of,
 )
+from browser_service.host.elements.handles import taken
 from browser_service.host.elements.secret_values import seal, to_type
 from browser_service.host.elements.sliders import move_slider
 from browser_service.host.page.handle import BrowserPage
@@ -164,7 +165,7 @@ class Form:
 
     async def _reread(self, field: FormEntry) -> FieldState | None:
         """Look at the element again, because the page may have replaced it."""
-        return next(iter(await _states_of((await self._attempt(field, field.locator.element_handles()))[:1])), None)
+        return next(iter(await _states_of((await self._attempt(field, _all_of(field)))[:1])), None)
 
     async def _locate(self, place: str, request: FormField) -> FormEntry:
         with self._named_errors(place):
@@ -203,23 +204,23 @@ class Form:
         elif field.kind == "select":
             await field.locator.select_option(field.input, timeout=self._wait_ms)
         elif field.kind == "slider":
-            handle = await field.locator.element_handle(timeout=self._wait_ms)
+            handle = taken(await field.locator.element_handle(timeout=self._wait_ms))
             await move_slider(self._page.playwright, handle, field.input, self._wait_ms)
         elif field.kind == "combobox":
-            handle, selector = await field.locator.element_handle(timeout=self._wait_ms), field.request.selector
+            handle, selector = taken(await field.locator.element_handle(timeout=self._wait_ms)), field.request.selector
             field.told = await choose(self._page.playwright, handle, field.input, selector, self._wait_ms)
         elif field.kind == "editor":
-            handle = await field.locator.element_handle(timeout=self._wait_ms)
+            handle = taken(await field.locator.element_handle(timeout=self._wait_ms))
             field.told = await replace_text(
                 self._page.playwright, handle, field.request.selector, field.input, self._wait_ms
             )
         else:
-            found = await field.locator.evaluate_handle(_TICK_TARGET, timeout=self._wait_ms)
+            found = taken(await field.locator.evaluate_handle(_TICK_TARGET, timeout=self._wait_ms))
             # our script gives an element
             await cast("ElementHandle", found).set_checked(field.input, timeout=self._wait_ms)
 
     async def _find_kind_of(self, fields: list[FormEntry]) -> None:
-        handles = await asyncio.gather(*(self._attempt(field, field.locator.element_handles()) for field in fields))
+        handles = await asyncio.gather(*(self._attempt(field, _all_of(field)) for field in fields))
         states = iter(await _states_of([handle for found in handles for handle in found]))
         for field, found in zip(fields, handles, strict=True):
             await self._set_kind(field, found, [next(states) for _ in found])
@@ -268,6 +269,10 @@ class Form:
             context = context if isinstance(context, dict) else {}
             error.details["context"] = {**context, "field": place, "filled": [*self._filled]}
             raise
+
+
+async def _all_of(field: FormEntry) -> list[ElementHandle]:
+    return [taken(each) for each in await field.locator.element_handles()]
 
 
 async def _states_of(

@@ -13,6 +13,7 @@ from typing_extensions import TypedDict
 
 from browser_service.host import errors
 from browser_service.host.elements import frames
+from browser_service.host.elements.handles import taken
 from browser_service.host.results import BadResult, Evaluates, bounded, of_kind, read
 from browser_service.host.scripts import call_of, script
 from shared.errors import InvalidSelector
@@ -129,7 +130,8 @@ async def handle_of_ref(locator: Locator) -> Locator | ElementHandle:
     """Return the element itself of a ref, of which a function is evaluated at once; any other locator as it is."""
     if "aria-ref=" not in str(locator) or not await locator.count():
         return locator
-    return await none_if_gone(locator.element_handle(timeout=_HANDLE_MS)) or locator
+    handle = await none_if_gone(locator.element_handle(timeout=_HANDLE_MS))
+    return taken(handle) if handle is not None else locator
 
 
 async def evaluate_all(
@@ -153,7 +155,7 @@ async def _evaluate_all(locator: Locator, source: str, arg: object) -> object:
         with contextlib.suppress(NoElement):
             return await evaluate_one(locator.page, one[1], call_of(_ON_ONE, source), arg)
     count = await locator.count()
-    elements = [await locator.nth(number).element_handle(timeout=_HANDLE_MS) for number in range(count)]
+    elements = [taken(await locator.nth(number).element_handle(timeout=_HANDLE_MS)) for number in range(count)]
     if not elements:
         return await locator.page.evaluate(call_of(ON_NONE, source), arg)
     return await elements[0].evaluate(call_of(_ON_LISTED, source), [elements, arg])

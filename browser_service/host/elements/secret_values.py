@@ -5,6 +5,7 @@ from typing import Final
 
 from playwright.async_api import ElementHandle, Frame, Locator
 
+from browser_service.host.elements.handles import taken
 from browser_service.host.elements.locators import is_of_origin, none_if_gone
 from browser_service.host.page.handle import BrowserPage
 from browser_service.host.results import bounded
@@ -32,7 +33,7 @@ async def to_type(
     if isinstance(value, str):
         return element, value
     secret = page.secret(value.secret)
-    handle = await element.element_handle(timeout=timeout_ms)
+    handle = taken(await element.element_handle(timeout=timeout_ms))
     frame = await handle.owner_frame()
     await _check_frame(secret, frame)
     await handle.evaluate(_SHOW_DOTS)

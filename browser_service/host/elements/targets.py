@@ -9,6 +9,7 @@ from playwright.async_api import Error as PlaywrightError
 from pydantic import FiniteFloat
 
 from browser_service.host import results
+from browser_service.host.elements.handles import taken
 from browser_service.host.scripts import script
 from shared.errors import ElementNotInteractable
 from shared.model import Json
@@ -29,7 +30,7 @@ async def element_at(page: Page, x: float, y: float) -> ElementHandle | None:
     """Return the element at a point of the viewport, in whichever frame or shadow root."""
     frame = page.main_frame
     while True:
-        element = (await frame.evaluate_handle(_ELEMENT_AT, [x, y])).as_element()
+        element = taken(await frame.evaluate_handle(_ELEMENT_AT, [x, y])).as_element()
         content_frame = await element.content_frame() if element is not None else None
         if element is None or content_frame is None:
             return element
@@ -73,7 +74,7 @@ async def point_of(element: ElementHandle, point: Json | None, *, ticks: bool = 
     x, y = results.read(Point, await element.evaluate(_CLICK_POINT, [point, ticks]))
     frame = await element.owner_frame()
     while frame is not None and frame.parent_frame is not None:
-        left, top = results.read(Point, await (await frame.frame_element()).evaluate(_FRAME_CORNER))
+        left, top = results.read(Point, await taken(await frame.frame_element()).evaluate(_FRAME_CORNER))
         x, y, frame = x + left, y + top, frame.parent_frame
     return Point(x, y)
 
@@ -85,7 +86,7 @@ async def focused_element(page: Page) -> ElementHandle:
     """
     frame = page.main_frame
     while True:
-        element = (await frame.evaluate_handle(_FOCUSED_ELEMENT)).as_element()
+        element = taken(await frame.evaluate_handle(_FOCUSED_ELEMENT)).as_element()
         if element is None:
             raise ElementNotInteractable("The page has no document that a key could be pressed on.")
         content_frame = await element.content_frame()

@@ -17,6 +17,7 @@ from browser_service.host.call_run import Undoes
 from browser_service.host.cursors import reader
 from browser_service.host.elements import frames as in_frames
 from browser_service.host.elements import locators
+from browser_service.host.elements.handles import taken
 from browser_service.host.events import well_formed
 from browser_service.host.files import ArtifactPort, Files, dated
 from browser_service.host.observation import Observation
@@ -305,7 +306,7 @@ class BrowserPage:
 
     async def frame(self, selector: str, timeout_ms: int) -> Frame:
         """Find the frame of an iframe element."""
-        element = await (await self.element(selector)).element_handle(timeout=timeout_ms)
+        element = taken(await (await self.element(selector)).element_handle(timeout=timeout_ms))
         frame = await element.content_frame()
         if frame is None:
             raise ValidationFailed(

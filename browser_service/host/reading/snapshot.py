@@ -12,6 +12,7 @@ from playwright.async_api import ElementHandle, Locator, Page
 from playwright.async_api import Error as PlaywrightError
 from pydantic import JsonValue
 
+from browser_service.host.elements.handles import taken
 from browser_service.host.reading import identity, tree
 from browser_service.host.reading.beyond_tree import NOTHING_BEYOND, BeyondTree, beyond_tree
 from browser_service.host.reading.changes import ANNOUNCED_ROLES
@@ -285,7 +286,7 @@ async def refs_of(page: Page, locator: Locator, most: int, timeout_ms: int) -> l
         if number and "aria-ref=" in str(locator):  # which the look at the one before has made it forget
             await tree_text(page, timeout_ms)
         element = locator.nth(number)
-        handle = await element.element_handle(timeout=timeout_ms)
+        handle = taken(await element.element_handle(timeout=timeout_ms))
         nodes = await parsed(await tree_text(element, timeout_ms))
         refs = [node.ref for node in nodes if node.ref]
         own = refs[0] if refs and await _is_same(page, refs[0], handle) else None

@@ -14,6 +14,9 @@ from tests.support.site import Site
 pytestmark = pytest.mark.anyio
 
 TALKS = "<script>for (let n = 0; n < 50; n++) console.log('one of many', {n}, document.body)</script>"
+FORM = """<label>Name<input id=name></label><label><input type=checkbox id=box>Box</label>
+<div id=editor contenteditable>it</div><p id=from draggable=true>card</p><p id=to>here</p>"""
+HANDLES = {"ElementHandle", "JSHandle"}
 
 
 async def test_of_many_calls_the_oldest_that_ended_are_forgotten_and_none_that_runs() -> None:
@@ -47,3 +50,16 @@ async def test_what_a_page_logged_is_not_kept_by_the_driver(service: RunningServ
     page = service.window("p")
     objects = page._impl_obj._connection._objects  # noqa: SLF001 - Playwright tells it nowhere else
     await become(lambda: not [each for each in objects.values() if each._type == "JSHandle"])  # noqa: SLF001 - as above
+
+
+async def test_what_calls_took_hold_of_in_a_page_is_let_go(service: RunningService, agent: Agent, site: Site) -> None:
+    await agent.call("goto", pageId="p", url=site.page("/form", FORM))
+    objects = service.window("p")._impl_obj._connection._objects  # noqa: SLF001 - as above
+    for _ in range(3):
+        fields = [{"selector": "#name", "value": "Ana"}, {"selector": "#box", "value": True}]
+        await agent.call("fill_form", pageId="p", fields=fields)
+        await agent.call("press", pageId="p", key="x")
+        await agent.call("fill", pageId="p", selector="#editor", value="a text")
+        await agent.call("paste", pageId="p", selector="#name", text="y")
+        await agent.error("drag_and_drop", pageId="p", source="#from", target="#to")
+    await become(lambda: not [each for each in objects.values() if each._type in HANDLES])  # noqa: SLF001 - as above

@@ -1,0 +1,40 @@
+"""Lets go of the handles that a call took: Playwright keeps each as long as the page, and the page its element."""
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Final, TypeVar
+
+from playwright.async_api import JSHandle
+
+from browser_service.host.background import Background
+
+H = TypeVar("H", bound=JSHandle)
+
+_taken: Final = ContextVar[list[JSHandle] | None]("taken", default=None)
+_background: Final = Background()
+
+
+def taken(handle: H) -> H:
+    """Have a handle let go when the call ends that took it."""
+    if (handles := _taken.get()) is not None:
+        handles.append(handle)
+    return handle
+
+
+@contextmanager
+def let_go() -> Iterator[None]:
+    """Let go, behind the block, of what is taken in it. Nobody waits for that."""
+    handles = list[JSHandle]()
+    before = _taken.set(handles)
+    try:
+        yield
+    finally:
+        _taken.reset(before)
+        if handles:
+            _background.spawn(_dispose(handles))
+
+
+async def _dispose(handles: Sequence[JSHandle]) -> None:
+    await asyncio.gather(*(each.dispose() for each in handles), return_exceptions=True)  # their page may have gone
