@@ -247,13 +247,15 @@ class Observation:
         """Describe what was observed."""
         requests = [describe_request(request, status) for request, status in self._reported_requests()]
         errors = [*dict.fromkeys(self.script_errors)][:_LISTED_ERRORS]
+        closed = [f"popup {page_id} closed" for page_id in self.popups]
         return [
-            *self.notes,
+            *(note for note in self.notes if note not in closed),
             *self._navigation_lines(with_status=with_status),
             *_first(requests, _LISTED, "requests"),
             *[*dict.fromkeys(self.refused_reads)][:_LISTED_ERRORS],
             *[*self.failures, *self.aborted_documents[len(self.downloads) :]][:_LISTED],
             *(f"popup {page_id} opened" for page_id in self.popups),
+            *(note for note in closed if note in self.notes),
             *self._window_lines(),
             *_first(self.dialogs, _MOST_LISTED, "dialogs"),
             *_first([download.report() for download in self.downloads], _MOST_LISTED, "downloads"),

@@ -196,7 +196,7 @@ EFFECTS = [
         "sign-in-window",
         OUT + "<script>onmessage = e => { out.textContent = e.data }</script>"
         "<button id=b onclick=\"window.open('/sign-in')\">Sign in</button>",
-        "Signed in",
+        r"popup \S+ opened; popup \S+ closed(.|\n)*Signed in",
     ),
 ]
 
