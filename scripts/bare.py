@@ -1,5 +1,5 @@
 """Runs `make demo` and `make test` in a Debian system with next to nothing in it, and in another the steps of the
-Dockerfile. `--if-changed` leaves `make test` out, and does nothing where all that decides is as it was at the last run.
+Dockerfile. `--if-changed` leaves `make test` out, and does nothing where all that decides is as it was when it passed.
 
 It needs root and debootstrap. Debian comes from where this machine has it.
 """
@@ -90,7 +90,7 @@ def main() -> None:
         try_image(image)
         if not is_brief:
             make(bare, "test")
-            STAMP.write_text(f"{digest()}\n", "ascii")
+    STAMP.write_text(f"{digest()}\n", "ascii")
 
 
 def digest() -> str:
