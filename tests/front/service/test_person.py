@@ -304,12 +304,12 @@ async def test_agents_that_meet_the_same_login_ask_once_and_all_go_on(
     service: RunningService, agent: Agent, other: Agent, ana: Agent, site: Site
 ) -> None:
     def account(received: Received) -> Answer:
-        if "sid=1" in received.headers.get("Cookie", ""):
+        if "met=1" in received.headers.get("Cookie", ""):
             return Answer("<title>account</title>Hello")
         return Answer("<title>wall</title><form method=post action=/in><button id=in>Sign in</button></form>")
 
     site.page("/account", account)
-    site.page("/in", Answer("", 303, headers={"location": "/account", "set-cookie": "sid=1; Path=/"}))
+    site.page("/in", Answer("", 303, headers={"location": "/account", "set-cookie": "met=1; Path=/"}))
     for client, page_id in ((agent, "one"), (other, "two")):
         await client.call("goto", pageId=page_id, url=site.url("/account"))
     first = sent(agent, "a", "request_human", pageId="one", **LOGIN)

@@ -185,7 +185,7 @@ EFFECTS = [
         "<meta http-equiv=Content-Security-Policy content=\"form-action 'none'\">"
         "<form action=/hits><button id=b>Send</button></form>",
         "form-action",
-        given={"selector": "#b", "timeout": 700},
+        given={"selector": "#b", "timeout": 1_500},
     ),
     Effect(
         "inert",

@@ -66,7 +66,7 @@ async def test_a_tool_that_is_not_listed_is_called_through_one_that_is(service: 
         hovered = await through(client, "hover", {"selector": "#b", "params": {"timeout": 2000}})
         assert not hovered.is_error, text_of(hovered)
         assert "hovered" in text_of(await through(client, "get_page_title", json.dumps({"pageId": "shop"})))
-        assert "1. hover: " in text_of(
+        assert "1. focus: " in text_of(
             await client.call_tool(
                 "batch", {"steps": [{"action": "call_tool", "name": "focus", "arguments": {"selector": "#b"}}]}
             )
@@ -132,7 +132,7 @@ async def test_a_call_that_is_advised_is_one_that_this_chat_can_make(service: Se
         many = text_of(await through(client, "undo", {"callId": "none"}))
         assert 'call_tool {"name": "undo", "arguments": {"list": true}}' in many
         example = text_of(await client.call_tool("help", {"name": "focus"}))
-        assert 'Example: call_tool {"name": "hover", "arguments": {"selector"' in example
+        assert 'Example: call_tool {"name": "focus", "arguments": {"selector"' in example
 
 
 def names_in(listing: Json) -> set[str]:

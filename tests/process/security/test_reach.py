@@ -188,7 +188,7 @@ async def test_a_name_that_leads_to_a_private_address_is_not_connected_to(
     async with ruled.agent() as agent:  # where it is not refused, the name leads there
         await agent.call("goto", pageId="p", url=f"http://inside.example:{far.port}/")
         assert "inside" in (await agent.call("content", pageId="p"))["content"]
-    assert len(far.received) == name_server.count("inside.example") > 0
+    assert 0 < len(far.received) <= name_server.count("inside.example")  # a browser may ask ahead of a request
     far.reset()
     async with (
         running_service(settings_for(tmp_path, private_network="refuse")) as service,
