@@ -109,6 +109,6 @@ async def test_a_field_that_is_not_there_any_more_is_told_and_the_others_are_fil
         site.page("/form", "<input id=b oninput='value = value.toUpperCase()'>")
         await crashed(service, "p")
         await notice(agent, "p")
-        result = await agent.call("refill", pageId="p", timeout=300)
+        result = await agent.call("refill", pageId="p", timeout=2_000)
         told = {each["selector"]: each.get("why") for each in result["fields"]}
         assert told == {"#a": "it is not there", "#b": "the page shows 'X' instead"}
