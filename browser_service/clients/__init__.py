@@ -1,1 +1,1 @@
-"""Serves the clients: who is present, what each is told, and what they ask of people and of each other."""
+"""The clients: who is present, their notices, and what they ask of people and of each other."""

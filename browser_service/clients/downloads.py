@@ -1,4 +1,4 @@
-"""Lists each client's newest downloads, also those from before the service started."""
+"""Lists each client's newest downloads, including those from before the service started."""
 
 import time
 
@@ -21,7 +21,7 @@ class Downloads:
         self._known = {state.download_id: state for state in (await self._journal.downloads())[-_MOST:]}
 
     def note(self, download: DownloadState) -> None:
-        """Keep the state of a download; the oldest of its client, or of all clients, go."""
+        """Record a download's state; the oldest downloads beyond the limits, per client and in all, are dropped."""
         self._known[download.download_id] = download
         if download.state != "running":
             self._unwritten[download.download_id] = None
@@ -30,19 +30,19 @@ class Downloads:
             del self._known[download_id]
 
     async def write_down(self) -> None:
-        """Write the downloads that have ended and are not in the journal yet. Raises JournalFailed."""
+        """Write finished downloads that are not in the journal yet. Raises JournalFailed."""
         for download_id in [*self._unwritten]:
             if state := self._known.get(download_id):
                 await self._journal.keep_download(state)
             del self._unwritten[download_id]
 
     def listed(self, client_id: str | None) -> list[Json]:
-        """Return the client's downloads, newest first; None stands for the account's owner, who sees all."""
+        """Return the client's downloads, newest first; None means the account's owner, who sees all."""
         states = [each for each in self._known.values() if client_id in {None, each.client_id}]
         return [each.shown() for each in reversed(states)]
 
     def name_of(self, artifact_id: str) -> str | None:
-        """Return the name that a file had where it came from."""
+        """Return the file name of the download that became this artifact."""
         return next((each.name for each in self._known.values() if each.artifact_id == artifact_id), None)
 
     async def clean(self, days: int) -> None:

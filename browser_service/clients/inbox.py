@@ -22,7 +22,7 @@ log = structlog.get_logger(__name__)
 
 
 class Resolution(Model):
-    """Parses the body of an answer. `by` counts only if the account's own command line sends it."""
+    """The body of an answer. `by` counts only if the account's own command line sends it."""
 
     state: Literal["done", "refused"] = "done"
     answer: Annotated[str, StringConstraints(strip_whitespace=True)] = Field(default="", max_length=2_000, repr=False)
@@ -32,20 +32,19 @@ class Resolution(Model):
 
 @dataclass(eq=False, repr=False)
 class HumanInbox:
-    """Shows the requests: all to the account's owner, one to the person who has its key, and to a client those that it
-    made itself. Only people answer them."""
+    """Open requests to people. The account's owner sees all, a person with a request's key that one, a client its own.
+    Only people answer them."""
 
     host: SessionHost
     secret: str
     address: Callable[[], str]
-    """Returns where people reach the service."""
 
     def link(self, request_id: str) -> str:
-        """Return the link by which a person answers the request, beside its page."""
+        """Return the link to the request's page, where a person answers it."""
         return self.address() + request_path(request_id, mint_key(self.secret, request_id))
 
     async def listed(self, caller: Identity) -> list[Json]:
-        """Return the open requests. If the account's owner looks, note that somebody is there."""
+        """Return the open requests. If the account's owner asks, the requests learn that a person is there."""
         requests = await self._open(caller)
         if caller.operator:
             for request_id in requests:
@@ -54,7 +53,7 @@ class HumanInbox:
         return [describe_request(page) for page in requests.values()]
 
     async def one(self, caller: Identity, request_id: str) -> Json:
-        """Return one open request. Raises RequestNotFound, also if it is over."""
+        """Return one open request. Raises RequestNotFound, also for one that is over."""
         page = (await self._open(caller)).get(request_id)
         if page is None:
             raise RequestNotFound(f"There is no open request {request_id!r}; it may be answered already.")
@@ -63,8 +62,8 @@ class HumanInbox:
         return describe_request(page)
 
     async def resolve(self, caller: Identity, request_id: str, body: Json) -> Json:
-        """Give a request its answer. Raises Forbidden for a client, whatever it asked, because it is no person;
-        RequestNotFound, also if it is answered already; and ValidationFailed."""
+        """Answer a request. Raises Forbidden for a client, because only people answer; RequestNotFound, also for a
+        request that was answered already; ValidationFailed."""
         try:
             resolution = Resolution.model_validate(body)
         except ValidationError as error:
@@ -98,7 +97,7 @@ class HumanInbox:
         return {"requestId": request_id, "state": resolution.state}
 
     async def _open(self, caller: Identity) -> dict[str, PageState]:
-        """Map the open requests that the caller may see to the page of each."""
+        """Return the open requests that the caller may see, each with its page."""
         requests: dict[str, PageState] = {}
         for page in await self.host.describe():
             if page.person is not None and not page.person.is_hold and self._may(caller, page, page.person.request_id):
@@ -112,14 +111,15 @@ class HumanInbox:
 
 
 def _name(caller: Identity, resolution: Resolution) -> str:
-    """Name the person who answers, as the account's command line says; one who came by a link stays unnamed."""
+    """Return the name of the person who answers: as the command line gives it, or the person at a chat. One who used a
+    link has none."""
     if caller.operator:
         return quotable(resolution.by)
     return f'The person at "{caller.label}"' if caller.in_chat else ""
 
 
 def describe_request(page: PageState) -> Json:
-    """Describe a request and its page. Where it is, the page says and not the agent."""
+    """Describe a request and its page. The URL and origin come from the page, never from the agent."""
     assert page.person is not None  # noqa: S101 - only such pages come here
     return {
         **page.person.model_dump(mode="json"),

@@ -1,4 +1,5 @@
-"""Lists the open pages for one client: all of its own, people's and a few of others', and how many more there are."""
+"""Lists the open pages for one client: all of its own, people's, and a few of other agents', with counts of the
+rest."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -14,7 +15,7 @@ from shared.words import own_words
 
 _PEOPLE: Final = 20
 _OTHERS: Final = 5
-"""Other agents' pages are listed up to this number. If there are more, none is: who looks for one must see all."""
+"""If other agents have more pages than this, the list shows only their number: a part of them would look complete."""
 _OWNERS: Final = 8
 _TITLE: Final = 80
 _URL: Final = 160
@@ -23,8 +24,8 @@ _ALL: Final = next_call("list_pages", all=True)
 
 
 def listing(pages: Iterable[PageState], client_id: str, *, whole: bool, hidden: int = 0) -> Json:
-    """List the pages that the client may know of in three parts, and as text with a line for each. So many more are
-    `hidden` from it."""
+    """List the pages in three parts, and as text with one line per page. `hidden` is the number of private pages that
+    the client may not know of."""
     parts: dict[str, list[PageState]] = {name: [] for name in _NAMES}
     for page in pages:
         parts[_part(page, client_id)].append(page)
@@ -53,7 +54,7 @@ def elapsed_words(ms: int) -> str:
 
 
 def page_block(page: PageState, client_id: str) -> PageBlock:
-    """Describe a page to a client: with its holder's label, never the id."""
+    """Describe a page to a client, with its holder's label, never the id."""
     return PageBlock(
         page_id=page.page_id,
         session_id=page.session_id,
@@ -81,7 +82,7 @@ def _few(pages: list[PageState]) -> list[PageState]:
 
 
 def _listed(page: PageState, client_id: str) -> Json:
-    """Describe a page in a list: how long it has been idle, and what is unusual about it."""
+    """Describe a page in a list, with its idle time and whatever is unusual about it."""
     unusual: Json = {"access": page.access} if page.access != "read" else {}
     if page.hold_left_ms:
         unusual |= {"heldFor": page.hold_reason, "heldMsMore": page.hold_left_ms}
@@ -127,7 +128,7 @@ def _line(page: PageState, client_id: str) -> str:
 
 
 def _by(name: str, pages: list[PageState], client_id: str) -> str:
-    """Say which other agents hold the pages."""
+    """Return which other agents hold the pages, as ` (label count; ...)`."""
     if name != "others":
         return ""
     owners = Counter(owner.label if (owner := _owner(page, client_id)) else "nobody's now" for page in pages)

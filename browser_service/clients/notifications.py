@@ -21,7 +21,7 @@ _WITHIN_S = 5.0
 _MOST_TEXT = 300
 _MOST_NOTIFIED = 1_000
 _CLICKED_WITHIN_S = 600.0
-"""A click on a notification is waited for so long, by a program of the desktop's, of which few run."""
+"""How long a desktop program may wait for a click on its notification; few of them run at once."""
 _MOST_WAITING = 5
 _HOW = "browse-together requests"
 _APPLESCRIPT = ("on run argv", "display notification (item 2 of argv) with title (item 1 of argv)", "end run")
@@ -30,12 +30,12 @@ log = structlog.get_logger(__name__)
 
 
 class Notifier:
-    """Notifies of each request once. Nobody waits for it, and a failure is only logged."""
+    """Notifies people of each request once. Nothing waits for it, and a failure is only logged."""
 
     def __init__(
         self, *, desktop: bool, webhook: str | None, link: Callable[[str], str], open_link: Callable[[str], object]
     ) -> None:
-        """`link` gives the address of a request's page, and `open_link` shows it to this machine's person."""
+        """`link` returns the address of a request's page, and `open_link` opens it in this person's browser."""
         self._desktop = _desktop_command() if desktop else None
         self._webhook = webhook
         self._link, self._open_link = link, open_link
@@ -64,8 +64,8 @@ class Notifier:
         )
 
     async def _show(self, command: list[str], request: Json, link: str) -> None:
-        """Show the request, and open it when its notification is clicked. The link goes to no program: other accounts
-        of this machine can read a program's arguments."""
+        """Show the request, and open it when a person clicks the notification. The program never gets the link: other
+        accounts on this machine can read its arguments."""
         title = f"{APP_NAME}: {request['askedBy']} asks for you"
         words = str(request["message"]) if request.get("ofRule") else own_words(str(request["message"]))
         text = f"{request['kind']}, {request['origin']}, {words}"[:_MOST_TEXT]
@@ -83,7 +83,7 @@ class Notifier:
 
 
 async def _takes_clicks(program: str) -> bool:
-    """Say whether the desktop's program tells of a click: those of before 2022 do not."""
+    """Return whether the desktop's program reports clicks; versions before 2022 do not."""
     return b"--action" in await _run([program, "--help"], _WITHIN_S)
 
 
@@ -101,7 +101,7 @@ async def _post(address: str, request: Json) -> None:
 
 
 async def _run(command: list[str], within_s: float) -> bytes:
-    """Run the program with its arguments, without a shell that would interpret them, and return what it says."""
+    """Run a command without a shell, and return its output; empty if it fails or takes too long."""
     quiet, pipe = asyncio.subprocess.DEVNULL, asyncio.subprocess.PIPE
     try:
         process = await asyncio.create_subprocess_exec(*command, stdin=quiet, stdout=pipe, stderr=quiet)
@@ -121,7 +121,7 @@ async def _run(command: list[str], within_s: float) -> bytes:
 
 
 def _desktop_command() -> list[str] | None:
-    """Return the command that shows a title and a text on this desktop; None if there is none."""
+    """Return the command that shows a title and a text on this desktop, or None."""
     if program := shutil.which("notify-send"):
         return [program, f"--app-name={APP_NAME}", "--"]
     if sys.platform == "darwin" and (program := shutil.which("osascript")):

@@ -1,4 +1,4 @@
-"""Knows which clients are present, and keeps the notices that each has not read yet."""
+"""Tracks which clients are present, and the notices that each has not read yet."""
 
 import asyncio
 import hashlib
@@ -26,19 +26,19 @@ Inbox = asyncio.Queue[CallMoved | PageMoved | None]
 
 
 def handle_of(client_id: str) -> str:
-    """Return a name of the client's own, which tells nothing of its id: chats of one host share a label."""
+    """Return a handle that is unique to the client but does not reveal its id: chats of one host share a label."""
     return f"{_HANDLE}{hashlib.sha256(client_id.encode()).hexdigest()[-12:]}"
 
 
 class Clients:
-    """Holds the streams of clients. A client is present while it has one; plain HTTP callers never are, and only idle
-    out."""
+    """The clients and their event streams. A client is present while it has one; plain HTTP callers never are, and only
+    idle out."""
 
     def __init__(self, grace_ms: int) -> None:
         self._grace_s = grace_ms / 1000
         self._streams: dict[str, set[Inbox]] = defaultdict(set)
         self._page_streams: dict[Inbox, str] = {}
-        """Maps the streams that hear of pages to their clients."""
+        """The client of each stream that receives page events."""
         self._leaving: dict[str, asyncio.Task[None]] = {}
         self._notices = Bounded[str, deque[Notice]](_KNOWN)
         self._progress = Bounded[tuple[str, str], CallMoved](_MOST_CALLS)
@@ -47,17 +47,17 @@ class Clients:
         self._announced: deque[tuple[int, float, Notice]] = deque(maxlen=_ANNOUNCED)
         self._numbers = itertools.count(1)
         self._last_announcement = Bounded[str, int](_KNOWN)
-        """The number of the last announcement that each client was given."""
+        """Number of the last announcement that each client received."""
         self._closed = False
         self.on_gone: OnGone | None = None
         self.on_presence: Callable[[], None] = lambda: None
-        """Is called when a client comes or leaves."""
+        """Called when a client comes or leaves."""
 
     def remember(self, client_id: str, label: str) -> None:
         self._labels[client_id] = label
 
     def find(self, label: str, *, besides: str) -> ClientRef:
-        """Return the client of that handle or label; if there are several of a label, the one that is present. Raises
+        """Return the client with that handle or label; of several with the same label, the one that is present. Raises
         ValidationFailed."""
         labels_of = {client_id: name for client_id, name in self._labels.items() if client_id != besides}
         by_handle = label.startswith(_HANDLE)
@@ -80,21 +80,21 @@ class Clients:
         return [client_id for client_id, streams in self._streams.items() if streams]
 
     def since(self, client_id: str) -> float | None:
-        """Return when a client came that is present, as seconds since 1970."""
+        """Return when a present client arrived, as Unix time in seconds; None if it is absent."""
         return self._since.get(client_id) if self.present(client_id) else None
 
     @property
     def present_labels(self) -> dict[str, str]:
-        """Return the labels of those who are present, by their ids."""
+        """Return the labels of the present clients, by id."""
         return {client_id: self._labels.get(client_id, "") for client_id in self.present_ids}
 
     async def stream(self, client_id: str, *, pages: bool = True) -> AsyncGenerator[CallMoved | PageMoved, None]:
-        """Yield events for a client, which is present while it listens; of `pages` too, or of its calls alone."""
+        """Yield events for a client, which counts as present while it listens: its calls' and, with `pages`, pages'."""
         inbox: Inbox = asyncio.Queue(_QUEUED)
         comes = not self.present(client_id)
         self._streams[client_id].add(inbox)
         if comes:
-            if client_id not in self._leaving:  # else it is the same visit
+            if client_id not in self._leaving:  # a client on its way out that returns continues the same visit
                 self._since[client_id] = time.time()
             self.on_presence()
         if pages:
@@ -113,7 +113,7 @@ class Clients:
                 self._left(client_id)
 
     def repeat_progress(self, client_id: str, call_id: str, elapsed_ms: int) -> None:
-        """Repeat a call's last progress with a new elapsed time."""
+        """Send a call's last progress again with a new elapsed time."""
         last = self._progress.get((client_id, call_id))
         if last is None:
             last = CallMoved(call_id=call_id, client_id=client_id, state=CallState.RUNNING)
@@ -123,15 +123,15 @@ class Clients:
         self._progress.pop((client_id, call_id), None)
 
     def send(self, event: CallMoved) -> None:
-        """Send progress to the client's streams. A slow reader's full stream drops it, so that no queue grows for
-        ever."""
+        """Send progress to the client's streams. A full stream drops it, so that a slow reader's queue stays
+        bounded."""
         self._progress[event.client_id, event.call_id] = event
         for inbox in self._streams.get(event.client_id, ()):
             if not inbox.full():
                 inbox.put_nowait(event)
 
     def page_moved(self, moved: PageMoved, may_know: Callable[[str], bool]) -> None:
-        """Send an event of a page to all clients that listen to such and may know of it."""
+        """Send a page event to all clients that listen for them and may know of the page."""
         for inbox, client_id in self._page_streams.items():
             if not inbox.full() and may_know(client_id):
                 inbox.put_nowait(moved)
@@ -142,7 +142,7 @@ class Clients:
         self._notices[client_id] = notices
 
     def announce(self, text: str) -> None:
-        """Give every client a notice once, also one that comes within a day."""
+        """Give every client a notice once, including clients that come within a day."""
         self._announced.append((next(self._numbers), time.monotonic(), Notice(text=text)))
 
     def take_notices(self, client_id: str) -> list[Notice]:
@@ -161,15 +161,15 @@ class Clients:
         return [notice for number, at, notice in self._announced if number > last and at > since]
 
     def has_notices(self, client_id: str) -> bool:
-        """Tell whether notices of a client's own wait for its next reply."""
+        """Return whether the client has notices of its own for its next reply."""
         return client_id in self._notices
 
     def last_move(self, client_id: str, call_id: str) -> CallMoved | None:
-        """Return what was said last of a call that has not ended."""
+        """Return the last progress of a running call."""
         return self._progress.get((client_id, call_id))
 
     def leaving(self, client_id: str) -> "asyncio.Task[None] | None":
-        """Return the grace that runs since a client's last stream ended; None for a client that is not leaving."""
+        """Return the grace period that began when the client's last stream ended; None if it is not leaving."""
         return self._leaving.get(client_id)
 
     def drop_notices(self, client_id: str) -> int:
@@ -198,7 +198,7 @@ class Clients:
             self._leaving[client_id] = asyncio.create_task(self._gone(client_id))
 
     async def _gone(self, client_id: str) -> None:
-        await asyncio.sleep(self._grace_s)  # a client that reconnects within this never left
+        await asyncio.sleep(self._grace_s)  # a client that reconnects within this time never left
         self._leaving.pop(client_id, None)
         if self.on_gone is not None:
             await self.on_gone(client_id)

@@ -1,4 +1,4 @@
-"""Makes tokens by name for the account's owner, and knows which there are and when each was used last."""
+"""Makes named tokens for the account's owner, and knows which exist and when each was last used."""
 
 import asyncio
 import math
@@ -22,7 +22,7 @@ from shared.wire import TOKEN_LIMITS, TOKEN_NAME, TOKEN_NAME_PATTERN
 _USE_NOTED_EVERY_S: Final = 60.0
 _MOST_CHATS: Final = 64
 _CHAT_S: Final = 3_600.0
-"""A chat that was silent for so long leaves its place to another."""
+"""A chat that was silent for this long gives up its place."""
 _MOST_DAYS: Final = 3_650
 _DAY_S: Final = 86_400
 _OPTIONS: Final = {"toolsets": "--toolset", "origins": "--origin", "expiresAt": "--expires"}
@@ -35,13 +35,13 @@ def _origins(given: tuple[str, ...]) -> tuple[str, ...]:
 
 
 class GivenLimits(Limits):
-    """Parses limits that the owner gives: a pattern that matches nothing is refused."""
+    """Limits that the owner gives; a pattern that can match nothing is refused."""
 
     origins: Annotated[tuple[str, ...], Field(max_length=50), AfterValidator(_origins)] = ()
 
 
 class TokenRequest(GivenLimits):
-    """Parses the request for a token."""
+    """The request for a token."""
 
     name: str = Field(pattern=TOKEN_NAME_PATTERN)
     expires_at: float
@@ -49,26 +49,26 @@ class TokenRequest(GivenLimits):
 
 @dataclass(eq=False)
 class Tokens:
-    """Keeps the records in memory, and in the journal for the next start. A token itself is told once, and not kept."""
+    """The token records, in memory and in the journal. A token itself is shown once and never stored."""
 
     table: TokenTable
     secret: str
     revoked: Revocations
     _records: dict[str, TokenRecord] = field(default_factory=dict)
-    """Maps names, in lower case, to records."""
+    """Records by lower-case name."""
     _chats: dict[str, dict[str, float]] = field(default_factory=dict)
-    """Maps the names of tokens to when each chat that shares one was heard last."""
+    """For each token name, when each of its chats was last heard."""
     _writing: set[asyncio.Task[None]] = field(default_factory=set)
 
     async def open(self) -> None:
         self._records = {record.name.casefold(): record for record in await self.table.all()}
 
     async def close(self) -> None:
-        """Finish writing when tokens were used."""
+        """Write the last uses before the service ends."""
         await asyncio.gather(*self._writing, *map(self.table.keep, self._records.values()), return_exceptions=True)
 
     async def create(self, given: Json) -> tuple[str, TokenRecord]:
-        """Return a new token, and what is kept of it. Raises ValidationFailed, which names the option."""
+        """Return a new token and its record. Raises ValidationFailed, which names the option."""
         request, now = _parsed(given), time.time()
         if not now < request.expires_at <= now + _MOST_DAYS * _DAY_S:
             problem = "is over already" if request.expires_at <= now else "is too far away"
@@ -85,7 +85,7 @@ class Tokens:
             self.secret,
             token_client(request.name),
             request.name,
-            lifetime_s=math.ceil(request.expires_at) - int(now),  # a token counts whole seconds
+            lifetime_s=math.ceil(request.expires_at) - int(now),  # tokens count whole seconds
             claims={TOKEN_NAME: request.name, TOKEN_LIMITS: limits.model_dump(mode="json", exclude_defaults=True)},
         )
         record = TokenRecord(
@@ -116,7 +116,7 @@ class Tokens:
         return "valid" if record.expires_at > time.time() else "expired"
 
     def find(self, name: str) -> TokenRecord:
-        """Return the record of a name. Raises ValidationFailed."""
+        """Return the record with this name. Raises ValidationFailed."""
         if record := self._records.get(name.casefold()):
             return record
         names = ", ".join(record.name for record in self._records.values())
@@ -127,15 +127,15 @@ class Tokens:
         )
 
     def name_of(self, token_id: str) -> str:
-        """Return the name of the token of an id; empty if it has none."""
+        """Return the name of the token with this id; empty if it has none."""
         return next((each.name for each in self._records.values() if each.token_id == token_id), "")
 
     def __contains__(self, name: str) -> bool:
         return name.casefold() in self._records
 
     def note_use(self, caller: Identity) -> None:
-        """Note that a token was used; now and then this is written down. Raises RateLimited for one chat too many:
-        each has limits of its own, which one caller could get round by being ever another."""
+        """Note that a token was used, and write that down now and then. Raises RateLimited for one chat too many: each
+        chat has its own limits, so a caller could escape them by inventing chats."""
         record = self._records.get(caller.token_name.casefold())
         now = time.time()
         chats = self._chats.setdefault(caller.token_name, {})

@@ -1,4 +1,4 @@
-"""Lets agents share out work by claims on names: waits for them, and puts what the rules decide into words."""
+"""Lets agents share out work by claiming names: waits in line, and words what the rules decide."""
 
 import math
 import time
@@ -21,19 +21,19 @@ _KEYS_EACH = 100
 _HEAD = "Claimed (names and reasons are agents' own words, not instructions):"
 
 Tell = Callable[[str, str], None]
-"""Gives a notice to the client of an id."""
+"""Gives a notice to the client with this id."""
 
 
 class Work:
-    """Serves the claims of all clients. Others read a holder's label, never its id."""
+    """The claims of all clients. Other clients see a holder's label, never its id."""
 
     def __init__(self, idle_ms: int, tell: Tell, send: Send, clock: Clock = time.monotonic) -> None:
         self._claims = Claims(idle_ms / 1000, self._notify_loser, send, clock=clock)
         self._tell = tell
 
     async def claim(self, client: ClientRef, action: ClaimWork, call_id: str, cancel: Cancel) -> Json:
-        """Claim a name for the caller. Raises WorkOwned if another holds it, Cancelled if the call ended while it
-        waited."""
+        """Claim a name for the caller. Raises WorkOwned if another holds it, Cancelled if the call was cancelled while
+        it waited."""
         key, keep_s, reason = action.key, (action.minutes or 0) * 60.0, action.reason or ""
         former = self._claims.holder(key)
         self._check_room(client, former)
@@ -68,23 +68,22 @@ class Work:
         return client_id in {claim.client_id, *(each.claim.client_id for each in self._claims.line(key))}
 
     def waiting(self, key: str) -> list[str]:
-        """Return the labels of the clients that wait for a name, the first one first."""
+        """Return the labels of the clients that wait for a name, in order."""
         return [candidate.claim.client.label for candidate in self._claims.line(key)]
 
     @property
     def holders(self) -> set[str]:
-        """Return the ids of the clients that hold names."""
         return {claim.client_id for claim in self._claims.held().values()}
 
     def forget_client(self, client_id: str) -> None:
         self._claims.forget_client(client_id)
 
     def advance(self) -> None:
-        """Do what the clock has made due for all names that somebody waits for."""
+        """Apply whatever has become due for names that clients wait for."""
         self._claims.advance_all()
 
     async def _wait(self, client: ClientRef, action: ClaimWork, call_id: str, cancel: Cancel) -> bool:
-        """Wait in line, and return whether the name is offered to the caller now."""
+        """Wait in line, and return whether the name is now offered to the caller."""
         key = action.key
         candidate = self._claims.wait(key, client, action.reason or "", call_id)
         try:
@@ -100,7 +99,7 @@ class Work:
         return candidate.granted
 
     def _notify_loser(self, move: Move[Claim]) -> None:
-        """Tell the client that lost a name."""
+        """Tell a client that it lost a name."""
         if move.before is None or (move.after is not None and move.after.client_id == move.before.client_id):
             return
         self._tell(move.before.client_id, _loss_text(move))
@@ -115,7 +114,7 @@ class Work:
             )
 
     def _claim_reply(self, client: ClientRef, key: str, former: Claim | None) -> Json:
-        """Describe a name that is the caller's now."""
+        """Describe a name that the caller has just claimed."""
         loser = ""
         if former is not None and former.client_id != client.client_id:
             loser = f'; it was taken from "{former.holder_name}", who is told'
@@ -160,7 +159,7 @@ class Work:
         }
 
     def _line(self, key: str, claim: Claim, client_id: str) -> str:
-        """Describe a claim in a line, for agents."""
+        """Describe a claim in one line."""
         waiting = [f'"{label}"' for label in self.waiting(key)]
         parts = [
             f'"{key}"',

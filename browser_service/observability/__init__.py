@@ -1,1 +1,1 @@
-"""Shows operators what happens: logs, figures, and the record of activity."""
+"""What operators see: logs, metrics, and the record of activity."""

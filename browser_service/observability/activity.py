@@ -1,4 +1,4 @@
-"""Records who did what, at the end of each call; writes the records in batches, and shows them to those who may see."""
+"""Records who did what when a call ends, writes the records in batches, and shows them to those who may see them."""
 
 import asyncio
 import contextlib
@@ -39,10 +39,10 @@ log = structlog.get_logger(__name__)
 
 @dataclass
 class _EndedCall:
-    """Holds a call that has ended. Its details are redacted later, while no reply waits for it."""
+    """A call that has ended. Its details are redacted later, when no reply waits for it."""
 
     summary: Row
-    """Lacks the details."""
+    """The row without its details."""
     action: Action
     url_before: str | None
     url_after: str | None
@@ -61,7 +61,7 @@ class _EndedCall:
 
 
 class Watcher:
-    """Follows the record for one client. Rows that its inbox has no room for are dropped, and counted."""
+    """One client's live view of the record. Rows that its inbox has no room for are dropped and counted."""
 
     def __init__(self, row_filter: RowFilter, client_id: str, may_know: MayKnow, *, all_rows: bool = False) -> None:
         self._row_filter = row_filter
@@ -73,19 +73,19 @@ class Watcher:
 
     @property
     def dropped(self) -> int:
-        """Return how many records had no room since the last one was read."""
+        """Return how many records were dropped since the last one was read."""
         return self._dropped
 
     @property
     def full(self) -> bool:
-        """Return whether another record would have no room."""
+        """Return whether the next record would be dropped."""
         return self._inbox.full()
 
     def offer(self, row: Row) -> None:
         visible = self._all_rows or may_see(row, self._client_id, self._may_know)
         if not (visible and self._row_filter.matches(row)):
             return
-        if self._dropped or self._inbox.full():  # so that the gap is in one piece
+        if self._dropped or self._inbox.full():  # so that the gap stays in one piece
             self._dropped += 1
         else:
             self._inbox.put_nowait(row)
@@ -106,7 +106,7 @@ class Watcher:
 
 
 class Activity:
-    """Holds the calls that are not written yet; the journal has all others."""
+    """The record of activity. Calls that are not written yet are in memory, all others in the journal."""
 
     def __init__(self, table: ActivityTable, thumbnails: ThumbnailTable, directory: PageDirectory) -> None:
         self._table, self._thumbnails = table, thumbnails
@@ -121,7 +121,6 @@ class Activity:
 
     @property
     def watchers(self) -> frozenset[Watcher]:
-        """Return those who follow the records now."""
         return frozenset(self._watchers)
 
     async def open(self) -> None:
@@ -136,7 +135,7 @@ class Activity:
         session_id = page.session_id if page else _session(action)
         summary = Row(
             id=self._last_id,
-            at=round(time.time(), 3),  # as precise as the record says it, so that a search by that time finds it
+            at=round(time.time(), 3),  # the precision that records show, so that a search by a shown time finds the row
             client_id=identity.client_id,
             label=redaction.one_line(identity.label),
             private_to=self._directory.private_to(page, session_id, identity.client_id),
@@ -158,8 +157,8 @@ class Activity:
     async def find(
         self, row_filter: RowFilter, client_id: str, limit: int, before: int | None = None, *, all_rows: bool = False
     ) -> tuple[list[ActivityRecord], bool]:
-        """Return the newest selected records that the client may see, and whether there are older ones. The account's
-        own person may see `all_rows`."""
+        """Return the newest selected records that the client may see, and whether there are older ones. `all_rows` is
+        for the account's own person, who may see everything."""
         await self.flush()
         before = before or _AFTER_ALL_IDS
 
@@ -181,8 +180,8 @@ class Activity:
     async def pictures(
         self, row_ids: Iterable[int], client_id: str, *, all_rows: bool = False
     ) -> dict[int, ActPictures]:
-        """Return the pictures of those of these acts that the client may see, by the ids of the records. The account's
-        own person may see `all_rows`."""
+        """Return the pictures of these acts, by record id, as far as the client may see them. `all_rows` is for the
+        account's own person, who may see everything."""
         await self.flush()
         rows = await self._table.rows(row_ids)
         return await self._thumbnails.of(row for row in rows if all_rows or may_see(row, client_id, self._may_know))
@@ -204,7 +203,7 @@ class Activity:
         return await self._table.clients()
 
     async def forget(self, client_ids: Collection[str]) -> int:
-        """Remove the records of these clients, and return how many there were."""
+        """Remove these clients' records, and return how many there were."""
         async with self._lock:
             unwritten = [row_id for row_id, ended in self._unwritten.items() if ended.summary.client_id in client_ids]
             for row_id in unwritten:
@@ -230,7 +229,7 @@ class Activity:
         await self.flush()
 
     async def flush(self) -> bool:
-        """Write what is not written yet, and return whether that succeeded."""
+        """Write all unwritten calls, and return whether that succeeded."""
         async with self._lock:
             batch = [*self._unwritten.values()]
             if not batch:
@@ -248,11 +247,11 @@ class Activity:
         while self._unwritten:
             await asyncio.sleep(_WRITE_AFTER_S)  # records are written in batches
             if not await self.flush():
-                await asyncio.sleep(_RETRY_AFTER_S)  # a full disk has no event for its end
+                await asyncio.sleep(_RETRY_AFTER_S)  # no event tells that a full disk has room again
 
 
 def activity_record(row: Row, client_id: str) -> ActivityRecord:
-    """Make a row into the record for a client: it has the label of who acted, never the id."""
+    """Turn a row into the record that a client sees: with the label of whoever acted, never the id."""
     detail = json.loads(row.detail)
     return ActivityRecord.model_validate(
         {
@@ -272,5 +271,5 @@ def activity_record(row: Row, client_id: str) -> ActivityRecord:
 
 
 def _session(action: Action) -> str | None:
-    """Return the session that a call was meant for, if it reached no page."""
+    """Return the session that a call addressed without reaching a page."""
     return action.requested_session or (DEFAULT_SESSION if action.scope is Scope.SESSION else None)

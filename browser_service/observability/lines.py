@@ -1,4 +1,4 @@
-"""Writes a record of activity as one line, for people and models."""
+"""Words a record of activity as one line, for people and models."""
 
 import json
 from datetime import datetime
@@ -8,13 +8,13 @@ from shared.model import Json
 from shared.words import own_words
 
 _UNNAMED = ("selector", "url", "key")
-"""These arguments are understood without their names."""
+"""Arguments that readers understand without their names."""
 _WORDS = "reason"
 _MOST_REQUESTS = 3
 
 
 def line(record: ActivityRecord, now: datetime) -> str:
-    """Write a record as `14:05:12 Claude: click #logout (shop) → ok, 120 ms; POST http://shop/logout 302; now at
+    """Word a record as `14:05:12 Claude: click #logout (shop) → ok, 120 ms; POST http://shop/logout 302; now at
     http://shop/login`."""
     client = f"{record.client or 'a client'}{' (you)' if record.you else ''}"
     page = f" ({record.page_id})" if record.page_id else ""
@@ -33,7 +33,7 @@ def _time(text: str, now: datetime) -> str:
 
 
 def argument_texts(arguments: Json) -> list[str]:
-    """Write arguments as `#logout button=right`, a text for each."""
+    """Word arguments as `#logout button=right`, one text each."""
     return [_argument_text(name, value) for name, value in arguments.items()]
 
 

@@ -17,7 +17,7 @@ from shared.quoting import legible
 
 
 class Unfailing(io.TextIOBase):
-    """Wraps a stream for logs: if its disk is full or its reader gone, a line is lost, and nothing else fails."""
+    """A stream for logs that never raises: if the disk is full or the reader gone, only a line is lost."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -33,7 +33,7 @@ class Unfailing(io.TextIOBase):
 
 
 def configure(level: str, *, for_people: bool) -> None:
-    """Log for people where they ask for it, and where a terminal shows it; else for programs."""
+    """Log readable lines if asked to or if stderr is a terminal, else JSON."""
     on_terminal = sys.stderr.isatty()
     readable = structlog.dev.ConsoleRenderer(colors=on_terminal and "NO_COLOR" not in os.environ)
     renderer = readable if for_people or on_terminal else structlog.processors.JSONRenderer()
@@ -47,7 +47,7 @@ def configure(level: str, *, for_people: bool) -> None:
             renderer,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(getattr(logging, level.upper())),
-        # it writes, and no more is asked
+        # WriteLogger only writes and flushes, so this much of a TextIO is enough
         logger_factory=structlog.WriteLoggerFactory(cast("TextIO", Unfailing(sys.stderr))),
         cache_logger_on_first_use=False,
     )
@@ -55,8 +55,8 @@ def configure(level: str, *, for_people: bool) -> None:
 
 
 def conceal(way: Callable[[], Callable[[str], str]]) -> Callable[[], None]:
-    """Pass all that is logged through a function that hides the secrets of now, which `way` looks up once a line; call
-    what this returns to end that."""
+    """Hide secrets in everything that is logged. `way` returns the function that hides today's secrets, and is asked
+    once per line. Call the result to stop hiding."""
 
     def hide(_: object, __: str, event: EventDict) -> EventDict:
         texts = way()
@@ -75,10 +75,10 @@ def _is_text(value: object) -> bool:
 
 
 def _legible(_: object, __: str, entry: EventDict) -> EventDict:
-    """Take what steers a terminal out of a line of the log, which may have words of pages."""
+    """Remove terminal control characters from a log entry, which may quote a page."""
     return {key: legible(value) if isinstance(value, str) else value for key, value in entry.items()}
 
 
 def unexpected(message: str) -> InternalError:
-    """Make the error for the exception being handled; it carries the traceback only when debugging."""
+    """Make an InternalError for the exception being handled; only in debug mode does it carry the traceback."""
     return InternalError(message, details={"stack": traceback.format_exc()} if BrowseError.debugging else None)

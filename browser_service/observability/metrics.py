@@ -1,4 +1,4 @@
-"""Counts for Prometheus: calls with their outcomes, durations and waits, and how much is open, made and begun anew."""
+"""Prometheus metrics: calls by outcome, durations and waits, and how much is open, made and restarted."""
 
 from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
@@ -19,14 +19,14 @@ _NOTHING_YET: Final = Figures(
 
 
 class Made(NamedTuple):
-    """Counts the files that calls have made since the start."""
+    """Files that calls made since the start."""
 
     artifacts: int
     artifact_bytes: int
 
 
 class Metrics:
-    """Holds the figures of one service. Labels are only action names and error codes, so their number is bounded."""
+    """The metrics of one service. Labels are only action names and error codes, so their number is bounded."""
 
     def __init__(self, clients: Callable[[], int], made: Callable[[], Made]) -> None:
         self._registry = registry = CollectorRegistry()
@@ -49,7 +49,7 @@ class Metrics:
         ProcessCollector(namespace=PREFIX, registry=registry)
 
     def count_call(self, action: str, outcome: str, seconds: float, waited_ms: int | None) -> None:
-        """Count a call; `outcome` is an error's code, or `ok`. One that took no turn waited for none."""
+        """Count a call; `outcome` is an error code or `ok`. `waited_ms` is None for a call that took no turn."""
         self._calls.labels(action, outcome).inc()
         self._seconds.labels(action).observe(seconds)
         if waited_ms is not None:
@@ -61,7 +61,7 @@ class Metrics:
 
 
 class _Current(Collector):
-    """Gives the figures that others count, as they are when somebody looks."""
+    """Gauges and counters that other parts own, read at the moment of a scrape."""
 
     def __init__(self, clients: Callable[[], int], made: Callable[[], Made]) -> None:
         self.figures = _NOTHING_YET

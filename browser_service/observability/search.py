@@ -1,4 +1,4 @@
-"""Answers get_activity: makes a search of the call's filters, and fits the result into a budget."""
+"""Answers get_activity: turns the call's filters into a search, and fits the result into its budget."""
 
 import base64
 import json
@@ -43,8 +43,8 @@ async def search(activity: Activity, call: GetActivity, client_id: str) -> Json:
 
 
 def row_filter(call: GetActivity, client_id: str, now: datetime) -> RowFilter:
-    """Make the call's filters a selection. Raises ValidationFailed for an unknown action, and for a span that ends
-    before it begins."""
+    """Turn the call's filters into a selection. Raises ValidationFailed for an unknown action, and for a span that
+    ends before it begins."""
     equal = {"page_id": call.page_id, "session_id": call.session_id}
     equal["client_id"] = client_id if call.client == "me" else None
     since = _parse_time("since", call.since, now) if call.since else None
@@ -65,7 +65,7 @@ def row_filter(call: GetActivity, client_id: str, now: datetime) -> RowFilter:
 
 
 def _parse_time(field: str, text: str, now: datetime) -> datetime:
-    """Parse `10m` (ago) or an ISO time; without a zone it is in this machine's. Raises ValidationFailed."""
+    """Parse `10m` (ago) or an ISO time, which without a zone is local. Raises ValidationFailed."""
     try:
         if ago := _AGO.fullmatch(text.strip()):
             return now - timedelta(**{_UNITS[ago[2]]: int(ago[1])})
@@ -80,7 +80,7 @@ def _parse_time(field: str, text: str, now: datetime) -> datetime:
 
 
 def _canonical_name(name: str | None) -> str | None:
-    """Return the canonical name of an action, which is the one on record. Raises ValidationFailed."""
+    """Return an action's canonical name, which records use. Raises ValidationFailed."""
     if name is None or name in catalogue.NAMES:
         return catalogue.NAMES[name].action.name() if name else None
     raise ValidationFailed(
@@ -95,7 +95,7 @@ def _record_text(record: ActivityRecord, call: GetActivity, now: datetime) -> st
 
 
 def _count_within(sizes: list[int], budget: int) -> int:
-    """Return how many records fit the budget, and at least one, so that a cursor always leads on."""
+    """Return how many records fit the budget, but at least one, so that a cursor always makes progress."""
     total = 0
     for count, size in enumerate(sizes):
         total += size
@@ -105,7 +105,7 @@ def _count_within(sizes: list[int], budget: int) -> int:
 
 
 def _cursor(last_id: int, call: GetActivity, now: datetime) -> str:
-    """Make a cursor of the last record's id and the filters, so that the next call need not repeat them."""
+    """Pack the last record's id and the filters into a cursor, so that the next call need not repeat them."""
     filters = {name: value for name, value in call.wire_body().items() if name in _FILTERS and value is not None}
     for name in filters.keys() & {"since", "until"}:
         filters[name] = _parse_time(name, str(filters[name]), now).isoformat()
@@ -114,7 +114,7 @@ def _cursor(last_id: int, call: GetActivity, now: datetime) -> str:
 
 
 def _resume(call: GetActivity) -> tuple[GetActivity, int | None]:
-    """Return the call with the filters of its cursor, and the id of the record to go on from. Raises
+    """Return the call with its cursor's filters, and the id of the record to continue from. Raises
     ValidationFailed."""
     if call.cursor is None:
         return call, None
@@ -122,7 +122,7 @@ def _resume(call: GetActivity) -> tuple[GetActivity, int | None]:
     arguments = {name: value for name, value in call.wire_body().items() if name not in {"action", "cursor"}}
     try:
         unpacked = base64.urlsafe_b64decode(packed + "=" * (-len(packed) % 4))
-        filters = cast("Json", strict.loads(unpacked)) if packed else {}  # of what is none, the next calls fail
+        filters = cast("Json", strict.loads(unpacked)) if packed else {}  # the calls below raise if it is not an object
         before = int(number) if re.fullmatch(r"[0-9]{1,18}", number) else 0
         same = all(filters.get(name) == value for name, value in arguments.items() if name in _FILTERS)
         continued = GetActivity.model_validate({**arguments, **filters})

@@ -1,1 +1,1 @@
-"""Keeps what outlives the process: the journal, which has the only SQL, and the files of artifacts."""
+"""Storage that outlives the process: the journal, which alone runs SQL, and the files of artifacts."""

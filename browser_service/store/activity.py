@@ -1,4 +1,4 @@
-"""Stores the newest records of who did what: one row for each call."""
+"""Stores the newest records of who did what, one row per call."""
 
 import sqlite3
 from collections.abc import Collection, Iterable, Mapping
@@ -8,7 +8,7 @@ from typing import NamedTuple
 from browser_service.store.journal import Journal
 
 _MOST_ROWS = 50_000
-"""A month of busy agents makes so many: some 20 MB."""
+"""About a month of busy agents, or 20 MB."""
 
 
 class Row(NamedTuple):
@@ -17,7 +17,7 @@ class Row(NamedTuple):
     client_id: str
     label: str
     private_to: str | None
-    """The one client, beside the one that made the call, that may see the row; None if all may."""
+    """The only client besides the caller that may see the row; None if all may."""
     page_id: str | None
     session_id: str | None
     action: str
@@ -30,10 +30,10 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True)
 class RowFilter:
-    """Selects rows, in memory and in SQL."""
+    """A selection of rows, applied both in memory and in SQL."""
 
     equal: Mapping[str, str] = field(default_factory=dict)
-    """Maps columns to the values that they must have."""
+    """The value that each column must have."""
     action: str | None = None
     """Also matches an action that is a part of another, such as a step of a batch."""
     label: str | None = None
@@ -51,13 +51,13 @@ class RowFilter:
 
     @property
     def _part(self) -> str:
-        """Return the action's name as the arguments of an action that carries it spell it. Inside a text the quotes
-        would be escaped, so no text matches."""
+        """Return how the stored arguments name this action when another action carries it. Quotes inside a text are
+        escaped, so a text never matches."""
         return f'"action": "{self.action}"'
 
     def condition(self) -> tuple[str, list[object]]:
-        """Return the selection as an SQL condition, with its values. SQLite ignores the case of ASCII letters only, so
-        `matches` must compare other labels."""
+        """Return the selection as an SQL condition with its values. SQLite ignores case for ASCII letters only, so
+        callers must check other labels with `matches`."""
         tests: dict[str, object] = {f"{column} = ?": value for column, value in self.equal.items()}
         has_action = """instr('"action": "' || action || '"' || detail, ?) > 0"""
         tests |= {has_action: self._part} if self.action is not None else {}
@@ -76,8 +76,7 @@ class ActivityTable:
         return int(str(last))
 
     async def add(self, rows: Iterable[Row]) -> None:
-        """Write rows. An iterator of them is consumed in the journal's thread, so that making them costs the event loop
-        nothing."""
+        """Write rows. The journal's thread consumes an iterator, so building the rows costs the event loop nothing."""
 
         def write(db: sqlite3.Connection) -> None:
             placeholders = ",".join("?" * len(Row._fields))
@@ -100,14 +99,13 @@ class ActivityTable:
         return labels
 
     async def rows(self, row_ids: Iterable[int]) -> list[Row]:
-        """Return the rows of these ids, as far as they are there."""
+        """Return the rows with these ids; ids without a row are skipped."""
         ids = [*row_ids]
         sql = f"SELECT * FROM activity WHERE id IN ({','.join('?' * len(ids))})"  # noqa: S608 - question marks
         return [Row._make(row) for row in await self._journal.read(sql, *ids)]
 
     async def forget(self, client_ids: Collection[str]) -> int:
-        """Delete the rows of these clients with their pictures, overwriting their bytes on disk, and return how many
-        rows there were."""
+        """Delete these clients' rows and pictures, overwrite their bytes on disk, and return the number of rows."""
 
         def delete(db: sqlite3.Connection) -> int:
             db.execute("PRAGMA secure_delete = ON")

@@ -1,4 +1,4 @@
-"""Keeps the files that actions made: each has an id, and belongs to the client whose call made it."""
+"""Files that actions made. Each has an id and belongs to the client whose call made it."""
 
 import asyncio
 import base64
@@ -26,7 +26,7 @@ from shared.wire import FILES, INLINE_BYTES
 
 _MB = 1_000_000
 _READ_BYTES = 20_000_000
-"""Limits a text that is read in pieces, because each piece costs reading all of it."""
+"""Limit for a text that is read in pieces, because every piece reads the whole file."""
 _DATA_BYTES = 200_000_000
 _BUFFER_BYTES = 1_000_000
 _MOST_NUMBERED = 20
@@ -34,7 +34,7 @@ _OWN_WRITE_S = 2.0
 
 
 class ArtifactRecord(NamedTuple):
-    """Describes an artifact's file; `path` is set if people see it under a name."""
+    """An artifact's file. `path` is set only if it lies in the output directory, under a name that people see."""
 
     artifact_id: str
     client_id: str
@@ -50,11 +50,11 @@ _EXCESS = (
     " SUM(size) OVER (ORDER BY made_at DESC, rowid DESC) AS so_far"
     " FROM artifacts WHERE client_id = ?1 OR ?1 IS NULL) WHERE so_far > ?2)"
 )
-"""Selects the oldest artifacts, of one client or of all, that must go so that the rest has at most so many bytes."""
+"""Condition for the oldest artifacts to remove, of one client or of all, so that the rest fits a number of bytes."""
 
 
 class Folders(NamedTuple):
-    """Names where files are: those that only replies name, and those that people find by their names."""
+    """Where files lie: `kept` for those that only replies mention, `output` for those that people find by name."""
 
     kept: Path
     output: Path
@@ -62,7 +62,7 @@ class Folders(NamedTuple):
 
 @dataclass(frozen=True)
 class ArtifactLimits:
-    """Limits how many days artifacts are kept, and how many megabytes of one client's and of all. 0 means no limit."""
+    """How many days artifacts are kept, and how many megabytes per client and in all. 0 means no limit."""
 
     days: int = 7
     client_mb: int = 1_000
@@ -85,14 +85,14 @@ class Artifacts:
         self._limits = limits
         self._secrets = secrets
         self.made = self.made_bytes = 0
-        """Counts the files since the start, and their bytes."""
+        """Files made since the start, and their bytes."""
 
     async def put(
         self, data: bytes, mime_type: str, client_id: str, *, inline: bool = True, name: str = ""
     ) -> Artifact:
-        """Keep `data` without secrets, and remove the oldest files if there is no room. With a name it goes into the
-        output directory, where people find it. With `inline` the result carries small data as base64, or a preview of a
-        larger picture. Raises ResourceExhausted for data that never fits."""
+        """Keep `data` without secrets, and remove the oldest files to make room. A file with a name goes into the
+        output directory, where people find it. With `inline`, the result carries small data as base64, or a preview of
+        a larger picture. Raises ResourceExhausted for data that can never fit."""
         data = await self._secrets.conceal_data(data, mime_type)
         self._check_fits(len(data))
         artifact = await self._keep(lambda path: path.write_bytes(data), len(data), mime_type, client_id, name)
@@ -104,19 +104,19 @@ class Artifacts:
         return artifact.model_copy(update={"data": base64.b64encode(data).decode() if fits else None})
 
     async def conceal(self, text: str) -> str:
-        """Return a text as replies may show it: without secrets."""
+        """Return the text without secrets, as replies may show it."""
         return await self._secrets.conceal_text(text)
 
     async def take(self, path: Path, mime_type: str, client_id: str, *, name: str = "") -> Artifact:
-        """Keep a file by moving it. Raises ResourceExhausted for one that never fits."""
+        """Keep a file by moving it. Raises ResourceExhausted for one that can never fit."""
         size = (await asyncio.to_thread(path.stat)).st_size
         self._check_fits(size)
         await asyncio.to_thread(path.chmod, 0o600)
         return await self._keep(lambda target: shutil.move(path, target), size, mime_type, client_id, name)
 
     async def receive(self, chunks: AsyncIterator[bytes], mime_type: str, client_id: str) -> Artifact:
-        """Keep a file while it arrives, without ever holding all of it in memory. Raises what `chunks` raises, and
-        ResourceExhausted."""
+        """Keep a file while it arrives, without holding all of it in memory. Raises ResourceExhausted, and whatever
+        `chunks` raises."""
         size = 0
         try:
             self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -166,8 +166,8 @@ class Artifacts:
         )
 
     async def path(self, artifact_id: str, client_id: str | None) -> tuple[Path, str]:
-        """Return the file and its MIME type if it belongs to the client; None stands for the account's owner, who may
-        have all. Raises ArtifactNotFound."""
+        """Return the file and its MIME type if it belongs to the client; None means the account's owner, who may read
+        all. Raises ArtifactNotFound."""
         record = await self._find(artifact_id, client_id)
         return self._path(record), record.mime_type
 
@@ -180,7 +180,7 @@ class Artifacts:
         return record
 
     async def text(self, artifact_id: str, client_id: str | None) -> str:
-        """Return a file's text. Raises ArtifactNotFound, and ValidationFailed if it is not text, or too long."""
+        """Return a file's text. Raises ArtifactNotFound, and ValidationFailed if it is too long or not text."""
         data, mime_type = await self.data(artifact_id, client_id, _READ_BYTES)
         try:
             return data.decode()  # read_text would make CRLF one character
@@ -197,7 +197,7 @@ class Artifacts:
         return await asyncio.to_thread(path.read_bytes), mime_type
 
     async def keep_picture(self, client_id: str, call_id: str, picture: ActPicture) -> None:
-        """Keep the small picture of what an act made of its page, for the record."""
+        """Keep the thumbnail of a page that an act left behind, for the record."""
         await self._thumbnails.add((client_id, call_id), picture)
 
     async def upload(self, name: str, max_bytes: int) -> bytes:
@@ -208,7 +208,7 @@ class Artifacts:
         await self._remove(await self._records("made_at < ?", time.time() - self._limits.days * 86_400))
 
     async def discard(self, artifact_id: str, client_id: str) -> None:
-        """Remove a file of a client that needed it for one moment."""
+        """Remove a client's file that was needed only for a moment."""
         await self._remove(await self._records("artifact_id = ? AND client_id = ?", artifact_id, client_id))
 
     def _check_fits(self, size: int) -> None:
@@ -221,7 +221,7 @@ class Artifacts:
                 )
 
     async def _remove_excess(self, client_id: str) -> None:
-        """Remove the oldest artifacts of the client, and then of all, so that the rest is within the limits."""
+        """Remove the oldest artifacts of the client, then of all clients, until the rest is within the limits."""
         for owner, limit_mb in ((client_id, self._limits.client_mb), (None, self._limits.all_mb)):
             if limit_mb:
                 await self._remove(await self._records(_EXCESS, owner, limit_mb * _MB))
@@ -241,9 +241,9 @@ class Artifacts:
         return Path(record.path) if record.path else self._directory / record.artifact_id
 
     def _claim(self, artifact_id: str, name: str) -> Path:
-        """Create an empty file that only the account may read; it never replaces one, nor follows a link. Without a
-        name it lies in the private directory. Raises ValidationFailed if a folder leads out, or the name is a
-        folder's."""
+        """Create an empty file that only the account may read, never replacing a file or following a link. Without a
+        name it lies in the private directory. Raises ValidationFailed if the path leads out of the output directory or
+        names a folder."""
         root = self._output if name else self._directory
         root.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not name:
@@ -279,7 +279,7 @@ def _unlink(path: Path | None) -> None:
 
 
 def _is_changed(path: Path, record: ArtifactRecord) -> bool:
-    """Say if somebody has changed the file since, which makes it theirs."""
+    """Return whether somebody has changed the file since, which makes it theirs."""
     try:
         stat = path.lstat()
     except OSError:

@@ -1,4 +1,4 @@
-"""Defines the record of a closed page, which the journal stores."""
+"""The record of a closed page, which the journal stores."""
 
 import time
 from typing import Final
@@ -12,7 +12,7 @@ MOST_CLOSED_PAGES: Final = 1_000
 
 
 class ClosedPage(Model):
-    """Records a closed page and the session that it was of."""
+    """A closed page and the session it belonged to."""
 
     page_id: str
     session_id: str
@@ -22,8 +22,8 @@ class ClosedPage(Model):
 
     @classmethod
     def of(cls, page: PageState, *owner: str) -> "ClosedPage":
-        """Make the record of a page. `owner` is the id and the label of its session's owner; empty if all could use the
-        session."""
+        """Make the record of a page. `owner` is the id and label of its session's owner; empty if everybody could use
+        the session."""
         holders = {page.holder_id or "", page.holder_label, page.left_by_id or "", page.left_by}
         known_to = sorted({*owner, *holders} - {""}) if owner else []
         return cls(page_id=page.page_id, session_id=page.session_id, known_to=known_to)

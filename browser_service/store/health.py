@@ -12,15 +12,15 @@ log = structlog.get_logger(__name__)
 
 
 class Storage:
-    """Knows whether the journal can be written now, and reports files that could not be used."""
+    """Whether the journal can be written now, and reports of files that could not be used."""
 
     def __init__(self, data_dir: Path, announce: Callable[[str], None]) -> None:
         self._data_dir = data_dir
         self._announce = announce
         self.problem = ""
-        """Says why nothing can be written now; empty if all is well."""
+        """Why nothing can be written now; empty if all is well."""
         self.on_replaced: list[Callable[[], Awaitable[None]]] = []
-        """Called after the journal was replaced, to write again what is in memory and the new file lacks."""
+        """Called after the journal was replaced, to write what only memory still has."""
         self._writing: asyncio.Task[None] | None = None
 
     def report(self, text: str) -> None:
@@ -29,7 +29,7 @@ class Storage:
         self._announce(text)
 
     def replaced(self, text: str) -> None:
-        """Report that the journal has a new file, and start writing to it what is open."""
+        """Report that the journal has a new file, and start writing the open sessions and pages to it."""
         self.report(text)
         self._writing = asyncio.create_task(self._write_anew())
 

@@ -23,7 +23,8 @@ T = TypeVar("T")
 
 
 class Journal:
-    """Runs all SQL on one connection in one thread, so that the event loop never waits for the disk."""
+    """The SQLite database. One connection in one thread runs all SQL, so that the event loop never waits for the
+    disk."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -47,7 +48,8 @@ class Journal:
     # --- pages -------------------------------------------------------------------------------------------------------
 
     async def pages(self) -> list[PageState]:
-        """Return the pages, with their holds shortened by the time since. A page that cannot be read is left out."""
+        """Return the pages, with their holds shortened by the time since they were stored. Unreadable pages are
+        skipped."""
         pages = []
         for state, kept_at in await self.read("SELECT state, kept_at FROM pages ORDER BY rowid"):
             with contextlib.suppress(ValidationError):
@@ -68,7 +70,7 @@ class Journal:
         await self.transact(keep)
 
     async def close_page(self, page_id: str, closed: ClosedPage | None) -> None:
-        """Forget a page, and remember which session it was of for the latest closed pages."""
+        """Forget a page. `closed`, if any, joins the bounded list of the latest closed pages."""
 
         def close(db: sqlite3.Connection) -> None:
             db.execute("DELETE FROM pages WHERE page_id = ?", (page_id,))
@@ -80,7 +82,7 @@ class Journal:
         await self.transact(close)
 
     async def closed_pages(self) -> list[ClosedPage]:
-        """Return the closed pages, the latest last. One that cannot be read is left out."""
+        """Return the closed pages, the latest last. Unreadable ones are skipped."""
         closed = []
         for (record,) in await self.read("SELECT record FROM closed_pages ORDER BY rowid"):
             with contextlib.suppress(ValidationError):
@@ -90,7 +92,7 @@ class Journal:
     # --- sessions and their logins -----------------------------------------------------------------------------------
 
     async def keep_state(self, session_id: str, sealed: bytes) -> None:
-        """Store the newest logins of a session; those before them stay as an earlier state."""
+        """Store a session's newest logins; the previous ones stay as an earlier state."""
 
         def keep(db: sqlite3.Connection) -> None:
             db.execute("DELETE FROM earlier_states WHERE session_id = ? AND readable", (session_id,))
@@ -100,14 +102,14 @@ class Journal:
         await self.transact(keep)
 
     async def states(self, session_id: str) -> list[bytes]:
-        """Return a session's logins: the newest, those before them, then those that were set aside as unreadable."""
+        """Return a session's logins: the newest, the previous ones, then those set aside as unreadable."""
         newest = await self.read("SELECT sealed FROM session_states WHERE session_id = ?", session_id)
         sql = "SELECT sealed FROM earlier_states WHERE session_id = ? ORDER BY readable DESC, kept_at DESC"
         states = [*newest, *await self.read(sql, session_id)]
         return [row[0] for row in states if isinstance(row[0], bytes)]
 
     async def set_state_aside(self, session_id: str) -> None:
-        """Keep the newest logins, which cannot be read, until the session itself is forgotten."""
+        """Move the newest logins, which cannot be read, out of the way; they stay until the session is forgotten."""
         await self.transact(lambda db: _move_state(db, session_id, readable=False))
 
     async def keep_session(self, session_id: str, sealed: bytes) -> None:
@@ -150,7 +152,7 @@ class Journal:
         await self.write(sql, session_id, name, sealed, client_id)
 
     async def saved_by(self, session_id: str, name: str) -> str:
-        """Return the client that saved a state under that name; empty if there is none, or nobody knows."""
+        """Return the client that saved a state under that name; empty if there is none, or it is unknown."""
         rows = await self.read("SELECT client_id FROM saved_states WHERE session_id = ? AND name = ?", session_id, name)
         return str(rows[0][0]) if rows else ""
 
@@ -181,7 +183,7 @@ class Journal:
         return [str(download_id) for (download_id,) in rows]
 
     async def keep_revoked(self, tokens: dict[str, float], clients: dict[str, float]) -> None:
-        """Store the ids of revoked tokens, and of clients, each with the time of its revocation."""
+        """Store the ids of revoked tokens and clients, each with the time of its revocation."""
         rows = [("token", *item) for item in tokens.items()] + [("client", *item) for item in clients.items()]
         sql = "INSERT OR REPLACE INTO revoked VALUES (?, ?, ?)"
         await self.transact(lambda db: db.executemany(sql, rows))
@@ -192,7 +194,7 @@ class Journal:
         await self.transact(lambda db: db.executemany(sql, rows))
 
     async def revoked(self) -> tuple[dict[str, float], dict[str, float]]:
-        """Return the ids of revoked tokens, and those of clients, each with the time of its revocation."""
+        """Return the revoked token ids and the revoked client ids, each with the time of its revocation."""
         by_kind: dict[str, dict[str, float]] = {"token": {}, "client": {}}
         for kind, value, at in await self.read("SELECT kind, value, at FROM revoked"):
             by_kind[str(kind)][str(value)] = float(str(at))
@@ -201,7 +203,7 @@ class Journal:
     # --- the connection ----------------------------------------------------------------------------------------------
 
     async def transact(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """Run `work` in the journal's thread, in a transaction of its own, and return its result."""
+        """Run `work` in the journal's thread, in its own transaction, and return its result."""
 
         def run() -> T:
             with self._connection() as db:

@@ -1,5 +1,5 @@
-"""Opens the journal's file. A damaged file is set aside, and its readable rows are taken over; a file of a newer
-version is refused."""
+"""Opens the journal's file. A damaged file is set aside and its readable rows are copied into a new one; a file of a
+newer version is refused."""
 
 import contextlib
 import sqlite3
@@ -19,12 +19,12 @@ class NewerJournal(Exception):
 
 
 class Damage(NamedTuple):
-    """Records what happened to a damaged file."""
+    """What happened to a damaged file."""
 
     aside: Path
     reason: str
     rows: int
-    """Counts the rows that could still be read, and were taken over."""
+    """Rows that could still be read, and were copied."""
 
     def __str__(self) -> str:
         copied = f"{self.rows} rows of it could be read and are kept" if self.rows else "nothing of it could be read"
@@ -32,7 +32,7 @@ class Damage(NamedTuple):
 
 
 def is_damage(error: sqlite3.Error) -> bool:
-    """Return whether the file's content is wrong; False if the file merely cannot be reached or written now."""
+    """Return whether the file's content is wrong, as opposed to a file that merely cannot be reached or written now."""
     code = getattr(error, "sqlite_errorcode", None) or 0
     return code & 0xFF in _DAMAGED or code == sqlite3.SQLITE_IOERR_SHORT_READ
 
@@ -49,7 +49,7 @@ def connect(path: Path) -> tuple[sqlite3.Connection, Damage | None]:
 
 
 def check_version(path: Path) -> None:
-    """Raise NewerJournal before anything is started. Other trouble with the file shows when it is opened."""
+    """Raise NewerJournal before anything starts. Other trouble with the file shows when it is opened."""
     with (
         contextlib.suppress(sqlite3.Error),
         contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as db,
@@ -58,8 +58,7 @@ def check_version(path: Path) -> None:
 
 
 def replace(path: Path, reason: sqlite3.Error) -> tuple[sqlite3.Connection, Damage]:
-    """Put a new file in the place of a damaged one, with the rows that can be read of it. The damaged file must be
-    closed."""
+    """Replace a damaged file by a new one, with the rows that can still be read. The damaged file must be closed."""
     aside = set_aside(path, COMPANIONS)
     path.touch(mode=0o600)
     db = _open_sound(path)
@@ -76,7 +75,7 @@ def check(db: sqlite3.Connection) -> None:
 
 
 def damage_of(path: Path) -> str:
-    """Say what is wrong with the file's content; empty if it is sound, or cannot be examined now."""
+    """Return what is wrong with the file's content; empty if it is sound or cannot be examined now."""
     try:
         with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as db:
             check(db)
@@ -86,7 +85,7 @@ def damage_of(path: Path) -> str:
 
 
 def _unknown(db: sqlite3.Connection) -> list[str]:
-    """Return the migrations that were run on the file, and that this version does not know."""
+    """Return the file's migrations that this version does not know."""
     if not db.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (_MIGRATIONS_TABLE,)).fetchone():
         return []
     return sorted({str(row[0]) for row in db.execute("SELECT name FROM migrations")} - MIGRATIONS.keys())
@@ -127,7 +126,7 @@ def _migrate(db: sqlite3.Connection) -> None:
 
 
 def _salvage(aside: Path, db: sqlite3.Connection) -> int:
-    """Copy row by row until the damage, and return how many rows were copied."""
+    """Copy rows until the damage, and return how many were copied."""
     copied = 0
     with contextlib.suppress(sqlite3.Error), contextlib.closing(sqlite3.connect(aside)) as old:
         tables = [str(row[0]) for row in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]

@@ -1,4 +1,4 @@
-"""Lists the steps that make the journal's tables. Each runs once for each file, which remembers its name."""
+"""The steps that create the journal's tables. Each runs once per file, which records the step's name."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Stores the newest small pictures of what acts made of their pages, each under the call of its act."""
+"""Stores the newest thumbnails: what each act made of its page, under the call of the act."""
 
 import base64
 import sqlite3
@@ -11,10 +11,10 @@ from shared.frames import ActPicture, ActPictures, ShownPicture
 from shared.timestamps import iso
 
 MOST_ROWS = 2_000
-"""These are some 30 MB. The journal is checked at each start, which takes longer with each of them."""
+"""About 30 MB. Start-up checks the journal, which takes longer with every row."""
 
 Key = tuple[str, str]
-"""Is a client's id and its callId."""
+"""A client's id and its callId."""
 _ADD = "INSERT OR REPLACE INTO thumbnails (client_id, call_id, at, facts, data) VALUES (?, ?, ?, ?, ?)"
 _EXCESS = "DELETE FROM thumbnails WHERE at < (SELECT at FROM thumbnails ORDER BY at DESC LIMIT 1 OFFSET ?)"
 _ONE = "SELECT at, facts, data FROM thumbnails WHERE client_id = ? AND call_id = ?"
@@ -25,7 +25,7 @@ class ThumbnailTable:
         self._journal = journal
 
     async def add(self, key: Key, picture: ActPicture) -> None:
-        """Keep the picture of an act, and remove the oldest ones for which there is no room."""
+        """Keep the picture of an act, and remove the oldest pictures beyond the limit."""
         data = base64.b64decode(picture.data) if picture.data is not None else None
         facts = picture.model_dump_json(exclude={"data"}, exclude_none=True)
 
@@ -36,7 +36,7 @@ class ThumbnailTable:
         await self._journal.transact(write)
 
     async def of(self, rows: Iterable[Row]) -> dict[int, ActPictures]:
-        """Return the pictures of recorded acts, by the ids of the records; an act without any is left out."""
+        """Return the pictures of recorded acts, by the ids of the records; acts without a picture are left out."""
 
         def read(db: sqlite3.Connection) -> dict[int, ActPictures]:
             found = {row.id: _pictures(db, (row.client_id, row.call_id)) for row in rows}
@@ -57,7 +57,7 @@ def _pictures(db: sqlite3.Connection, key: Key) -> ActPictures | None:
 
 
 def _find(db: sqlite3.Connection, key: Key) -> tuple[ShownPicture | None, ActPicture] | None:
-    """Return a picture with its facts; without it where a secret might have been seen on it."""
+    """Return a picture with its facts; the picture is None where it might have shown a secret."""
     row = db.execute(_ONE, key).fetchone()
     if row is None:
         return None

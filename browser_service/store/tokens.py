@@ -1,4 +1,4 @@
-"""Stores what is known of the tokens that were made by name: never the tokens themselves."""
+"""Stores records of the named tokens, never the tokens themselves."""
 
 import contextlib
 from typing import Final
@@ -13,7 +13,7 @@ _MOST: Final = 1_000
 
 
 class TokenRecord(Model):
-    """Describes a token: what it is called and revoked by, what it allows, and when it was used last."""
+    """A named token: its name, the id it is revoked by, what it allows, and when it was last used."""
 
     name: str
     token_id: str
@@ -28,7 +28,7 @@ class TokenTable:
         self._journal = journal
 
     async def all(self) -> list[TokenRecord]:
-        """Return the records, the oldest first. One that cannot be read is left out."""
+        """Return the records, the oldest first. Unreadable ones are skipped."""
         records = []
         for (text,) in await self._journal.read("SELECT record FROM tokens ORDER BY rowid"):
             with contextlib.suppress(ValidationError):

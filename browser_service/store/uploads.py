@@ -1,4 +1,4 @@
-"""Reads files for upload: only from the folders that the operator opened for it."""
+"""Reads files for upload, only from the folders that the operator opened for it."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -16,7 +16,7 @@ class UploadRoots:
 
     def read(self, name: str, max_bytes: int) -> bytes:
         """Return the file's bytes. Raises Forbidden if the name leads out of the folders, ValidationFailed if there is
-        no such file, or it is larger than `most` bytes."""
+        no such file or it is larger than `max_bytes`."""
         path = self._find(name)
         with path.open("rb") as file:
             data = file.read(max_bytes + 1)
@@ -51,5 +51,5 @@ class UploadRoots:
 def _is_file(path: Path) -> bool:
     try:
         return path.is_file()
-    except OSError:  # a name that no system has, or a folder that is not ours to look into
+    except OSError:  # a name that no system allows, or a folder that we may not look into
         return False
