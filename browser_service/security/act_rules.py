@@ -1,4 +1,4 @@
-"""Reads the owner's rules for acts (policy.toml): which a person confirms, which are refused, which are free."""
+"""The owner's rules for acts (policy.toml): which need a person's yes, which are refused, which are free."""
 
 import re
 import tomllib
@@ -35,31 +35,31 @@ Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9 ._-]{0,
 
 
 class WrongRules(ValueError):
-    """The file cannot be read; the message names it, the rule and the right form."""
+    """The file cannot be read. The message names it, the rule and the right form."""
 
 
 class Act(BaseModel):
-    """Says what a call is about to do: the facts that rules go by."""
+    """What a call is about to do, as far as rules look at it."""
 
     action: str
     called: str = ""
-    """Is another name by which it was called."""
+    """Alias under which the action was called."""
     effect: Effect
     url: str
     loads: bool = False
-    """Says that it leads a page to an address that the agent gives, as goto does: a rule on goto is one on that."""
+    """Whether the act takes a page to an address that the agent chose; rules about goto then apply."""
     method: str = ""
     role: str = ""
     words: str = ""
 
     @property
     def names(self) -> set[str]:
-        """Return the names of tools by which rules mean it."""
+        """Return the tool names by which rules can mean this act."""
         return {self.action, self.called, *(["goto"] if self.loads else [])}
 
 
 class ActRule(BaseModel):
-    """Is one rule: it holds for an act that has all of what it names. What it does not name may be anything."""
+    """One rule. It covers acts that match all of its conditions; an empty condition matches anything."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -74,21 +74,22 @@ class ActRule(BaseModel):
 
     @property
     def asks_element(self) -> bool:
-        """Say if the rule goes by what the element is."""
+        """Return whether the rule depends on the element that is acted on."""
         return bool(self.text or self.roles)
 
     @property
     def is_of_requests(self) -> bool:
-        """Say if the rule holds for requests that pages send by themselves too: no tool and no element decides."""
+        """Return whether the rule also covers requests that pages send by themselves: it names methods, but no tool and
+        no element."""
         return bool(self.methods) and not self.actions and not self.asks_element
 
     @property
     def is_of_redirects(self) -> bool:
-        """Say if the rule holds for the addresses to which goto, or what is like it, is redirected."""
+        """Return whether the rule also covers the addresses to which navigations are redirected."""
         return bool(self.origins) and not (self.methods or self.asks_element)
 
     def may_concern(self, act: Act) -> bool:
-        """Say if the rule holds for the act, as far as its element does not decide."""
+        """Return whether the rule covers the act, leaving the element aside."""
         return (
             act.effect in self.effects
             and (not self.actions or not act.names.isdisjoint(self.actions))
@@ -97,7 +98,6 @@ class ActRule(BaseModel):
         )
 
     def concerns(self, act: Act) -> bool:
-        """Say if the rule holds for the act."""
         if not self.may_concern(act):
             return False
         words = _plain(act.words)
@@ -106,7 +106,7 @@ class ActRule(BaseModel):
 
 
 class ActRules:
-    """Holds the rules in their order: the first that holds for an act decides."""
+    """The rules in order. The first that covers an act decides."""
 
     def __init__(self, rules: Iterable[ActRule] = ()) -> None:
         self.rules = tuple(rules)
@@ -116,36 +116,36 @@ class ActRules:
 
     @property
     def watches_requests(self) -> bool:
-        """Say if rules hold for what pages send by themselves."""
+        """Return whether any rule covers requests that pages send by themselves."""
         return any(rule.is_of_requests for rule in self.rules)
 
     @property
     def request_patterns(self) -> list[Json]:
-        """Return Chromium's patterns for all requests that a rule may keep pages from sending, and some others: of a
-        rule on what leads a page to an address, the documents, because a redirect leads on."""
+        """Return Chromium patterns that match every request which a rule may block, and some others. For rules about
+        navigations these are documents, because redirects lead on to further addresses."""
         rules = [rule for rule in self.rules if rule.decision != "allow"]
         sends = _patterns(rule for rule in rules if rule.is_of_requests)
         loads: Json = {"resourceType": "Document"}
         return [*sends, *({**each, **loads} for each in _patterns(rule for rule in rules if rule.is_of_redirects))]
 
     def against_request(self, method: str, url: str) -> ActRule | None:
-        """Return the rule that keeps a request of a page from being sent; None if none does."""
+        """Return the rule that blocks a request by a page, or None."""
         sent = Act(action="", effect=Effect.ACTS, url=url, method=method)
         rule = next((rule for rule in self.rules if rule.is_of_requests and rule.may_concern(sent)), None)
         return rule if rule is not None and rule.decision != "allow" else None
 
     def asks_element(self, act: Act) -> bool:
-        """Say if it depends on the element which rule decides."""
+        """Return whether a rule that depends on the element may decide about the act."""
         return any(rule.asks_element and rule.may_concern(act) for rule in self.rules)
 
     def deciding(self, act: Act) -> ActRule | None:
-        """Return the rule that keeps the act from being done; None if none does."""
+        """Return the rule that blocks the act or needs a person's yes, or None."""
         rule = next((rule for rule in self.rules if rule.concerns(act)), None)
         return rule if rule is not None and rule.decision != "allow" else None
 
 
 def _patterns(rules: Iterable[ActRule]) -> list[Json]:
-    """Return Chromium's patterns for the origins of rules."""
+    """Return Chromium patterns for the rules' origins."""
     found = list(rules)
     if not all(rule.origins for rule in found):
         return [{"urlPattern": "*"}]
@@ -154,7 +154,7 @@ def _patterns(rules: Iterable[ActRule]) -> list[Json]:
 
 
 def read_rules(path: Path) -> ActRules:
-    """Read the rules of a file; there are none without one. Raises WrongRules."""
+    """Read the rules from a file; no file means no rules. Raises WrongRules."""
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
@@ -182,7 +182,7 @@ def _rules(document: Mapping[str, object]) -> list[ActRule]:
 
 
 def _first_line(error: ValueError) -> str:
-    """Name the first key that is wrong, and why."""
+    """Word the first mistake: which key, and why."""
     if not isinstance(error, ValidationError):
         return str(error)
     first = error.errors(include_url=False)[0]
@@ -190,6 +190,6 @@ def _first_line(error: ValueError) -> str:
 
 
 def _plain(text: str) -> str:
-    """Return a text as people read it: one case, no signs that are not seen, no other forms of the same letters."""
+    """Return a text in one case, without invisible characters, and with compatibility forms of letters replaced."""
     whole = unicodedata.normalize("NFKC", text)
     return " ".join("".join(sign for sign in whole if unicodedata.category(sign) != "Cf").casefold().split())

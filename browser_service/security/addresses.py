@@ -1,4 +1,4 @@
-"""Knows the addresses of clouds' metadata services and of private networks, in every notation that leads to them."""
+"""Addresses of cloud metadata services and private networks, in every notation that reaches them."""
 
 import contextlib
 import ipaddress
@@ -26,29 +26,29 @@ _METADATA: Final = tuple(map(ipaddress.ip_network, (*_METADATA_V4, *_METADATA_V6
 _LAST_32_BITS: Final = tuple(
     map(ipaddress.IPv6Network, ("::/96", "::ffff:0:0/96", "::ffff:0:0:0/96", "64:ff9b::/96", "64:ff9b:1::/48"))
 )
-"""End with an IPv4 address: IPv4-compatible and mapped ones, and those of translators (SIIT, NAT64)."""
+"""Networks whose addresses end with an IPv4 address: compatible, mapped, SIIT and NAT64."""
 _ISATAP: Final = 0x5EFE
 
 
 def spelled_address(host: str) -> Address | None:
-    """Return the address that a host in Chromium's spelling is; None for a name."""
+    """Return the address that a host, spelled as Chromium does, is; None for a name."""
     with contextlib.suppress(ValueError):
         return ipaddress.ip_address(host.removeprefix("[").removesuffix("]"))
     return None
 
 
 def is_metadata(address: Address) -> bool:
-    """Return whether a connection there reaches what a cloud tells its machines, their keys among it."""
+    """Return whether a connection to this address reaches a cloud's metadata service, which hands out keys."""
     return any(each in network for each in _destinations(address) for network in _METADATA)
 
 
 def is_public(address: Address) -> bool:
-    """Return whether an address is of the internet, and not of this machine or a private network."""
+    """Return whether an address is on the internet, as opposed to this machine or a private network."""
     return all(each.is_global and not each.is_multicast and not _is_site_local(each) for each in _destinations(address))
 
 
 def is_local(address: Address) -> bool:
-    """Return whether an address is this machine's loopback."""
+    """Return whether an address leads to this machine's loopback."""
     return any(each.is_loopback or each.is_unspecified for each in _destinations(address))
 
 
@@ -57,7 +57,7 @@ def _is_site_local(address: Address) -> bool:
 
 
 def _destinations(address: Address) -> Iterator[Address]:
-    """Yield the address, and the IPv4 addresses in it to which a router or translator may pass on what is sent."""
+    """Yield the address, and the IPv4 addresses inside it to which a router or translator may forward."""
     if isinstance(address, ipaddress.IPv4Address):
         yield address
         return
@@ -75,7 +75,7 @@ def _destinations(address: Address) -> Iterator[Address]:
 
 
 def metadata_patterns() -> list[str]:
-    """Return Chromium's patterns of hosts (`*` is any text) for all spellings of metadata addresses and names."""
+    """Return Chromium host patterns (`*` is any text) for all spellings of metadata addresses and names."""
     patterns = [name + dot for name in sorted(METADATA_HOSTS) for dot in ("", ".")]
     for text in _METADATA_V4:
         network = ipaddress.IPv4Network(text)

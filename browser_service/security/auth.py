@@ -22,7 +22,7 @@ _RESTORE = "browse-together token restore"
 
 
 class Identity(ClientRef):
-    """Names a client that has proven who it is, and the rights that its token gives."""
+    """A client with a proven identity, and the rights that its token gives."""
 
     client_id: str = Field(pattern=CLIENT_ID_PATTERN)
     label: str = Field(default="", max_length=80)
@@ -40,13 +40,13 @@ class Identity(ClientRef):
         return ClientRef(client_id=self.client_id, label=self.label)
 
     def is_sibling(self, client_id: str) -> bool:
-        """Return whether a client is this one, or another that came with the same token of a name."""
+        """Return whether a client is this one, or another chat with the same named token."""
         return client_id == self.client_id or (bool(self.token_name) and is_of_token(client_id, self.token_name))
 
 
 def token_client(name: str, chat: str = "") -> str:
-    """Return the id of a client that comes with a token of a name: each chat that shares it is one of its own. A chat
-    is told apart by what it calls itself, which is kept as a digest: no reply has it, so that no other can take it."""
+    """Return the client id for a named token. Each chat that shares the token is its own client, identified by a digest
+    of the chat's id: no reply ever contains the id, so no other chat can take it."""
     own = f":{hashlib.sha256(chat.encode()).hexdigest()[:24]}" if chat else ""
     return f"token:{name}{own}"
 
@@ -57,7 +57,7 @@ def is_of_token(client_id: str, name: str) -> bool:
 
 
 class Revocations:
-    """Decides from memory; the journal keeps the revocations for the next start."""
+    """Revoked tokens and clients: checked in memory, stored in the journal for the next start."""
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
@@ -68,8 +68,8 @@ class Revocations:
         self._tokens, self._clients = await self._journal.revoked()
 
     def check(self, caller: Identity) -> None:
-        """Raise Unauthorized for a revoked token, and for a client that was revoked by its id or its label, whichever
-        token it has. The account's owner is never kept out."""
+        """Raise Unauthorized for a revoked token, and for a client that was revoked by id or label, whichever token it
+        has. The account's owner is never locked out."""
         if caller.token_id and caller.token_id in self._tokens:
             name = caller.token_name
             another = f"browse-together token create --name {name}" if name else "browse-together token"
@@ -88,8 +88,8 @@ class Revocations:
             )
 
     def check_now(self, caller: Identity) -> None:
-        """Raise Unauthorized for a token that has ended, or was revoked, since it was looked at: a body may come late,
-        and the steps of a call follow one another."""
+        """Raise Unauthorized for a token that expired or was revoked since the call began: a body may arrive late, and
+        a call may have many steps."""
         if caller.expires_at is not None and time.time() >= caller.expires_at:
             raise _expired()
         self.check(caller)
@@ -102,13 +102,13 @@ class Revocations:
         await self.write_down()
 
     async def clients(self, names: Iterable[str], at: float) -> None:
-        """Revoke clients by their ids and labels."""
+        """Revoke clients by id or label."""
         for name in names:
             self._clients |= dict.fromkeys({name, name.casefold()}, at)
         await self.write_down()
 
     async def restore(self, token_ids: Iterable[str], names: Iterable[str]) -> bool:
-        """Let tokens, and clients by their ids and labels, in again. Return whether one of them was revoked."""
+        """Undo revocations of tokens, and of clients by id or label. Return whether any of them was revoked."""
         spellings = {spelling for name in names for spelling in (name, name.casefold())}
         tokens, clients = self._tokens.keys() & {*token_ids}, self._clients.keys() & spellings
         for kept, gone in ((self._tokens, tokens), (self._clients, clients)):
@@ -122,14 +122,14 @@ class Revocations:
 
 
 class TokenClaims(NamedTuple):
-    """Holds the claims of a token whose signature is valid."""
+    """The claims of a token with a valid signature."""
 
     identity: Identity
     expires_at: float
 
 
 def person_for(secret: str, request_id: str, authorization: str | None) -> Identity | None:
-    """Return the person who has the key of a request, from its link or in the chat that asked; None for anybody
+    """Return the person who proves, by link or from the chat that asked, to have the request's key; None for anybody
     else."""
     _, _, token = (authorization or "").partition(" ")
     try:
@@ -150,8 +150,8 @@ def person_for(secret: str, request_id: str, authorization: str | None) -> Ident
 def identify(
     secret: str, authorization: str | None, revoked: Revocations | None = None, chat: str | None = None
 ) -> Identity:
-    """Return the client that an Authorization header proves; `chat` tells apart those that share a token of a name.
-    Raises Unauthorized, which says why and no more."""
+    """Return the client that an Authorization header proves. `chat` tells apart the chats that share a named token.
+    Raises Unauthorized, which names the reason and nothing else."""
     scheme, _, token = (authorization or "").partition(" ")
     if scheme.lower() != "bearer" or not token:
         raise Unauthorized("The request has no bearer token.")
@@ -179,7 +179,7 @@ def _expired() -> Unauthorized:
 
 @lru_cache(maxsize=1_000)
 def _verify(secret: str, token: str) -> TokenClaims:
-    """Verify a token. The result is cached, because a client sends one token with all of its calls."""
+    """Verify a token. The result is cached, because a client sends the same token with every call."""
     payload = jwt.decode(
         token,
         secret,

@@ -1,4 +1,4 @@
-"""Hides secrets in whatever leaves the service: texts, replies and files have their names instead."""
+"""Hides secrets in everything that leaves the service: texts, replies and files show their names instead."""
 
 import base64
 import html
@@ -17,35 +17,35 @@ from shared.cuts import BEYOND, Place
 from shared.errors import ResourceExhausted
 
 _LEAST_ENCODED: Final = 6
-"""Shorter encoded forms, those of four characters, stand in too many other texts."""
+"""Shorter encoded forms would match too many unrelated texts."""
 _LEAST_NUMBER: Final = 1_000
 _LONGEST_CODE: Final = 8
 _MOST_UNPACKED: Final = 500_000_000
 _OF_PAGES: Final = frozenset({"value", "data", "body"})
-"""Names the parts of results that pages and scripts make, where a number can be a code."""
+"""Result fields with content made by pages and scripts, where a number can be a code."""
 _BETWEEN: Final = r"[\W_]{1,20}"
 _SEEN_THROUGH: Final = 2_000
-"""Longer parts are searched for the encodings alone: to undo disguises takes up to 10 ms for so many characters."""
+"""Longer texts are searched for encodings alone: undoing disguises takes up to 10 ms for this many characters."""
 _PICTURES: Final = ("image/", "video/", "audio/")
 _ZIP: Final = "application/zip"
 _URI_SIGNS: Final = ";,/?:@&=+$-_.!~*'()#"
-"""Signs that JavaScript's encodeURI leaves as they are."""
+"""Characters that JavaScript's encodeURI leaves as they are."""
 
 _MARKDOWN: Final = re.compile(r"[*_]")
-"""Matches the signs that have a backslash before them in Markdown."""
+"""Characters that Markdown escapes with a backslash."""
 
 _NOT_IN_NAMES: Final = re.compile(r'[<>:"/\\|?*~]')
-"""Matches the signs in place of which Chromium writes `_` into the name of a download."""
+"""Characters that Chromium replaces by `_` in the name of a download."""
 
 _IN_QUOTES: Final = re.compile(r"[\\']")
-"""Matches the signs that have one between single quotes."""
+"""Characters that get a backslash between single quotes."""
 
 
 class Concealment:
-    """Knows the texts to hide, in the encodings that pages and files use, and puts `«secret:NAME»` in their place."""
+    """The texts to hide, in the encodings of pages and files; each is replaced by `«secret:NAME»`."""
 
     def __init__(self, appearances: Iterable[tuple[str, str]] = ()) -> None:
-        """Take pairs of a secret's name and a text by which it appears."""
+        """`appearances` are pairs of a secret's name and a text by which it appears."""
         known = [*appearances]
         shown = {form: f"«secret:{name}»" for name, text in known for form in _forms(text)}
         self._numbers: dict[float, str] = {
@@ -60,11 +60,10 @@ class Concealment:
         self._mark_bytes = {form.encode(): mark.encode() for form, mark in self._marks.items()}
 
     def finds(self, text: str) -> bool:
-        """Say if a text has a secret in it."""
         return any(form in text for form in self._marks) or any(str(number) in text for number in self._numbers)
 
     def may_find(self, text: str) -> bool:
-        """Say if JSON may have a secret in it, also one that a script has disguised."""
+        """Return whether JSON may contain a secret, including one that a script disguised."""
         return self.finds(text) or any(f'"{name}":' in text for name in _OF_PAGES)
 
     def text(self, text: str) -> str:
@@ -75,7 +74,7 @@ class Concealment:
         return text
 
     def across(self, text: str, at: int) -> Place | None:
-        """Find the secret that begins before a place in a text, and goes on after it."""
+        """Return the first secret that begins before position `at` of a text and ends after it, or None."""
         found = []
         for form, mark in self._marks.items():
             known, first = form[:BEYOND], max(0, at - len(form) + 1)
@@ -85,7 +84,7 @@ class Concealment:
         return min(found, default=None)
 
     def value(self, value: JsonValue, *, of_page: bool = False) -> JsonValue:
-        """Return a JSON value without secrets, in keys too. Numbers stay as they are, but for those `of_page`."""
+        """Return a JSON value without secrets, keys included. Numbers are searched only in values that pages made."""
         if isinstance(value, str):
             return self.text(value)
         if isinstance(value, list):
@@ -95,16 +94,16 @@ class Concealment:
         return self._numbers.get(value, value) if of_page and isinstance(value, int | float) else value
 
     def _item(self, key: str, item: JsonValue, *, of_page: bool) -> JsonValue:
-        """Return an item of an object without secrets. Of what a page made, the whole is left out where it is one in
-        disguise: no part of it could be named."""
+        """Return an object's item without secrets. If a page made it and it is a secret in disguise, the whole item
+        goes, because no part of it could be named."""
         clean = self.value(item, of_page=of_page or key in _OF_PAGES)
         if of_page or key not in _OF_PAGES or not self._whole or not (name := self._disguised(clean)):
             return clean
         return f"«secret:{name}» in another form; what it stood in is left out"
 
     def _disguised(self, value: JsonValue) -> str | None:
-        """Return the name of a secret that a value has in pieces, backwards, letter by letter, in codes or in another
-        base."""
+        """Return the name of a secret that a value contains in pieces, backwards, letter by letter, as character codes
+        or in another base."""
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
         if len(text) > _SEEN_THROUGH:
             return None
@@ -113,15 +112,15 @@ class Concealment:
         for whole, (name, each) in self._whole.items():
             if whole in joined:
                 return name
-            # as it stands it is hidden already; words of a page that are like it have no signs between all letters
+            # A plain match is hidden already. Of a page's words, only ones with signs between all letters count.
             if _apart(each).search(text) if each in plain else any(each in form for form in forms):
                 return name
         return None
 
     def data(self, data: bytes, mime_type: str) -> bytes:
-        """Return a file's bytes without secrets; pictures are as they are, and of an archive each file is searched.
+        """Return a file's bytes without secrets. Pictures stay as they are; in an archive, each file is searched.
 
-        Raises ResourceExhausted for an archive that is too large to be searched."""
+        Raises ResourceExhausted for an archive that is too large to search."""
         if not self._marks or mime_type.startswith(_PICTURES):
             return data
         if mime_type == _ZIP or zipfile.is_zipfile(io.BytesIO(data)):
@@ -144,12 +143,12 @@ class Concealment:
                     kind = "image/" if entry.filename.endswith((".jpeg", ".jpg", ".png")) else "text/plain"
                     new.writestr(self.text(entry.filename), self.data(old.read(entry), kind))
         except (zipfile.BadZipFile, NotImplementedError, RuntimeError):
-            return data  # it was no archive of ours, nor one that anybody can read
+            return data  # not an archive of ours, and unreadable for everybody
         return searched.getvalue()
 
 
 def _strings(value: JsonValue) -> Iterator[str]:
-    """Yield the texts in a JSON value in their order, without keys."""
+    """Yield the texts of a JSON value in order, without keys."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, list | dict):
@@ -158,18 +157,18 @@ def _strings(value: JsonValue) -> Iterator[str]:
 
 
 def _is_code(text: str) -> bool:
-    """Say if a text is a few digits, which stand in too many other texts once these are read backwards."""
+    """Return whether a text is only a few digits, which read backwards match too many other texts."""
     return text.isdecimal() and len(text) <= _LONGEST_CODE
 
 
 def _apart(plain: str) -> re.Pattern[str]:
-    """Match these letters and digits with other signs between any two."""
+    """Return a pattern of these letters and digits with other signs between any two."""
     return re.compile(_BETWEEN.join(map(re.escape, plain)), re.IGNORECASE)
 
 
 def _forms(text: str) -> Iterator[str]:
-    """Yield a text as pages, addresses and files spell it: plain, in URLs, also in one that stands in another, in JSON,
-    HTML, names of files, base64 and hexadecimal."""
+    """Yield a text as pages, addresses and files spell it: plain, URL-encoded once and twice, in JSON, HTML, file
+    names, base64 and hexadecimal."""
     yield text
     encoded = {
         *(" ".join(text.split()), _MARKDOWN.sub(r"\\\g<0>", text)),
@@ -188,7 +187,7 @@ def _forms(text: str) -> Iterator[str]:
 
 
 def _base64_forms(data: bytes) -> Iterator[str]:
-    """Yield the part of the base64 text that is the same wherever the bytes stand in a larger value."""
+    """Yield the part of the base64 text that does not depend on where the bytes stand in a larger value."""
     for shift in range(3):
         whole = base64.b64encode(bytes(shift) + data).decode()
         part = whole[-(-shift * 8 // 6) : (shift + len(data)) * 8 // 6]

@@ -1,8 +1,8 @@
-"""Matches a text with a pattern whose `*` is any text."""
+"""Matches a text with a pattern in which `*` is any text."""
 
 
 def matches_glob(glob: str, text: str) -> bool:
-    """Match without backtracking, so that no pattern takes long: `*` is any text, and every other sign itself."""
+    """Match without backtracking, so that no pattern is slow: `*` is any text, every other sign itself."""
     first, *rest = glob.split("*")
     if not rest:
         return glob == text

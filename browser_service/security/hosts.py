@@ -1,4 +1,4 @@
-"""Reads the names of hosts that a person writes into a list."""
+"""Parses host names that a person writes into a list."""
 
 import re
 from functools import lru_cache
@@ -16,7 +16,7 @@ _HOST_NAME: Final = re.compile(r"(?!-)[\w-]{1,63}(\.[\w-]{1,63})*")
 
 
 def host_name(text: str) -> str:
-    """Return a host of the operator's list as it is. Raises ValueError if no host can have that name."""
+    """Return a host from the operator's list unchanged. Raises ValueError if no host can have that name."""
     name, address = parse_host(text)
     if address is None and not _HOST_NAME.fullmatch(name):
         guess = _guess_host(text)
@@ -28,7 +28,7 @@ def host_name(text: str) -> str:
 
 
 def header_host(text: str) -> str:
-    """Return a value of the Host header as it is. Raises ValueError if no client can send it."""
+    """Return a Host header's value unchanged. Raises ValueError if no client can send it."""
     name, port = _header_place(text)
     host, address = parse_host(name)
     if address is None and not _HOST_NAME.fullmatch(host):
@@ -50,7 +50,7 @@ def _header_place(text: str) -> tuple[str, str]:
 
 
 def public_origin(text: str) -> str:
-    """Return the origin that a person writes as browsers spell it. Raises ValueError for what is no origin."""
+    """Return an origin that a person wrote, spelled as browsers do. Raises ValueError if it is none."""
     parts = _ORIGIN.fullmatch(text.lower())
     host, address = parse_host(parts["host"].strip("[]")) if parts else ("", None)
     port = int(parts["port"] or 0) if parts else 0
@@ -65,14 +65,15 @@ def public_origin(text: str) -> str:
 
 
 def _guess_host(text: str) -> str:
-    """Guess the host that was meant, for an error's text."""
+    """Guess which host was meant, for an error text."""
     rest = re.sub(r"^(\w*:)?//", "", with_slashes(text)).lstrip("*.")
     host = re.match(r"\[([0-9A-Fa-f:.]+)\]|([\w-]+(?:\.[\w-]+)*)", rest)
     return (host[1] or host[2]) if host else "example.com"
 
 
 def parse_host(host: str) -> tuple[str, Address | None]:
-    """Spell a host as browsers do: decoded, in lower case and ASCII, and an address as such: 0xA9FEA9FE, 127.1."""
+    """Return a host as browsers spell it (decoded, lower case, ASCII; 0xA9FEA9FE and 127.1 as plain addresses), and its
+    address if it is one."""
     try:
         name = host_spelling(f"[{host}]" if host.count(":") > 1 else host)
     except ValueError:
@@ -81,5 +82,5 @@ def parse_host(host: str) -> tuple[str, Address | None]:
 
 
 def with_slashes(url: str) -> str:
-    """Replace backslashes, which browsers read as slashes and Python as letters, so that both see the same host."""
+    """Replace backslashes, which browsers take for slashes and Python for letters, so that both see the same host."""
     return url.replace("\\", "/")

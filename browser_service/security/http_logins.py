@@ -1,5 +1,4 @@
-"""Keeps the names and passwords with which a session signs in to sites that ask for them by HTTP, each for one origin
-alone."""
+"""The names and passwords with which a session answers HTTP authentication, each for one origin only."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -12,7 +11,7 @@ from shared.model import Json
 from shared.quoting import quoted
 
 _STATE: Final = "httpLogins"
-"""Names them within a session's saved logins, beside what Playwright has there."""
+"""Key of these logins within a session's saved logins, beside Playwright's keys."""
 _MOST: Final = 100
 
 
@@ -25,14 +24,14 @@ class Credentials(NamedTuple):
 
 
 class Challenge(NamedTuple):
-    """What a site asks for before it shows a page."""
+    """A site's demand for a name and password, before it shows a page."""
 
     url: str
     origin: str
     scheme: str
     realm: str
     refused: bool
-    """It refused what it was given."""
+    """Whether it refused the ones that it was given."""
 
     @property
     def words(self) -> str:
@@ -44,13 +43,13 @@ class Challenge(NamedTuple):
 
 @dataclass(eq=False)
 class HttpLogins:
-    """Knows what each origin may be given. What pages themselves had in an address is never saved."""
+    """Credentials by origin. Those that pages carry in addresses are offered, but never saved."""
 
     on_change: Callable[[], None] = lambda: None
     _kept: Bounded[str, Credentials] = field(default_factory=lambda: Bounded(_MOST))
     _offered: Bounded[str, Credentials] = field(default_factory=lambda: Bounded(_MOST))
     _replaced: set[str] = field(default_factory=set)
-    """Origins to which the browser would still send what was given before."""
+    """Origins to which the browser would still send the previous credentials."""
 
     @property
     def origins(self) -> tuple[str, ...]:
@@ -58,14 +57,14 @@ class HttpLogins:
         return tuple(self._kept)
 
     def of(self, origin: str) -> Credentials | None:
-        """Return what an origin is given when it asks."""
+        """Return the credentials for an origin that asks for some."""
         return self._kept.get(origin) or self._offered.get(origin)
 
     def kept(self, origin: str) -> Credentials | None:
         return self._kept.get(origin)
 
     def keep(self, origin: str, credentials: Credentials | None) -> None:
-        """Give these to an origin from now on, in place of others; None gives it nothing."""
+        """Give these to an origin from now on, in place of any others; None gives it nothing."""
         before = self.of(origin)
         if before is not None and credentials is not None and before != credentials:
             self._replaced.add(origin)
@@ -78,27 +77,27 @@ class HttpLogins:
             self.on_change()
 
     def offer(self, origin: str, credentials: Credentials) -> None:
-        """Note what the address of a link or a redirect had in it, for when that site asks."""
+        """Remember credentials from the address of a link or redirect, in case that site asks for some."""
         self._offered[origin] = credentials
 
     def take_replaced(self, origin: str) -> Credentials | None:
-        """Return what the next document of an origin is to be asked for with, though others were given before."""
+        """Return replaced credentials once, so that the next document of the origin is requested with them."""
         if origin not in self._replaced:
             return None
         self._replaced.discard(origin)
         return self._kept.get(origin)
 
     def state(self) -> Json:
-        """Return what is kept, as a part of the session's saved logins."""
+        """Return the credentials as a part of the session's saved logins."""
         kept: list[JsonValue] = [[origin, *each] for origin, each in self._kept.items()]
         return {_STATE: kept} if kept else {}
 
     def restore(self, state: Json) -> None:
-        """Take up what `state` returned, out of saved logins."""
+        """Take back from saved logins what `state` returned."""
         for origin, *each in cast("list[list[str]]", state.get(_STATE) or []):  # as `state` wrote it
             self._kept[origin] = Credentials(*each)
 
 
 def of_playwright(state: Json) -> Json:
-    """Return the part of saved logins that Playwright knows."""
+    """Return saved logins without our own key, for Playwright."""
     return {name: value for name, value in state.items() if name != _STATE}

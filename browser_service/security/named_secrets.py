@@ -1,4 +1,4 @@
-"""Keeps the account's named secrets: sealed in one file, which the command line writes and the service reads."""
+"""The account's named secrets: encrypted in one file, which the command line writes and the service reads."""
 
 import asyncio
 import contextlib
@@ -21,17 +21,17 @@ from shared.errors import ServiceUnavailable, ValidationFailed, field_details
 from shared.named_secrets import MOST_SECRETS, NamedSecret
 
 UNSHOWN: Final = frozenset({"undo", "state"})
-"""Names what stays as it is in messages of the host, because it is never shown and must be put back whole: what undoes
-an act, and saved logins."""
+"""Fields of the host's messages in which secrets stay: they are never shown and must be put back unchanged (what undoes
+an act, and saved logins)."""
 _NONE: Final[Mapping[str, NamedSecret]] = MappingProxyType({})
 _CODES_S: Final = 10
-"""Codes change; what hides them is made anew after so many seconds."""
+"""One-time codes change, so the forms to hide are recomputed after this many seconds."""
 
 M = TypeVar("M", bound=BaseModel)
 
 
 class NamedSecrets:
-    """Reveals secrets to the calls that name them, and conceals them in everything else."""
+    """The secrets: revealed to calls that name them, hidden in everything else."""
 
     def __init__(self, data_dir: Path, seal: Seal) -> None:
         self._path = data_dir / SECRETS_FILE
@@ -46,8 +46,8 @@ class NamedSecrets:
     # --- what calls need ---------------------------------------------------------------------------------------------
 
     def reveal(self, names: Collection[str]) -> dict[str, NamedSecret]:
-        """Return the named secrets. Raises ValidationFailed for a name that nobody set, ServiceUnavailable for a file
-        that cannot be read."""
+        """Return the secrets with these names. Raises ValidationFailed for an unknown name, ServiceUnavailable if the
+        file cannot be read."""
         known = self.all() if names else _NONE
         for name in names:
             if name not in known:
@@ -63,7 +63,7 @@ class NamedSecrets:
 
     @property
     def concealment(self) -> Concealment:
-        """Return what hides the secrets of now. A file that cannot be read has none to hide: nobody was given them."""
+        """Return what hides today's secrets. An unreadable file has none to hide, because none was revealed."""
         with contextlib.suppress(ServiceUnavailable):
             self.all()
         now = time.time()
@@ -72,37 +72,36 @@ class NamedSecrets:
         return self._concealment
 
     def conceal(self, text: str) -> str:
-        """Return a text without secrets."""
         return self.concealment.text(text)
 
     def across(self, text: str, at: int) -> Place | None:
-        """Find the secret that begins before a place in a text, and goes on after it."""
         return self.concealment.across(text, at)
 
     async def conceal_text(self, text: str) -> str:
-        """Return a text that may be long without secrets, looked through beside the event loop."""
+        """Return a text without secrets. It may be long, so a thread searches it."""
         concealment = self.concealment
         return await asyncio.to_thread(concealment.text, text) if self._secrets else text
 
     async def conceal_data(self, data: bytes, mime_type: str) -> bytes:
-        """Return a file's bytes without secrets, likewise. Raises ResourceExhausted for too large an archive."""
+        """Return a file's bytes without secrets, searched in a thread. Raises ResourceExhausted for too large an
+        archive."""
         concealment = self.concealment
         return await asyncio.to_thread(concealment.data, data, mime_type) if self._secrets else data
 
     def concealed(self, message: M, *, besides: frozenset[str] = frozenset()) -> M:
-        """Return a message without secrets, whose fields `besides` stay as they are."""
+        """Return a message without secrets; the fields `besides` stay unchanged."""
         concealment = self.concealment
         return _without_secrets(message, concealment, besides) if self._secrets else message
 
     async def concealed_reply(self, message: M, *, besides: frozenset[str] = frozenset()) -> M:
-        """Return a message that may be large, as `concealed` does, looked through beside the event loop."""
+        """Return a message as `concealed` does. It may be large, so a thread searches it."""
         concealment = self.concealment
         return await asyncio.to_thread(_without_secrets, message, concealment, besides) if self._secrets else message
 
     # --- what the owner does -----------------------------------------------------------------------------------------
 
     def all(self) -> Mapping[str, NamedSecret]:
-        """Return all secrets, read anew if the file changed. Raises ServiceUnavailable if it cannot be read."""
+        """Return all secrets, rereading a file that changed. Raises ServiceUnavailable if it cannot be read."""
         try:
             found = self._path.stat()
         except FileNotFoundError:
@@ -114,7 +113,7 @@ class NamedSecrets:
             self._unreadable = None
             try:
                 self._note(version, self._read())
-            except ServiceUnavailable as error:  # every call and event asks: the file is not opened anew for each
+            except ServiceUnavailable as error:  # every call and event asks: do not reopen the file for each
                 self._note(version, self._secrets)
                 self._unreadable = error
         if self._unreadable is not None:
@@ -122,7 +121,7 @@ class NamedSecrets:
         return self._secrets
 
     def set(self, secret: NamedSecret) -> None:
-        """Keep a secret in place of one of its name. Raises ValidationFailed if there are too many."""
+        """Store a secret, replacing one of the same name. Raises ValidationFailed if there are too many."""
         with self._lock:
             secrets = {**self.all(), secret.name: secret}
             if len(secrets) > MOST_SECRETS:
@@ -130,7 +129,7 @@ class NamedSecrets:
             self._write(secrets)
 
     def remove(self, name: str) -> bool:
-        """Remove a secret; return False if there is none of this name."""
+        """Remove a secret, and return whether it existed."""
         with self._lock:
             secrets = {**self.all()}
             found = secrets.pop(name, None) is not None
@@ -141,7 +140,7 @@ class NamedSecrets:
     def _read(self) -> dict[str, NamedSecret]:
         opened = self._seal.open(self._path.read_bytes())
         try:
-            # what is otherwise is refused as it is read
+            # model_validate refuses everything else
             secrets = [NamedSecret.model_validate(each) for each in cast("list[JsonValue]", opened or [])]
         except ValidationError:
             secrets = []

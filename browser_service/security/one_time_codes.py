@@ -1,4 +1,4 @@
-"""Makes what is typed of a named secret: its value, or the code that an authenticator shows at the moment."""
+"""Turns a named secret into what is typed: its value, or the current one-time code."""
 
 import binascii
 from base64 import b32decode
@@ -12,12 +12,11 @@ from shared.errors import ValidationFailed, field_details
 from shared.named_secrets import NamedSecret, OneTimeCodes
 
 _KNOWN_AFTER_S: Final = 600
-"""A code that was typed may still stand on a page for so long."""
+"""How long a typed code may still be visible on a page."""
 
 
 def from_authenticator(name: str, text: str, origins: tuple[str, ...]) -> NamedSecret:
-    """Make a secret of the key that a site shows for an authenticator, or of its otpauth:// link. Raises
-    ValidationFailed."""
+    """Make a secret from an authenticator key or otpauth:// link that a site shows. Raises ValidationFailed."""
     codes, key = OneTimeCodes(), text
     if text.startswith("otpauth:"):
         parts = urlsplit(text)
@@ -33,10 +32,10 @@ def from_authenticator(name: str, text: str, origins: tuple[str, ...]) -> NamedS
 
 
 def typed_text(secret: NamedSecret, at: float) -> str:
-    """Return what is typed at a time, in seconds since 1970: the value, or the code of then (RFC 6238)."""
+    """Return what is typed at a Unix time in seconds: the value, or the code of that time (RFC 6238)."""
     if secret.codes is None:
         return secret.value
-    # It is an import of 20 ms, which only a code needs.
+    # This import takes 20 ms, and only codes need it.
     from cryptography.hazmat.primitives.hashes import SHA1, SHA256, SHA512  # noqa: PLC0415 - as said
     from cryptography.hazmat.primitives.twofactor.totp import TOTP  # noqa: PLC0415 - as said
 
@@ -51,7 +50,7 @@ def typed_text(secret: NamedSecret, at: float) -> str:
 
 
 def appearances(secret: NamedSecret, at: float) -> Iterator[str]:
-    """Yield each text by which a page or a file could give the secret away."""
+    """Yield each text by which a page or file could reveal the secret."""
     yield secret.value
     if secret.codes is not None:
         period = secret.codes.period

@@ -16,8 +16,8 @@ _NOWHERE: Final = "https://relative.invalid"
 
 
 def origin_pattern(text: str) -> str:
-    """Return a pattern in the one form in which it is kept. Raises ValueError for one that no page's origin matches,
-    naming the right form."""
+    """Return a pattern in its canonical form. Raises ValueError, which names the right form, if no page's origin can
+    match it."""
     given = text.strip()
     right_form = "write scheme and host, such as https://shop.example, or https://*.shop.example for all below it"
     if not given:
@@ -39,7 +39,7 @@ def origin_pattern(text: str) -> str:
 
 
 def within(patterns: Iterable[str], url: str) -> bool:
-    """Return whether a URL is at one of the origins. A blank page is, because nothing is on it."""
+    """Return whether a URL is at one of the origins. A blank page is, because it has no content."""
     if url.strip() in _BLANK or url.startswith("about:blank#"):
         return True
     origin = origin_of(url.strip().removeprefix("blob:"))
@@ -47,21 +47,20 @@ def within(patterns: Iterable[str], url: str) -> bool:
 
 
 def first_outside(patterns: Collection[str], urls: Iterable[str]) -> str | None:
-    """Return the first URL of some documents that is at none of the origins; None if there is none, or if there are no
-    patterns. A document without an origin of its own is no other's: what a page writes into a frame, and what the
-    browser shows for one that could not be loaded."""
+    """Return the first document URL that is at none of the origins, or None; without patterns, everything is inside.
+    Documents without an origin of their own (srcdoc frames and the browser's error pages) count as inside."""
     shown = (url for url in urls if not url.startswith(("about:srcdoc", "chrome-error:")))
     return next((url for url in shown if patterns and not within(patterns, url)), None)
 
 
 def asks_within(patterns: Iterable[str], url: str) -> bool:
-    """Return whether a URL that a page is to request is at one of the origins, or is relative, which means the page's
+    """Return whether a URL that a page will request is at one of the origins, or is relative and so at the page's
     own."""
     return origin_of(url, _NOWHERE) == _NOWHERE or within(patterns, url)
 
 
 def pattern_within(patterns: Iterable[str], pattern: str) -> bool:
-    """Return whether a pattern of URLs matches at one of the origins alone, because it begins with it in full."""
+    """Return whether a URL pattern can match only at one of the origins, because it begins with a complete one."""
     literal = _LITERAL_ORIGIN.match(pattern)
     return literal is not None and within(patterns, literal[1])
 

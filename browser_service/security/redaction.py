@@ -1,8 +1,8 @@
 """Redacts a call for the record: where and how it acted stays; no text that was typed, sent or run does.
 
-A secret in a text looks like its other words, and the next action may have a field that nobody thought of. So the code
+A secret in a text looks like any other word, and the next action may have a field that nobody thought of. So the code
 lists what it keeps, not what it hides: elements, addresses, reasons, choices, numbers and flags. Of every other text it
-keeps the length, and of a URL's query the names only, because a form may put typed text there."""
+keeps only the length, and of a URL's query only the names, because a form may put typed text there."""
 
 import re
 from typing import Final, cast
@@ -49,8 +49,7 @@ _IN_TEXT: Final = (
 
 
 def arguments(action: Action) -> Json:
-    """Return the redacted arguments of a call. Page and session are left out, because the record has them beside
-    these."""
+    """Return the redacted arguments of a call, without page and session, which the record has elsewhere."""
     schemas, texts = _properties(type(action)), TEXTS | action.loggable_arguments
     redacted = {
         name: redact(name, value, schemas.get(name, {}), texts)
@@ -62,7 +61,7 @@ def arguments(action: Action) -> Json:
 
 
 def requests(records: list[Json], limit: int) -> list[Json]:
-    """Reduce at most `limit` requests to method, redacted URL and status."""
+    """Reduce the first `limit` requests to method, redacted URL and status."""
     return [
         {"method": record.get("method"), "url": safe_url(str(record.get("url", ""))), "status": record.get("status")}
         for record in records[:limit]
@@ -70,7 +69,7 @@ def requests(records: list[Json], limit: int) -> list[Json]:
 
 
 def safe_url(url: str) -> str:
-    """Return a URL without userinfo, without the values of its query, and without random-looking parts of its path."""
+    """Return a URL without userinfo, query values, or random-looking parts of its path."""
     url = url.strip().replace("\t", "").replace("\n", "").replace("\r", "")
     match = _ABSOLUTE.fullmatch(url) or _RELATIVE.fullmatch(url)
     if match is None:
@@ -110,7 +109,7 @@ def redact(name: str, value: JsonValue, schema: Schema, texts: frozenset[str]) -
 
 
 def _branch(schema: Schema, value: JsonValue) -> Schema:
-    """Return the branch of a union that the value belongs to."""
+    """Return the branch of a union to which the value belongs."""
     options = schema.get("anyOf")
     if not isinstance(options, list):
         return schema
@@ -131,7 +130,7 @@ def _text(name: str, text: str, schema: Schema, texts: frozenset[str]) -> str:
 
 
 def _without_secrets(text: str) -> str:
-    """Return a text that was written to be read, without evident secrets."""
+    """Return a text that was written to be read, without obvious secrets."""
     text = cut(text, _MOST_TEXT * 5)
     for pattern, instead in _IN_TEXT:
         text = pattern.sub(instead, text)
@@ -147,7 +146,7 @@ def _path(path: str) -> str:
 
 
 def _segment(segment: str) -> str:
-    """Redact a segment of a path; some contain `;jsessionid=...`."""
+    """Redact a segment of a path, including the value in `;jsessionid=...`."""
     name, sign, _ = segment.partition("=")
     return f"{_word(name)}={_HIDDEN}" if sign else _word(segment)
 
@@ -166,8 +165,8 @@ def _names(query: str) -> str:
 
 
 def _fragment(fragment: str) -> str:
-    """Keep a fragment that names a place in a document or application; hide one that may carry what a server handed
-    over."""
+    """Keep a fragment that looks like a place in a document or app; hide any other, which may carry a server's
+    secret."""
     if len(fragment) <= 1:
         return ""
     return _path(fragment) if len(fragment) <= _MOST_TEXT and _ROUTE.fullmatch(fragment) else f"#{_HIDDEN}"

@@ -1,4 +1,4 @@
-"""Encrypts login state at rest. The key lies beside the account's secret, or in the system's keyring."""
+"""Encrypts stored logins. The key lies beside the account's secret, or in the system's keyring."""
 
 import base64
 import json
@@ -24,7 +24,7 @@ _INSTALL: Final = "pip install 'browse-together[keyring]', or set BROWSE_KEY_STO
 
 
 class NoKeyring(Exception):
-    """The system's keyring is configured, and cannot be used."""
+    """The system's keyring is configured but cannot be used."""
 
 
 class Seal:
@@ -33,7 +33,7 @@ class Seal:
     def __init__(
         self, data_dir: Path, store: KeyStore = "file", report: Callable[[str], None] = lambda _: None
     ) -> None:
-        """Load the key. An invalid one is set aside and replaced, which is reported. Raises NoKeyring."""
+        """Load the key. A damaged key is set aside, replaced and reported. Raises NoKeyring."""
         path = data_dir / KEY_FILE
         self._key = _from_keyring(path, report) if store == "keyring" else _valid(path, report)
 
@@ -47,7 +47,7 @@ class Seal:
         return self._fernet.encrypt(json.dumps(value).encode())
 
     def open(self, sealed: bytes) -> JsonValue:
-        """Decrypt a value; None if it was sealed with another key, or its bytes have changed."""
+        """Decrypt a value; return None if another key sealed it or its bytes have changed."""
         from cryptography.fernet import InvalidToken  # noqa: PLC0415 - as above
 
         try:
@@ -72,7 +72,7 @@ def forget_key(data_dir: Path) -> None:
 
 
 def _valid(path: Path, report: Callable[[str], None]) -> bytes:
-    """Read the key from its file. If it is missing or invalid, make a new one."""
+    """Read the key from its file, and replace it if it is missing or damaged."""
     key = _ensure_key(path)
     if not _is_key(key):
         aside = set_aside(path)
@@ -82,7 +82,7 @@ def _valid(path: Path, report: Callable[[str], None]) -> bytes:
 
 
 def _is_key(key: bytes) -> bool:
-    """Say if Fernet takes this key."""
+    """Return whether Fernet accepts the key."""
     try:
         return len(base64.urlsafe_b64decode(key)) == _KEY_BYTES
     except ValueError:
@@ -104,8 +104,7 @@ def _ensure_key(path: Path) -> bytes:
 
 
 def _from_keyring(path: Path, report: Callable[[str], None]) -> bytes:
-    """Return the key of this data directory from the keyring. A key that lies in a file is moved there. Raises
-    NoKeyring."""
+    """Return this data directory's key from the keyring, moving it there from a file if necessary. Raises NoKeyring."""
     try:
         import keyring  # noqa: PLC0415 - an extra, for those who set it
         import keyring.errors  # noqa: PLC0415 - as above

@@ -31,7 +31,7 @@ RIGHT_FORM: Final = (
 
 @dataclass(frozen=True)
 class UrlRule:
-    """Is one rule, taken apart. Each part may have a `*`; a path without one is a beginning, up to a `/`."""
+    """One parsed rule. Each part may contain `*`; a path without one is a prefix that ends at a `/`."""
 
     text: str
     scheme: str
@@ -40,11 +40,11 @@ class UrlRule:
     path: str = ""
 
     def matches(self, address: WebAddress) -> bool:
-        """Return whether the URL is one of the rule's, by one of the ways in which servers read its path."""
+        """Return whether the rule covers the URL under at least one way in which servers read its path."""
         return self.has_host(address) and any(self._has_path(path, address.query) for path in address.paths)
 
     def contains(self, address: WebAddress) -> bool:
-        """Return whether the URL is one of the rule's, in whichever way servers read its path."""
+        """Return whether the rule covers the URL under every way in which servers read its path."""
         return self.has_host(address) and all(self._has_path(path, address.query) for path in address.paths)
 
     def has_host(self, address: WebAddress) -> bool:
@@ -70,33 +70,34 @@ class UrlRule:
 
 @dataclass(frozen=True)
 class UrlRules:
-    """Are all rules of the owner: what is denied is denied, and where some are allowed the rest is not."""
+    """All rules of the owner. A denied URL is denied; if any are allowed, all others are denied too."""
 
     allowed: tuple[UrlRule, ...] = ()
     denied: tuple[UrlRule, ...] = ()
     for_requests: bool = False
-    """Says whether they hold for all that pages request, and not for documents alone."""
+    """Whether the rules cover everything that pages request, or only documents."""
 
     def __bool__(self) -> bool:
         return bool(self.allowed or self.denied)
 
     def closes(self, host: str, port: int) -> bool:
-        """Return whether nothing at all may be requested there, whichever scheme it is by."""
+        """Return whether the rules forbid every request to this host and port, under any scheme."""
         allowed, denied = _of_place(self.allowed, host, port), _of_place(self.denied, host, port)
         return not all(rule.path for rule in denied) or (bool(self.allowed) and not allowed)
 
     def goes_by_path(self, host: str, port: int) -> bool:
-        """Return whether it depends on the path what may be requested there."""
+        """Return whether the path decides what may be requested at this host and port."""
         allowed, denied = _of_place(self.allowed, host, port), _of_place(self.denied, host, port)
         return any(rule.path for rule in denied) or (bool(self.allowed) and all(rule.path for rule in allowed))
 
     @property
     def denied_patterns(self) -> list[str]:
-        """Return Chromium's patterns for all URLs that a rule may deny, and some others."""
+        """Return Chromium patterns that match every URL which a rule may deny, and some others."""
         return [f"*{rule.host.removeprefix('*.')}*" for rule in self.denied if rule.scheme in {*_PORTS, "*"}]
 
     def against(self, url: str) -> UrlRule | None:
-        """Return the rule that denies the URL. Raises NotAllowedError if none does, and none allows it."""
+        """Return the rule that denies the URL, or None. Raises NotAllowedError if no rule denies it but none allows it
+        either."""
         address = web_address(url)
         asks_server = address.scheme in _PORTS
         if len(address.path) > _LONGEST_PATH and any(rule.path for rule in (*self.denied, *self.allowed)):
@@ -108,11 +109,11 @@ class UrlRules:
 
 
 class NotAllowedError(Exception):
-    """Says that rules allow some URLs, and not this one."""
+    """Rules allow some URLs, but not this one."""
 
 
 def url_rule(text: str, *, allows: bool = False) -> UrlRule:
-    """Take a rule apart. Raises ValueError for one that no URL can match, naming the right form."""
+    """Parse a rule. Raises ValueError, which names the right form, if no URL can match it."""
     rule = text.strip()
     if not rule or len(rule) > _MOST_CHARACTERS or re.search(r"[\s\\\x00-\x1f]", rule):
         raise ValueError(f"{rule[:80]!r} matches no URL. {RIGHT_FORM}.")
@@ -158,7 +159,7 @@ def _about_scheme(scheme: str) -> str:
 
 
 def _host(rule: str, host: str) -> str:
-    """Spell a rule's host as Chromium does. Raises ValueError for one that no URL can have."""
+    """Return a rule's host as Chromium spells it. Raises ValueError if no URL can have that host."""
     name = host.lower().removesuffix(".")
     if name in {"", "*"}:
         if not name:

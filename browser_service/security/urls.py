@@ -1,6 +1,6 @@
 """Decides where pages may go.
 
-It is a little longer than 300 lines because each way on which an address is looked at asks the same policy.
+It is longer than 300 lines because every place that checks an address asks this one policy.
 """
 
 import re
@@ -29,32 +29,32 @@ from shared.model import Json
 from shared.userinfo import without_userinfo
 
 BROWSERS_OWN = ("chrome-extension:", "chrome:")
-"""Begins the addresses of the browser's own parts, such as its viewer of PDF files."""
+"""Beginnings of addresses of the browser's own parts, such as its PDF viewer."""
 _SCHEMES = frozenset({"http", "https", "about", "blob"})
 _MOST_DATA_BYTES = 65_536
-"""Bounds data: URLs, in bytes, because each change of a page stores its URL."""
+"""Size limit of data: URLs, because every change of a page stores its URL."""
 _MOST_SHOWN = 120
 _OWN = "it is this service's own address, or its browser's"
 _PORTS = {"http": 80, "https": 443}
 _PRIVATE_NAMES = (".localhost", ".local", ".internal", ".test", ".home.arpa")
-"""No public site has a name with one of these endings."""
+"""Endings that no public site's name has."""
 _SHOWN_RULES = 5
 _LOOPBACK_NAMES = ("127.*", "localhost.", "*.localhost", "*.localhost.", "0.0.0.*", "[::1]", "[::]", "*::ffff:7f*")
-"""Are spelled as Chromium's patterns of hosts, and lead to this machine."""
+"""Chromium host patterns that lead to this machine."""
 
 
 @dataclass(frozen=True)
 class UrlPolicy:
-    """Decides about one URL at a time: the one that a caller asks for, and each that the page then loads."""
+    """Decides about one URL at a time: the one a caller asks for, and each that the page then loads."""
 
     own_hosts: Callable[[], AbstractSet[str]] = frozenset
-    """Returns host:port of this service, because pages may not call its API, and of the debugging port of a browser
-    that it attaches to."""
+    """Returns host:port of this service, whose API pages may not call, and of the debugging port of an attached
+    browser."""
     allow_hosts: frozenset[str] = frozenset()
     deny_hosts: frozenset[str] = frozenset()
     rules: UrlRules = field(default_factory=UrlRules)
     public_only: bool = False
-    """Refuses this machine and private networks."""
+    """Whether this machine and private networks are refused."""
 
     def check(self, url: str) -> str:
         """Return `url` if a page may open it. Raises ValidationFailed if it has no usable scheme, Forbidden
@@ -85,8 +85,8 @@ class UrlPolicy:
         return url.strip()
 
     def check_own(self, url: str) -> str:
-        """Check a URL that a caller itself goes to, which may be a data: URL: that has no origin and no cookies, and
-        Chromium refuses it as a link or redirect of a site. Return it. Raises ValidationFailed, Forbidden."""
+        """Check and return a URL to which a caller navigates. It may be a data: URL, which has no origin and no
+        cookies, and which Chromium refuses as a site's link or redirect. Raises ValidationFailed, Forbidden."""
         if not _is_data(url):
             return self.check_from("", url)
         if (size := len(url.encode(errors="replace"))) > _MOST_DATA_BYTES:
@@ -99,7 +99,7 @@ class UrlPolicy:
         return url.strip()
 
     def check_from(self, base: str, url: str) -> str:
-        """Check a URL that may be relative to a page's, and return it in full. Raises ValidationFailed, Forbidden."""
+        """Check a URL that may be relative to `base`, and return it in full. Raises ValidationFailed, Forbidden."""
         url = with_slashes(url)
         return self.check(url if re.match(r"\s*[a-zA-Z][\w+.-]*:", url) else urljoin(base, url))
 
@@ -111,7 +111,7 @@ class UrlPolicy:
         return True
 
     def refusal(self, url: str) -> str:
-        """Return in a few words why a URL is refused; "" if it is not."""
+        """Return briefly why a URL is refused; empty if it is not."""
         try:
             self.check(url)
         except ValidationFailed:
@@ -122,24 +122,23 @@ class UrlPolicy:
 
     @property
     def needs_gate(self) -> bool:
-        """Say if every connection must be looked at, and not only those that may be documents."""
+        """Return whether every connection must be checked, not only those for possible documents."""
         return self.public_only or (self.rules.for_requests and bool(self.rules))
 
     def unreachable_hosts(self) -> list[str]:
-        """Return Chromium's patterns of the hosts to which nothing is ever sent, some with a port."""
+        """Return Chromium patterns of the hosts, some with a port, to which nothing may ever be sent."""
         own, ports = sorted(self.own_hosts()), self._own_ports()
         return [*metadata_patterns(), *own, *(f"{name}:{port}" for port in ports for name in _LOOPBACK_NAMES)]
 
     def check_server(self, place: str) -> None:
-        """Check host:port of a proxy. Raises Forbidden for one that lies where no page may go, or where nothing may be
-        sent."""
+        """Check the host:port of a proxy. Raises Forbidden if pages may not go there or nothing may be sent there."""
         self._check_host(url := f"http://{place}", place)
         at = web_address(url)
         if reason := self.refusal_of_host(at.host, at.port):
             raise Forbidden(f"{place} is no proxy for a session: {reason}.", hint="Choose another one, or none.")
 
     def refusal_of_host(self, host: str, port: int) -> str:
-        """Return why nothing is sent to a host, of which no more is known; "" if that is permitted."""
+        """Return why nothing may be sent to a host, judging by host and port alone; empty if it may."""
         if host in METADATA_HOSTS:
             return "cloud metadata addresses are never opened"
         if self._is_named(host, port):
@@ -149,7 +148,7 @@ class UrlPolicy:
         return ""
 
     def refusal_of_address(self, address: Address, port: int) -> str:
-        """Return why nothing is connected to an address; "" if that is permitted."""
+        """Return why nothing may connect to an address; empty if it may."""
         if is_metadata(address):
             return "cloud metadata addresses are never opened"
         if is_local(address) and str(port) in self._own_ports():
@@ -159,8 +158,8 @@ class UrlPolicy:
         return ""
 
     def suspicious(self) -> list[Json]:
-        """Return Chromium's patterns for all http URLs that `check` may refuse; without rules they match hardly any
-        site."""
+        """Return Chromium patterns that match every http URL which `check` may refuse. Without rules they match hardly
+        any site."""
         names = sorted(name for name, port in self._own_places() if not port and ":" not in name)
         hosts = ["[", *(host for host in metadata_patterns() if ":" not in host), *names]
         starts = [*hosts, *(f"*@{host}" for host in hosts), *(f"*:{port}/" for port in self._own_ports())]
@@ -217,7 +216,7 @@ class UrlPolicy:
             raise _refused_by(shown, f"denied by the rule {denied.text}", "BROWSE_URL_BLACKLIST", denied.text)
 
     def _is_own(self, name: str, address: Address | None, port: int) -> bool:
-        """Recognize every name of this machine's loopback, not only the hosts that the service answers to."""
+        """Return whether this is the service itself, under any name of this machine's loopback."""
         local = is_local(address) if address else f".{name}".endswith(".localhost")
         return self._is_named(name, port) or (local and str(port) in self._own_ports())
 
@@ -233,7 +232,7 @@ class UrlPolicy:
 
 
 def origin_of(url: str, base: str = "") -> str | None:
-    """Return the canonical origin of a URL that may be relative to `base`; None for a URL that asks no server."""
+    """Return the canonical origin of a URL that may be relative to `base`; None for a URL without a server."""
     try:
         parts = urlsplit(urljoin(base, with_slashes(url.strip())))
         port = parts.port
@@ -247,19 +246,18 @@ def origin_of(url: str, base: str = "") -> str | None:
 
 
 def is_private(origin: str) -> bool:
-    """Return whether an origin's host looks like this machine's or a private network's. No name is resolved."""
+    """Return whether an origin's host looks like this machine or a private network. No name is resolved."""
     name, address = parse_host(urlsplit(origin).hostname or "")
     return not is_public(address) if address is not None else is_private_name(name)
 
 
 def is_private_name(name: str) -> bool:
-    """Return whether no public site has such a name."""
+    """Return whether no public site can have this name."""
     return "." not in name or name.endswith(_PRIVATE_NAMES)
 
 
 def abridged(url: str) -> str:
-    """Return a URL as it is shown: without a name and a password in it, and of a long data: URL the beginning and the
-    length."""
+    """Return a URL as replies show it: without userinfo, and a long data: URL shortened to its beginning and length."""
     if len(url) > 2 * _MOST_SHOWN and _is_data(url):
         return f"{cut(url, _MOST_SHOWN)}… ({len(url)} characters)"
     return without_userinfo(url)
@@ -284,7 +282,7 @@ def _is_data(url: str) -> bool:
 
 
 def _guess_url(url: str) -> str:
-    """Guess the URL that was meant if the text looks like a host; else return an example."""
+    """Guess which URL was meant if the text looks like a host, else return an example."""
     guess = url.strip().removeprefix("//")
     host = re.match(r"[\w-]+(?:\.[\w-]+)*(?::\d+)?(?=[/?#]|$)", guess)
     if host is None:
@@ -294,7 +292,7 @@ def _guess_url(url: str) -> str:
 
 
 def _is_scheme(url: str) -> bool:
-    """Tell a scheme from a host: `localhost:8900` parses as a scheme; `file:///x` and `javascript:x` really have
+    """Tell a scheme from a host: `localhost:8900` parses as one with a scheme, `file:///x` and `javascript:x` have
     one."""
     scheme, _, rest = url.partition(":")
     return not (rest[:1].isdigit() or "." in scheme)
@@ -309,7 +307,7 @@ def _url_details(url: str) -> Json:
 
 
 def _refused_by(url: str, why: str, setting: str, rule: str = "") -> Forbidden:
-    """Make the refusal by a rule of the account's owner, and say who allows it and how."""
+    """Make the refusal for a rule of the account's owner, with who can allow the URL and how."""
     name = setting.removeprefix("BROWSE_").lower()
     return Forbidden(
         f"url {url!r} ({setting}): {why}.",

@@ -1,4 +1,4 @@
-"""Parses URLs as browsers do (the WHATWG's standard), so that a rule and a browser never see two different hosts."""
+"""Parses URLs as browsers do (the WHATWG standard), so that a rule and the browser never see two different hosts."""
 
 import re
 from functools import lru_cache
@@ -17,25 +17,25 @@ _HOST: Final = re.compile(r"\[[^\[\]/?#@]*\]|[^\[\]/?#@:\\]+")
 
 
 class WebAddress(NamedTuple):
-    """Is a URL's place in the web. A WebSocket's scheme is that of the pages that may open it."""
+    """A URL's place on the web. ws: and wss: count as http: and https:."""
 
     scheme: str
     host: str
-    """Is spelled as Chromium does, without brackets and a last dot; empty where there is none."""
+    """As Chromium spells it, without brackets or a final dot; empty if there is none."""
     port: int
     path: str
     query: str
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """Return the path as it is, and as a server may understand it that decodes it once more."""
+        """Return the path as it is, and as a server may understand it that decodes it again."""
         flat = _flattened(self.path)
         return (self.path,) if flat == self.path else (self.path, flat)
 
 
 @lru_cache(maxsize=1_024)
 def web_address(url: str) -> WebAddress:
-    """Parse a URL, or the one that a blob: URL belongs to. Raises ValueError if browsers do not take it."""
+    """Parse a URL, or the one inside a blob: URL. Raises ValueError if browsers refuse it."""
     parsed = URL(url.encode(errors="replace").decode())
     scheme = parsed.protocol.removesuffix(":")
     if scheme == "blob":
@@ -49,14 +49,14 @@ def web_address(url: str) -> WebAddress:
 
 
 def host_spelling(host: str) -> str:
-    """Spell a host as Chromium does. Raises ValueError if browsers do not take it."""
+    """Return a host as Chromium spells it. Raises ValueError if browsers refuse it."""
     if not _HOST.fullmatch(host):
         raise ValueError(f"{host!r} is no host")
     return web_address(f"http://{host}/").host
 
 
 def _flattened(path: str) -> str:
-    """Decode a path until nothing changes, within bounds, and take its detours out."""
+    """Decode a path until nothing changes, at most three times, and resolve its `.` and `..`."""
     for _ in range(_ROUNDS):
         decoded = unquote(path)
         if decoded == path:

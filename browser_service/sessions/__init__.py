@@ -1,1 +1,1 @@
-"""Makes, keeps and ends sessions, and knows who may use each."""
+"""Sessions: creating, storing and ending them, and who may use each."""

@@ -1,4 +1,4 @@
-"""Describes a closed session completely, so that undo can open it again."""
+"""Everything that undo needs to reopen a closed session."""
 
 import time
 from collections.abc import Callable
@@ -11,14 +11,14 @@ from shared.pages import SessionSpec
 
 
 class ClosedSession(Model):
-    """Holds a closed session's record, its spec with logins and pages, and its saved states."""
+    """A closed session's record, its spec with logins and pages, and its saved states."""
 
     record: SessionRecord
     spec: SessionSpec
     saved: dict[str, Json] = Field(default={}, repr=False)
 
     def renamed(self, free_name: Callable[[str], str]) -> "ClosedSession":
-        """Return the session as it is to be opened. `free_name` gives another name if one is taken by now."""
+        """Return the session as it will be reopened. `free_name` replaces names that are taken by now."""
         old_id = self.record.session_id
         session_id = free_name(old_id)
         old_ids = [page.page_id for page in self.spec.pages]
@@ -35,7 +35,7 @@ class ClosedSession(Model):
         return ClosedSession(record=record, spec=spec, saved=self.saved)
 
     def reopened_as(self, opened: "ClosedSession") -> str:
-        """Say that this session is open again, and which of its names have changed."""
+        """Word the report that this session is open again, and which of its names have changed."""
         old_id, pages = self.record.session_id, [page.page_id for page in opened.spec.pages]
         names = {old.page_id: new for old, new in zip(self.spec.pages, pages, strict=True)}
         names[old_id] = opened.record.session_id

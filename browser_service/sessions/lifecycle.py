@@ -1,4 +1,4 @@
-"""Makes sessions, reopens them at the start, closes and restores them, and ends those whose time is over."""
+"""Creates sessions, reopens them at start-up, closes and restores them, and ends expired ones."""
 
 import asyncio
 import contextlib
@@ -40,29 +40,29 @@ log = structlog.get_logger(__name__)
 
 @dataclass(eq=False)
 class SessionLifecycle:
-    """Opens and closes the sessions of a host, and stores those that outlive the process."""
+    """Opens and closes a host's sessions, and stores those that outlive the process."""
 
     host: SessionHost
     directory: Directory
     journal: Journal
     vault: SessionVault
     notify: Callable[[str, Notice], None]
-    """Gives a notice to the client of an id."""
+    """Gives a notice to the client with this id."""
     report: Callable[[str], None]
     shared: SessionOptions
     idle_ms: int
     drain: Callable[[str], Awaitable[None]]
-    """Returns when all is stored that the host reported of a session that it closed."""
+    """Waits until everything is stored that the host reported about a session it closed."""
     guarded: bool = False
-    """Says whether the shared login is guarded."""
+    """Whether the shared login is guarded."""
     _unreadable: set[str] = field(default_factory=set, init=False)
-    """Names the sessions in the journal that cannot be read; nobody else gets these names."""
+    """Names of sessions in the journal that cannot be read; no other session gets them."""
 
     def __post_init__(self) -> None:
         self._sessions = self.directory.sessions
 
     async def reopen(self) -> None:
-        """Reopen the shared login and the persistent sessions. Each of their pages loads when it is used."""
+        """Reopen the shared login and the persistent sessions. Their pages load when they are used."""
         stored = await self.vault.records()
         records = [self._shared_login(stored.pop(DEFAULT_SESSION, None)), *filter(None, stored.values())]
         self._unreadable = {name for name, record in stored.items() if record is None}
@@ -81,17 +81,17 @@ class SessionLifecycle:
             await self._reopen_page(page)
 
     async def _reopen_page(self, page: PageState) -> None:
-        """Note a page of an open session. If its session has ended, remember it as closed."""
+        """List a page of an open session. If its session has ended, remember it as closed."""
         if page.session_id in self._sessions:
             self.directory.note(page)
-            await self.journal.keep_page(page)  # its revision is a new one
+            await self.journal.keep_page(page)  # to store its new revision
         elif page.session_id not in self._unreadable:
             closed = ClosedPage.of(page, "").model_copy(update={"by_restart": True})
             self.directory.closed.add(closed)
             await self.journal.close_page(page.page_id, closed)
 
     def _shared_login(self, former: SessionRecord | None) -> SessionRecord:
-        """Return the shared login with today's settings, and the figures of its use from before."""
+        """Return the shared login with today's settings and its earlier usage figures."""
         record = SessionRecord(
             session_id=DEFAULT_SESSION,
             user_id=DEFAULT_SESSION,
@@ -117,7 +117,7 @@ class SessionLifecycle:
         )
 
     async def create(self, owner: ClientRef, action: CreateSession) -> Json:
-        """Make a session of the client's own. Raises ValidationFailed, ResourceExhausted, BrowserLaunchFailed."""
+        """Create a session for the client. Raises ValidationFailed, ResourceExhausted, BrowserLaunchFailed."""
         session_id = action.session_id or self.directory.other_name("session")
         if session_id in self._unreadable or self.directory.is_taken(session_id, owner.client_id):
             raise ValidationFailed(
@@ -147,13 +147,13 @@ class SessionLifecycle:
         try:
             await self._make(record)
         except BaseException:
-            self._sessions.drop(record)  # what cannot be kept as it was asked for is not made
+            self._sessions.drop(record)  # a session that could not be stored and opened as requested does not exist
             raise
         go_on = next_call("goto", session_id=session_id, url="...")
         return {"sessionId": session_id, "shared": False, "expiresAt": record.describe()["expiresAt"], "next": go_on}
 
     async def _make(self, record: SessionRecord) -> None:
-        """Store and open a session, unless it cannot have its browser: then raise why, before anything is stored."""
+        """Store and open a session. If it cannot have its browser, raise the reason before anything is stored."""
         if record.options.headless is not None:
             self._sessions.shared_browser.check_headless(headless=record.options.headless)
         if problem := await self.host.problem(record.options):
@@ -196,7 +196,8 @@ class SessionLifecycle:
         return {"sessionId": session_id, "expiresAt": record.describe()["expiresAt"]}
 
     async def close(self, session_id: str, client_id: str) -> ClosedSession | None:
-        """Close the client's session, and return what restores it; None if it held nothing. Raises HumanInControl."""
+        """Close the client's session, and return what restores it, or None if it held nothing. Raises
+        HumanInControl."""
         record = self._sessions.check_owner(session_id, client_id)
         for page in await self.host.describe():
             if page.session_id == session_id and page.person is not None:
@@ -213,8 +214,8 @@ class SessionLifecycle:
         return ClosedSession(record=record, spec=spec, saved=saved) if spec is not None and has_content else None
 
     async def restore(self, owner: ClientRef, closed: ClosedSession) -> str:
-        """Open a closed session again, with its logins, pages and saved states, and say so. Names that others have by
-        now are replaced. Raises SessionExpired, ResourceExhausted."""
+        """Reopen a closed session with its logins, pages and saved states, and return a text that says so. Names that
+        are taken by now are replaced. Raises SessionExpired, ResourceExhausted."""
         if closed.record.expired:
             raise self._sessions.over(closed.record.session_id)
         self._check_room(owner)
@@ -237,7 +238,7 @@ class SessionLifecycle:
         return closed.reopened_as(opened)
 
     async def run(self) -> None:
-        """Close expired sessions and store the figures of use, until cancelled."""
+        """Close expired sessions and store usage figures, until cancelled."""
         while True:
             try:
                 await self.close_expired()
@@ -247,7 +248,8 @@ class SessionLifecycle:
             await asyncio.sleep(_CHECK_EVERY_S)  # sessions expire by the clock alone
 
     async def close_expired(self) -> None:
-        """Close sessions that have expired, or that nobody uses, unless a person works in one or holds a page."""
+        """Close expired and idle sessions, except those where a person is working. A held page keeps an idle session
+        open."""
         for record in self._sessions.all():
             unused = not record.persistent and time.time() - record.accessed_at > self.idle_ms / 1000
             if record.owner is None or not (record.expired or unused):
@@ -262,7 +264,7 @@ class SessionLifecycle:
             await self._end(record, over=True)
 
     async def _end(self, record: SessionRecord, *, over: bool = False) -> SessionSpec | None:
-        """Close a session on the host. Its name becomes free when nothing is left of it."""
+        """Close a session on the host, and free its name once nothing of it is left."""
         spec = await self.host.close(record.session_id)
         await self.drain(record.session_id)
         if self._sessions.drop(record, over=over):
@@ -277,12 +279,12 @@ class SessionLifecycle:
             )
 
     async def write_down(self) -> None:
-        """Store all persistent sessions in a new journal."""
+        """Write all persistent sessions to a new journal."""
         for record in self._sessions.all():
             await self.vault.write(record)
 
     async def write_usage(self) -> None:
-        """Store how often and when sessions were used, of those that were used since the last time."""
+        """Store the usage figures of the sessions used since the last time."""
         used = self._sessions.take_used()
         try:
             for record in used:
@@ -292,6 +294,6 @@ class SessionLifecycle:
             raise
 
     async def finish(self) -> None:
-        """Store the last figures of use, when no call will follow."""
-        with contextlib.suppress(JournalFailed):  # which the journal has logged
+        """Store the last usage figures, when no more calls will come."""
+        with contextlib.suppress(JournalFailed):  # the journal has logged it
             await self.write_usage()

@@ -1,4 +1,4 @@
-"""Knows the sessions in the front half: whose each is, and who may use it."""
+"""The front half's records of sessions: who owns each, and who may use it."""
 
 import time
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ _EXPIRED_KEPT = 500
 
 @dataclass(frozen=True)
 class Browser:
-    """Describes the browser that a session runs in."""
+    """The browser that a session runs in."""
 
     engine: str = "chromium"
     headless: bool = True
@@ -32,7 +32,7 @@ class Browser:
         return f"{self.engine}, headless: {str(self.headless).lower()}"
 
     def with_launch(self, launch: BrowserLaunch) -> "Browser":
-        """Return the browser with the launch options applied. Raises BrowserLaunchFailed if there can be none."""
+        """Return this browser with the launch options applied. Raises BrowserLaunchFailed if that is impossible."""
         fields_set = launch.model_fields_set
         headless = launch.headless if "headless" in fields_set else self.headless
         self.check_headless(headless=headless)
@@ -41,7 +41,7 @@ class Browser:
         return Browser(engine, headless, viewport)
 
     def check_headless(self, *, headless: bool) -> None:
-        """Raise BrowserLaunchFailed if windows are requested of a service that may have no display."""
+        """Raise BrowserLaunchFailed for a browser with windows in a headless service, which may have no display."""
         if self.headless and not headless:
             raise BrowserLaunchFailed(
                 f"Browsers of this service have no windows ({self}).",
@@ -51,7 +51,7 @@ class Browser:
 
 
 class SessionRecord(Model):
-    """Records what the front half knows of a session; the journal has those of persistent ones."""
+    """A session as the front half knows it. The journal stores the persistent ones."""
 
     session_id: str
     owner: ClientRef | None = Field(default=None, description="Nobody owns the shared login.")
@@ -73,7 +73,7 @@ class SessionRecord(Model):
         return self.expires_at is not None and time.time() >= self.expires_at
 
     def describe(self) -> Json:
-        """Describe the session to a client that may use it, without the proxy's password."""
+        """Describe the session, without its proxy's password, to a client that may use it."""
         proxy = self.options.proxy
         return {
             "id": self.session_id,
@@ -101,7 +101,7 @@ class Sessions:
     def __init__(self) -> None:
         self._records: dict[str, SessionRecord] = {}
         self._over = Bounded[str, bool](_EXPIRED_KEPT)
-        """Sessions that closed by themselves: True if their time was over, False if nobody used them."""
+        """Sessions that the service ended: True if their time was over, False if nobody used them."""
         self._used: set[str] = set()
         self.shared_browser = Browser()
 
@@ -110,8 +110,8 @@ class Sessions:
         self._over.pop(record.session_id, None)
 
     def drop(self, record: SessionRecord, *, over: bool = False) -> bool:
-        """Remove this very record, and return whether it was there; a later session of its name stays. `over` says that
-        the session closed by itself."""
+        """Remove exactly this record, not a newer one of the same name, and return whether it was there. `over` means
+        that the service ended the session."""
         session_id = record.session_id
         if self._records.get(session_id) is not record:
             return False
@@ -121,14 +121,13 @@ class Sessions:
         return True
 
     def count_owned(self, client_id: str) -> int:
-        """Count the client's sessions."""
         return sum(each.owner is not None and each.owner.client_id == client_id for each in self._records.values())
 
     def all(self) -> list[SessionRecord]:
         return [*self._records.values()]
 
     def count_call(self, session_id: str | None, *, failed: bool) -> None:
-        """Count a call that worked in the session."""
+        """Count a call that used the session."""
         if session_id is not None and (record := self._records.get(session_id)):
             record.accessed_at = time.time()
             record.requests += 1
@@ -146,7 +145,7 @@ class Sessions:
         return record is None or record.shared or record.owner is None or record.owner.client_id == client_id
 
     def check_recipient(self, session_id: str, client: ClientRef) -> None:
-        """Raise Forbidden if a client is to be given a page of a session that it may not use."""
+        """Raise Forbidden if a client is about to receive a page of a session that it may not use."""
         if not self.may_use(session_id, client.client_id):
             raise Forbidden(
                 f'"{client.label}" may not use session "{session_id}", which is not shared; nothing was handed over.',
@@ -155,23 +154,23 @@ class Sessions:
             )
 
     def is_guarded(self, session_id: str | None) -> bool:
-        """Return whether what is read in the session goes nowhere else without a person."""
+        """Return whether data read in the session may go elsewhere only after a person agreed."""
         record = self._records.get(session_id or "")
         return record is not None and record.guarded
 
     def owner(self, session_id: str) -> str | None:
-        """Return the id of the session's owner; None if it has none."""
+        """Return the id of the session's owner, or None."""
         record = self._records.get(session_id)
         return record.owner.client_id if record is not None and record.owner is not None else None
 
     def private_to(self, session_id: str) -> ClientRef | None:
-        """Return the owner if nobody else may use the session; None if all may, or it is unknown."""
+        """Return the owner if only the owner may use the session; None if all may, or it is unknown."""
         record = self._records.get(session_id)
         return record.owner if record is not None and not record.shared else None
 
     def check_use(self, session_id: str, client_id: str) -> None:
-        """Raise Forbidden if the session is another's and not shared; SessionNotFound or SessionExpired if it is
-        gone."""
+        """Raise Forbidden if the session belongs to another client that has not shared it; SessionNotFound or
+        SessionExpired if it is gone."""
         record = self.record(session_id)
         if record.expired:
             raise _over(session_id, timed_out=True)
@@ -183,7 +182,7 @@ class Sessions:
             )
 
     def check_owner(self, session_id: str, client_id: str) -> SessionRecord:
-        """Return the record of a session if the client owns it. Raises Forbidden, SessionNotFound, SessionExpired."""
+        """Return the record of a session that the client owns. Raises Forbidden, SessionNotFound, SessionExpired."""
         record = self.record(session_id)
         if record.owner is None:
             raise Forbidden(
@@ -229,12 +228,12 @@ class Sessions:
         )
 
     def take_used(self) -> list[SessionRecord]:
-        """Return the sessions that were used since this was called last."""
+        """Return the sessions used since the last call of this function."""
         session_ids, self._used = self._used, set()
         return [record for session_id in session_ids if (record := self._records.get(session_id))]
 
     def put_back(self, used: list[SessionRecord]) -> None:
-        """Mark sessions as used again, because they could not be written down."""
+        """Mark sessions as used again, because they could not be stored."""
         self._used |= {record.session_id for record in used}
 
     def record(self, session_id: str) -> SessionRecord:
@@ -246,7 +245,7 @@ class Sessions:
 
 
 def end_notice(session_id: str, *, timed_out: bool) -> str:
-    """Say why a session closed by itself."""
+    """Word the notice that a session was ended, and why."""
     over, unused = f'The time of session "{session_id}" is over', f'Session "{session_id}" was not used for long'
     return f"{over if timed_out else unused}: it was closed, with its pages."
 
@@ -265,7 +264,6 @@ def _label(record: SessionRecord) -> str:
 
 
 def options_of(action: CreateSession) -> SessionOptions:
-    """Return the options of a new session."""
     fields_set = action.model_fields_set
     return SessionOptions(
         browser_type=action.browser_type if "browser_type" in fields_set else None,

@@ -1,4 +1,4 @@
-"""Stores sessions in the journal: their records, logins and saved states, all sealed."""
+"""Stores sessions in the journal, encrypted: their records, logins and saved states."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,30 +16,30 @@ from shared.model import Json
 from shared.next_calls import next_call
 
 MOST_SAVED: Final = 50
-"""A session has at most so many saved states; each may have megabytes."""
+"""Limit of saved states per session; each may have megabytes."""
 _NAMED: Final = 5
 
 
 @dataclass(eq=False)
 class SessionVault:
-    """Reads and writes what of sessions outlives the process."""
+    """The encrypted part of the journal that belongs to sessions."""
 
     journal: Journal
     seal: Seal
     report: Callable[[str], None]
 
     async def records(self) -> dict[str, SessionRecord | None]:
-        """Return the persistent sessions by their names; None for each that cannot be read."""
+        """Return the persistent sessions by name; None for one that cannot be read."""
         await self.journal.forget_ended_sessions()
         return {name: self._record(sealed) for name, sealed in (await self.journal.sessions()).items()}
 
     async def write(self, record: SessionRecord) -> None:
-        """Store a session's record, if it is persistent."""
+        """Store the record of a persistent session; do nothing for others."""
         if record.persistent:
             await self.journal.keep_session(record.session_id, self.seal.close(record.model_dump(mode="json")))
 
     async def logins(self, session_id: str) -> list[Json]:
-        """Return a session's logins: the newest, and those before them. What cannot be read stays, and is left out."""
+        """Return a session's readable logins, the newest first. Unreadable ones stay stored, and a person is told."""
         sealed = await self.journal.states(session_id)
         opened = [_logins(self.seal.open(each)) for each in sealed]
         states = [state for state in opened if state is not None]
@@ -56,7 +56,7 @@ class SessionVault:
         return await self.journal.saved_names(session_id)
 
     async def check_room(self, session_id: str, name: str) -> None:
-        """Raise ResourceExhausted where a session has so many saved states that no further name may be added."""
+        """Raise ResourceExhausted if the session has the maximum of saved states and `name` would be another."""
         names = await self.saved_names(session_id)
         if name not in names and len(names) >= MOST_SAVED:
             raise ResourceExhausted(
@@ -66,7 +66,7 @@ class SessionVault:
             )
 
     async def saved(self, session_id: str, name: str) -> Json:
-        """Return what save_session_state saved under a name. Raises StateNotFound."""
+        """Return the state that save_session_state saved under a name. Raises StateNotFound."""
         sealed = await self.journal.saved(session_id, name)
         state = self.seal.open(sealed) if sealed else None
         if not isinstance(state, dict):
@@ -82,12 +82,12 @@ class SessionVault:
         return {name: await self.saved(session_id, name) for name in await self.saved_names(session_id)}
 
     async def begin(self, record: SessionRecord) -> None:
-        """Store a new session, and forget one of its name that could not be reopened, with that one's logins."""
+        """Store a new session, and forget an unreadable one of the same name with its logins."""
         await self.forget(record.session_id)
         await self.write(record)
 
     async def restore(self, closed: ClosedSession) -> None:
-        """Store a session that was closed, with its logins and saved states."""
+        """Store a reopened session with its logins and saved states."""
         session_id, owner = closed.record.session_id, closed.record.owner
         owner_id = owner.client_id if owner is not None else ""
         await self.begin(closed.record)
@@ -107,7 +107,7 @@ class SessionVault:
 
 
 def _logins(state: JsonValue) -> Json | None:
-    """Return logins in Playwright's form; older versions stored a list of cookies. None if it is neither."""
+    """Return logins in Playwright's form, or None for anything else. Older versions stored a list of cookies."""
     if isinstance(state, list):
         return {"cookies": state}
     return state if isinstance(state, dict) and isinstance(state.get("cookies", []), list) else None
