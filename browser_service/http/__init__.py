@@ -1,1 +1,1 @@
-"""Speaks HTTP: parses a request, calls the spine, and sends the reply."""
+"""HTTP: parses a request, calls the spine, and sends the reply."""

@@ -1,4 +1,4 @@
-"""Refuses, before anything reads a request, what does not come from a client of this service."""
+"""Refuses requests that do not come from a client of this service, before anything reads them."""
 
 import asyncio
 from collections.abc import Callable, Collection
@@ -25,18 +25,18 @@ from shared.wire import FILE_BYTES, FILES, MAX_MESSAGE_BYTES, WALL, WALL_GIVEN
 
 BODY_WITHIN_S: Final = 30.0
 FILE_WITHIN_S: Final = 120.0
-"""A body is whole so soon after the first look at it; a file has longer."""
+"""How soon a body or a file must be complete, counted from the first read."""
 _LOOPBACK: Final = ("127.0.0.1", "localhost", "[::1]")
 HELD: Final = Held()
-"""Counts what each sender holds of bodies that are not answered yet, by the token that it sends."""
+"""Bytes of unanswered bodies, by the token that sent them."""
 
 
 @dataclass(eq=False)
 class Edge:
-    """Checks that a request says one thing, its Host, Origin, Sec-Fetch-Site and content type, and bounds its body.
+    """The outermost check: unambiguous headers, Host, Origin, Sec-Fetch-Site, content type, and the size of the body.
 
     A page in any browser on this machine can send requests to loopback, and a foreign name can be made to resolve to
-    it. Neither has our Host header with a matching Origin."""
+    it. Neither can send our Host header together with a matching Origin."""
 
     app: ASGIApp
     allowed_hosts: Callable[[], Collection[str]]
@@ -78,7 +78,7 @@ class Edge:
 
     async def _refuse(self, error: BrowseError, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "websocket" and "websocket.http.response" not in scope.get("extensions", {}):
-            await send({"type": "websocket.close", "code": 1008, "reason": error.message})  # tells no reason
+            await send({"type": "websocket.close", "code": 1008, "reason": error.message})  # clients see no reason
             return
         await self.reply(error, scope["state"].get("request_id", ""))(scope, receive, send)
 
@@ -97,12 +97,13 @@ def too_large(limit: int = MAX_MESSAGE_BYTES) -> BodyTooLarge:
 
 
 def _is_file(scope: Scope) -> bool:
-    """Recognize the upload of a file: a method and a content type that no page of another site can send."""
+    """Return whether this uploads a file, by a method and content type that no page of another site can send."""
     return scope["type"] == "http" and scope["method"] == "PUT" and scope["path"] in {FILES, WALL_GIVEN}
 
 
 def _follows_link(scope: Scope, headers: Headers) -> bool:
-    """Recognize a person who opens the wall from a link, such as in a chat. It allows no frame, and holds no data."""
+    """Return whether a person opens the wall by a link, for instance in a chat. That page may not be framed and holds
+    no data."""
     to_wall = scope["type"] == "http" and scope["method"] == "GET" and scope["path"] == WALL
     return to_wall and (headers.get("sec-fetch-mode"), headers.get("sec-fetch-dest")) == ("navigate", "document")
 
@@ -116,12 +117,12 @@ def _check_body(headers: Headers, *, is_file: bool) -> None:
     if kind != ("application/octet-stream" if is_file else "application/json"):
         expected = "bytes (application/octet-stream)" if is_file else "JSON"
         raise UnsupportedMediaType(f"The body must be {expected}, not {kind or 'without a type'}.")
-    if (coding := headers.get("content-encoding", "identity").lower()) != "identity":  # others could read another body
+    if (coding := headers.get("content-encoding", "identity").lower()) != "identity":  # others may see another body
         raise UnsupportedMediaType(f"The body must be sent as it is, and not as {one_line(coding)}.")
 
 
 class _Body:
-    """Receives a body, and bounds it while it arrives: its bytes, its time, and what its sender holds altogether."""
+    """A body that is bounded while it arrives: its bytes, its time, and its sender's bytes in all."""
 
     def __init__(self, scope: Scope, receive: Receive) -> None:
         self._receive = receive

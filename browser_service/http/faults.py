@@ -1,4 +1,4 @@
-"""Gives errors outside the spine the same envelope as those inside."""
+"""Wraps errors outside the spine in the same envelope as those inside."""
 
 import secrets
 
@@ -18,8 +18,7 @@ log = structlog.get_logger(__name__)
 
 
 class RequestId:
-    """Gives every request the id that its reply and its log lines carry: that of its call, which the caller made and
-    has in its own log, or a new one."""
+    """Gives every request the id that its reply and log lines carry: the caller's callId, else a new one."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app

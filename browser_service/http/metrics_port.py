@@ -1,4 +1,4 @@
-"""Serves the figures at a port of their own, for a Prometheus that has no token."""
+"""Serves the metrics on their own port, for a Prometheus without a token."""
 
 import socket
 from collections.abc import Callable
@@ -23,9 +23,9 @@ log = structlog.get_logger(__name__)
 
 
 class MetricsPort:
-    """Answers what comes to that port: GET /metrics, and nothing else. All else goes to the service.
+    """Answers GET /metrics on the metrics port, and passes all other ports' requests to the service.
 
-    On loopback only under its names, because a page of another site could have one that leads here.
+    A metrics port on loopback answers only to loopback's names, because another site's name could lead here too.
     """
 
     def __init__(self, app: ASGIApp, port: Callable[[], int | None], *, local: bool) -> None:
@@ -60,8 +60,8 @@ def is_local(settings: Settings) -> bool:
 
 
 def listen(settings: Settings, service_port: int) -> socket.socket | None:
-    """Return a socket that listens for who reads the figures, if there is to be one. A port that is taken is told, and
-    keeps the service from nothing."""
+    """Return a listening socket for the metrics, or None if it is off or its port is taken. A taken port is logged, and
+    the service starts without it."""
     if not settings.metrics_enabled:
         return None
     if settings.metrics_port == service_port:

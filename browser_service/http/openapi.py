@@ -30,7 +30,7 @@ _PAGE_ID: Final[Json] = {"name": "page_id", "in": "path", "required": True, "sch
 
 
 def describe(app: FastAPI) -> None:
-    """Add the actions and the form of replies to /openapi.json. Validation itself is `catalogue.parse`."""
+    """Add the actions and the form of replies to /openapi.json. `catalogue.parse` does the validation."""
     plain = app.openapi
 
     def openapi() -> dict[str, Any]:  # Any: FastAPI's own annotation
@@ -41,7 +41,7 @@ def describe(app: FastAPI) -> None:
             post = {"summary": "Act", "parameters": parameters, "requestBody": body, "responses": {**done}}
             document["paths"][path] = {"post": post}
         for operation in (each for path in document["paths"].values() for each in path.values()):
-            operation["responses"].pop("422", None)  # FastAPI's own form, which no reply has
+            operation["responses"].pop("422", None)  # FastAPI's error form, which our replies never have
             operation["responses"]["default"] = {"description": "An error", "content": _json(_ERROR)}
         document.pop("components", None)
         return document

@@ -1,4 +1,4 @@
-"""Serves the small pictures of what was done, from which the command line makes a replay."""
+"""Serves thumbnails of what acts did, from which the command line makes a replay."""
 
 import re
 from typing import Final
@@ -18,7 +18,7 @@ _RECORD_ID: Final = re.compile("[0-9]{1,15}")
 
 @router.get(wire.ACTIVITY_PICTURES)
 async def get_pictures(request: Request, caller: Caller) -> Response:
-    """For the account's own command line alone: agents read pages, and are not shown what was on them."""
+    """Return thumbnails to the account's own command line. Agents read pages, and do not see others' pictures."""
     if not caller.operator:
         raise Forbidden("Pictures of what was done are for the account's owner.", hint="browse-together replay")
     ids = request.query_params.get("ids", "").split(",")

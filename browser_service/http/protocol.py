@@ -1,4 +1,5 @@
-"""Bounds what uvicorn's parser takes without a limit, from callers without a token too: heads, waits, slow readers."""
+"""Limits what uvicorn's parser leaves unlimited, even for callers without a token: long headers, slow senders and
+readers."""
 
 import asyncio
 
@@ -9,7 +10,8 @@ from shared.requests import TARGET, ambiguity
 
 
 class BoundedHttp(HttpToolsProtocol):
-    """Closes a connection whose request is not whole in time, whose headers do not end, or whose reply is not read."""
+    """An HTTP connection that closes if its request is not complete in time, its headers do not end, or nobody reads
+    its reply."""
 
     _in_head = False
     _is_websocket = False
@@ -33,16 +35,16 @@ class BoundedHttp(HttpToolsProtocol):
             self._received += len(data)
             if self._received > MAX_HEAD_BYTES:
                 self.send_400_response("The request's headers are too long.")
-        cycle: RequestResponseCycle | None = self.cycle  # which uvicorn declares without the None that it has at first
+        cycle: RequestResponseCycle | None = self.cycle  # uvicorn's type lacks the None that it starts with
         if cycle is not None and not cycle.response_complete:
             self._patience.met()
         elif not self.transport.is_closing():
             self._patience.wait()
 
     def handle_websocket_upgrade(self) -> None:
-        """Leave the connection to the websocket's protocol, which alone hears of its end."""
+        """Leave the connection to the websocket protocol, which alone learns of its end."""
         if problem := ambiguity(self.headers, self.url.decode("latin-1")):
-            self.send_400_response(problem)  # the websocket's protocol would see one of two headers
+            self.send_400_response(problem)  # the websocket protocol would see only one of two headers
             return
         self._is_websocket = True
         self._patience.end()
@@ -54,7 +56,7 @@ class BoundedHttp(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         self._in_head = False
-        if not self.url.startswith(b"/"):  # uvicorn keeps its path alone
+        if not self.url.startswith(b"/"):  # uvicorn would keep only its path
             vars(self)["scope"][TARGET] = self.url.decode("latin-1")
         super().on_headers_complete()
 
@@ -64,7 +66,7 @@ class BoundedHttp(HttpToolsProtocol):
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
-        cycle: RequestResponseCycle = self.cycle  # the next one, if that came with the one that is answered
+        cycle: RequestResponseCycle = self.cycle  # already the next one, if a request came while this was answered
         if cycle.response_complete and not self.transport.is_closing():
             self._patience.rest() if self._is_whole else self._patience.wait()
         self._patience.look_at_reader()

@@ -1,6 +1,6 @@
 """Routes HTTP requests into the spine, which alone decides what a call means.
 
-It is a little longer than 300 lines because every path stands here, with what `/openapi.json` says of it.
+It is longer than 300 lines because every path stands here, with its text for `/openapi.json`.
 """
 
 import asyncio
@@ -36,12 +36,12 @@ router = APIRouter()
 
 
 def services(request: Request) -> Services:
-    return cast("Services", request.app.state.services)  # our application keeps them there
+    return cast("Services", request.app.state.services)  # the application stores them there
 
 
 async def identity(request: Request) -> Identity:
-    """Identify the caller. It is async, though it awaits nothing, because FastAPI would send it to another thread and
-    back."""
+    """Identify the caller. The function is async, though it awaits nothing, because FastAPI would run it in a thread
+    otherwise."""
     parts, headers = services(request), request.headers
     caller = identify(parts.secret, headers.get("authorization"), parts.revoked, headers.get(wire.CHAT))
     if caller.token_name:
@@ -53,8 +53,8 @@ Caller = Annotated[Identity, Depends(identity)]
 
 
 async def act(request: Request) -> Response:
-    """Do a call, on the page that the path names or without one. It is Starlette's kind of route: FastAPI's way to one
-    takes longer than what decides on the call."""
+    """Run a call, on the page that the path names or on none. It is a plain Starlette route, because FastAPI's routing
+    takes longer than the policy check of a call."""
     caller = await identity(request)
     return await _run(request, caller, await body_of(request), request.path_params.get("page_id"))
 
@@ -99,7 +99,7 @@ async def list_tools(request: Request, caller: Caller) -> Response:
 
 @router.put(wire.FILES)
 async def put_file(request: Request, caller: Caller) -> Response:
-    """A file that a call of the same client names: its `artifactId` is in the reply."""
+    """Store a file for a later call of the same client, which names it by the `artifactId` in this reply."""
     if not (caller.limits.lists(UploadFile) or caller.limits.lists(Drop)):
         raise Forbidden("This token sends no files to pages, so that it may leave none here.")
     services(request).quotas.count_beside(caller.client_id, UploadFile.name())
@@ -120,9 +120,9 @@ async def get_file(artifact_id: str, request: Request, caller: Caller) -> Respon
 
 @router.get(wire.EVENTS)
 async def events(request: Request, caller: Caller) -> EventStream:
-    """The caller's presence, the progress of its calls, and what pages it may know of change: not with `pages=0`, which
-    costs nobody anything while others act. With `activity=1`, and the filters of /api/activity beside
-    it, what is recorded from now on instead: who only looks on is not there to act."""
+    """Stream events to the caller, who counts as present meanwhile: progress of its calls, and changes of pages that it
+    may know of. `pages=0` leaves the pages out, which saves work. `activity=1`, with the filters of /api/activity,
+    streams new records instead; such a reader does not count as present."""
     open_streams = request.app.state.open_streams
     services(request).clients.remember(caller.client_id, caller.label)
     if request.query_params.get("activity", "0") not in {"0", "false"}:
@@ -161,7 +161,7 @@ async def get_activity(request: Request, caller: Caller) -> Response:
 
 @router.delete(wire.ACTIVITY)
 async def forget(request: Request, caller: Caller) -> Response:
-    """For the account's own command line alone: who could remove what it did would not be answerable for it."""
+    """Remove a client's records, for the account's own command line: a client that could would not be accountable."""
     if not caller.operator:
         raise Forbidden("Records are removed by the account's owner.", hint="browse-together forget --client LABEL")
     client = request.query_params.get("client")
@@ -179,7 +179,7 @@ async def list_requests(request: Request, caller: Caller) -> Response:
 
 
 async def answerer(request_id: str, request: Request) -> Identity:
-    """Identify who answers a request: the person who came by its link, or a client."""
+    """Identify who answers a request: the person with its link, or a client."""
     return person_for(services(request).secret, request_id, request.headers.get("authorization")) or await identity(
         request
     )
@@ -195,12 +195,12 @@ async def get_request(request_id: str, request: Request, caller: Answerer) -> Re
 
 @router.post(wire.REQUESTS + "/{request_id}/resolve")
 async def resolve_request(request_id: str, request: Request, caller: Answerer) -> Response:
-    """For the account's own command line, and for a person who has the key of the link or of the chat's form."""
+    """Answer a request, as the account's own command line or as a person with the key of its link or chat form."""
     return done(request, await services(request).requests.resolve(caller, request_id, await body_of(request)))
 
 
 def _activity_call(request: Request) -> Json:
-    """Make the query a call of get_activity, where a filter may also have the name that it has in records."""
+    """Turn the query into a get_activity call. The filter for actions may also be called `action`, as in records."""
     filters = {"actionName" if name == "action" else name: value for name, value in request.query_params.items()}
     return {"action": "get_activity", **filters}
 
@@ -236,13 +236,13 @@ async def _run(request: Request, caller: Identity, body: Json, page_id: str | No
     form = asked_form(request.headers.get(wire.REPLY))
     run = services(request).dispatcher.run(caller, call)
     reply = await (run if call.call_id is not None else _unless_gone(request, caller, asyncio.ensure_future(run)))
-    is_first = call.attempt == 1  # what was sent before may have been lost
+    is_first = call.attempt == 1  # the reply to an earlier attempt may have been lost
     reader = services(request).told.reader(caller.client_id, body, page_id) if is_first else None
     return _response(request, in_form(reply, body, form, request.headers.get(wire.CATALOGUE), reader))
 
 
 async def _unless_gone(request: Request, caller: Identity, work: "asyncio.Future[Reply]") -> Reply:
-    """Cancel the call when its connection ends, because without a callId nobody can ask for its reply again."""
+    """Cancel the call when its connection ends: without a callId, nobody can ask for its reply again."""
     disconnected = asyncio.ensure_future(_disconnected(request))
     both: set[asyncio.Future[Reply] | asyncio.Future[None]] = {work, disconnected}
     await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
@@ -260,7 +260,7 @@ async def _disconnected(request: Request) -> None:
 async def body_of(request: Request) -> Json:
     try:
         raw = await request.body()
-    except ClientDisconnect:  # such as a gateway that was killed
+    except ClientDisconnect:  # for instance a gateway that was killed
         raise InvalidRequest("The connection ended before its request did.") from None
     try:
         body = strict.loads(raw.removeprefix(codecs.BOM_UTF8))

@@ -1,4 +1,4 @@
-"""Streams events to clients, of which each has a bounded number of streams open."""
+"""Streams events to clients, each of which may have a bounded number of streams."""
 
 from collections import Counter
 from collections.abc import AsyncIterator
@@ -14,7 +14,7 @@ _PING_S: Final = 15
 
 
 class EventStream(EventSourceResponse):
-    """Streams events to one client. Raises RateLimited for one stream too many."""
+    """An event stream to one client. Raises RateLimited if the client has too many."""
 
     def __init__(self, events: AsyncIterator[dict[str, str]], open_streams: Counter[str], client_id: str) -> None:
         super().__init__(events, ping=_PING_S)

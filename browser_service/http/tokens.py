@@ -1,4 +1,4 @@
-"""Routes for the account's own command line: it makes tokens by name, lists them, and takes them back."""
+"""Routes for the account's own command line, which makes, lists and revokes named tokens."""
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response

@@ -1,4 +1,4 @@
-"""Routes for whoever watches the service: whether it works, what it has open, its figures and its settings."""
+"""Routes that show whether the service works, what it has open, its metrics and its settings."""
 
 import asyncio
 import json
@@ -22,10 +22,10 @@ from shared.model import Json
 from shared.secret import proof
 
 FRESH_S: Final = 1.0
-"""Figures are counted once in so many seconds, whoever asks for them."""
+"""Figures are computed at most once per this many seconds, no matter how many callers ask."""
 _MOST_SETTINGS: Final = 200
 _LONGEST_SETTING: Final = 10_000
-"""Bounds what is compared, because everybody waits meanwhile."""
+"""Limit of what is compared, because the event loop does it."""
 _EXAMPLE: Final = 'Send {"settings": {"headless": "false"}}.'
 
 router = APIRouter()
@@ -33,8 +33,8 @@ router = APIRouter()
 
 @router.get(wire.HEALTH)
 async def health(request: Request) -> JSONResponse:
-    """Tell that the service runs. With a nonce, prove too that it has the account's secret, at this very address: a
-    client asks that on each connection before it sends its token there."""
+    """Report that the service runs. With a nonce, also prove that it has the account's secret at this address: clients
+    check that on each connection before they send their token."""
     about = {"status": "ok", "pid": os.getpid(), "version": wire.VERSION, "catalogue": written.fingerprint()}
     nonce = request.query_params.get(wire.NONCE, "")
     if re.fullmatch(wire.NONCE_PATTERN, nonce):
@@ -53,8 +53,8 @@ async def ready(request: Request) -> Response:
 
 
 @router.get(wire.OPENAPI, include_in_schema=False)
-async def openapi(request: Request, caller: Caller) -> Response:  # noqa: ARG001 - a login is needed to look
-    """Describe every route and action, in some 400 KB that are made once."""
+async def openapi(request: Request, caller: Caller) -> Response:  # noqa: ARG001 - requires a login
+    """Describe every route and action, about 400 KB, computed once."""
 
     async def described() -> bytes:
         return await asyncio.to_thread(lambda: json.dumps(request.app.openapi()).encode())
@@ -63,12 +63,12 @@ async def openapi(request: Request, caller: Caller) -> Response:  # noqa: ARG001
 
 
 @router.get(wire.METRICS, response_class=PlainTextResponse)
-async def metrics(request: Request, caller: Caller) -> Response:  # noqa: ARG001 - a login is needed to look
+async def metrics(request: Request, caller: Caller) -> Response:  # noqa: ARG001 - requires a login
     return await figures_of(request)
 
 
 async def figures_of(request: Request) -> Response:
-    """Return the figures as Prometheus reads them."""
+    """Return the metrics in Prometheus' format."""
 
     async def counted() -> bytes:
         return services(request).ledger.metrics.text(await services(request).host.figures())
@@ -79,7 +79,7 @@ async def figures_of(request: Request) -> Response:
 async def _fresh(
     request: Request, compute: Callable[[], Awaitable[bytes]], fresh_s: float, name: str | None = None
 ) -> bytes:
-    """Return what was computed last, if that is fresh: who asks often makes no more work than who asks seldom."""
+    """Return the last result while it is fresh, so that frequent callers cause no extra work."""
     looked_at: dict[str, tuple[float, asyncio.Future[bytes]]] = request.app.state.looked_at
     name, now = name or request.url.path, time.monotonic()
     until, found = looked_at.get(name, (0.0, None))
@@ -88,14 +88,14 @@ async def _fresh(
         looked_at[name] = now + fresh_s, found
     try:
         return await asyncio.shield(found)
-    except Exception:  # whatever it is, the next who asks has it computed anew
+    except Exception:  # whatever failed, the next caller has it computed again
         looked_at.pop(name, None)
         raise
 
 
 @router.get(wire.SETTINGS)
 async def settings(request: Request, caller: Caller) -> Response:
-    """Tell with which settings the service runs, without secrets, and which of them are not the defaults."""
+    """Return the settings of this service, without secrets, and which of them are not defaults."""
     services(request).policy.check_settings(caller)
     running = services(request).settings
     changed: Json = {"changed": [*settings_report.changed(running)]}
@@ -104,7 +104,7 @@ async def settings(request: Request, caller: Caller) -> Response:
 
 @router.post(wire.SETTINGS)
 async def ineffective_settings(request: Request, caller: Caller) -> Response:
-    """Tell which settings that a caller has in its environment are not those of this service, and what runs instead."""
+    """Return which settings of a caller's environment this service does not have, and what it has instead."""
     services(request).policy.check_settings(caller)
     asked = (await body_of(request)).get("settings")
     if not isinstance(asked, dict):
@@ -117,5 +117,5 @@ async def ineffective_settings(request: Request, caller: Caller) -> Response:
 
 
 def _is_short(value: JsonValue) -> bool:
-    """Say if a value is one that a variable has, and is not too long: lists of others would take long to look at."""
+    """Return whether a value can be a variable's and is short. Nested values would take long to compare."""
     return not isinstance(value, dict | list) and (not isinstance(value, str) or len(value) <= _LONGEST_SETTING)

@@ -1,1 +1,1 @@
-"""The live wall, as a web page: how a viewer gets in, what it is made of, and the socket behind it."""
+"""The live wall as a web page: how viewers get in, its files, and the socket behind it."""

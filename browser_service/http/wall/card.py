@@ -1,6 +1,6 @@
 """Shows a chat's card what its client may see of a page, and stops that client there.
 
-A card is untrusted, as its chat's model is, which could ask for the same: so it stops nobody but its own client."""
+A card is trusted no more than its chat's model, which could ask for the same. So it stops only its own client."""
 
 from typing import Annotated, Final
 
@@ -21,12 +21,13 @@ from shared.model import Json
 router = APIRouter(include_in_schema=False)
 
 _VIEW: Final = View(width=720, fps=2, masked=True)
-"""A chat's model could read what its card is sent: no secret may be seen there."""
+"""Secrets are masked, because a chat's model could read what its card receives."""
 
 
 @router.get(wire.WALL_CARD + "/{page_id}")
 async def card(page_id: str, request: Request, caller: Caller, after: Annotated[int, Query(ge=0)] = 0) -> Response:
-    """It is no call: a card asks each second or so, and would fill what is kept of calls for those who repeat them."""
+    """Return a page's state and newest frame. It is not a call: a card asks about every second, and would fill the
+    register of calls."""
     parts = services(request)
     _count(parts, caller)
     looks = catalogue.parse({"action": "screenshot", "pageId": page_id})
@@ -36,7 +37,7 @@ async def card(page_id: str, request: Request, caller: Caller, after: Annotated[
     shown: Json = parts.wall.page(page_id, caller)
     state, shown["wall"] = parts.directory.get(page_id), parts.people_url()
     shown["yours"] = state is not None and state.holder_id == caller.client_id
-    may_have_frames = bool(caller.limits.origins) and not shown["yours"]  # from elsewhere, which its own have not
+    may_have_frames = bool(caller.limits.origins) and not shown["yours"]  # embedded documents from forbidden origins
     if "locked" not in shown and not may_have_frames:
         shown["frame"] = await _frame(request, page_id, after)
     return done(request, shown)
@@ -44,7 +45,7 @@ async def card(page_id: str, request: Request, caller: Caller, after: Annotated[
 
 @router.post(wire.WALL_CARD + "/{page_id}")
 async def stop(page_id: str, request: Request, caller: Caller) -> Response:
-    """Cancel what the client does on a page of its own, and leave the page to a person, who alone gives it back."""
+    """Cancel what the client does on its own page, and hold the page for a person. Only a person gives it back."""
     parts = services(request)
     _count(parts, caller)
     state = parts.directory.get(page_id)
@@ -58,7 +59,7 @@ async def stop(page_id: str, request: Request, caller: Caller) -> Response:
 
 
 def _count(parts: Services, caller: Identity) -> None:
-    """Count what a card asks apart from its chat's calls, of which it takes none. Raises RateLimited."""
+    """Count a card's requests, which are separate from its chat's calls. Raises RateLimited."""
     parts.quotas.count_beside(f"card of {caller.client_id}", "page_card")
 
 

@@ -1,4 +1,4 @@
-"""Lets people in to the wall: the command line makes a link, and the page behind it becomes a viewer's."""
+"""Lets people in to the wall: the command line makes a link, and the page behind it becomes a viewer."""
 
 import asyncio
 from typing import Final, cast
@@ -42,7 +42,7 @@ async def make_link(request: Request, caller: Caller) -> Response:
 
 @router.post(wire.WALL_ENTER)
 async def enter(request: Request) -> Response:
-    """Make a viewer of whoever has a link, once: the cookie is for the browser, the proof for the page alone."""
+    """Turn a link, once, into a viewer: with a cookie for the browser and a proof for the page alone."""
     code = (await body_of(request)).get("code")
     if not isinstance(code, str) or not 0 < len(code) <= _MOST_CODE:
         raise ValidationFailed("The request has no code.", hint="browse-together show", details=field_details("code"))
@@ -57,7 +57,7 @@ async def enter(request: Request) -> Response:
 
 @router.post(wire.WALL_LEAVE)
 async def leave(request: Request) -> Response:
-    """End the time of the viewer who asks."""
+    """End this viewer's visit."""
     _proven(request)
     services(request).viewing.leave(request.cookies.get(cookie_name(request), ""))
     reply = done(request, {})
@@ -67,7 +67,7 @@ async def leave(request: Request) -> Response:
 
 @router.put(wire.WALL_GIVEN)
 async def receive(request: Request) -> Response:
-    """Receive a file that a person chose for a page in their hands, as it arrives, of FILE_BYTES at most."""
+    """Receive, while it arrives, a file that a person chose for a page they hold; at most FILE_BYTES."""
     parts, identity = services(request), await _person_of(request)
     parts.quotas.count_beside(identity.client_id, UploadFile.name())
     try:
@@ -78,8 +78,8 @@ async def receive(request: Request) -> Response:
 
 
 async def _person_of(request: Request) -> Identity:
-    """Return the person whose page asks, by its proof, or by the key of a request. Raises Forbidden for who only looks
-    on."""
+    """Return the person behind a request, known by the proof of their wall page or the key of a request. Raises
+    Forbidden for a read-only viewer."""
     parts, proof = services(request), request.headers.get(wire.PROOF, "")
     if request_id := request.query_params.get("request"):
         check_connection(request)
@@ -91,7 +91,7 @@ async def _person_of(request: Request) -> Identity:
 
 
 def _proven(request: Request) -> Viewer:
-    """Return the viewer whose own page asks. Raises Unauthorized and Forbidden."""
+    """Return the viewer whose own page sends this. Raises Unauthorized and Forbidden."""
     viewing = services(request).viewing
     viewer = viewer_of(request, viewing)
     viewing.check_proof(viewer, request.headers.get(wire.PROOF, ""))
@@ -99,18 +99,19 @@ def _proven(request: Request) -> Viewer:
 
 
 def cookie_name(connection: HTTPConnection) -> str:
-    """Return a name with the port, because services of two data directories share this machine's cookies."""
+    """Return a name that contains the port, because all services on this machine share its cookies."""
     return f"browse_wall_{connection.app.state.port}"
 
 
 def viewer_of(connection: HTTPConnection, viewing: Viewing) -> Viewer:
-    """Return the viewer who asks. Raises Unauthorized, which says how to get in."""
+    """Return the viewer who sends this. Raises Unauthorized, which says how to get in."""
     check_connection(connection)
     return viewing.viewer(connection.cookies.get(cookie_name(connection), ""))
 
 
 async def let_in(websocket: WebSocket, parts: Services) -> tuple[Viewer, Identity]:
-    """Return who looks: one with a cookie and the proof of its page, or one with the key of a request."""
+    """Return the viewer and who they are: a person with a cookie and their page's proof, or one with a request's
+    key."""
     if (request_id := websocket.query_params.get("request")) is None:
         viewer = viewer_of(websocket, parts.viewing)
         parts.viewing.check_proof(viewer, await _hello(websocket))
@@ -126,7 +127,7 @@ def _guest(parts: Services, person: Identity) -> Viewer:
 
 
 async def _person_asked(parts: Services, request_id: str, key: str) -> Identity:
-    """Return who has the key of an open request. Raises Unauthorized, and RequestNotFound once it is over."""
+    """Return the person with the key of an open request. Raises Unauthorized, and RequestNotFound once it is over."""
     person = person_for(parts.secret, request_id, f"Bearer {key}")
     if person is None:
         raise Unauthorized("This link is not one of this service, or is a day old.", hint="browse-together requests")
@@ -138,7 +139,7 @@ async def _hello(websocket: WebSocket) -> str:
     try:
         async with asyncio.timeout(_HELLO_WITHIN_S):
             message = parse(await websocket.receive_text())
-    except (TimeoutError, KeyError):  # nothing, or bytes
+    except (TimeoutError, KeyError):  # KeyError for bytes
         message = None
     if not isinstance(message, Hello):
         raise InvalidRequest("A viewer begins with hello.", hint="Load the page anew.")
@@ -146,8 +147,8 @@ async def _hello(websocket: WebSocket) -> str:
 
 
 def check_connection(connection: HTTPConnection) -> None:
-    """Raise Forbidden for who comes from another machine without TLS: others could read cookie and pictures."""
-    settings = cast("Services", connection.app.state.services).settings  # our application keeps them there
+    """Raise Forbidden for another machine without TLS, because others could read the cookie and the pictures."""
+    settings = cast("Services", connection.app.state.services).settings  # the application stores them there
     is_here = connection.client is None or is_loopback(connection.client.host)
     if not (is_here or settings.behind_proxy or connection.url.scheme in {"https", "wss"}):
         raise Forbidden(
@@ -157,7 +158,7 @@ def check_connection(connection: HTTPConnection) -> None:
 
 
 def _set_cookie(reply: Response, request: Request, value: str, max_age: int) -> None:
-    """Set the cookie, which no script reads, and which the browser sends with nothing that another site asks for."""
+    """Set the cookie so that no script can read it and no other site's request carries it."""
     public_url = services(request).people_url()
     secure = request.url.scheme == "https" or f"https://{request.headers.get('host')}" == public_url
     reply.set_cookie(cookie_name(request), value, max_age=max_age, httponly=True, samesite="strict", secure=secure)

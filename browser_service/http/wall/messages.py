@@ -1,4 +1,4 @@
-"""Declares what the wall's page sends by its socket, and how a frame is packed for it."""
+"""Messages that the wall's page sends by its socket, and the packed form of a frame."""
 
 import json
 from typing import Annotated, Final, Literal
@@ -18,22 +18,22 @@ PageId = Annotated[str, Field(pattern=ANY_PAGE_ID_PATTERN)]
 
 
 class Hello(Model):
-    """Begins: proves that the wall's own page speaks, and no other page that a cookie happens to go along with; or
-    has the key of the one request that the viewer came for."""
+    """The first message. Its proof shows that it comes from the wall's own page, and not from one that merely shares
+    the cookie; or it is the key of the one request that the viewer came for."""
 
     type: Literal["hello"]
     proof: str = Field(max_length=1_000, repr=False)
 
 
 class Drawn(Model):
-    """Says how large and how often a page is drawn."""
+    """How large and how often a page is drawn."""
 
     width: int = Field(default=480, ge=80, le=1_920)
     fps: float = Field(default=4, ge=0.2, le=20)
 
 
 class Watch(Model):
-    """Says what the viewer draws now: tiles, and maybe one page by itself."""
+    """What the viewer draws now: tiles, and perhaps one page by itself."""
 
     type: Literal["watch"]
     tiles: dict[PageId, Drawn] = Field(default={}, max_length=_MOST_TILES)
@@ -41,7 +41,7 @@ class Watch(Model):
 
 
 class Act(Model):
-    """Asks for something that only the account's own person may do."""
+    """An act that only the account's own person may ask for."""
 
     type: Literal["act"]
     id: int
@@ -51,7 +51,7 @@ class Act(Model):
 
 
 class Reply(Model):
-    """Answers what an agent asks a person for."""
+    """An answer to what an agent asked of a person."""
 
     type: Literal["answer"]
     id: int
@@ -61,7 +61,7 @@ class Reply(Model):
 
 
 class Listing(Model):
-    """Asks for what a page's scripts said, what it requested, or the pictures of what was done there."""
+    """A request for a page's console messages, its network log, or pictures of acts."""
 
     type: Literal["list"]
     what: Literal["console", "network", "pictures"]
@@ -70,7 +70,7 @@ class Listing(Model):
 
 
 class DialogAnswer(Model):
-    """Answers a dialog of a page, also for its agent."""
+    """An answer to a page's dialog, also in place of its agent."""
 
     type: Literal["dialog"]
     id: int
@@ -80,7 +80,7 @@ class DialogAnswer(Model):
 
 
 class Files(Model):
-    """Brings the files that a page asks for; with none, it asks no more."""
+    """Files for a page's open file chooser; none dismisses it."""
 
     type: Literal["files"]
     id: int
@@ -89,7 +89,7 @@ class Files(Model):
 
 
 class Login(Model):
-    """Brings the name and the password that a page's site asks for by HTTP."""
+    """Name and password for the HTTP authentication of a page's site."""
 
     type: Literal["login"]
     id: int
@@ -99,7 +99,7 @@ class Login(Model):
 
 
 class Input(Model):
-    """Brings what the person's hand does on a page that they have taken."""
+    """Mouse and keyboard input of a person on a page they took."""
 
     type: Literal["input"]
     page_id: PageId
@@ -112,7 +112,7 @@ _MESSAGE: Final[TypeAdapter[Message]] = TypeAdapter(Annotated[Message, Field(dis
 
 
 def parse(text: str) -> Message:
-    """Return a message. Raises InvalidRequest, which says what is wrong with it."""
+    """Return the message. Raises InvalidRequest, which says what is wrong with it."""
     try:
         return _MESSAGE.validate_json(text)
     except ValidationError as error:
@@ -124,14 +124,14 @@ def parse(text: str) -> Message:
 
 
 def view_of(drawn: Drawn, *, masked: bool) -> View:
-    """Return how a page is watched that is drawn so: a larger one is worth more bytes. Each picture in which secrets
-    are masked is asked for twice."""
+    """Return how to watch a page that is drawn like this. A large picture gets better quality; masked pictures come
+    half as often, because each is taken twice."""
     large, fps = 900, max(0.2, drawn.fps / 2) if masked else drawn.fps
     return View(width=drawn.width, fps=fps, quality=75 if drawn.width > large else 60, masked=masked)
 
 
 def packed(frame: Frame, picture: bytes, hue: int | None) -> bytes:
-    """Pack a frame: its kind, the length of its head, the head as JSON, and the picture, if there is a newer one."""
+    """Pack a frame: its kind, the length of its head, the head as JSON, and the picture, if there is a new one."""
     head: Json = frame.model_dump(mode="json", exclude={"picture": True, "act": {"client_id"}}, exclude_none=True)
     if hue is not None:
         head["hue"] = hue

@@ -1,4 +1,4 @@
-"""Does what a viewer of the wall asks for, by calls like everybody's, which the spine checks and records."""
+"""Does what a viewer of the wall asks for, through ordinary calls that the spine checks and records."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -24,7 +24,7 @@ _WHY: Final = "A person closed it at the wall."
 
 
 def identity_of(viewer: Viewer) -> Identity:
-    """Return who a viewer is to the spine: the account's own person, or one who may only read."""
+    """Return a viewer's identity for the spine: the account's own person, or a reader."""
     name = viewer.name or "person"
     if viewer.read_only:
         return Identity(
@@ -35,24 +35,24 @@ def identity_of(viewer: Viewer) -> Identity:
 
 @dataclass(eq=False)
 class Requests:
-    """Makes the calls of one viewer."""
+    """The calls of one viewer."""
 
     parts: Services
     identity: Identity
     recorded: Identity
-    """Is who did it, as the record says."""
+    """Whom the record names for what is done."""
     _types: bool = False
-    """Is true once it is recorded that the person types, until they press something."""
+    """Whether the record already says that the person types; reset when they press something."""
 
     def check(self, message: Request | Input) -> None:
-        """Raise Forbidden for what is not this viewer's to ask for."""
+        """Raise Forbidden if this viewer may not ask for that."""
         if self.identity.request_id:
             self._check_request(message)
         elif not isinstance(message, Listing) and not self.identity.operator:
             raise Forbidden("You may look, and do nothing: your link was a read-only one.", hint="browse-together show")
 
     def _check_request(self, message: Request | Input) -> None:
-        """Raise Forbidden for what does not belong to the one request that the viewer came for."""
+        """Raise Forbidden for anything beyond the one request that the viewer came for."""
         match message:
             case Reply(request_id=self.identity.request_id):
                 return
@@ -62,7 +62,7 @@ class Requests:
         raise Forbidden("Your link is for one request and its page.", hint="The whole wall: browse-together show")
 
     async def answer(self, message: Request) -> Json:
-        """Return the answer. Raises what its call failed with."""
+        """Return the answer. Raises the error of its call."""
         match message:
             case Listing():
                 return await self._listing(message)
@@ -81,7 +81,7 @@ class Requests:
         return {"type": "done", "id": message.id, "text": text}
 
     async def hand_in(self, message: Input) -> None:
-        """Do what the person's hand does. What they press is recorded as theirs, and that they type, not what."""
+        """Do what the person's hand does. The record names their clicks, and that they typed, but not the text."""
         batch_id = await self._hand(message.page_id, message.made)
         pressed = [stroke for stroke in message.made if stroke.do == "down"]
         bodies: list[Json] = [{"action": "mouse", "do": "click", "x": each.x, "y": each.y} for each in pressed]
@@ -95,14 +95,14 @@ class Requests:
             self._note(message.page_id, body, batch_id)
 
     async def _hand(self, page_id: str, made: list[Stroke]) -> str:
-        """Do strokes on a page, and return what they are recorded under. Raises what keeps them from being done."""
+        """Perform strokes on a page, and return the id of their record. Raises whatever prevents them."""
         strokes = Strokes(batch_id=uuid4().hex, made=made)
         if problem := await self.parts.host.hand(page_id, strokes):
             raise Relayed(problem)
         return strokes.batch_id
 
     def _note(self, page_id: str, body: Json, batch_id: str) -> None:
-        """Record something as the person's."""
+        """Record an action as the person's."""
         action = catalogue.parse({**body, "pageId": page_id})
         outcome = Outcome(call_id=batch_id, page=self.parts.directory.get(page_id))
         self.parts.activity.note(self.recorded, action, outcome, f"wall-{batch_id}", 0)
@@ -114,14 +114,14 @@ class Requests:
         return "Thank you: the agents go on." if message.state == "done" else "You declined it."
 
     async def _answer_dialog(self, message: DialogAnswer) -> str:
-        """Answer a page's dialog as the person who looks at it: also as one who came for its request alone."""
+        """Answer a page's dialog as the person who looks at it, even one who came for its request alone."""
         text: Json = {} if message.text is None else {"promptText": message.text}
         body: Json = {"action": "handle_dialog", "pageId": message.page_id, "accept": message.accept, **text}
         await self._run(body, self.recorded)
         return "The page has your answer."
 
     async def _give(self, message: Files) -> str:
-        """Give a page the files that it asks for. They are kept no longer than that takes."""
+        """Give a page the files that it asks for, then discard them."""
         try:
             batch_id = await self._hand(message.page_id, [Stroke(do="files", files=message.files)])
         finally:
@@ -137,7 +137,8 @@ class Requests:
         await self.parts.host.answer(request_id, Answer(state="there"))
 
     async def _act(self, message: Act) -> str:
-        """Do an act. A page is given away or closed by who has it in hand: its agent is not asked."""
+        """Perform an act. The person takes a page in hand before giving it away or closing it, so its agent need not
+        agree."""
         page_id = message.page_id
         if message.do == "release":
             return await self._call("give_back", page_id)
@@ -169,7 +170,7 @@ class Requests:
         return {"type": message.what, "pageId": message.page_id, "rows": rows}
 
     async def _pictures(self, message: Listing) -> Json:
-        """Return the small pictures of acts on this page, as far as they were made."""
+        """Return the thumbnails of these acts, as far as they exist."""
         identity = self.identity
         found = await self.parts.activity.pictures(message.ids, identity.client_id, all_rows=identity.operator)
         made: Json = {

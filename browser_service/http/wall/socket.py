@@ -1,4 +1,4 @@
-"""Serves one viewer of the wall by a websocket: what changes goes out, at the pace at which it is read."""
+"""Serves one viewer of the wall by a websocket, at the pace at which the viewer reads."""
 
 import asyncio
 import contextlib
@@ -38,20 +38,20 @@ from shared.model import Json
 router = APIRouter()
 
 _SENDS_WITHIN_S: Final = 20.0
-"""A viewer that takes longer to read what was sent is shed."""
+"""A viewer that takes longer to read a message is disconnected."""
 _ENDS_WITHIN_S: Final = 2.0
 _ROUND_S: Final = 0.1
-"""What changes goes out in rounds, ten a second at most."""
+"""Pause between two rounds of sending changes."""
 _LOOK_S: Final = 1.0
 _THERE_EVERY_S: Final = 60.0
 _MOST_INPUTS: Final = 100
-"""What a person's hand does may wait so long for a page that is slow."""
+"""Longest line of a person's input for a slow page."""
 _PAGE: Final = Drawn(width=1_280, fps=10)
 _ROWS: Final = 60
 _REFUSED: Final = 4_403
 _SHED: Final = 1_013
 _GONE: Final = (WebSocketDisconnect, RuntimeError)
-"""Starlette's ways to say that the other side has gone; the second is what it raises for sending after that."""
+"""How Starlette reports that the other side is gone; it raises RuntimeError for sending after that."""
 
 log = structlog.get_logger(__name__)
 
@@ -62,7 +62,7 @@ async def socket(websocket: WebSocket) -> None:
     await websocket.accept()
     try:
         viewer, identity = await let_in(websocket, parts)
-        with parts.viewing.watching(viewer):  # a cookie alone, which others may be sent, takes nobody's place
+        with parts.viewing.watching(viewer):  # only after the proof: a stolen cookie alone takes nobody's place
             await Watcher(websocket, parts, viewer, identity).run()
     except BrowseError as error:
         await _end(websocket, _REFUSED, error)
@@ -74,7 +74,7 @@ async def socket(websocket: WebSocket) -> None:
 
 
 async def _end(websocket: WebSocket, code: int, error: BrowseError | None = None) -> None:
-    """End the connection, saying why to who still reads."""
+    """End the connection, with the reason if the viewer still reads."""
     with contextlib.suppress(TimeoutError, *_GONE):
         async with asyncio.timeout(_ENDS_WITHIN_S):
             if error is not None:
@@ -83,7 +83,7 @@ async def _end(websocket: WebSocket, code: int, error: BrowseError | None = None
 
 
 class Watcher:
-    """Is one viewer in front of the wall."""
+    """One viewer in front of the wall."""
 
     def __init__(self, websocket: WebSocket, parts: Services, viewer: Viewer, identity: Identity) -> None:
         self._websocket, self._parts, self._viewer, self._identity = websocket, parts, viewer, identity
@@ -97,7 +97,7 @@ class Watcher:
         self._wanted: Watch | None = None
         self._page: str | None = None
         self._timeline: asyncio.Task[None] | None = None
-        self._outbox: asyncio.Queue[Json] = asyncio.Queue(30)  # of which some have pictures
+        self._outbox: asyncio.Queue[Json] = asyncio.Queue(30)  # short, because some messages have pictures
         self._changed = asyncio.Event()
         self._inputs: asyncio.Queue[Input] = asyncio.Queue()
         self._acting: set[asyncio.Task[None]] = set()
@@ -140,7 +140,7 @@ class Watcher:
     def _take(self, message: Message) -> None:
         match message:
             case Watch():
-                self._wanted = message  # in the next round: what was drawn until then is of no use any more
+                self._wanted = message  # for the next round; an older one is obsolete
                 self._changed.set()
             case Input():
                 self._requests.check(message)
@@ -161,7 +161,7 @@ class Watcher:
         drawn = {page_id: each for page_id, each in message.tiles.items() if is_there(page_id)}
         if message.page is not None:
             drawn[message.page] = _PAGE
-            if message.page != self._page:  # it is drawn anew
+            if message.page != self._page:  # it is drawn from scratch
                 self._sent_pictures.pop(message.page, None)
         for page_id in self._channels.keys() - drawn.keys():
             self._parts.pictures.leave(self, self._channels.pop(page_id))
@@ -186,7 +186,7 @@ class Watcher:
             self._tell({"type": "refused", **about, **_said(error)})
 
     async def _follow(self, page_id: str) -> None:
-        """Send what was done on a page, and what is done there from now on."""
+        """Send the record of a page, then whatever is recorded there from now on."""
         if self._identity.request_id or self._parts.wall.is_locked(page_id, self._identity):
             return
         activity, row_filter = self._parts.activity, RowFilter(equal={"page_id": page_id})
@@ -195,7 +195,7 @@ class Watcher:
             row: ActivityRecord | int | None = 0
             while row is not None:
                 told: Json = {"type": "timeline", "pageId": page_id, "whole": isinstance(row, int)}
-                if isinstance(row, int):  # so many were missed, and before the first all were
+                if isinstance(row, int):  # the number of missed rows; 0 at first, when all are
                     rows, _ = await activity.find(row_filter, who, _ROWS, all_rows=sees_all)
                     told["rows"] = [timeline_row(each) for each in reversed(rows)]
                 else:
@@ -205,7 +205,7 @@ class Watcher:
                 row = await watcher.next()
 
     async def _hand_in(self) -> None:
-        """Do what the person's hand does, in its order. What is refused is told, and what waited behind it is lost."""
+        """Perform the person's input in order. A refusal is reported, and drops whatever input waited behind it."""
         while True:
             message = await self._inputs.get()
             try:
@@ -216,18 +216,18 @@ class Watcher:
                 self._tell({"type": "refused", **_said(error)})
 
     async def _be_there(self) -> None:
-        """Show that a person is there, who has the page that they look at in their hands."""
+        """Report, now and then, that a person is at the page that they hold and look at."""
         while True:
             page = self._parts.directory.get(self._page)
             is_theirs = page is not None and not self._parts.wall.is_locked(page.page_id, self._identity)
             if page is not None and page.person is not None and is_theirs and not self._viewer.read_only:
                 await self._requests.be_there(page.person.request_id)
-            await asyncio.sleep(_THERE_EVERY_S)  # a sign now and then is enough
+            await asyncio.sleep(_THERE_EVERY_S)
 
     # --- what goes out -----------------------------------------------------------------------------------------------
 
     def _tell(self, message: Json) -> None:
-        if not self._outbox.full():  # else the viewer asks for more than it reads
+        if not self._outbox.full():  # if it is, the viewer asks for more than it reads
             self._outbox.put_nowait(message)
         self._changed.set()
 
@@ -250,7 +250,7 @@ class Watcher:
             fresh, self._fresh = self._fresh, {}
             for page_id in fresh:
                 await self._send_frame(page_id)
-            round_s = _ROUND_S / 2 if self._page else _ROUND_S  # takes what has come meanwhile; answers do not wait
+            round_s = _ROUND_S / 2 if self._page else _ROUND_S  # collects changes; answers end the wait at once
             await wait_until(lambda: not self._outbox.empty(), self._changed, round_s)
             await wait_until(self._has_news, self._changed, _LOOK_S)
         raise Unauthorized("You left the wall.", hint="browse-together show")
@@ -270,7 +270,7 @@ class Watcher:
                 await self._websocket.send_text(told)
 
     async def _send_frame(self, page_id: str) -> None:
-        """Send the newest frame of a page; its picture only if the viewer has not had that."""
+        """Send the newest frame of a page, with its picture only if the viewer has not had that one."""
         channel = self._channels.get(page_id)
         frame = channel.frame if channel is not None else None
         if channel is None or frame is None or self._parts.wall.is_locked(page_id, self._identity):

@@ -1,4 +1,4 @@
-"""Serves the files of the wall. They hold no data: that comes by the socket, to viewers alone."""
+"""Serves the wall's files. They hold no data, which only viewers get, by the socket."""
 
 from pathlib import Path
 from typing import Final
