@@ -1,1 +1,1 @@
-"""Decides without a browser or an event loop: the clock is handed in, and the waiting is in `waits`."""
+"""Rules that need neither browser nor event loop. They are given a clock; the module `waits` does the waiting."""

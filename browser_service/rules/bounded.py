@@ -1,4 +1,4 @@
-"""Keeps a bounded mapping, so that what is remembered of clients and calls does not grow for ever."""
+"""A bounded mapping, so that what is remembered of clients and calls cannot grow without limit."""
 
 import time
 from collections.abc import Callable, Iterator, MutableMapping
@@ -11,10 +11,10 @@ V = TypeVar("V")
 
 
 class Bounded(MutableMapping[K, V]):
-    """Keeps the latest entries: at most `most` of them, of at most `most_weight` together, each for `ttl_s` seconds.
+    """The latest entries: at most `most`, together at most `most_weight`, each for `ttl_s` seconds.
 
-    `weigh` returns the weight of an entry. Setting a key anew makes it the latest and weighs it anew. The oldest go
-    first, but those that are `spared` stay; so does the latest for its time, whatever it weighs.
+    `weigh` returns the weight of a value, computed when it is set. Setting a key again makes it the latest. The oldest
+    entries go first, except those that are `spared`. The latest entry stays for its time, whatever it weighs.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class Bounded(MutableMapping[K, V]):
         self._weight -= self._kept.pop(key)[1]
 
     def __iter__(self) -> Iterator[K]:
-        """Iterate over the keys, the oldest first."""
+        """Iterate over the keys, oldest first."""
         return iter(self._kept)
 
     def __len__(self) -> int:
@@ -62,17 +62,17 @@ class Bounded(MutableMapping[K, V]):
 
     @property
     def weight(self) -> int:
-        """Return the weight of all entries, each as it was when it was set."""
+        """Return the total weight; each entry counts what it weighed when it was set."""
         return self._weight
 
     def trim(self) -> None:
-        """Remove the entries that are over the bounds or older than `ttl_s`."""
+        """Remove entries beyond the limits or older than `ttl_s`."""
         for key in [*self._too_many()]:
             del self[key]
 
     def _too_many(self) -> Iterator[K]:
         if not (self._expired() or self._over(len(self._kept), self._weight)):
-            return  # the usual case costs nothing
+            return  # the usual case is cheap
         count, weight, latest = len(self._kept), self._weight, next(reversed(self._kept))
         for key, (value, its_weight, set_at) in self._kept.items():
             if not self._old(set_at) and (key == latest or not self._over(count, weight)):

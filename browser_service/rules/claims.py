@@ -1,7 +1,7 @@
-"""Keeps claims: who holds a name, and who waits for it.
+"""Claims: who holds a name, and who waits for it.
 
-A claim is renewed by use and lapses when idle, unless it is kept for longer; whoever comes then takes it. A name that
-becomes free while somebody waits is offered to the first in line, and passes on if the offer is not used.
+Use renews a claim. An idle claim lapses, unless it is kept for longer; the next client to come then takes the name. A
+name that becomes free while somebody waits is offered to the first in line, and passes on if the offer is not used.
 """
 
 import time
@@ -19,7 +19,7 @@ _LAPSED_ONES_KEPT = 1_000
 
 
 class Claim:
-    """Is a client's hold of a name. Times are in seconds of `clock`."""
+    """A client's claim on a name. Times are in seconds of `clock`."""
 
     def __init__(self, client: ClientRef, clock: Clock, reason: str = "") -> None:
         self.client = client
@@ -27,7 +27,7 @@ class Claim:
         self.used_at = clock()
         self.kept_until = 0.0
         self.offered_until: float | None = None
-        """Is when the offer ends, until the first use; None for a claim that was not waited for."""
+        """When the offer ends; None once the claim was used, or if it was never offered."""
         self._clock = clock
 
     @property
@@ -36,7 +36,7 @@ class Claim:
 
     @property
     def holder_name(self) -> str:
-        """Return the holder's name, for others to read."""
+        """Return the holder's name as others may see it."""
         return self.client.named
 
     @property
@@ -45,11 +45,11 @@ class Claim:
 
     @property
     def kept_s(self) -> float:
-        """Return the seconds for which it is still kept though idle."""
+        """Return for how many more seconds the claim is kept even if idle."""
         return max(0.0, self.kept_until - self._clock())
 
     def use(self, reason: str = "", keep_s: float = 0) -> None:
-        """Renew the claim, and keep it for at least `keep_s` seconds though idle."""
+        """Renew the claim, and keep it for at least `keep_s` seconds even if idle."""
         now = self._clock()
         self.used_at, self.offered_until = now, None
         self.reason = reason or self.reason
@@ -61,21 +61,21 @@ C = TypeVar("C", bound=Claim)
 
 @dataclass(eq=False)
 class Candidate(Place, Generic[C]):
-    """Is a call that waits for a name, with the claim that it will have."""
+    """A call that waits for a name, with the claim that it will get."""
 
     claim: C
 
 
 class MoveCause(StrEnum):
     IDLE = "idle"
-    """The claim had lapsed, or the name was nobody's."""
+    """The claim had lapsed, or nobody held the name."""
     FORCED = "forced"
     OFFERED = "offered"
     UNUSED = "unused"
 
 
 class Move(NamedTuple, Generic[C]):
-    """Reports that a name went from one holder to another, or to nobody."""
+    """The passing of a name from one holder to another, or to nobody."""
 
     key: str
     cause: MoveCause
@@ -84,9 +84,9 @@ class Move(NamedTuple, Generic[C]):
 
 
 class Claimable(Generic[C]):
-    """Is a name that one client at a time holds. What is due by the clock happens in `advance`.
+    """A name that one client at a time holds. `advance` applies what the clock has made due.
 
-    `lapses_at` returns the time when a claim lapses, by the clock; one that is `in_use` does not lapse.
+    `lapses_at` returns when a claim lapses; a claim that is `in_use` does not lapse.
     """
 
     def __init__(
@@ -100,7 +100,7 @@ class Claimable(Generic[C]):
         in_use: Callable[[C], bool] = lambda _: False,
     ) -> None:
         self.claim: C | None = None
-        """Is the last claim, which may have lapsed by now."""
+        """The last claim, which may have lapsed."""
         self.line = Line[Candidate[C]](send, lambda: self.claim.holder_name if self.claim else "")
         self._key = key
         self._lapses_at = lapses_at
@@ -110,21 +110,21 @@ class Claimable(Generic[C]):
 
     @property
     def lapsed(self) -> bool:
-        """Return whether whoever comes next may have the name."""
+        """Return whether the next client to come may have the name."""
         claim = self.claim
         return claim is None or (self._clock() >= self._lapses_at(claim) and not self._in_use(claim))
 
     @property
     def unused(self) -> bool:
-        """Return whether the name was offered, not used in time, and nobody else waits for it."""
+        """Return whether an offer of the name ran out with nobody else in line."""
         return self.claim is not None and self.claim.offered_until is not None and self.lapsed and not self.line
 
     def free_in(self) -> float:
-        """Return the seconds until the claim lapses if its holder does nothing; infinite if it never does."""
+        """Return the seconds until the claim lapses if its holder stays idle; infinite if it never does."""
         return max(0.0, self._lapses_at(self.claim) - self._clock()) if self.claim is not None else 0.0
 
     def take(self, claim: C, cause: MoveCause) -> None:
-        """Make `claim` the current one, and grant the places of its client's other calls in the line."""
+        """Make `claim` the current one, and grant the other places of its client in the line."""
         for candidate in [each for each in self.line if each.client_id == claim.client_id]:
             self.line.serve(candidate)
         self._move(cause, claim)
@@ -140,7 +140,7 @@ class Claimable(Generic[C]):
         self.advance()
 
     def leave(self, candidate: Candidate[C]) -> None:
-        """Take a candidate out of the line; what was granted stays granted."""
+        """Take a candidate out of the line. A claim that was granted stays granted."""
         if self.line.leave(candidate):
             self.line.tell()
 
@@ -163,7 +163,7 @@ class Claimable(Generic[C]):
 
 @dataclass(eq=False)
 class Claims:
-    """Keeps claims on any names. What is due by the clock happens at the next question, or in `advance`."""
+    """Claims on any names. What the clock has made due is applied by the next question, or by `advance`."""
 
     idle_s: float
     on_move: Callable[[Move[Claim]], None]
@@ -174,7 +174,7 @@ class Claims:
         self._names: dict[str, Claimable[Claim]] = {}
 
     def holder(self, key: str) -> Claim | None:
-        """Return the claim on a name, though it may be idle by now."""
+        """Return the claim on a name, which may be idle."""
         self.advance(key)
         return self._names[key].claim if key in self._names else None
 
@@ -187,12 +187,12 @@ class Claims:
         return {key: claim for key, claim in claims.items() if claim is not None}
 
     def free_in(self, key: str) -> float:
-        """Return the seconds until the claim lapses if its holder does nothing."""
+        """Return the seconds until the claim lapses if its holder stays idle."""
         self.advance(key)
         return self._names[key].free_in() if key in self._names else 0.0
 
     def claim(self, key: str, client: ClientRef, reason: str = "", keep_s: float = 0) -> Claim | None:
-        """Renew the client's own claim, or take a name that is free or idle; None if another client holds it."""
+        """Renew the client's claim, or take a name that is free or idle. Return None if another client holds it."""
         self.advance(key)
         name = self._name(key)
         if name.claim is not None and name.claim.client_id == client.client_id:
@@ -201,11 +201,11 @@ class Claims:
         return self._take(key, client, reason, keep_s, MoveCause.IDLE) if name.lapsed else None
 
     def force(self, key: str, client: ClientRef, reason: str, keep_s: float = 0) -> Claim:
-        """Take the name from whoever holds it; those in line go on waiting."""
+        """Take the name from its holder. Whoever waits in line goes on waiting."""
         return self.claim(key, client, reason, keep_s) or self._take(key, client, reason, keep_s, MoveCause.FORCED)
 
     def wait(self, key: str, client: ClientRef, reason: str = "", call_id: str = "") -> Candidate[Claim]:
-        """Return a place at the end of the line, which is granted when its turn has come."""
+        """Return a place at the end of the line, which is granted in its turn."""
         candidate = Candidate(call_id, client.client_id, Claim(client, self.clock, reason))
         self._name(key).wait(candidate)
         return candidate
@@ -215,7 +215,7 @@ class Claims:
         self.advance(key)
 
     def release(self, key: str, client_id: str) -> bool:
-        """Give the name up; return whether it was the client's."""
+        """Release the name, and return whether the client held it."""
         claim = self.holder(key)
         if claim is None or claim.client_id != client_id:
             return False
@@ -224,7 +224,7 @@ class Claims:
         return True
 
     def forget_client(self, client_id: str) -> None:
-        """Release what a client that left holds, and take it out of all lines."""
+        """Release everything that a departed client holds, and take it out of all lines."""
         for name in self._names.values():
             for candidate in [each for each in name.line if each.client_id == client_id]:
                 name.leave(candidate)
@@ -238,7 +238,7 @@ class Claims:
         return held + sum(candidate.client_id == client_id for name in names for candidate in name.line)
 
     def advance(self, key: str) -> None:
-        """End an offer that nobody used, and offer a free name to the first in line."""
+        """End an unused offer, and offer a free name to the first in line."""
         if (name := self._names.get(key)) is None:
             return
         if name.unused:
@@ -249,7 +249,7 @@ class Claims:
             del self._names[key]
 
     def advance_all(self) -> None:
-        """Advance all names that somebody waits for."""
+        """Advance all names with a line."""
         for key in [key for key, name in self._names.items() if name.line]:
             self.advance(key)
 
@@ -271,6 +271,6 @@ class Claims:
         return max(claim.used_at + self.idle_s, claim.kept_until)
 
     def _drop_lapsed(self) -> None:
-        """Forget lapsed names that nobody waits for, once there are more than 1,000 names."""
+        """Forget lapsed names without a line, once there are more than 1,000 names."""
         if len(self._names) > _LAPSED_ONES_KEPT:
             self._names = {key: name for key, name in self._names.items() if not name.lapsed or name.line}

@@ -1,4 +1,4 @@
-"""Defines the clock that rules are given: it counts seconds from any moment on, and never goes back."""
+"""Type of the clock that rules are given: it counts seconds from some moment, and never goes back."""
 
 from collections.abc import Callable
 

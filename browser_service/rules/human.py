@@ -1,4 +1,4 @@
-"""Models why a person has a page, above all leases: a request of an agent's, or a hold that the person took."""
+"""Why a person has a page, above all leases: an agent requested it, or the person took it."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -16,13 +16,13 @@ from shared.next_calls import next_call
 from shared.pages import HumanRequestState
 
 STAYS_S = 1_800.0
-"""Is how long a person who gives no sign keeps a page."""
+"""How long a person who gives no sign of presence keeps a page."""
 
 State = Literal["pending", "done", "refused", "expired", "withdrawn", "closed"]
 
 
 class HeldPage(Protocol):
-    """Is a page that a person may have in hand, above its lease."""
+    """A page that a person may have in hand, above its lease."""
 
     person: "HumanRequest | None"
 
@@ -39,25 +39,24 @@ class HeldPage(Protocol):
     def lease(self) -> Lease | None: ...
 
     def private_from(self, client_id: str) -> bool:
-        """Return whether it is another client's alone."""
+        """Return whether the page is private to another client."""
 
     def give_to_person(self, request: "HumanRequest") -> None:
-        """Keep the page for the person from now on."""
+        """Give the page to the person."""
 
     def return_from_person(self) -> None:
         """Return the page to its holder."""
 
 
 class Waiter(NamedTuple):
-    """Is a call that waits for the person's answer."""
+    """A call that waits for the person's answer."""
 
     call: Call
     wake: Callable[[], None]
 
 
 class HumanRequest:
-    """Is a question to a person, from one agent or from several that meet the same login; or a hold, which nobody
-    asked for."""
+    """A request to a person, by one agent or by several that met the same login; or a hold, which nobody requested."""
 
     def __init__(self, question: HumanRequestState, asker_id: str | None, here: str, clock: Clock) -> None:
         self.question = question
@@ -66,7 +65,7 @@ class HumanRequest:
         self.pages: list[HeldPage] = []
         self.waiters: list[Waiter] = []
         self.is_put = False
-        """Is true once it is put to the person, who may have another question on that page before."""
+        """Whether the person was asked; another question on that page may come first."""
         self.state: State = "pending"
         self.text = ""
         self.by = "A person"
@@ -85,47 +84,47 @@ class HumanRequest:
 
     @property
     def left_s(self) -> float:
-        """Return the seconds until the person counts as gone, if nothing shows that they are there."""
+        """Return the seconds until the person counts as gone, unless they give a sign of presence."""
         return self.seen_at + STAYS_S - self._clock()
 
     @property
     def private(self) -> bool:
-        """Return whether nobody else may read the page meanwhile: a password or a code may be on it."""
+        """Return whether nobody else may read the page meanwhile, because a password or code may be on it."""
         return self.question.kind in {"login", "code", "taken"}
 
     @property
     def asker_id(self) -> str | None:
-        """Return the client that asked first: the person's words are for it alone, and may come from its chat. Nobody
-        asked for a hold."""
+        """Return the client that asked first. Only it gets the person's words, and its chat may answer. A hold has
+        none."""
         return next(iter(self.askers), None)
 
     def to_state(self) -> HumanRequestState:
-        """Return the request as it is now, for others to read."""
+        """Return the request's current state, for others to read."""
         first, *joined = self.askers.values() or [self.question.asked_by]
         ago = round((self._clock() - self._began) * 1000)
         return self.question.model_copy(update={"asked_ago_ms": ago, "asked_by": first, "joined_by": joined})
 
     def note_presence(self) -> None:
-        """Note a sign that the person is there."""
         self.seen_at = self._clock()
 
     def cover(self, page: HeldPage) -> None:
-        """Give the person a page to work in: the one of the request, or a popup of it."""
+        """Give the person a page to work on: the request's own, or a popup of it."""
         self.pages.append(page)
         self.is_put = True
         page.give_to_person(self)
 
     def joins(self, client_id: str, action: Action) -> bool:
-        """Return whether a client may wait for the answer: a login serves all who meet it, anything else who asked."""
+        """Return whether a client may wait for the answer. A login serves all who met it; any other answer serves those
+        who asked."""
         return client_id in self.askers or self.question.kind == action.human_request_kind == "login"
 
     def is_same(self, action: RequestHuman) -> bool:
-        """Return whether the action asks for this too, if in other words; two decisions are two questions."""
+        """Return whether the action asks for the same, perhaps in other words. Two decisions are two questions."""
         same_words = (action.message, action.choices or []) == (self.question.message, self.question.choices)
         return self.question.kind == action.kind and (action.kind in {"login", "code"} or same_words)
 
     def check(self, page: HeldPage, call: Call, action: Action) -> None:
-        """Raise HumanInControl for an action that may not be done while a person has the page."""
+        """Raise HumanInControl if the action is not allowed while a person has the page."""
         if action.waits_for_person and (action.human_request_id or self.joins(call.client_id, action)):
             return
         if action.effect is Effect.READS and not self.private:
@@ -145,7 +144,7 @@ class HumanRequest:
         )
 
     def reply_to(self, client_id: str, page: HeldPage) -> Json:
-        """Return the reply to one of the clients that asked. The person's words go to the first of them only."""
+        """Return the reply for one of the clients that asked. Only the first gets the person's own words."""
         page_id, current = page.page_id, page.person
         request_id = self.question.request_id
         waiting = next_call("request_human", page_id=page_id, request_id=request_id)
@@ -172,7 +171,7 @@ class HumanRequest:
         return reply
 
     def outcome(self) -> str:
-        """Return how the request ended, in words for all whom it concerns."""
+        """Word how the request ended, for everybody concerned."""
         if self.question.is_hold:
             page_id = self.question.page_id
             ends = {"expired": f"The person who took {page_id} over has gone", "closed": f"{self.by} closed {page_id}"}
@@ -188,7 +187,7 @@ class HumanRequest:
         return texts.get(self.state, f"Withdrawn: {what}.")
 
     def next_for(self, page: HeldPage, client_id: str) -> str:
-        """Say what a client that is kept out of the page does next."""
+        """Word what a client that is kept off the page should do next."""
         if self.question.is_hold:
             wait = next_call("request_human", page_id=page.page_id, request_id=self.question.request_id)
             return f"Do not repeat it: wait until they give it back, {wait}, and ask in your chat what they want."

@@ -1,4 +1,4 @@
-"""Keeps the requests to people: one question at a time on a page, until it is answered, withdrawn or expired."""
+"""The requests to people: one question at a time per page, until it is answered, withdrawn or expired."""
 
 import time
 from collections import deque
@@ -24,27 +24,27 @@ _KEPT = 200
 _IN_LINE = 5
 _HELD: Mapping[HoldKind, str] = MappingProxyType({"stopped": "stopped what was done on", "taken": "took over"})
 _OF_CLIENT = 20
-"""Bounds the open questions of one client, on all its pages together: whom many are put to answers none with care."""
+"""Limit of one client's open questions, on all of its pages: nobody answers many with care."""
 
 
 class Timer(Protocol):
-    """Is a callback that is due later."""
+    """A pending callback."""
 
     def cancel(self) -> None: ...
 
 
 Later = Callable[[float, Callable[[], None]], Timer]
-"""Calls a function after so many seconds."""
+"""Calls a function after some seconds."""
 
 
 @dataclass(eq=False)
 class HumanRequests:
-    """Keeps the requests that are open, and the latest of those that are over."""
+    """The open requests, and the latest finished ones."""
 
     emit: Callable[[HostEvent], None]
     pages: Callable[[], Sequence[HeldPage]]
     on_change: Callable[[HeldPage], None]
-    """Is called with each page that a person takes or gives back."""
+    """Called with each page that a person takes or gives back."""
     later: Later
     clock: Clock = time.monotonic
 
@@ -52,7 +52,7 @@ class HumanRequests:
         self._requests = Bounded[str, HumanRequest](_KEPT, spared=lambda request: not request.over)
         self.requests: Mapping[str, HumanRequest] = self._requests
         self._next: dict[HeldPage, deque[HumanRequest]] = {}
-        """Holds the further questions on a page, one after the other."""
+        """Questions that wait behind another on their page."""
         self._timers: dict[HumanRequest, Timer] = {}
         self._stopped = False
 
@@ -62,7 +62,7 @@ class HumanRequests:
         return sum(map(len, self._next.values()))
 
     def ask(self, page: HeldPage, call: Call, action: RequestHuman) -> HumanRequest:
-        """Return the request of this call: a new one, or the one that asks for the same already."""
+        """Return the request for this call: a new one, or an open one that asks for the same."""
         check_question(page, action)
         request = self._find_same(page, action, of_rule=ASKING in call.call_id)
         if request is not None:
@@ -94,7 +94,7 @@ class HumanRequests:
         return request
 
     def _check_count(self, client_id: str) -> None:
-        """Raise RateLimited for one more question of a client that waits for the answers to many."""
+        """Raise RateLimited if the client already has the maximum of open questions."""
         of_client = [each for each in self._requests.values() if each.asker_id == client_id and not each.over]
         if len(of_client) >= _OF_CLIENT:
             question = of_client[0].question
@@ -104,7 +104,7 @@ class HumanRequests:
             )
 
     def _ask_next(self, page: HeldPage) -> None:
-        """Put the next question on that page to the person."""
+        """Ask the person the next question on that page."""
         line = self._next.pop(page, deque())
         while line:
             request = line.popleft()
@@ -117,8 +117,8 @@ class HumanRequests:
                 return
 
     def hold(self, page: HeldPage, call: Call, kind: HoldKind) -> HumanRequest:
-        """Give the person who calls the page, unasked. One that they have already stays theirs; with their hands on it
-        nobody else reads it."""
+        """Give the page to the person who calls, without any request. A page they already have stays theirs. While they
+        have taken it over, nobody else may read it."""
         request, by = page.person, call.client_label or "A person"
         if request is None:
             state = hold_state(page, by, kind)
@@ -133,7 +133,7 @@ class HumanRequests:
         return request
 
     def end_hold(self, page: HeldPage, call: Call) -> bool:
-        """Return a page that its person had taken unasked. Returns whether they had."""
+        """Give back a page that a person took without a request, and return whether there was such a page."""
         request = page.person
         if request is None or not request.question.is_hold:
             return False
@@ -146,7 +146,7 @@ class HumanRequests:
             self.emit(NoticeGiven(client_id=page.lease.client_id, notice=Notice(text=text, page_id=page.page_id)))
 
     def restore(self, page: HeldPage, question: HumanRequestState, asker_id: str | None) -> None:
-        """Take up a request that was open when the service ended, with its page in the person's hands."""
+        """Restore a request that was open when the service ended, with its page in the person's hands."""
         request = self._requests.get(question.request_id)
         if request is None:
             request = self._requests[question.request_id] = HumanRequest(
@@ -156,7 +156,7 @@ class HumanRequests:
         self.cover(request, page)
 
     def cover(self, request: HumanRequest, page: HeldPage) -> None:
-        """Give the person a page to work in: the one of the request, or a popup of it."""
+        """Give the person a page to work on: the request's own, or a popup of it."""
         begins = not request.is_put
         request.cover(page)
         self.on_change(page)
@@ -164,8 +164,8 @@ class HumanRequests:
             self._tell_asker(request, waiter.call)
 
     def find(self, request_id: str, call: Call) -> HumanRequest:
-        """Return a request of the caller, or a person's hold, whose end everybody may wait for. Raises RequestNotFound,
-        also for one that others asked for."""
+        """Return a request of the caller's, or a person's hold, for whose end everybody may wait. Raises
+        RequestNotFound, also for another client's request."""
         request = self._requests.get(request_id)
         if request is None or not (request.question.is_hold or call.client_id in request.askers):
             raise RequestNotFound(f"There is no request {request_id!r} of yours.")
@@ -184,12 +184,13 @@ class HumanRequests:
             request.waiters.remove(waiter)
 
     def give_up(self, request: HumanRequest, client_id: str) -> None:
-        """Withdraw the request of a client whose waiting call was cancelled; it stays open over the service's end."""
+        """Withdraw a client's request because its waiting call was cancelled. The end of the service withdraws none."""
         if not self._stopped:
             self.withdraw(request, client_id)
 
     def answer(self, request_id: str, answer: Answer) -> bool:
-        """Take a person's answer; return whether it counts: only the first does, however often it is delivered."""
+        """Record a person's answer, and return whether it counts. Only the first does; its repetitions count as
+        delivered."""
         request = self._requests.get(request_id)
         if request is None or request.over:
             return request is not None and (request.state, request.text) == (answer.state, answer.text)
@@ -201,7 +202,7 @@ class HumanRequests:
         return True
 
     def withdraw(self, request: HumanRequest, client_id: str) -> None:
-        """Take a client out of those who asked; the last one ends the request."""
+        """Remove a client from those who asked. Without any, the request ends."""
         if request.over or request.waiting[client_id] or request.question.is_hold:
             return
         if len(request.askers) > 1:
@@ -210,7 +211,7 @@ class HumanRequests:
             self._end(request, "withdrawn")
 
     def page_closed(self, page: HeldPage) -> None:
-        """Forget a page; with its last page a request ends."""
+        """Forget a page. A request ends with its last page."""
         for waiting in self._next.pop(page, ()):
             self._end(waiting, "closed")
         request, page.person = page.person, None
@@ -226,7 +227,7 @@ class HumanRequests:
             timer.cancel()
 
     def _find_same(self, page: HeldPage, action: RequestHuman, *, of_rule: bool) -> HumanRequest | None:
-        """Find the open request that asks for the same: on this page, or a login at the same site and session."""
+        """Find an open request for the same: on this page, or for a login at the same site in the same session."""
         candidates: list[HumanRequest] = [*self._next.get(page, ())]
         if page.person is not None:
             candidates.insert(0, page.person)
@@ -243,14 +244,14 @@ class HumanRequests:
         return None
 
     def _check_presence(self, request: HumanRequest) -> None:
-        """End the request if the person gave no sign for too long, else check again when that could be."""
+        """End the request if the person gave no sign of presence for too long, else check again when that is due."""
         if request.left_s <= 0:
             self._end(request, "expired")
         else:
             self._timers[request] = self.later(request.left_s, partial(self._check_presence, request))
 
     def _tell_asker(self, request: HumanRequest, call: Call) -> None:
-        """Send the request as it is now to the call of who asked first."""
+        """Send the request's current state to a call of the client that asked first."""
         if not request.over and call.client_id == request.asker_id:
             moved = CallMoved(call_id=call.call_id, client_id=call.client_id, state=CallState.RUNNING)
             self.emit(moved.model_copy(update={"request": request.to_state()}))
@@ -270,7 +271,7 @@ class HumanRequests:
         self._requests.trim()
 
     def _tell(self, request: HumanRequest) -> None:
-        """Give notice to those who asked and do not wait now, and of a login to all who have pages of that site."""
+        """Notify the clients that asked and are not waiting; after a login, all clients with pages of that site."""
         concerned = dict.fromkeys(request.askers, request.question.page_id)
         if request.question.is_hold:
             concerned = {page.lease.client_id: page.page_id for page in request.pages if page.lease is not None}

@@ -1,4 +1,4 @@
-"""Keeps leases: who may act on a page, what others may do with it meanwhile, and who waits for it."""
+"""Leases: who may act on a page, what others may do with it meanwhile, and who waits for it."""
 
 import time
 from collections.abc import Callable
@@ -16,26 +16,25 @@ from shared.pages import Access, PageState
 from shared.words import own_words
 
 _TOLD_OF = 100
-"""Is how many agents, and how many visitors, a holder is told of just once."""
+"""How many agents and visitors to remember, so that the holder is told of each only once."""
 
 Busy = Callable[[str], bool]
-"""Says whether a client has a call queued or running on the page: its lease does not lapse meanwhile."""
+"""Returns whether a client has a call queued or running on the page. Its lease does not lapse meanwhile."""
 Tell = Callable[[str, str], None]
-"""Gives a client, by its id, a notice."""
+"""Gives a notice to the client with this id."""
 
 
 class Lease(Claim):
-    """Is a client's right to act on a page, renewed by use."""
+    """A client's right to act on a page, renewed by use."""
 
     def __init__(
         self, client: ClientRef, clock: Clock = time.monotonic, *, seq: int = 0, agent: str = "", reason: str = ""
     ) -> None:
         super().__init__(client, clock, reason)
         self.seq = seq
-        """Is the front's number of the last call that used it."""
+        """The front's number of the last call that used the lease."""
         self.agent = agent
         self.client_left = False
-        """Is true once its client has left."""
 
     def renew(self, seq: int) -> None:
         """Renew the lease for a call of its holder."""
@@ -49,7 +48,7 @@ class Lease(Claim):
 
     @property
     def holder_name(self) -> str:
-        """Return the holder's name, for others to read: the client, and which of its agents."""
+        """Return the holder's name as others may see it: the client, and which of its agents."""
         return f"{super().holder_name} · {self.agent}" if self.agent else super().holder_name
 
     @property
@@ -58,7 +57,7 @@ class Lease(Claim):
 
 
 class Ownership:
-    """Keeps a page's lease, what others may do with the page, and the line of those who wait for it."""
+    """A page's lease, what others may do with the page, and the line of those who wait for it."""
 
     def __init__(
         self, state: PageState, idle_ms: int, busy: Busy, tell: Tell, send: Send, *, clock: Clock = time.monotonic
@@ -80,11 +79,11 @@ class Ownership:
 
     @property
     def lease(self) -> Lease | None:
-        """Return the last lease, which may have lapsed by now."""
+        """Return the last lease, which may have lapsed."""
         return self._page.claim
 
     def holder(self) -> Lease | None:
-        """Return the lease that holds now; None if the next to act gets the page."""
+        """Return the current lease, or None if the page goes to whoever acts next."""
         self.advance()
         return None if self._page.lapsed else self.lease
 
@@ -93,12 +92,11 @@ class Ownership:
         return self.access == "private"
 
     def private_from(self, client_id: str) -> bool:
-        """Return whether a client may not know more of the page than that there is one: it is another's alone."""
+        """Return whether the page is private to another client, so that this one may know only that it exists."""
         return self.private and self.lease is not None and self.lease.client_id != client_id
 
     @property
     def waiting(self) -> int:
-        """Return how many calls wait for the page."""
         return len(self._page.line)
 
     @property
@@ -109,14 +107,14 @@ class Ownership:
         return is_left and not self.waiting and not self._with_person
 
     def take(self, call: Call, agent: str, cause: MoveCause = MoveCause.IDLE) -> Lease | None:
-        """Make the caller the holder; return the lease before."""
+        """Make the caller the holder, and return the previous lease."""
         former = self.lease
         self._page.take(self._lease_for(call, agent), cause)
         return former
 
     def force(self, call: Call, agent: str, reason: str) -> None:
-        """Take the page from its holder, who is told the reason. A private page, which only a person takes so, stays
-        private."""
+        """Take the page from its holder, who is told the reason. A private page stays private; only a person can take
+        one."""
         former = self.lease
         self._pass_on(self._lease_for(call, agent))
         if former is not None:
@@ -127,13 +125,13 @@ class Ownership:
         self._pass_on(Lease(recipient, self._clock))
 
     def tell_of_sibling(self, client_id: str, owner: str, agent: str) -> None:
-        """Tell a client once that one of its agents acts on what another of them opened."""
+        """Tell a client, once, that one of its agents acts on a page that another of its agents opened."""
         if agent not in self._siblings:
             self._siblings[agent] = None
             self._tell(client_id, f'{self.page_id} was opened by your sibling "{owner}"; "{agent}" acts on it too.')
 
     def tell_of_visit(self, call: Call, holder: Lease) -> None:
-        """Tell the holder once that another works on what it shared."""
+        """Tell the holder, once, that another client acts on the shared page."""
         if call.client_id not in self._visitors:
             self._visitors[call.client_id] = None
             self._tell(holder.client_id, f'"{call.client_label}" acts on {self.page_id}, which you shared.')
@@ -146,9 +144,8 @@ class Ownership:
         self._page.free()
 
     def leave(self, client_id: str, before_seq: int, *, for_good: bool = False) -> bool:
-        """Mark the lease of a client that left, unless it was used since `before_seq`; return whether anything changed.
-
-        The lease lapses at once unless privacy keeps it, or a hold of a client that may come back."""
+        """Mark the lease of a client that left, unless a call since `before_seq` used it. Return whether anything
+        changed. The lease lapses at once, unless the page is private or held for a client that may return."""
         lease = self.lease
         if lease is None or lease.client_id != client_id or lease.seq >= before_seq:
             return False
@@ -164,7 +161,7 @@ class Ownership:
         return True
 
     def used_by(self, call: Call) -> None:
-        """Renew the lease if the call is its holder's: what it does beside the page shows that it is there."""
+        """Renew the lease if the call is its holder's. A call elsewhere also shows that the holder is still there."""
         if self.lease is not None and self.lease.client_id == call.client_id:
             self.lease.renew(call.seq)
 
@@ -174,26 +171,26 @@ class Ownership:
             self.lease.kept_until = self._clock() + minutes * 60
 
     def keep(self, *, kept: bool) -> None:
-        """Keep the lease as it is while a person has the page; afterwards its holder goes on first."""
+        """Freeze the lease while a person has the page. Afterwards its holder goes on first."""
         self._with_person = kept
         if self.lease is not None and not self.lease.client_left:
             self.lease.used_at = self._clock()
         self._page.line.wake()
 
     def share(self, access: Access) -> None:
-        """Say what others may do. Nobody waits for a private page."""
+        """Set what others may do. Nobody may wait for a private page."""
         self.access = access
         self._visitors.clear()
         if self.private:
             self._page.line.refuse(lambda _: private_error(self.page_id))
 
     def close(self) -> None:
-        """Refuse all who wait, because the page is closed."""
+        """Refuse all waiting calls, because the page is closed."""
         self._closed = True
         self._page.line.refuse(lambda _: self._gone_error())
 
     def wait(self, call: Call, agent: str) -> Candidate[Lease]:
-        """Return the call's place in the line for the page; it is refused with PageNotFound if the page is closed."""
+        """Return the call's place in the line for the page. It is refused if the page is closed or private."""
         lease = self._lease_for(call, agent)
         candidate = Candidate(call.call_id, call.client_id, lease, seq=call.seq)
         if self._closed:
@@ -216,7 +213,7 @@ class Ownership:
         return self._page.free_in()
 
     def timeout_error(self, seconds: float) -> TimedOut:
-        """Return the error of a wait for the page that ended after `seconds`."""
+        """Return the error for a wait of `seconds` in vain."""
         lease = self.lease
         holder_name = lease.holder_name if lease else "nobody"
         return TimedOut(
@@ -227,7 +224,7 @@ class Ownership:
         )
 
     def free_at(self) -> str | None:
-        """Return the time of day when the page becomes free if its holder does nothing; None if it never does."""
+        """Return the time of day when the page becomes free if its holder stays idle; None if it never does."""
         seconds = self.free_in()
         if seconds == inf:
             return None
@@ -252,13 +249,13 @@ class Ownership:
         return max(-inf if lease.client_left else lease.used_at + self._idle_s, lease.kept_until)
 
     def _on_move(self, move: Move[Lease]) -> None:
-        """Reset the page for its new holder, and tell who lost it to somebody in the line."""
+        """Reset the page for its new holder, and tell a holder who lost it to somebody in line."""
         self._begin_anew()
         if move.before is not None and move.after is not None and move.cause in {MoveCause.OFFERED, MoveCause.UNUSED}:
             self._tell(move.before.client_id, f'{self.page_id} went to "{move.after.label}", who waited for it.')
 
     def _begin_anew(self) -> None:
-        """Forget what the last holder allowed others, and whom it was told of."""
+        """Forget what the last holder allowed others, and which agents it was told of."""
         self.left_by, self.left_by_id = "", None
         self.share("read")
         self._siblings.clear()
@@ -268,8 +265,8 @@ class Ownership:
 
 
 def private_error(page_id: str, url: str | None = None) -> PageOwned:
-    """Make the refusal of all that names a page which is private to another client: it tells nothing of that page.
-    `url` is where the caller wants to go."""
+    """Make the refusal for a page that is private to another client. It reveals nothing about the page. `url` is where
+    the caller wants to go."""
     own_page = next_call("open_page", url=url) if url else next_call("open_page")
     return PageOwned(
         f'"{page_id}" is private to another client. Nothing was done.',
@@ -279,7 +276,7 @@ def private_error(page_id: str, url: str | None = None) -> PageOwned:
 
 
 def _restored(state: PageState, clock: Clock) -> Lease | None:
-    """Return the lease that a page had before its host started anew."""
+    """Return the lease that a page had before its host restarted."""
     if not state.holder_id:
         return None
     client = ClientRef(client_id=state.holder_id, label=state.holder_label)

@@ -1,4 +1,4 @@
-"""Keeps a line of calls that wait for the same thing, and tells each its position."""
+"""A line of calls that wait for the same thing, each of which is told its position."""
 
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -14,19 +14,19 @@ Send = Callable[[CallMoved], None]
 
 @dataclass(eq=False)
 class Place:
-    """Is a call's place in a line, until it is granted or refused."""
+    """A call's place in a line, until it is granted or refused."""
 
     call_id: str
     client_id: str
     _: KW_ONLY
     seq: int = 0
-    """Is the front's number of the call: an earlier call stands before a later one, whenever it arrives."""
+    """The front's number of the call. An earlier call stands before a later one, whichever arrives first."""
     position: int = 0
-    """Is the position that the caller was told last, counted from 1."""
+    """The position that the caller was last told, counted from 1."""
     granted: bool = False
     refusal: BrowseError | None = None
     wake: Callable[[], None] = lambda: None
-    """Is called when there is news; whoever waits sets it."""
+    """Called when the place is granted or refused; set by whoever waits."""
 
     def grant(self) -> None:
         self.granted = True
@@ -37,7 +37,7 @@ class Place:
         self.wake()
 
     def event(self, state: CallState, behind: str = "") -> CallMoved:
-        """Return the event that tells the caller its place."""
+        """Return the event that tells the caller its position."""
         position = self.position if state is CallState.QUEUED else 0
         return CallMoved(call_id=self.call_id, client_id=self.client_id, state=state, position=position, behind=behind)
 
@@ -47,9 +47,9 @@ P = TypeVar("P", bound=Place)
 
 @dataclass(eq=False)
 class Line(Generic[P]):
-    """Serves first who came first. A fair line serves its clients in turn, one call of each.
+    """A queue. A fair line serves its clients in turn, one call of each.
 
-    `behind` names whom the first one waits for.
+    `behind` names what the first in line waits for.
     """
 
     send: Send
@@ -70,7 +70,6 @@ class Line(Generic[P]):
 
     @property
     def clients(self) -> set[str]:
-        """Return the ids of the clients that wait."""
         return {place.client_id for place in self}
 
     def join(self, place: P) -> None:
@@ -78,7 +77,7 @@ class Line(Generic[P]):
         queue.insert(next((i for i, queued in enumerate(queue) if queued.seq > place.seq), len(queue)), place)
 
     def leave(self, place: P) -> bool:
-        """Take a place out; return whether it was in the line."""
+        """Remove a place, and return whether it was in the line."""
         queue = self._queues.get(self._key(place), deque[P]())
         if place not in queue:
             return False
@@ -88,11 +87,11 @@ class Line(Generic[P]):
         return True
 
     def first(self, fits: Callable[[P], bool] = lambda _: True) -> P | None:
-        """Return the first place that fits: of each client's calls only the first one can go."""
+        """Return the first place that fits. Of each queue, only the first call can go."""
         return next((queue[0] for queue in self._queues.values() if fits(queue[0])), None)
 
     def serve(self, place: P) -> None:
-        """Grant a place; the other calls of its client go behind those of the other clients."""
+        """Grant a place. In a fair line, its client's other calls move behind those of other clients."""
         self.leave(place)
         key = self._key(place)
         if key in self._queues:
@@ -100,7 +99,7 @@ class Line(Generic[P]):
         place.grant()
 
     def refuse(self, make_error: Callable[[P], BrowseError]) -> list[P]:
-        """Refuse all places, each with the error that `why` makes; return them."""
+        """Refuse all places, each with the error that `make_error` returns, and return them."""
         waiting = [*self]
         self._queues.clear()
         for place in waiting:

@@ -1,4 +1,4 @@
-"""Remembers which acts seem to have ended a login, for those who find later that they are asked to sign in."""
+"""Remembers which acts seem to have ended a login, to tell clients that are later asked to sign in."""
 
 import re
 import time
@@ -13,29 +13,29 @@ _MOST: Final = 50
 _LOGS_OUT: Final = re.compile(r"(?<![a-z])(?:log|sign)[-_]?(?:out|off)(?![a-z])", re.IGNORECASE)
 
 Cookie = tuple[str, str]
-"""Is the name and the domain of a cookie."""
+"""Name and domain of a cookie."""
 
 
 @dataclass(frozen=True)
 class LoginEnd:
     page_id: str
     who: str
-    """Who did what, as others may know it."""
+    """Who did what, as other clients may know it."""
     hosts: frozenset[str]
     how: str
-    """What was seen of it."""
+    """What showed it."""
     at: float
 
 
 @dataclass(eq=False)
 class LoginEnds:
-    """The logins of one session."""
+    """The ended logins of one session."""
 
     clock: Clock = time.monotonic
     _ends: deque[LoginEnd] = field(default_factory=lambda: deque(maxlen=_MOST))
 
     def note(self, page_id: str, who: str, host: str, gone: Collection[Cookie], paths: Iterable[str]) -> None:
-        """Note an act if cookies were gone after it, or if it requested a path that says that it logs out."""
+        """Note an act after which cookies were gone, or that requested a path which looks like a logout."""
         path = next((path for path in paths if _LOGS_OUT.search(path)), "")
         how = [f"it requested {path}"] if path else []
         how += [f"the cookie {min(gone)[0]} was gone after it"] if gone else []
@@ -44,7 +44,7 @@ class LoginEnds:
             self._ends.append(LoginEnd(page_id, who, hosts, " and ".join(how), self.clock()))
 
     def latest(self, host: str, since: float, besides: str) -> LoginEnd | None:
-        """Return the latest at a host since a moment, on another page than one."""
+        """Return the latest login end at a host since a moment, leaving out one page."""
         for end in reversed(self._ends):
             if end.at < since:
                 return None

@@ -1,4 +1,4 @@
-"""Completes the error of a call that carries others: what was done before it, and what was not."""
+"""Completes the error of a call that carries others with what was done before it, and what was not."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -14,19 +14,19 @@ _SHOWN: Final = 100
 
 
 def with_account(action: Action, done: Sequence[Json], at: int | None, error: BrowseError) -> BrowseError:
-    """Return `error` with an account of the parts: `done` are the results of those that are done, `at` is the index of
-    the part that was under way."""
+    """Return `error` with an account of the parts. `done` are the results of the finished parts, `at` is the index of
+    the one that was running."""
     parts, code = action.parts(), error.body().code
     if at is None and not done:
         return error
     acted = any(part.effect is not Effect.READS for part in parts[: len(done)])
     if code == Cancelled.code and acted:
         error = UnknownOutcome(f"{action.name()} was cancelled.")
-    if code == BrowserCrashed.code and acted:  # which would say that all of it can be repeated
+    if code == BrowserCrashed.code and acted:  # that error would say that the whole call can be repeated
         error = UnknownOutcome(error.message, details=error.details)
     context = error.details.get("context")
     details = {**context} if isinstance(context, dict) else {}
-    ended = acted and details.pop("ending", False)  # a gateway would send all of it again, once the service is back
+    ended = acted and details.pop("ending", False)  # else a gateway would resend the whole call to the next service
     if ended or (error.body().code == UnknownOutcome.code and done):
         error.advice = (
             f"Look first ({next_call('snapshot')} reopens a page that died), then do what is left: not all again."
@@ -42,7 +42,7 @@ def with_account(action: Action, done: Sequence[Json], at: int | None, error: Br
 
 
 def _without_bytes(result: Json) -> Json:
-    """Return a part's reply with its file named but not carried."""
+    """Return a part's reply that names its file but does not carry it."""
     if not isinstance(file := result.get("artifact"), dict):
         return result
     return {**result, "artifact": {key: value for key, value in file.items() if key not in {"data", "preview"}}}

@@ -1,4 +1,5 @@
-"""Limits the popups that a page and those that it opened may have: nobody asks for them, and each is a page of all."""
+"""Limits the popups that a page and its popups may open, because scripts open them and each takes resources from
+all."""
 
 import time
 from typing import Final
@@ -10,20 +11,20 @@ _WITHIN_S: Final = 10.0
 
 
 class PopupLimit:
-    """Is shared by the windows that scripts opened from one another."""
+    """The popup limit that windows opened by one another share."""
 
     def __init__(self, most: int, clock: Clock = time.monotonic) -> None:
-        """`most` may be open at once, and come within ten seconds; 0 is no limit."""
+        """At most `most` may be open at once, and open within ten seconds; 0 means no limit."""
         self.most = most
         self.came = 0
-        """Counts those that the browser has begun to open."""
+        """Popups that the browser has begun to open."""
         self._coming = Rate(most, _WITHIN_S, clock)
         self._telling = Rate(1, _WITHIN_S, clock)
 
     def permits(self, open_ones: int) -> bool:
-        """Say whether one more may come beside those that are open."""
+        """Return whether one more may open beside `open_ones` that are open."""
         return not self.most or (open_ones < self.most and self._coming.allows())
 
     def tells(self) -> bool:
-        """Say whether it is time to tell again that some were refused."""
+        """Return whether it is time to report refused popups again."""
         return self._telling.allows()

@@ -1,4 +1,4 @@
-"""Describes why a person has a page: what an agent asks them for, or that they took it unasked."""
+"""Describes why a person has a page: an agent's question, or a hold that the person took."""
 
 import secrets
 
@@ -36,8 +36,7 @@ def request_state(page: HeldPage, call: Call, action: RequestHuman) -> HumanRequ
 
 
 def check_question(page: HeldPage, action: RequestHuman) -> None:
-    """Raise ValidationFailed for a new request that no person could answer, or that would tell them of another site
-    than the page is at."""
+    """Raise ValidationFailed for a question that no person could answer, or that names another site than the page's."""
     field, problem = "", ""
     if action.withdraw:
         field, problem = "requestId", "withdraw needs the requestId of the request."

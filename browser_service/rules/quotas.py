@@ -1,4 +1,4 @@
-"""Limits what a client may ask for: calls a minute, calls at once, pages. A refusal says when to come again."""
+"""Limits of each client: calls per minute, calls at once, and pages. A refusal says when there is room again."""
 
 import math
 import time
@@ -22,7 +22,7 @@ _IDLE_ONES_KEPT = 1_000
 
 @dataclass(frozen=True)
 class ClientLimits:
-    """Holds the limits of each client; 0 is no limit."""
+    """Limits per client; 0 means no limit."""
 
     pages: int = 30
     in_flight: int = 32
@@ -33,7 +33,7 @@ class ClientLimits:
 class _Client:
     recent: Recent
     running: dict[str, float] = field(default_factory=dict)
-    """Maps a callId to when the call is due to end, by the clock."""
+    """When each running call is due to end, by callId."""
 
     @property
     def idle(self) -> bool:
@@ -41,7 +41,7 @@ class _Client:
 
 
 class Quotas:
-    """Counts what each client does. A call is admitted and then begun with no other call in between."""
+    """Counts what each client does. Nothing may run between `admit` and `begin` of a call."""
 
     def __init__(self, limits: ClientLimits, clock: Clock = time.monotonic) -> None:
         self._limits = limits
@@ -49,7 +49,7 @@ class Quotas:
         self._clients = Bounded[str, _Client](_IDLE_ONES_KEPT, spared=lambda client: not client.idle)
 
     def admit(self, client_id: str, action: Action) -> None:
-        """Raise RateLimited with the limit, its value, and when there is room again."""
+        """Raise RateLimited, which names the limit, its value, and when there is room again."""
         if action.unmetered:
             return
         client, limits = self._client(client_id), self._limits
@@ -58,8 +58,7 @@ class Quotas:
             raise self._too_many_at_once(client)
 
     def begin(self, client_id: str, call_id: str, action: Action) -> bool:
-        """Count a call that was admitted, until `end`; return False for one that does not count, or is counted
-        already."""
+        """Count an admitted call until `end`. Return False for a call that is unmetered or already counted."""
         client = self._client(client_id)
         if action.unmetered or call_id in client.running:
             return False
@@ -69,18 +68,18 @@ class Quotas:
         return True
 
     def end(self, client_id: str, call_id: str) -> None:
-        """Count a call no longer as one that runs."""
+        """Stop counting a call as running."""
         if client := self._clients.get(client_id):
             client.running.pop(call_id, None)
 
     def count_beside(self, client_id: str, name: str) -> None:
-        """Count what is sent beside calls, such as a file ahead of an `upload_file`, as a call. Raises RateLimited."""
+        """Count as a call what is sent beside calls, such as a file ahead of `upload_file`. Raises RateLimited."""
         client = self._client(client_id)
         self._check_rate(client, name, 1)
         client.recent.add(client_id)
 
     def check_pages(self, held: Sequence[str], opening: Collection[str]) -> None:
-        """Raise ResourceExhausted if a client may open no page beside those that it holds and is opening."""
+        """Raise ResourceExhausted if a client may open no further page."""
         limit = self._limits.pages
         if limit and len({*held, *opening}) >= limit:
             raise _too_many_pages(limit, held)
@@ -120,7 +119,7 @@ def rate_limited(problem: str, seconds: float, hint: str, context: Json) -> Rate
 
 
 def retry_after(error: ErrorBody) -> int | None:
-    """Return the seconds in a RateLimited error, for the header of that name; None for others."""
+    """Return the seconds of a RateLimited error for the Retry-After header; None for other errors."""
     context = error.details.get("context")
     seconds = context.get("retryAfter") if isinstance(context, dict) else None
     return seconds if error.code == RateLimited.code and isinstance(seconds, int) else None
@@ -141,7 +140,7 @@ def _too_many_pages(limit: int, pages: Sequence[str]) -> ResourceExhausted:
 
 
 def _count_calls(action: Action) -> int:
-    """Return how many calls an action counts as: each that it carries counts."""
+    """Return how many calls an action counts as: those that it carries, or 1."""
     return sum(map(_count_calls, action.parts())) or 1
 
 

@@ -10,7 +10,7 @@ MINUTE_S: Final = 60.0
 
 
 class Recent:
-    """Is a moving window of one minute, in order of time."""
+    """A moving window of one minute, in order of time."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -20,13 +20,13 @@ class Recent:
         self._entries.append((self._clock(), client_id))
 
     def entries(self) -> Collection[tuple[float, str]]:
-        """Return the time of each entry, and who it was."""
+        """Return the entries of the last minute: when, and who."""
         horizon = self._clock() - MINUTE_S
         while self._entries and self._entries[0][0] <= horizon:
             self._entries.popleft()
         return self._entries
 
     def forgets_in(self, number: int) -> float:
-        """Return the seconds until the oldest `number` entries are out of the window."""
+        """Return the seconds until the oldest `number` entries have left the window."""
         began_at = [*self.entries()][number - 1][0]
         return max(0.0, began_at + MINUTE_S - self._clock())

@@ -1,4 +1,4 @@
-"""Gives turns on a page: one call runs, and the others wait behind it."""
+"""Turns on a page: one call runs, and the others wait behind it."""
 
 import time
 from collections.abc import Callable
@@ -13,20 +13,20 @@ from shared.next_calls import next_call
 
 @dataclass(eq=False)
 class Turn(Place):
-    """Is a call's turn on a page, or its place in the line for it."""
+    """A call's turn on a page, or its place in the line for it."""
 
     call: Call
     action: str
     began_at: float = 0.0
-    """Is when its turn began, in seconds of the queue's clock."""
+    """When the turn began, in seconds of the queue's clock."""
     part: str = ""
-    """Names the action under way, of those that the call carries."""
+    """Name of the carried action that is running, if the call carries some."""
     throttled: list[str] = field(default_factory=list)
-    """Lists the addresses that asked for a pause meanwhile."""
+    """Addresses that asked for a pause meanwhile."""
 
     @property
     def description(self) -> str:
-        """Return who has the turn, for others to read: label and action."""
+        """Return who has the turn, as others may see it: label and action."""
         doing = f"{self.action}, {self.part}" if self.part else self.action
         return f"{self.call.client_label or 'a client'}: {doing}"
 
@@ -44,21 +44,21 @@ class PageQueue:
         return self.current is not None or len(self.line) > 0
 
     def enter(self, call: Call, action: str) -> Turn:
-        """Return the call's turn, which is granted at once if the page is free, else granted or refused later."""
+        """Return the call's turn: granted at once if the page is free, else granted or refused later."""
         turn = Turn(call.call_id, call.client_id, call, action, seq=call.seq)
         self.line.join(turn)
         self._advance()
         return turn
 
     def leave(self, turn: Turn) -> None:
-        """Take the call out, which has ended or waits no longer, and grant the next turn."""
+        """Remove a call that ended or no longer waits, and grant the next turn."""
         if turn is self.current:
             self.current = None
         self.line.leave(turn)
         self._advance()
 
     def cancel(self, call_id: str) -> bool:
-        """Refuse a waiting call with Cancelled; return whether it was waiting."""
+        """Refuse a waiting call with Cancelled, and return whether it was waiting."""
         turn = next((turn for turn in self.line if turn.call_id == call_id), None)
         if turn is None:
             return False
@@ -68,11 +68,10 @@ class PageQueue:
         return True
 
     def refuse(self, make_error: Callable[[Turn], BrowseError]) -> list[Turn]:
-        """Refuse all waiting calls, each with the error that `why` makes."""
         return self.line.refuse(make_error)
 
     def timeout_error(self, turn: Turn, wait_ms: int) -> TimedOut:
-        """Return the error of a call whose turn did not come within `wait_ms`; it names who has the turn."""
+        """Return the error for a turn that did not come within `wait_ms`. It names who has the turn."""
         position = next((n for n, waiting in enumerate(self.line, 1) if waiting is turn), 1)
         current = self.current
         holder = f"{current.description}, {self._clock() - current.began_at:.0f} s" if current else "nobody"

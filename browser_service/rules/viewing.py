@@ -1,4 +1,4 @@
-"""Keeps who may look at the live wall: links that let one viewer in, once and soon, and the viewers that came."""
+"""Who may look at the live wall: short-lived links that let in one viewer each, and the viewers that came."""
 
 import hashlib
 import secrets
@@ -17,35 +17,36 @@ VIEWER_LIVES_S: Final = 8 * 3_600.0
 MOST_SOCKETS: Final = 100
 MOST_SOCKETS_EACH: Final = 10
 MOST_A_SECOND: Final = 200
-"""So many messages, of 1,000 characters each, may come from one viewer, by all of their sockets."""
+"""Limit of messages per second from one viewer, over all sockets. A long message counts once more per 1,000
+characters."""
 _COMING_IS: Final = 20
-"""A connection is as much work as so many messages."""
+"""A new connection counts as this many messages."""
 _MOST_ANSWERED_AT_ONCE: Final = 8
 SHOW: Final = "Get in with a new link: browse-together show"
 _MOST_LINKS: Final = 200
 _MOST_VIEWERS: Final = 1_000
 _LINKS_TOLD_FOR_S: Final = 3_600.0
-"""For so long a link that does not work any more is told from one that there never was."""
+"""For this long, an expired link gets a different error than an invented one."""
 
 
 @dataclass(eq=False)
 class Viewer:
-    """Is somebody in front of the wall: the account's person, or one who may only look."""
+    """Somebody in front of the wall: the account's person, or a reader."""
 
     name: str
-    """Names the person, as the account's command line says."""
+    """The person's name, as the account's command line gives it."""
     read_only: bool
     expires_at: float
-    """Is when the viewer's time ends, by the clock of the rule."""
+    """When the visit ends, by the rule's clock."""
     proof: str = field(default="", repr=False)
-    """Is the digest of what the wall's own page sends besides the cookie."""
+    """Digest of what the wall's own page sends besides the cookie."""
     left: bool = False
     sockets: int = 0
     answered: int = 0
-    """Counts what they asked for that is under way."""
+    """Requests of the viewer that are being answered."""
     second: int = 0
     came: int = 0
-    """Counts what came within this second."""
+    """Messages within this second."""
 
 
 @dataclass(eq=False)
@@ -56,7 +57,7 @@ class _Link:
 
 
 class Entry(NamedTuple):
-    """Is what a viewer gets who came by a link."""
+    """What a viewer gets for a link."""
 
     viewer: Viewer
     cookie: str
@@ -64,11 +65,11 @@ class Entry(NamedTuple):
 
 
 class Viewing:
-    """Lets viewers in. Of codes, cookies and proofs it keeps digests alone, in memory: they end with the service."""
+    """The viewers. Codes, cookies and proofs are kept only as digests and in memory, so they end with the service."""
 
     def __init__(self, clock: Clock = time.monotonic) -> None:
         self._incarnation = secrets.token_hex(4)
-        """Begins each cookie, so that one of an older service is told as such."""
+        """Start of each cookie, which shows whether it is from an earlier run of the service."""
         self._clock = clock
         self._links = Bounded[str, _Link](_MOST_LINKS, ttl_s=_LINKS_TOLD_FOR_S, clock=clock)
         self._viewers = Bounded[str, Viewer](_MOST_VIEWERS, ttl_s=VIEWER_LIVES_S, clock=clock)
@@ -82,7 +83,7 @@ class Viewing:
         return code
 
     def enter(self, code: str) -> Entry:
-        """Let a viewer in by the code of a link. Raises Unauthorized, which says why the link does not work."""
+        """Let in a viewer by the code of a link. Raises Unauthorized, which says why the link does not work."""
         self._links.trim()
         link, now = self._links.get(_digest(code)), self._clock()
         if link is None:
@@ -98,14 +99,14 @@ class Viewing:
         return Entry(link.viewer, cookie, proof)
 
     def guest(self, request_id: str, name: str) -> Viewer:
-        """Return who came by the link of a request, with its key in place of a cookie."""
+        """Return the viewer who came by the link of a request, with its key in place of a cookie."""
         if (viewer := self._guests.get(request_id)) is None or self.left_s(viewer) <= 0:
             viewer = Viewer(name, read_only=False, expires_at=self._clock() + VIEWER_LIVES_S)
             self._guests[request_id] = viewer
         return viewer
 
     def viewer(self, cookie: str) -> Viewer:
-        """Return the viewer whose cookie it is. Raises Unauthorized, which says why it is nobody's."""
+        """Return the viewer with this cookie. Raises Unauthorized, which says why there is none."""
         if not cookie:
             raise _refused("You are not signed in to the wall.")
         if cookie.partition(".")[0] != self._incarnation:
@@ -116,23 +117,23 @@ class Viewing:
         return viewer
 
     def check_proof(self, viewer: Viewer, proof: str) -> None:
-        """Raise Forbidden for a request that the wall's own page did not send: cookies know no ports, so that any
-        server of this machine may be sent this one."""
+        """Raise Forbidden for a request that the wall's own page did not send. Cookies ignore ports, so any server on
+        this machine may receive this one's."""
         if not secrets.compare_digest(viewer.proof, _digest(proof)):
             raise Forbidden("What was sent is not from the wall's own page.", hint=f"{SHOW}.")
 
     def left_s(self, viewer: Viewer) -> float:
-        """Return how many seconds a viewer may still look."""
+        """Return for how many more seconds a viewer may look."""
         return viewer.expires_at - self._clock()
 
     def leave(self, cookie: str) -> None:
-        """End a viewer's time at once."""
+        """End a viewer's visit at once."""
         if viewer := self._viewers.pop(_digest(cookie), None):
             viewer.left = True
 
     @contextmanager
     def watching(self, viewer: Viewer) -> Iterator[None]:
-        """Count one who looks at the wall meanwhile. Raises RateLimited for one too many."""
+        """Count an open socket of the viewer. Raises RateLimited for one too many."""
         self.receive(viewer, _COMING_IS * 1_000)
         if viewer.sockets >= MOST_SOCKETS_EACH:
             raise RateLimited(f"You look at the wall {MOST_SOCKETS_EACH} times already.", hint="Close one of its tabs.")
@@ -147,7 +148,7 @@ class Viewing:
             viewer.sockets -= 1
 
     def receive(self, viewer: Viewer, length: int) -> None:
-        """Count a message of so many characters. Raises RateLimited for what comes too fast."""
+        """Count a message of `length` characters. Raises RateLimited if too many come."""
         second = int(self._clock())
         viewer.second, viewer.came = second, viewer.came if viewer.second == second else 0
         viewer.came += 1 + length // 1_000
@@ -156,7 +157,7 @@ class Viewing:
 
     @contextmanager
     def answering(self, viewer: Viewer) -> Iterator[None]:
-        """Count what a viewer asked for, until it is answered. Raises RateLimited for too much at once."""
+        """Count a viewer's request until it is answered. Raises RateLimited for too many at once."""
         if viewer.answered >= _MOST_ANSWERED_AT_ONCE:
             raise RateLimited(
                 f"{_MOST_ANSWERED_AT_ONCE} things that you asked for are under way.", hint="Wait a moment."

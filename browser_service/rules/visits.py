@@ -1,4 +1,4 @@
-"""Counts the sites that a call sends requests to."""
+"""Counts the requests that a call sends to each site."""
 
 import contextlib
 from collections import Counter
@@ -9,13 +9,13 @@ from shared.actions.base import Action
 
 
 def count_visits(action: Action, page_url: str) -> Counter[str]:
-    """Count the requests of a call to each origin, by its URLs or by where the page is by then."""
+    """Count the requests of a call per origin, by its URLs or by the page's URL at that point."""
     origins: Counter[str] = Counter()
     for each in action.parts() or (action,):
         url = each.requested_url or page_url
         if each.visits and (origin := origin_of(url, page_url)):
             origins[origin] += 1
         if each.navigates:
-            with contextlib.suppress(ValueError):  # a URL that is none leads nowhere, which is said where it is opened
+            with contextlib.suppress(ValueError):  # opening it will raise the error
                 page_url = urljoin(page_url, url)
     return origins
