@@ -1,1 +1,1 @@
-"""Handles the actions on pages and sessions: each handler holds only Playwright."""
+"""Handlers of the actions on pages and sessions. Each holds only Playwright."""

@@ -1,4 +1,4 @@
-"""Does several actions in one call."""
+"""Runs several actions in one call."""
 
 from browser_service.host.elements.forms import Form
 from browser_service.host.page.handle import BrowserPage

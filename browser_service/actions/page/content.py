@@ -26,7 +26,7 @@ _HTML: Final = results.bounded("e => e.outerHTML")
 _DOCUMENT_HTML: Final = results.bounded(script("document_html"))
 _HTML_LENGTH: Final = results.bounded("e => e.outerHTML.length")
 _LEAST_HTML: Final = 600
-"""Shorter HTML says little more than its words would."""
+"""Shorter HTML is hardly longer than its words."""
 _NOT_EMPTY: Final = "body:not(:empty)"
 _DIGITS: Final = 10
 
@@ -49,14 +49,14 @@ async def content(page: BrowserPage, action: reading.Content) -> Json:
 
 
 async def _is_long(page: BrowserPage, action: reading.Content) -> bool:
-    """Say if a model that asks for the content alone would get more HTML than it can want."""
+    """Return whether a model that asks only for the content would get more HTML than it can use."""
     if not page.files.is_for_model or action.format or action.budget or action.include_shadow:
         return False
     return results.made(int, await _evaluate(page, action, _HTML_LENGTH, None)) > articles.LONG
 
 
 async def _evaluate(page: BrowserPage, action: reading.Content, source: str, arg: object) -> object:
-    """Evaluate a function of what is to be read; of the page itself by one message, if it has anything yet."""
+    """Evaluate a function on the element to read. On the page itself this takes one message, if it has a root yet."""
     if not (action.selector or action.frame):
         with contextlib.suppress(locators.NoElement):
             return await locators.evaluate_one(page.playwright, ":root", source, arg)
@@ -83,7 +83,7 @@ async def _article(page: BrowserPage, action: reading.Content) -> Json:
 
 
 async def _unseen(page: BrowserPage, action: reading.Content) -> Json:
-    """Return what nobody sees, marked in the blocks that it is in."""
+    """Return the invisible text, marked within the blocks around it."""
     found = results.made(articles.Found.of, await _evaluate(page, action, _BLOCKS, ["mark"]))
     article = found.article(await page.files.conceal(found.text))
     blocks = [block for block in article.blocks if UNSEEN_MARK in block]
@@ -92,12 +92,12 @@ async def _unseen(page: BrowserPage, action: reading.Content) -> Json:
 
 
 async def _head(page: BrowserPage, action: reading.Content, article: Article, section: Section | None) -> Json:
-    """Return a page or a section of it; of a long one its headings, and as much of it as was asked for."""
+    """Return a page or section. For a long one: its headings, and as much of it as the budget allows."""
     text, start = (article.text(), article.main) if section is None else (article.text_of(section), 0)
     inner = article.sections if section is None else article.within(section)
     budget = articles.budget(text, section, page.files.room) if page.files.is_for_model else None
     shown = await page.files.shown("content", text, action.budget or budget, start)
-    if "length" not in shown:  # it is the whole
+    if "length" not in shown:  # it was short enough to show all
         return shown
     listed = articles.headings(inner)
     head = f"Headings:\n{listed}\n\nBeginning{' of the main part' if start else ''}:\n" if listed else ""
@@ -116,7 +116,7 @@ async def _passages(page: BrowserPage, action: reading.Content, article: Article
 
 
 async def _beside_a_blank_page(page: BrowserPage, action: reading.Content, text: str) -> Json:
-    """Say what a page shows whose own document has no text, and name its frames: they may have all that it shows."""
+    """If a page's own document shows no text, say so and name its frames, which may have everything it shows."""
     if action.format != "text":
         if len(page.playwright.frames) == 1:
             return {}
@@ -128,7 +128,7 @@ async def _beside_a_blank_page(page: BrowserPage, action: reading.Content, text:
 
 
 async def _html(page: BrowserPage, action: reading.Content) -> tuple[str, Json]:
-    """Return the HTML as it is, how many texts in it nobody sees, and how to read one that has few words."""
+    """Return the raw HTML, how many invisible texts it has, and how to read it better if it has few words."""
     element = await page.element(action.selector or ":root", action.frame)
     asked = _HTML if action.selector or action.frame else _DOCUMENT_HTML
     html, beside = await _received(element.evaluate(asked, action.include_shadow, timeout=action.timeout))
@@ -146,13 +146,13 @@ async def _html(page: BrowserPage, action: reading.Content) -> tuple[str, Json]:
 
 
 async def _read(evaluation: Awaitable[object]) -> tuple[str, int, Json]:
-    """Return a text of the page, how many texts nobody sees in it, and how much of it came if that is not all."""
+    """Return a text of the page, how many invisible texts it has, and, if it was cut, how much of it came."""
     read, cut = await _received(evaluation)
     count, _, text = read.partition("\n")
     return text, int(count) if count.isdecimal() and len(count) < _DIGITS else 0, cut
 
 
 async def _received(evaluation: Awaitable[object]) -> tuple[str, Json]:
-    """Return a text of the page, and how much of it came if that is not all."""
+    """Return a text of the page, and, if it was cut, how much of it came."""
     found = results.received(await evaluation)
     return str(found.value()), {"cut": found.cut} if found.cut else {}

@@ -77,7 +77,7 @@ async def _pasted(element: ElementHandle) -> Pasted:
 
 
 def _describe_paste(value: str | None, taker: object) -> str:
-    """Describe what the element has afterwards, which the page may have changed."""
+    """Describe what the element has after the paste; the page may have changed it."""
     observed = "the page's own handler took it" if taker == "taken" else "it was inserted"
     if value is None:
         return observed

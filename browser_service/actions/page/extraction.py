@@ -1,4 +1,4 @@
-"""Extracts data: texts, attributes, tables, links, pictures, and what a page says of itself."""
+"""Extracts data: texts, attributes, tables, links, images, and a page's metadata."""
 
 import json
 from typing import Final, TypeVar
@@ -154,7 +154,7 @@ async def extract_data(page: BrowserPage, action: actions.ExtractData) -> Json:
 
 
 def _is_brief(page: BrowserPage, action: SavableExtraction) -> bool:
-    """Say if the reply is for a model, which reads tables in a third of the characters of JSON."""
+    """Return whether the reply is for a model, for which a table takes a third of JSON's characters."""
     return page.files.is_for_model and not (action.format or action.save)
 
 
@@ -176,12 +176,12 @@ async def _in_frames(page: BrowserPage, action: ScopedExtraction, selector: str)
 
 
 async def _of_elements(page: BrowserPage, action: ElementExtraction, source: str, arg: object) -> Json:
-    """Evaluate a script for the first match, or for all."""
+    """Evaluate a script on the first match, or on all."""
     return await _values(page, action, await _read(_Values, page, action, source, [action.all, arg]))
 
 
 async def _values(page: BrowserPage, action: ElementExtraction, found: _Values) -> Json:
-    if not found["count"] or not found["values"]:  # it was there a moment ago
+    if not found["count"] or not found["values"]:  # it has gone since the search
         raise errors.not_found(action.selector, action.timeout, url=page.url)
     value: JsonValue = found["values"] if action.all else found["values"][0]
     return {**await page.files.shown_data(action.text_key, value, action.budget), "count": found["count"]}
@@ -190,7 +190,7 @@ async def _values(page: BrowserPage, action: ElementExtraction, found: _Values) 
 async def _read_seen(
     kind: type[T], page: BrowserPage, action: ElementExtraction, source: str, arg: object
 ) -> tuple[T, Json]:
-    """Evaluate a script that reads what a person sees, and return what it gives, and how much nobody sees."""
+    """Evaluate a script that reads visible content. Return its value, and how much is invisible."""
     found = await _read(_Seen, page, action, source, [page.invisible_text, [action.all, arg]])
     return of_kind(kind, found["value"]), page.of_unseen(found["unseen"])
 

@@ -19,7 +19,7 @@ from shared.quoting import one_line
 
 _TAKES_FILES: Final = results.bounded(call_of("control => e => control(e).type === 'file'", script("control")))
 _DROPPED_BYTES: Final = 2_000_000
-"""A script in the page makes the files of their bytes, which are sent to it in one message."""
+"""A script in the page builds dropped files from bytes, which reach it in one message."""
 _HELD: Final = "e => [...e.files ?? []].map(({name, size, type}) => ({name, size, type}))"
 
 
@@ -45,7 +45,7 @@ async def upload_file(page: BrowserPage, action: files.UploadFile) -> Json:
             await handed(page, uploads), no_wait_after=action.no_wait_after, timeout=action.allowed_ms()
         )
         held = await none_if_gone(_held_by(chooser.element))
-    return {"files": cast("JsonValue", held or []), "observed": _held(uploads, held)}  # our script gives JSON
+    return {"files": cast("JsonValue", held or []), "observed": _held(uploads, held)}  # our script returns JSON
 
 
 async def drop(page: BrowserPage, action: files.Drop) -> Json:
@@ -72,7 +72,7 @@ async def _held_by(element: ElementHandle) -> list[HeldFile]:
 
 
 def _held(uploads: list[FilePayload], held: list[HeldFile] | None) -> str:
-    """Describe what the input holds, which a script may have emptied as soon as it had the files."""
+    """Describe what the input holds. A script may have emptied it as soon as it had the files."""
     names = [_named(each["name"], len(each["buffer"])) for each in uploads]
     if not uploads:
         return "the input holds no files now"

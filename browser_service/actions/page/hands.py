@@ -1,4 +1,4 @@
-"""Gives a page into its person's hands, and back. This needs no Playwright: the page's own record knows."""
+"""Gives a page into a person's hands, and back, on the page's record alone."""
 
 from browser_service.host.page.handle import BrowserPage
 from shared.actions import hands

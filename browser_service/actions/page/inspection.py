@@ -36,7 +36,7 @@ async def find_elements(page: BrowserPage, action: inspection.FindElements) -> J
     framed = action.frame or locators.leading_ref(action.selector) or "enter-frame" in action.selector
     elements: list[Json] = []
     for number, (what, ref) in enumerate(zip(described["elements"], refs, strict=False)):
-        if what["box"] and framed:  # a frame knows not where it is
+        if what["box"] and framed:  # a frame does not know its own position
             # a FloatRect is JSON
             what["box"] = cast("Json | None", await found.nth(number).bounding_box(timeout=action.timeout))
         elements.append({"selector": ref.own or f"{action.selector} >> nth={number}", **what})
@@ -69,7 +69,7 @@ async def list_frames(page: BrowserPage, action: inspection.ListFrames) -> Json:
 
 
 async def _add_frames(found: list[Json], reached: set[Frame], parent: Frame, within: str, timeout_ms: int) -> None:
-    """Add each frame before those in it, with a selector that starts at the page's own document."""
+    """Add each frame before the frames inside it, with a selector that starts at the page's own document."""
     elements = parent.locator("iframe, frame")
     for number in range(await elements.count()):
         element = taken(await elements.nth(number).element_handle(timeout=timeout_ms))

@@ -41,7 +41,7 @@ _READY_FOR_KEYS: Final = bounded(script("keys_ready"))
 _VALUE: Final = script("typed_value")
 _FINAL_EVENTS: Final = {"left": "click", "middle": "auxclick", "right": "contextmenu"}
 _ACTIVATING_KEYS: Final = ("Enter", "Space", " ")
-"""These keys may send a form, or click."""
+"""Keys that may submit a form or click."""
 _TEXT_WATCH_MS: Final = 60
 _CHOICE_WATCH_MS: Final = 150
 """The result of an act is watched this long before the reply."""
@@ -51,7 +51,7 @@ _GONE: Final = "the element is no longer there"
 
 
 class TypedValue(TypedDict):
-    """Is what _VALUE gives."""
+    """The result of _VALUE."""
 
     value: str
     secret: bool
@@ -125,7 +125,7 @@ async def type_(page: BrowserPage, action: interaction.Type) -> Json:
         if isinstance(target, Locator):
             await target.press_sequentially(**action.own_arguments(), timeout=action.allowed_ms())
             return
-        for sign in text:  # each goes to the element itself, wherever the page moves the focus meanwhile
+        for sign in text:  # each goes to the element itself, even if the page moves the focus meanwhile
             await target.type(sign, delay=action.delay, no_wait_after=action.no_wait_after, timeout=action.timeout)
         await seal(target)
 
@@ -141,8 +141,8 @@ async def _field_after(
     *,
     event: str | None,
 ) -> TypedValue | None:
-    """Do the act, read what the field has then, and remember it. What came from a named secret is one whatever the
-    field looks like."""
+    """Perform the act, read the field afterwards, and remember it. A value with a named secret counts as secret,
+    whatever the field looks like."""
     question = Question(TypedValue, _VALUE, _TEXT_WATCH_MS, event, fits=lambda field: field["value"] == text)
     _, result = await question.after(page, action.selector, element, act)
     if result is not None:
@@ -190,7 +190,7 @@ async def _copy(page: BrowserPage, element: Locator | ElementHandle, press_keys:
 
 
 async def _paste_copied(page: BrowserPage, action: interaction.Press) -> Json:
-    """Paste what the client itself copied. The browser's own clipboard may have what others copied."""
+    """Paste what this client copied. The browser's own clipboard may have what others copied."""
     copied = page.session.clipboards.of(page.call.client_id)
     if copied is None:
         raise ValidationFailed(
@@ -243,7 +243,7 @@ async def uncheck(page: BrowserPage, action: interaction.Uncheck) -> Json:
 
 
 async def _set_tick(page: BrowserPage, action: interaction.Check | interaction.Uncheck, *, ticked: bool) -> Json:
-    """Set the tick, and judge by what the page shows afterwards, which may change late, or be changed back."""
+    """Set the tick, and judge by what the page shows afterwards, which may change late or be reverted."""
     element = await _element(page, action)
 
     async def tick(found: Locator) -> None:

@@ -1,4 +1,4 @@
-"""Takes pictures, prints and videos of a page, and marks it for those who look."""
+"""Takes screenshots, PDFs and videos of a page, and marks elements for people."""
 
 import base64
 from typing import Final

@@ -54,7 +54,7 @@ async def _fetched_anew(page: BrowserPage, action: navigation.ReloadPage) -> Res
 
 
 async def _has_entry(page: BrowserPage, step: int) -> bool:
-    """Say if the history leads on. The blank document that a window opens with is no place to go back to."""
+    """Return whether the history leads on. The blank document of a new window does not count as a place."""
     browser = page.playwright.context.browser
     if browser is None or browser.browser_type.name != "chromium":
         return True

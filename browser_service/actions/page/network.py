@@ -1,4 +1,4 @@
-"""Shows what a page sends, and decides what it is answered."""
+"""Shows what a page requests, and sets what it is answered."""
 
 import codecs
 import json
@@ -147,7 +147,7 @@ def _hidden_note(page: BrowserPage, action: network.LogDetails | network.ExportH
 
 
 def _gap_note(page: BrowserPage, since: int) -> Json:
-    """Say that requests after number `since` are missing, if some are."""
+    """Return a note if requests after number `since` are missing."""
     last = page.settings.network.traffic.missed_after
     return {"missing": f"after {last} came requests that were {NOT_FOLLOWED}"} if last and last >= since else {}
 
@@ -157,7 +157,7 @@ def _matcher(
     pattern: str | None,
     view: RequestView,
 ) -> Callable[[RequestRecord], bool]:
-    """Match what the client may see: it must not find out the rest of an address by asking for it."""
+    """Match only what the client may see, so that it cannot guess the rest of an address by asking for it."""
     url = UrlPattern(pattern) if pattern else None
 
     def matches(sent: RequestRecord) -> bool:
@@ -215,7 +215,7 @@ async def _record(sent: RequestRecord, action: network.LogDetails, view: Request
 
 
 def _join_headers(headers: list[tuple[str, str]]) -> Json:
-    """Write the values of a repeated header on lines of their own."""
+    """Join the values of a repeated header with line breaks."""
     joined: dict[str, str] = {}
     for name, value in headers:
         joined[name] = f"{joined[name]}\n{value}" if name in joined else value

@@ -1,4 +1,4 @@
-"""Changes who may act on a page. This needs no Playwright: the page's own record knows."""
+"""Changes who may act on a page, on the page's record alone."""
 
 from browser_service.host.admission import owned_error
 from browser_service.host.page.handle import BrowserPage

@@ -1,4 +1,4 @@
-"""Asks people to act. This needs no Playwright: a person acts on the page meanwhile."""
+"""Asks people to act. A person then acts on the page."""
 
 from browser_service.host.page.handle import BrowserPage
 from browser_service.waits import until_answered

@@ -1,4 +1,4 @@
-"""Moves the mouse by itself, drags, and scrolls."""
+"""Moves the mouse, drags, and scrolls."""
 
 import asyncio
 from contextlib import AsyncExitStack
@@ -18,7 +18,7 @@ from shared.next_calls import next_call
 from shared.quoting import element_name, one_line
 
 _SCRIPT_TURN_S: Final = 0.2
-"""A script gets this long to see that the end was reached, and to load more."""
+"""Time for a page's script to notice that the end was reached, and to start loading more."""
 _MORE_CONTENT_S: Final = 1.0
 _EXAMPLES: Final = {
     "to": next_call("mouse", do="drag", x=10, y=10, to={"x": 0, "y": 200}),
@@ -59,7 +59,7 @@ async def drag_and_drop(page: BrowserPage, action: pointer.DragAndDrop) -> Json:
 
 
 class Position(TypedDict):
-    """Is what _SCROLL gives."""
+    """The result of _SCROLL."""
 
     what: str
     position: dict[str, int]
@@ -89,9 +89,9 @@ async def scroll(page: BrowserPage, action: pointer.Scroll) -> Json:
         await element.scroll_into_view_if_needed(timeout=action.timeout)
     position = results.read(Position, await element.evaluate(_SCROLL, target, timeout=action.timeout))
     if position["more"]["down"]:
-        # what was read so is JSON
+        # _SCROLL returns JSON
         return {**cast("Json", position), "observed": _describe_scroll(position, into_view=target["to"] == "view")}
-    await asyncio.sleep(_SCRIPT_TURN_S)  # the page's scroll handlers send their requests a moment later
+    await asyncio.sleep(_SCRIPT_TURN_S)  # the page's scroll handlers send their requests a little later
     await page.wait_for_responses(_MORE_CONTENT_S)
     later = results.read(Position, await element.evaluate(_SCROLL, _NOWHERE, timeout=action.timeout))
     added = later["more"]["down"] - position["more"]["down"]
@@ -105,7 +105,7 @@ async def scroll(page: BrowserPage, action: pointer.Scroll) -> Json:
 
 
 def _describe_drag(events: DragEvents) -> str:
-    """Describe the events of the drag in the page's documents."""
+    """Describe which events of the drag reached the page's documents."""
     if not events["dragstart"]:
         where = f"pressed on {_named(events, 'pressed')} and released on {_named(events, 'released')}"
         return f"{where}: no HTML drag, the page may have followed the mouse"
@@ -120,8 +120,8 @@ def _named(events: DragEvents, event: str) -> str:
 
 
 def check_button(page: BrowserPage, button: str) -> None:
-    """Raise ValidationFailed for the middle button in a browser that somebody else started: there it pastes what was
-    selected last on the screen, in a private page or in a program of its person's."""
+    """Raise ValidationFailed for the middle button in a browser that somebody else started. There it pastes the
+    screen's last selection, which may come from a private page or from another program."""
     if button == "middle" and page.session.attached:
         raise ValidationFailed(
             "In a browser that is attached to (BROWSE_CDP_URL) the middle button may paste what others selected, and "
@@ -156,7 +156,7 @@ async def _check_points(page: BrowserPage, action: pointer.Mouse) -> None:
 
 
 async def _use_mouse(page: BrowserPage, action: pointer.Mouse) -> str:
-    """Do it where the mouse is by now; return what was done, with a gap for the place."""
+    """Use the mouse where it is now. Return what was done, with a placeholder for the position."""
     device, button, times = page.playwright.mouse, action.button, action.click_count
     match action.do:
         case "down":

@@ -22,9 +22,9 @@ from shared.next_calls import next_call
 from shared.wire import FOUND_ELEMENTS
 
 _LEAST_OF_EACH: Final = 2
-"""Of several questions, each gets so many matches at least."""
+"""Least matches for each of several questions."""
 _COMES_S: Final = 0.5
-"""Behind an act of the same call, what is not there is looked for this long."""
+"""After an act in the same call, how long to look for something that is not there yet."""
 _LOOK_S: Final = 0.1
 _UNCHANGED: Final = "nothing changed since your last snapshot"
 _ANOTHER: Final = "(you had no snapshot of this document, so the whole)"
@@ -76,8 +76,8 @@ async def find(page: BrowserPage, action: reading.Find) -> Json:
 
 
 async def _find_in_tree(page: BrowserPage, action: reading.Find, within: frozenset[str] | None) -> Json:
-    """Search the page for each thing that is asked for, or only the elements of the refs `within`. A page that has just
-    come, and lacks one of them, may yet get what it asked its server for."""
+    """Search the page for each thing that is asked for; with `within`, only the elements with these refs. If a page
+    that has just loaded lacks one, wait a little for its pending requests."""
     pending = partial(page.pending, whole=True)
     asked = bool(pending())
     view = await page.refresh_view(action.timeout)
@@ -87,7 +87,7 @@ async def _find_in_tree(page: BrowserPage, action: reading.Find, within: frozens
         found = _found(view.tree, action, within)
     looks_until = time.monotonic() + (_COMES_S if page.follows and within is None else 0)
     while not all(found) and time.monotonic() < looks_until:
-        await asyncio.sleep(_LOOK_S)  # what an act asked for comes without a word
+        await asyncio.sleep(_LOOK_S)  # nothing announces late effects of an act
         view = await page.refresh_view(action.timeout)
         found = _found(view.tree, action, within)
     lines: list[str] = []
@@ -110,7 +110,7 @@ async def _find_in_tree(page: BrowserPage, action: reading.Find, within: frozens
 
 
 def _found(nodes: Tree, action: reading.Find, within: frozenset[str] | None) -> list[list[search.Match]]:
-    """Return what matches each question."""
+    """Return the matches of each question."""
     matches = [
         search.search(nodes, text=query.text or "", role=query.role or "", name=query.named or "")
         for query in action.asked
@@ -119,7 +119,7 @@ def _found(nodes: Tree, action: reading.Find, within: frozenset[str] | None) -> 
 
 
 def _nothing(view: ClientView, query: reading.FindQuery, action: reading.Find) -> str:
-    """Say that there is nothing, and what is like it; to one question of several, that alone."""
+    """Say that nothing matches, and what comes near. One of several questions gets a short answer."""
     nodes, sought = view.tree, (query.text or query.named or "").casefold()
     if sought and any(sought in words.casefold() for words in view.unseen.words):
         return f"nothing that is seen matches; what nobody sees does: {next_call('content', unseen=True)}"
@@ -140,7 +140,7 @@ def _matches_of_selector(
         if index is None:
             address = f"{selector} >> nth={number}"
             lines.append(f"- {candidate['tag']} {candidate['text']!r} (no ref: {address})")
-            rows.append({"selector": address, **cast("Json", candidate)})  # our script gives JSON
+            rows.append({"selector": address, **cast("Json", candidate)})  # our script returns JSON
         else:
             match = search.Match(index, nodes[index], "" if nodes[index].name else candidate["text"])
             lines.append(search.to_line(nodes, match))
@@ -149,13 +149,13 @@ def _matches_of_selector(
 
 
 def _reply(page: BrowserPage, lines: list[str], rows: list[Json], total: int, *, narrow: bool = True) -> Json:
-    is_cut = narrow and total > len(rows)  # several questions tell how many there are of each
+    is_cut = narrow and total > len(rows)  # with several questions, each says how many it has
     more: Json = {"advice": f"{total} in all: narrow it, or {next_call('snapshot')}"} if is_cut else {}
     return {"found": "\n".join(lines), "matches": [*rows], "total": total, "url": page.url, **more}
 
 
 def _text(nodes: Tree, action: reading.Snapshot, root: str | None, part: Tree) -> str:
-    """Write the page, or the part of it that the caller named, as its own tree where it has no ref."""
+    """Write the page, or the part that the caller named; `part` is used if that has no ref."""
     if action.selector:
         index = trees.index_of(nodes, root) if root else None
         nodes = trees.subtree(nodes, index) if index is not None else part
@@ -170,7 +170,7 @@ def _changes(old: Tree, new: Tree, action: reading.Snapshot, root: str | None) -
 
 
 def _is_in_part(change: changes.Change, action: reading.Snapshot, root: str | None) -> bool:
-    """Say if a change is in the part of the page that the caller named."""
+    """Return whether a change is in the part of the page that the caller named."""
     nodes, index = change.position
     path = [index, *trees.ancestors(nodes, index)]
     if root and all(nodes[outer].ref != root for outer in path):

@@ -28,7 +28,7 @@ from shared.quoting import quoted
 from shared.wire import FILE_BYTES, MAX_MESSAGE_BYTES, PDF
 
 _NO_REDIRECT: Final = "error"
-"""A redirect would take a secret header along, to whichever origin it leads."""
+"""A redirect would carry secret headers to whichever origin it leads."""
 _WINDOW: Final = marked("window")
 _FETCH: Final = script("fetch")
 _FETCH_WITHIN: Final = script("fetch_within")
@@ -102,7 +102,7 @@ async def fetch(page: BrowserPage, action: scripting.Fetch) -> Json:
     init = action.request_init()
     sender = None
     if action.secret_names():
-        sender = await page.playwright.evaluate_handle(_WINDOW)  # no document that comes meanwhile gets the headers
+        sender = await page.playwright.evaluate_handle(_WINDOW)  # so that no later document gets the headers
         init |= {"headers": {**await header_values(page, action, url)}, "redirect": _NO_REDIRECT}
     answer = await _answer(page, {"url": url, "init": init, "binary": binary, "timeout": action.timeout}, sender)
     if "error" in answer:
@@ -129,13 +129,13 @@ async def fetch(page: BrowserPage, action: scripting.Fetch) -> Json:
 
 
 async def _answer(page: BrowserPage, request: Json, sender: JSHandle | None) -> dict[str, Any]:  # Any: JSON, of a page
-    """Have the page send a request, or the very document whose window is `sender`. The answer comes in pieces, because
-    others would wait for a large one."""
+    """Have the page send a request, or exactly the document whose window is `sender`. The answer comes in pieces, so
+    that a large one does not make other calls wait."""
     if sender is None:
         sent = await page.playwright.evaluate_handle(_FETCH, request)
     else:
         sent = await sender.evaluate_handle(_FETCH_WITHIN, request)
-    answer = cast("dict[str, Any]", results.value_of(await sent.evaluate(_FACTS)))  # our script gives it so
+    answer = cast("dict[str, Any]", results.value_of(await sent.evaluate(_FACTS)))  # our script returns an object
     most = _MOST_BASE64 if answer.get("asBytes") else MAX_MESSAGE_BYTES
     found = await results.pieces(sent, _PIECE, answer.pop("size", 0), most)
     await sent.dispose()
@@ -143,7 +143,7 @@ async def _answer(page: BrowserPage, request: Json, sender: JSHandle | None) -> 
 
 
 async def _shown(page: BrowserPage, result: Result) -> Json:
-    """Return a script's result; a large one is cut like any text, and marked as JSON text."""
+    """Return a script's result. A large one is cut like any text, and marked as JSON text."""
     if result.is_long:
         text = await page.files.shown("value", result.text, None)
         return {**text, "asText": f"JSON text, because of its {result.values:,} values"}
@@ -153,13 +153,15 @@ async def _shown(page: BrowserPage, result: Result) -> Json:
 
 
 _PHRASES: Final = frozenset(status.phrase for status in HTTPStatus)
-"""Lists the usual words for statuses; others are the site's own."""
+"""The standard words for statuses; any others are the site's own."""
 
 
 def _parse_body(url: str, answer: Json) -> JsonValue:
     body = str(answer["body"])
     try:
-        value = cast("JsonValue", strict.loads(body.encode("utf-8", "replace"), _MOST_PARSED))  # it parses nothing else
+        value = cast(
+            "JsonValue", strict.loads(body.encode("utf-8", "replace"), _MOST_PARSED)
+        )  # it returns JSON
     except ValueError as error:
         raise ScriptExecutionFailed(
             f"{url} answered {answer['status']} with a body that is no JSON: {error}",
@@ -180,7 +182,7 @@ def _http_error(url: str, answer: dict[str, Any]) -> NetworkError:  # Any: JSON,
 
 
 async def _network_error(page: BrowserPage, action: scripting.Fetch, url: str, answer: Json) -> BrowseError:
-    """Tell CORS from a dead host by a request that needs no permission: fetch() says "Failed to fetch" for both."""
+    """Tell CORS from a dead host with a request that needs no permission: fetch() says "Failed to fetch" for both."""
     message = str(answer["error"])
     details: Json = {"url": url, "context": {"lastError": message}}
     if message.startswith(_NOT_SENT):

@@ -1,4 +1,4 @@
-"""Handles the seven tools for a browser of one's own: each does what another action does, in its own words."""
+"""Handles the seven tools of a simple browser server: each wraps another action and words its reply anew."""
 
 from browser_service.actions.page import interaction, media, navigation
 from browser_service.host.page.handle import BrowserPage

@@ -1,4 +1,4 @@
-"""Brings logins into a session, by a person in a window of their own, or from another browser."""
+"""Brings logins into a session: a person signs in with a window, or a file comes from another browser."""
 
 from browser_service.host.launching import login_file, login_import
 from browser_service.host.recovery import reversal

@@ -1,4 +1,4 @@
-"""Reads what resources are made of: a page's state, an element, a picture."""
+"""Reads what MCP resources consist of: a page's state, an element, a screenshot."""
 
 import base64
 from typing import Final, cast
@@ -21,7 +21,7 @@ from shared.wire import INLINE_BYTES
 _READY_STATE: Final = results.bounded("() => document.readyState")
 _FACTS: Final = bounded(script("element_facts"))
 _NO_BOX: Final[Json] = {"x": 0, "y": 0, "width": 0, "height": 0}
-"""The browser reports this box for what is not shown."""
+"""The browser reports this box for elements that are not shown."""
 _NOT_THERE: Final[Json] = {
     "visible": False,
     "enabled": False,
@@ -97,7 +97,7 @@ async def get_screenshot(page: BrowserPage, action: states.GetScreenshot) -> Jso
 
 
 def _metadata(metadata: JsonValue) -> Json:
-    """Return the page's own description, with "" for what it does not say, and the first of what it says twice."""
+    """Return the page's metadata, with "" for missing values, and the first of repeated ones."""
     fields = metadata if isinstance(metadata, dict) else {}
     graph = fields.get("openGraph")
     open_graph = graph if isinstance(graph, dict) else {}

@@ -1,4 +1,4 @@
-"""Reads and writes a site's storage besides cookies: local storage of its origin, session storage of a page."""
+"""Reads and writes a site's storage besides cookies: an origin's local storage, a page's session storage."""
 
 import json
 from typing import Final
