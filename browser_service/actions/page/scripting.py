@@ -159,9 +159,7 @@ _PHRASES: Final = frozenset(status.phrase for status in HTTPStatus)
 def _parse_body(url: str, answer: Json) -> JsonValue:
     body = str(answer["body"])
     try:
-        value = cast(
-            "JsonValue", strict.loads(body.encode("utf-8", "replace"), _MOST_PARSED)
-        )  # it returns JSON
+        value = cast("JsonValue", strict.loads(body.encode("utf-8", "replace"), _MOST_PARSED))  # it returns JSON
     except ValueError as error:
         raise ScriptExecutionFailed(
             f"{url} answered {answer['status']} with a body that is no JSON: {error}",

@@ -1,4 +1,4 @@
-"""Reports where a navigation arrived, or, if loading does not end, that the page can be used and what is pending."""
+"""Reports where a navigation arrived, or, if loading does not end, that the page is usable and what is pending."""
 
 import asyncio
 import contextlib
@@ -26,20 +26,20 @@ from shared.next_calls import next_call
 from shared.quoting import address
 
 LOADING_S: Final = 8.0
-"""A page that can be used already gets this long to finish loading."""
+"""How long a page that is already usable may still load before the reply."""
 _LISTED_URLS: Final = 5
 _URL_CHARACTERS: Final = 120
 
 
 async def visit(page: BrowserPage, action: VisitingAction) -> Json:
-    """Go to the URL of an action, and give its origin the name and the password that came along. What it refuses is not
+    """Go to the URL of an action, and use its credentials for that origin. Credentials that the origin refuses are not
     kept."""
     arguments, url = action.own_arguments(), action.requested_url or ""
     origin = origin_of(url)
     if action.auth is None or origin is None:
         return await arrive(page, action, page.playwright.goto(**arguments, timeout=action.timeout))
     given = Credentials(action.auth.username, password_for(page, action.auth.password, url))
-    if not is_chromium(page.playwright.context):  # which keeps them itself
+    if not is_chromium(page.playwright.context):  # other engines keep the credentials themselves
         arguments["url"] = with_userinfo(url, given)
     async with page.session.sign_ins.trying(origin, given, lambda: page.record.challenge):
         return await arrive(page, action, page.playwright.goto(**arguments, timeout=action.timeout))
@@ -48,7 +48,7 @@ async def visit(page: BrowserPage, action: VisitingAction) -> Json:
 async def arrive(
     page: BrowserPage, action: NavigationAction, navigation: Coroutine[None, None, Response | None]
 ) -> Json:
-    """Wait for the arrival, and report it. A server's error page is an arrival too."""
+    """Wait for the arrival, and report it. A server's error page counts as an arrival."""
     if (observer := page.observer) is None:
         return _arrived(page, await navigation)
     observation, began = observer.begin(navigates=True), asyncio.get_running_loop().time()
@@ -58,21 +58,22 @@ async def arrive(
         if task.done():
             return _arrived(page, task.result())
     except PlaywrightError as error:
-        if (challenge := page.record.challenge) is not None:  # an answer without a body is an error page
+        if (challenge := page.record.challenge) is not None:  # for a 401 without a body, Chromium shows an error page
             raise login_required(page, challenge) from error
         if observation.status in NO_CONTENT and not observation.visited_urls:
             raise _nowhere(page, action, observation) from error
         if not (errors.is_timeout(error) and observation.ready):
             raise
     finally:
-        observer.end(observation)  # whatever has become of the page
+        observer.end(observation)  # whatever happened to the page
         task.cancel()
         readying.cancel()
     return _still_loading(page, action, observation, asyncio.get_running_loop().time() - began)
 
 
 async def _make_readable(page: BrowserPage, observation: Observation) -> None:
-    """Have Playwright put its script into the new document while that loads: the look at it would else wait for it."""
+    """Have Playwright inject its script into the new document while that loads, so that reading it later need not
+    wait."""
     with contextlib.suppress(PlaywrightError):
         await wait_until(lambda: bool(observation.visited_urls), observation.changed)
         await page.playwright.locator("html").count()
@@ -123,7 +124,7 @@ def _nowhere(page: BrowserPage, action: NavigationAction, observation: Observati
 
 
 def login_required(page: BrowserPage, challenge: Challenge) -> LoginRequired:
-    """Make the error of a page whose site asks for a name and a password by HTTP."""
+    """Make the error for a page whose site wants a name and a password by HTTP authentication."""
     auth = {"username": "...", "password": "..."}
     goto = next_call("goto", page_id=page.page_id, url=address(challenge.url), auth=auth)
     person = next_call("request_human", page_id=page.page_id, kind="login", message="...")

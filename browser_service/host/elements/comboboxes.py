@@ -1,4 +1,4 @@
-"""Chooses options of comboboxes that are no select elements, by the keys that a person would press."""
+"""Chooses options of comboboxes other than select elements, with the keys that a person would press."""
 
 from typing import Final
 
@@ -11,7 +11,7 @@ from browser_service.host.scripts import script
 
 _STATE: Final = results.bounded(script("combobox_state"))
 _MOST_OPTIONS: Final = 60
-"""A list that is longer is searched as far as this, unless it takes text that filters it."""
+"""A longer list is searched only this far, unless it can be filtered by text."""
 
 
 class _State(TypedDict):
@@ -23,7 +23,7 @@ class _State(TypedDict):
 
 
 async def choose(page: Page, element: ElementHandle, wanted: list[str], selector: str, timeout_ms: float) -> str:
-    """Choose options by their names, where the field takes text also others, and say what it shows then. Raises
+    """Choose options by name, or enter other texts where the field takes them, and return what it then shows. Raises
     WithoutEffect."""
     for name in wanted:
         if (await _state(element, name))["editable"]:
@@ -40,7 +40,8 @@ async def choose(page: Page, element: ElementHandle, wanted: list[str], selector
 
 
 async def _go_to(page: Page, element: ElementHandle, name: str) -> None:
-    """Press keys until they come to an option, and choose it; one that is not there is entered, where text is taken."""
+    """Press keys until an option is reached, and choose it. A text that is no option is entered where the field takes
+    text."""
     first: list[str] | None = None
     for _ in range(_MOST_OPTIONS):
         state = await _state(element, name)

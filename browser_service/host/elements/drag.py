@@ -1,4 +1,4 @@
-"""Drags an element as a person does, and observes what the page makes of it."""
+"""Drags an element as a person does, and observes what the page does with it."""
 
 import asyncio
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ class Place(TypedDict):
 
 @dataclass(frozen=True)
 class Drag:
-    """Observes the documents of a drag's two ends, and where the dragged element is afterwards."""
+    """A drag: observes the documents at both ends, and where the dragged element is afterwards."""
 
     source: Locator
     element: ElementHandle
@@ -49,9 +49,9 @@ class Drag:
         return cls(source, element, place, listeners)
 
     async def move(self, target: Locator, action: DragAndDrop) -> None:
-        """Drag the element to the target. Both are checked before the mouse goes down, so that nothing is dragged in
-        vain. The mouse comes from beside the target's middle, of which lists cannot tell on which side of a card it is.
-        """
+        """Drag the element to the target. Both are checked before the mouse goes down, so that no drag begins in vain.
+        The mouse approaches from beside the target's middle, because a sortable list cannot tell from the exact middle
+        of a card on which side to insert."""
         mouse, given = self.source.page.mouse, action.own_arguments()
         start, end = given.get("source_position"), given.get("target_position")
         checks = {name: given.get(name) for name in ("force", "scroll")}
@@ -79,9 +79,9 @@ class Drag:
         return events
 
     async def movement(self) -> str | None:
-        """Say where the dragged element went; "" if it stayed, None if that cannot be told."""
+        """Word where the dragged element went; "" if it stayed, None if that is unknown."""
         before, after = self.place, await none_if_gone(_place(self.element))
-        if after is None or not after["there"]:  # the page may have made it anew
+        if after is None or not after["there"]:  # the page may have replaced it
             places = await none_if_gone(evaluate_all(list[Place], self.source, call_of(_FIRST_TWO, _PLACE))) or []
             after = places[0] if len(places) == 1 else None
         if after is None:
@@ -96,8 +96,8 @@ class Drag:
 
 
 async def arrive(mouse: Mouse, x: float, y: float, steps: int) -> None:
-    """Drag to a point at a person's pace: lists that sort cards heed nothing for a moment after they moved one,
-    and hear of no drag over a card that the mouse only just came to."""
+    """Drag to a point at a person's pace. Sortable lists ignore the mouse for a moment after they moved a card, and
+    notice no drag over a card that the mouse has only just reached."""
     for each in (steps, 1):
         await mouse.move(x, y, steps=each)
         await asyncio.sleep(_PAUSE_S)

@@ -1,4 +1,4 @@
-"""Finds text that a style sheet draws (content of ::before and ::after), which Playwright's selectors do not."""
+"""Finds text that a style sheet draws (::before and ::after), which Playwright's selectors do not find."""
 
 import asyncio
 import json
@@ -45,7 +45,7 @@ def text_query(selector: str) -> TextQuery | None:
 
 
 async def wait_for(root: Locator, element: Locator, query: TextQuery, action: WaitForSelector) -> None:
-    """Wait until a text appears or goes, as an element or drawn in the document; the drawn one is polled."""
+    """Wait until a text appears or goes, whether in an element or drawn. Drawn text is polled."""
     clock, appears = asyncio.get_running_loop().time, action.state == "visible"
     deadline = clock() + action.timeout / 1000
     while (left_ms := (deadline - clock()) * 1000) > 0:
@@ -57,9 +57,9 @@ async def wait_for(root: Locator, element: Locator, query: TextQuery, action: Wa
         else:
             if appears or not await _is_drawn(root, query):
                 return
-            await asyncio.sleep(_POLL_MS / 1000)  # generated text changes without an event
+            await asyncio.sleep(_POLL_MS / 1000)  # drawn text changes without an event
     if appears:
-        await element.wait_for(state=action.state, timeout=1)  # its error says what there is instead
+        await element.wait_for(state=action.state, timeout=1)  # its error names what is there instead
     raise TimedOut(
         f"{action.selector} was not {action.state} within {action.timeout} ms.",
         hint="The page stays open. Give it longer with `timeout` (ms), or look what it shows: "
@@ -68,7 +68,7 @@ async def wait_for(root: Locator, element: Locator, query: TextQuery, action: Wa
 
 
 async def _is_drawn(root: Locator, query: TextQuery) -> bool:
-    """Say if the text is drawn somewhere in a document, which must not be leaving."""
+    """Return whether the text is drawn anywhere in a document; False if the document went."""
     answer = await none_if_gone(root.evaluate(_DRAWN_TEXT, query))
     return answer is not None and bool(value_of(answer))
 

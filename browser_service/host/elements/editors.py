@@ -1,4 +1,4 @@
-"""Replaces the text of editors that keep it elsewhere than in the element that takes keys."""
+"""Replaces the text of editors that keep it outside the element which takes the keys."""
 
 from typing import Final
 
@@ -28,8 +28,8 @@ async def is_editor(element: Locator) -> bool:
 
 
 async def replace_text(page: Page, element: ElementHandle, selector: str, text: str, timeout_ms: float) -> str:
-    """Select all of an editor's text, and paste over it, as a person would; say what it shows then. What is typed
-    into its hidden field would stand beside the old text. Raises WithoutEffect."""
+    """Select all text of an editor, paste over it as a person would, and return what it then shows. Typing into its
+    hidden field would only add to the old text. Raises WithoutEffect."""
     await element.press("ControlOrMeta+a", timeout=timeout_ms)
     if not text:
         await page.keyboard.press("Delete")

@@ -1,4 +1,4 @@
-"""Explains why an action on an element failed, by a look at the page, where Playwright's words leave it open."""
+"""Explains why an action on an element failed, with a look at the page where Playwright's error does not tell."""
 
 import re
 from typing import Final, cast
@@ -27,14 +27,14 @@ _FILE_INPUT: Final = "input[type=file]"
 _LIST: Final = "xpath=ancestor::select"
 _LOOK_MS: Final = 1_500
 _WORDS: Final = re.compile(r"\w+(?:[ '\u2019-]\w+)*[.!?\u2026]?")
-"""Matches a selector that is mere words; small ones may be the names of tags."""
+"""A selector that is only words. A lower-case one may be a tag name."""
 
 _OBSTACLES: Final = script("obstacles")
 _HAS_SHADOW: Final = results.bounded("() => [...document.querySelectorAll('*')].some(e => e.shadowRoot)")
 
 
 class ElementState(TypedDict):
-    """Is what _OBSTACLES gives."""
+    """The result of _OBSTACLES."""
 
     words: str
     untouchable: bool
@@ -42,17 +42,17 @@ class ElementState(TypedDict):
     unseen: str
     disabled: bool
     choice: str
-    """The label of an option that is in a list."""
+    """Label of an option within a list."""
     inner: bool
-    """True where what has no size has something in it that people see."""
+    """Whether an element without size contains something visible."""
     options: list[str]
 
 
 async def explain(error: PlaywrightError, page: BrowserPage, action: Action) -> BrowseError:
-    """Explain why an action on an element failed, by a look at the page if the error itself does not say."""
+    """Explain why an action on an element failed, with a look at the page if the error itself does not tell."""
     url = page.url
     if errors.is_timeout(error) and errors.began(error):
-        return errors.translate(error, action, url=url)  # what the page shows by now may have come of it
+        return errors.translate(error, action, url=url)  # the act itself may have changed what the page shows
     try:
         return await _by_selectors(error, page, action) or errors.translate(error, action, url=url)
     except PlaywrightError as second:
@@ -76,7 +76,7 @@ async def _by_selectors(error: PlaywrightError, page: BrowserPage, action: Actio
 
 
 async def _by_state(error: PlaywrightError, page: Page, action: Action, locator: Locator) -> BrowseError:
-    """Explain by what the element shows: Playwright's log may have ended before it came to the point."""
+    """Explain by the element's state, because Playwright's log may have ended too early to tell."""
     states = await evaluate_all(list[ElementState], locator, _OBSTACLES, action.supports_trial)
     translated = errors.translate(error, action, url=page.url, shown=states[0]["words"] if states else "")
     if errors.NO_CHOOSER in str(error):
@@ -94,7 +94,7 @@ async def _by_state(error: PlaywrightError, page: Page, action: Action, locator:
 
 
 async def _ways_to_give_files(page: Page, action: Action) -> str:
-    """Name the file input of a page where a click asked for no file, or say that there is none."""
+    """Name the page's file input, because a click opened no file chooser, or say that there is none."""
     inputs = await page.locator(_FILE_INPUT).count()
     if inputs:
         named = next_call(
@@ -106,7 +106,7 @@ async def _ways_to_give_files(page: Page, action: Action) -> str:
 
 
 def _instead(action: Action, state: ElementState) -> str:
-    """Return the call on what stands for the element: its label, its list, or what is in it."""
+    """Return the call on what stands for the element: its label, its list, or something visible inside it."""
     selector, frame = action.requested_selector, {"frame": action.requested_frame} if action.requested_frame else {}
     if state["disabled"]:
         return ""
@@ -120,7 +120,7 @@ def _instead(action: Action, state: ElementState) -> str:
 
 
 def _cause(message: str, state: ElementState) -> tuple[str, str, str] | None:
-    """Return the words to replace, their replacement, and the next call."""
+    """Return the words to replace, their replacement, and the hint."""
     if "is covered by another element" in message and state["untouchable"]:
         start = message.index("is covered by")
         keyboard = next_call("press", selector="...", key="Enter")
@@ -142,7 +142,7 @@ def _cause(message: str, state: ElementState) -> tuple[str, str, str] | None:
 
 
 async def _wrong_frame(error: PlaywrightError, page: BrowserPage, action: Action, frame: str) -> BrowseError | None:
-    """Say what is wrong with the selector of the frame, if it is that."""
+    """Return the error if the frame's selector is what is wrong."""
     live = page.playwright
     locator = find(live, frame, None)
     if "<iframe> was expected" in str(error):
@@ -155,7 +155,7 @@ async def _wrong_frame(error: PlaywrightError, page: BrowserPage, action: Action
 
 
 async def _ambiguous(page: BrowserPage, locator: Locator, selector: str) -> BrowseError:
-    """Name each candidate by its ref and place, which tell those of one name apart."""
+    """List the candidates with ref and place, which tell apart those of the same name."""
     described = (await evaluate_all(Candidates, locator, DESCRIBE, ["drop", _MOST_CANDIDATES]))["value"]
     refs = await page.refs(locator, _MOST_CANDIDATES, _LOOK_MS)
     nodes = page.view.tree if page.view else []
@@ -164,7 +164,7 @@ async def _ambiguous(page: BrowserPage, locator: Locator, selector: str) -> Brow
         index = index_of(nodes, ref) if ref else None
         where = place(nodes, index) if index is not None else ""
         address = ref or f"{selector} >> nth={number}"
-        # our script gives JSON
+        # our script returns JSON
         candidates.append({"selector": address, **cast("Json", facts), **({"in": where} if where else {})})
     return errors.ambiguous(selector, candidates, await locator.count(), url=page.url)
 

@@ -23,7 +23,7 @@ from shared.model import Json
 from shared.next_calls import next_call
 
 _PICKER_TYPES: Final = ("color", "date", "time", "datetime-local", "month", "week")
-"""Names the inputs that take no text but in the form of their type."""
+"""Inputs that take text only in their type's form."""
 _TIME_TYPES: Final = ("time", "datetime-local")
 _NO_SECONDS: Final = re.compile(r"(:\d\d):00(\.0+)?$")
 _FIELD_AFTER: Final = script("field_after")
@@ -34,26 +34,26 @@ _ANSWERS_S: Final = 0.2
 T = TypeVar("T")
 R = TypeVar("R")
 _SIGNED_OR_DECIMAL: Final = re.compile(r"[-\u2212]\s*[\d.,']+|\d[\d']*[.,][\d.,']*")
-"""Letters and digits alone do not tell these numbers apart: 1.5 and 15, -5 and 5."""
+"""Numbers that their letters and digits alone do not tell apart: 1.5 and 15, -5 and 5."""
 
 
 class _Shown(TypedDict):
     value: object
     shows: str
     idle: bool
-    """Scripts of the page have asked for nothing that comes later."""
+    """Whether the page's scripts have started nothing that comes later."""
 
 
 @dataclass(frozen=True)
 class Question(Generic[T]):
-    """Asks what an expression gives of a field after an act, which ends with an event at the field, if one is known."""
+    """An expression to evaluate on a field after an act. `event` is the field's event that ends the act, if known."""
 
     kind: type[T]
     expression: str
     watch_ms: int
     event: str | None
     fits: Callable[[T], bool]
-    """Says whether the field has what the act was to give it. Else it is watched in any case."""
+    """Returns whether the field has the value that the act was to give it. If not, the field is watched in any case."""
 
     @property
     def source(self) -> str:
@@ -62,13 +62,13 @@ class Question(Generic[T]):
     async def after(
         self, page: BrowserPage, selector: str, element: Locator, act: Coroutine[None, None, R]
     ) -> tuple[R, T | None]:
-        """Do the act. Returns what that gives, and the answer once the page's scripts and their requests have settled;
-        None if the field is gone. The field is looked at once more with the caller's next call.
+        """Perform the act. Return its result, and the answer once the page's scripts and requests have settled, or
+        None if the field is gone. The caller's next call looks at the field once more.
 
-        The page is asked before the act, so that it knows what its scripts began at the event: only where they wait
-        for something is the field watched. A label stands for its control, as it does for Playwright's own acts.
+        The question is sent before the act, so that the page knows what its scripts started at the event. The field is
+        watched only if they wait for something. A label stands for its control, as in Playwright's own acts.
         """
-        if self.event is None or page.playwright.workers:  # whose messages nobody but the page hears
+        if self.event is None or page.playwright.workers:  # only the page sees its workers' messages
             return await act, await _read(page, selector, element, self)
         over, frame = secrets.token_hex(8), page.document_of(selector, None) if is_ref(selector) else None
         target = frame or await handle_of_ref(element)
@@ -86,17 +86,17 @@ class Question(Generic[T]):
             looking.cancel()
             seen = looking.result() if looking.done() and not looking.cancelled() and not looking.exception() else None
         if page.tab.events.socket_messages != sent:
-            seen = None  # and the answer is still to come
+            seen = None  # an answer by the socket is still to come
         if not seen or not self.fits(of_kind(self.kind, seen[0]["value"])):
-            seen = None  # the page may have sent such an event itself, before the act
+            seen = None  # the page may have sent such an event itself before the act
         return result, await _read(page, selector, element, self, seen)
 
 
 async def _read(
     page: BrowserPage, selector: str, element: Locator, question: Question[T], seen: list[_Shown] | None = None
 ) -> T | None:
-    """Return what was `seen` of a field, or look at it, and again after what the page's scripts asked for, and the
-    answers to what it sent. Raises UnknownOutcome for a page that replaced what tells."""
+    """Return what was `seen` of a field, or look at it. Look again after the page's scripts have had what they waited
+    for, and answers to what they sent. Raises UnknownOutcome if the page overwrote what this needs."""
     watch_ms = 0 if page.quiet else question.watch_ms
     try:
         if seen is None:
@@ -117,12 +117,12 @@ async def _read(
 async def _look(
     target: Locator | ElementHandle | Evaluates, question: Question[T], asked: list[object]
 ) -> list[_Shown] | None:
-    """Return what the script tells; None if there was no field, which is not of the kind, or its document went."""
+    """Return the script's result, or None if the document went. The list is empty if there was no field."""
     return await none_if_gone(evaluate_all(list[_Shown], target, question.source, asked))
 
 
 def is_reformatted(shown: str, expected: str) -> bool:
-    """Say if a field shows what was given, in another form: spaces, separators, case, digits in groups."""
+    """Return whether a field shows the given text in another form: spaces, separators, case, grouped digits."""
     if _SIGNED_OR_DECIMAL.fullmatch(expected.strip()) and (numbers := _numbers(expected)):
         return bool(_numbers(shown) & numbers)
     if re.fullmatch(r"\W*", expected):
@@ -131,12 +131,12 @@ def is_reformatted(shown: str, expected: str) -> bool:
 
 
 def in_form_of(type_: str, text: str) -> str:
-    """Return a text as an input of a type has it: a moment with a T, and without seconds that are none."""
+    """Return a text in the form of an input type: times with a T, and without zero seconds."""
     return _NO_SECONDS.sub(r"\1", text.strip().replace(" ", "T", 1)) if type_ in _TIME_TYPES else text
 
 
 def hint_for(types: Collection[str]) -> str:
-    """Return what inputs that took another value take, if they are all of types that take no other text."""
+    """Return a hint on what these inputs take, if all of them take only a certain form."""
     if types and all(each in {"range", "slider"} for each in types):
         return "It takes the values of its steps alone, between its ends."
     return FORM_OF_ITS_TYPE if types and all(each in _PICKER_TYPES for each in types) else ""
@@ -147,7 +147,7 @@ def shorten(text: str) -> str:
 
 
 def not_as_given(message: str, selector: str | None = None, *, hint: str = "") -> WithoutEffect:
-    """Build the error for a field that the page empties or rewrites."""
+    """Make the error for a field that the page empties or rewrites."""
     details: Json = {"context": {"reason": "not as given"}, **({"selector": selector} if selector else {})}
     return WithoutEffect(
         message, hint=hint or f"See what the page says about it: {next_call('snapshot')}.", details=details
@@ -159,7 +159,7 @@ def _letters(text: str) -> str:
 
 
 def _numbers(text: str) -> set[Decimal]:
-    """Return the numbers that a text may mean: a point or comma separates thousands, or decimals."""
+    """Return the numbers that a text may mean, with a point or comma for thousands or for decimals."""
     found = None if len(text) > FIELD_CHARACTERS else re.search(r"([-\u2212]?)[^\d\-\u2212]*(\d[\d.,'\s]*)", text)
     if found is None:
         return set()

@@ -1,4 +1,4 @@
-"""Checks fields a moment after acts left them: a page may take back what it was given."""
+"""Checks fields again a little after an act, because a page may revert them."""
 
 import asyncio
 import time
@@ -13,12 +13,12 @@ from browser_service.host.scripts import script
 from browser_service.rules.bounded import Bounded
 
 _MOST_FIELDS: Final = 8
-"""A page's last fields, this many, are looked at again."""
+"""How many of a page's last fields are checked again."""
 _LOOK_S: Final = 0.3
 _WATCH_S: Final = 3.0
-"""Calls that only read leave a field this long for the next call to look at."""
+"""How long a field stays to be checked by calls that only read."""
 FIELD_CHARACTERS: Final = 120
-"""A field is shown with this many characters."""
+"""How much of a field's text is shown."""
 _SHOWN_FIELD: Final = script("shown_field")
 
 
@@ -31,17 +31,18 @@ class _Field:
 
 
 class FieldWatch:
-    """Remembers the fields of one page as acts left them, until the next act."""
+    """The fields of one page as acts left them, until the next act."""
 
     def __init__(self) -> None:
         self._fields = Bounded[tuple[str, str], _Field](_MOST_FIELDS)
 
     def note(self, client_id: str, moves: int, selector: str, element: Locator, text: str) -> None:
-        """Note what an act left in a field, and the page's count of navigations."""
+        """Note what an act left in a field, with the page's count of navigations."""
         self._fields[client_id, selector] = _Field(time.monotonic(), moves, element, text)
 
     async def check(self, client_id: str, moves: int, *, acts: bool) -> list[str]:
-        """Report, once, which fields no longer show what an act left. The next act ends that: it may change them."""
+        """Report, once, which fields no longer show what an act left. The next act ends the watch, as it may change
+        them."""
         now = time.monotonic()
         own = {key: field for key, field in self._fields.items() if key[0] == client_id and field.moves == moves}
         if acts:
@@ -61,14 +62,14 @@ class FieldWatch:
 
     @property
     def by_selectors(self) -> bool:
-        """True if each of them is found by a selector, in two messages: an act on an element that is sent behind these
-        does nothing before its third, and what is asked of the same page is answered in turn."""
+        """Whether each field is found by a selector, which takes two messages. An act sent after these does nothing
+        before its third message, and one page answers in order, so the check comes first."""
         return not any(leading_ref(selector) for _, selector in self._fields)
 
 
 async def _text(field: _Field) -> str | None:
-    """Return what a field shows; None if it went. While its page is busy that is what it showed before, so that the
-    next look can tell of it."""
+    """Return what a field shows; None if it is gone. If its page is too busy, return the earlier text, so that the next
+    check can report a change."""
     try:
         async with asyncio.timeout(_LOOK_S):
             return next(iter(await evaluate_all(list[str], field.element, _SHOWN_FIELD, FIELD_CHARACTERS)), None)

@@ -1,4 +1,4 @@
-"""Hears of the file choosers that acts open on one page."""
+"""Notices the file choosers that acts open on one page."""
 
 import asyncio
 from collections.abc import Callable, Iterator
@@ -11,32 +11,32 @@ _EVENT: Final = "filechooser"
 
 
 class FileChoosers:
-    """Listens as long as the page lives where nobody sees its window. Else it listens during an act alone: a person's
-    own clicks shall open the system's chooser."""
+    """Listens all the time on pages whose window nobody sees. On others it listens only during an act, because a
+    person's own clicks must open the system's chooser."""
 
     def __init__(self, page: Page) -> None:
         self._page = page
         self.lasting = False
-        """True while it listens outside of acts too."""
+        """Whether it also listens outside of acts."""
         self._opened: asyncio.Future[FileChooser] | None = None
         self.on_open: Callable[[FileChooser], None] = lambda _: None
-        """Is called with one that no act opened."""
+        """Called with a chooser that no act opened."""
 
     def listen(self) -> None:
-        """Listen from now on, which spares each act two messages."""
+        """Listen all the time, which saves each act two messages."""
         if not self.lasting:
             self.lasting = True
             self._page.on(_EVENT, self._note)
 
     def rest(self) -> None:
-        """Listen during acts alone from now on."""
+        """Listen only during acts."""
         if self.lasting:
             self.lasting = False
             self._page.remove_listener(_EVENT, self._note)
 
     @contextmanager
     def during_act(self) -> "Iterator[asyncio.Future[FileChooser]]":
-        """Have the first chooser of an act, if one opens."""
+        """Yield a future for the first chooser that the act opens."""
         self._opened = opened = asyncio.get_running_loop().create_future()
         if not self.lasting:
             self._page.on(_EVENT, self._note)

@@ -1,4 +1,4 @@
-"""Describes one field of a form that a call fills: what it takes, whether it has it, and what is told of it."""
+"""One field of a form that a call fills: what it takes, whether it has it, and what the reply says of it."""
 
 from dataclasses import dataclass
 from typing import Any, Final
@@ -16,7 +16,7 @@ from shared.next_calls import next_call
 
 
 class FieldState(TypedDict):
-    """Is what the script `form_look` gives."""
+    """The result of the script `form_look`."""
 
     kind: str
     type: str
@@ -52,31 +52,31 @@ _ACCEPTED_VALUES: Final = {
 
 @dataclass
 class FormEntry:
-    """Is one field of the call, and its element."""
+    """One field of the call, and its element."""
 
     request: FormField
     place: str
     locator: Locator
     handle: ElementHandle | None = None
-    """None if there is no such element yet: an earlier field may make it appear."""
+    """None while there is no such element; an earlier field may make it appear."""
     kind: str = ""
     input: Any = None  # Any: what a field of that kind takes
     told: str = ""
-    """What became of the given text, where the field itself does not have it."""
+    """What happened to the given text, if the field itself cannot tell."""
 
     @property
     def is_secret(self) -> bool:
-        """Say if it gets a named secret, whose text no reply has."""
+        """Return whether the field gets a named secret, which no reply shows."""
         return isinstance(self.request.value, SecretRef)
 
 
 def can_be_filled_with_others(field: FormEntry) -> bool:
-    """Say if one turn of the page may fill it together with its neighbours."""
+    """Return whether one script can fill the field together with its neighbours."""
     return field.handle is not None and field.kind in {"text", "select"} and not field.is_secret
 
 
 def input_of(field: FormEntry, state: FieldState) -> Any:  # Any: what a field of that kind takes
-    """Convert the value for the field. Raises ValidationFailed for one that it does not take."""
+    """Convert the value for the field. Raises ValidationFailed if the field cannot take it."""
     value = field.request.value
     if field.kind == "combobox" and state["type"] in _TEXT_TYPES and not isinstance(value, list):
         field.kind = "text"
@@ -112,7 +112,7 @@ def _unfit(problem: str, hint: str) -> ValidationFailed:
 
 
 def is_set(field: FormEntry, state: FieldState | None) -> bool:
-    """Say if the page shows what the field was given."""
+    """Return whether the page shows what the field was given."""
     if state is None:
         return False
     if field.kind in {"tick", "radio"}:
@@ -128,14 +128,14 @@ def is_set(field: FormEntry, state: FieldState | None) -> bool:
 
 
 def twins_of(field: FormEntry, state: FieldState) -> list[str]:
-    """Say which of several options of the given label is selected."""
+    """Say, for each chosen label that several options share, which of them is selected."""
     found = state["field"]["twins"] if field.kind == "select" and state["field"] else {}
     given = field.input if isinstance(field.input, list) else [field.input]
     return [f"{text!r} is {which}" for text, which in found.items() if text in given]
 
 
 def is_refused(field: FormEntry, state: FieldState | None) -> bool:
-    """Say if the page shows something else, and not only in another form."""
+    """Return whether the page shows something else, and not only another form of it."""
     if state is None or is_set(field, state):
         return False
     if field.kind in {"editor", "combobox"}:
@@ -144,7 +144,7 @@ def is_refused(field: FormEntry, state: FieldState | None) -> bool:
 
 
 def value_of(field: FormEntry, state: FieldState | None) -> Json:
-    """Return what it has now, without passwords."""
+    """Return what the field has now, without passwords."""
     if state is None:
         return {"gone": True}
     if field.kind in {"tick", "radio"}:
@@ -155,7 +155,7 @@ def value_of(field: FormEntry, state: FieldState | None) -> Json:
 
 
 def describe(field: FormEntry, state: FieldState | None) -> str:
-    """Say in words what it has now."""
+    """Word what the field has now."""
     if state is None:
         return "is no longer there"
     if field.told:

@@ -1,4 +1,4 @@
-"""Fills the fields of a form: finds out their kinds, fills them, and reports what they have afterwards."""
+"""Fills the fields of a form: determines their kinds, fills them, and reports what they have afterwards."""
 
 import asyncio
 import contextlib
@@ -46,7 +46,7 @@ _WAIT_MS: Final = 5_000
 _RESPONSES_S: Final = 0.5
 _NAVIGATION_HINT: Final = f"See where it arrives: {next_call('snapshot', timeout=30000)}. Then fill what is left."
 _WATCH_MS: Final = 100
-"""All that was filled is watched this long before the reply."""
+"""How long all fields are watched before the reply."""
 _FIELD_STATES: Final = results.bounded(script("form_look"))
 _TICK_TARGET: Final = script("tick_target")
 _NOTHING: Final = marked("() => 0")
@@ -54,16 +54,16 @@ _FILL_FIELDS: Final = results.bounded(script("form_fill"))
 
 
 class _Begun(NamedTuple):
-    """Is what was known as the page began to fill."""
+    """The state of the page's scripts and sockets just before it filled the fields."""
 
     numbers: list[int]
-    """Tell what its scripts had asked for."""
+    """What its scripts had asked for."""
     messages: int
-    """Counts those of its sockets."""
+    """Messages of its sockets."""
 
 
 class Form:
-    """Fills the fields of one call."""
+    """The fields of one call."""
 
     def __init__(self, page: BrowserPage, action: FillForm) -> None:
         self._page = page
@@ -72,14 +72,14 @@ class Form:
         self._fields: list[FormEntry] = []
         self._filled: list[str] = []
         self._begun: _Begun | None = None
-        """Is set where the page filled all fields by itself, in one turn."""
+        """Set if the page filled all fields with one script."""
 
     async def find_kinds(self) -> None:
-        """Find out all kinds before the first is filled: if one cannot be filled, the call is refused."""
+        """Determine all kinds before filling any field. If one cannot be filled, the call is refused."""
         requests = enumerate(self._action.fields)
         places = [self._locate(f"fields.{number}", request) for number, request in requests]
         self._fields = []
-        for located in await asyncio.gather(*places, return_exceptions=True):  # the first field's error counts
+        for located in await asyncio.gather(*places, return_exceptions=True):  # the first error counts
             if isinstance(located, BaseException):
                 raise located
             self._fields.append(located)
@@ -97,7 +97,7 @@ class Form:
                 self._filled.append(left.popleft().request.selector)
 
     async def report(self) -> Json:
-        """Report what each field has now, once the answers to what was sent meanwhile have had their effect."""
+        """Report what each field has now, once answers to what the page sent have had their effect."""
         if self._page.observer is not None:
             await self._page.observer.wait_for_responses(_RESPONSES_S)
         states = await self._settled()
@@ -131,8 +131,8 @@ class Form:
         }
 
     async def _settled(self) -> list[FieldState]:
-        """Read what the fields have once what scripts asked for has come: at once if they asked for no timer, frame,
-        worker or socket since, and all fields have what they were given."""
+        """Read the fields once the page's scripts have had what they waited for. That is at once if they have started
+        no timer, frame, worker or socket message since, and all fields have what they were given."""
         handles = [field.handle for field in self._fields if field.handle]
         begun, page = self._begun, self._page
         if await page.wait_for_later():
@@ -144,7 +144,7 @@ class Form:
         return await _states_of(handles, _WATCH_MS)
 
     def _note(self, field: FormEntry, state: FieldState) -> None:
-        """Have the field looked at again, unless it is submitted, which may empty it."""
+        """Have the next call check the field again, unless the form is submitted, which may empty it."""
         if not self._action.submit:
             page = self._page
             page.tab.field_watch.note(
@@ -164,7 +164,7 @@ class Form:
                 raise
 
     async def _reread(self, field: FormEntry) -> FieldState | None:
-        """Look at the element again, because the page may have replaced it."""
+        """Find the element again, because the page may have replaced it."""
         return next(iter(await _states_of((await self._attempt(field, _all_of(field)))[:1])), None)
 
     async def _locate(self, place: str, request: FormField) -> FormEntry:
@@ -173,7 +173,7 @@ class Form:
         return FormEntry(request, place, locator)
 
     async def _fill_all(self, fields: list[FormEntry]) -> int:
-        """Fill the fields of the first one's document, and return how many are filled."""
+        """Fill the fields in the document of the first, and return how many were filled."""
         handles = [field.handle for field in fields]
         inputs = [
             [field.input] if field.kind == "select" and isinstance(field.input, str) else field.input
@@ -181,7 +181,7 @@ class Form:
         ]
         messages = self._page.tab.events.socket_messages
         try:
-            answer = await cast("ElementHandle", handles[0]).evaluate(_FILL_FIELDS, [handles, inputs])  # a found field
+            answer = await cast("ElementHandle", handles[0]).evaluate(_FILL_FIELDS, [handles, inputs])  # all have one
         except PlaywrightError as error:
             if errors.is_closed(error):
                 raise
@@ -216,7 +216,7 @@ class Form:
             )
         else:
             found = taken(await field.locator.evaluate_handle(_TICK_TARGET, timeout=self._wait_ms))
-            # our script gives an element
+            # our script returns an element
             await cast("ElementHandle", found).set_checked(field.input, timeout=self._wait_ms)
 
     async def _find_kind_of(self, fields: list[FormEntry]) -> None:
@@ -226,13 +226,13 @@ class Form:
             await self._set_kind(field, found, [next(states) for _ in found])
 
     async def _set_kind(self, field: FormEntry, handles: list[ElementHandle], states: list[FieldState]) -> None:
-        """Note what a field is. Of several radio buttons it is the named one."""
+        """Store what a field is. Of several radio buttons, choose the one with the given name."""
         chosen = 0
         if len(states) > 1 and {state["kind"] for state in states} == {"radio"}:
             chosen = next((number for number, state in enumerate(states) if field.request.value in state["names"]), -1)
             field.locator = field.locator.nth(chosen)
         elif len(states) > 1:
-            await self._attempt(field, field.locator.evaluate(_NOTHING))  # its error names the candidates
+            await self._attempt(field, field.locator.evaluate(_NOTHING))  # raises an error that names the candidates
         if handles:
             field.handle, field.kind = handles[chosen], states[chosen]["kind"]
             with self._named_errors(field.place):
@@ -259,7 +259,7 @@ class Form:
 
     @contextlib.contextmanager
     def _named_errors(self, place: str) -> Iterator[None]:
-        """Add to errors the field's name, and the fields that are filled."""
+        """Add the field's name, and the fields already filled, to errors."""
         try:
             yield
         except BrowseError as error:
@@ -278,7 +278,7 @@ async def _all_of(field: FormEntry) -> list[ElementHandle]:
 async def _states_of(
     handles: list[ElementHandle], watch_ms: int = 0, before: list[int] | None = None
 ) -> list[FieldState]:
-    """Read what fields are and have, in one turn of the page if they are of one document, as most are."""
+    """Read what fields are and have, with one script if they share a document, as most do."""
     if not handles:
         return []
     try:

@@ -26,15 +26,15 @@ _MOST_FRAMES: Final = 20
 _LISTED_FRAMES: Final = 4
 _SEARCH_S: Final = 0.5
 _LATE_ELEMENT_MS: Final = 700
-"""A loaded page gets this long to make an element itself that one of its frames has already."""
+"""How long a loaded page may take to create an element that one of its frames already has."""
 
 
 @dataclass(frozen=True)
 class FrameMatch:
-    """Is a frame that has an element which the page itself lacks."""
+    """A frame that has an element which the page itself lacks."""
 
     selector: str
-    """Is empty where none reaches it: it is what an <object> shows, or in a closed shadow root."""
+    """Empty if no selector reaches the frame, as inside <object> or a closed shadow root."""
     count: int
     visible: bool
     url: str
@@ -48,11 +48,11 @@ def locate(root: Page | Frame | FrameLocator, selector: str) -> Locator:
     """Return the locator of a selector that is no ref."""
     if selector.startswith("(//"):
         return root.locator(f"xpath={selector}")
-    return root.locator(_NAMED_ROW.sub(r"\1*=", selector))  # no one means all that is in a row by its name
+    return root.locator(_NAMED_ROW.sub(r"\1*=", selector))  # a row's name is all its text, and callers give a part
 
 
 async def matching(page: Page, selector: str) -> list[FrameMatch]:
-    """Return the frames in which a selector matches, visible ones first; a frame that answers late is left out."""
+    """Return the frames in which a selector matches, visible ones first. Frames that answer late are left out."""
     frames = [frame for frame in page.frames if frame.parent_frame is not None and not is_of_browser(frame)]
     searches = [asyncio.ensure_future(_match(frame, selector)) for frame in frames[:_MOST_FRAMES]]
     if not searches:
@@ -65,7 +65,7 @@ async def matching(page: Page, selector: str) -> list[FrameMatch]:
 
 
 async def check(page: Page, locator: Locator, selector: str) -> None:
-    """Raise ElementNotFound at once for an element that is in a frame, but not on the page, which has loaded."""
+    """Raise ElementNotFound at once for an element that the loaded page lacks and one of its frames has."""
     if len(page.frames) == 1:
         return
     try:
@@ -74,7 +74,7 @@ async def check(page: Page, locator: Locator, selector: str) -> None:
                 return
             matches = await matching(page, selector)
     except (TimeoutError, PlaywrightError):
-        return  # the act itself finds out why
+        return  # the act itself will find out why
     if not matches or not matches[0].visible:
         return
     try:
@@ -105,7 +105,7 @@ def to_json(matches: list[FrameMatch]) -> list[Json]:
 
 
 class FrameElement(TypedDict):
-    """Is what finds a frame in its document, if anything does."""
+    """How to find a frame in its document, if that is possible."""
 
     selector: str | None
     title: str
@@ -113,7 +113,7 @@ class FrameElement(TypedDict):
 
 
 async def described(element: ElementHandle) -> FrameElement:
-    """Return what finds a frame in its document, with its title and whether it is seen."""
+    """Return how to find a frame in its document, with its title and whether it is visible."""
     return results.read(FrameElement, await element.evaluate(_DESCRIBED))
 
 
@@ -121,7 +121,7 @@ async def _match(frame: Frame, selector: str) -> FrameMatch | None:
     try:
         count = await locate(frame, selector).count()
         return await _describe_match(frame, count) if count else None
-    except PlaywrightError:  # it went
+    except PlaywrightError:  # the frame went
         return None
 
 
@@ -142,7 +142,7 @@ async def _describe_match(frame: Frame, count: int) -> FrameMatch:
 
 
 def is_of_browser(frame: Frame) -> bool:
-    """Say if a frame is the browser's own, such as its viewer of PDF files."""
+    """Return whether a frame belongs to the browser itself, such as its PDF viewer."""
     around: Frame | None = frame
     while around is not None and not around.url.startswith(BROWSERS_OWN):
         around = around.parent_frame
@@ -150,7 +150,7 @@ def is_of_browser(frame: Frame) -> bool:
 
 
 def origin_of_frame(frame: Frame) -> str:
-    """Return the origin of a frame. One without an address of its own has that of the frame around it."""
+    """Return the origin of a frame. A frame without its own address has the origin of the frame around it."""
     around: Frame | None = frame
     while around is not None:
         if origin := origin_of(around.url.removeprefix("blob:")):

@@ -1,4 +1,4 @@
-"""Lets go of the handles that a call took: Playwright keeps each as long as the page, and the page its element."""
+"""Releases the handles that a call took. Playwright would keep each as long as the page, and the page its element."""
 
 import asyncio
 from collections.abc import Iterator, Sequence
@@ -17,7 +17,7 @@ _background: Final = Background()
 
 
 def taken(handle: H) -> H:
-    """Have a handle let go when the call ends that took it."""
+    """Mark a handle for release at the end of the call."""
     if (handles := _taken.get()) is not None:
         handles.append(handle)
     return handle
@@ -25,7 +25,7 @@ def taken(handle: H) -> H:
 
 @contextmanager
 def let_go() -> Iterator[None]:
-    """Let go, behind the block, of what is taken in it. Nobody waits for that."""
+    """Release the handles taken within the block, in the background."""
     handles = list[JSHandle]()
     before = _taken.set(handles)
     try:

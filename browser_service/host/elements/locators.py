@@ -1,4 +1,4 @@
-"""Finds elements by selectors and refs, and evaluates functions of them."""
+"""Finds elements by selectors and refs, and evaluates functions on them."""
 
 import contextlib
 import json
@@ -25,18 +25,19 @@ _ENGINE: Final = "as-given"
 _OF_ORIGIN: Final = "of-origin"
 TREE_BOUNDS: Final = "within-bounds"
 _NOT_AS_GIVEN: Final = ("Error: not as given", "Invalid frame in aria-ref selector", f'Unknown engine "{_ENGINE}"')
-"""Begins these errors. Playwright tells no engine to the context that a browser has when it is attached."""
+"""Beginnings of these errors. Playwright registers no engine in a context that existed when it attached to the
+browser."""
 _LOOKED_UP: Final = re.compile(rf'\.locator\("{_ENGINE}=[^"]*"\)\.or_\(locator\("{_ENGINE}=there"\)\)')
 _ONE_REF: Final = re.compile(rf" selector='(aria-ref={REF_PATTERN[1:-1]})(?: >> nth=0)?'>$")
 _LEADING_REF: Final = re.compile(rf"{REF_PATTERN[:-1]}(?= *>>|$)")
 
 
 GONE: Final = ("Failed to find element matching selector", "Invalid frame in aria-ref selector")
-"""Are in Playwright's errors for a ref whose element went."""
+"""Parts of Playwright's errors for a ref whose element is gone."""
 
 
 class Candidate(TypedDict):
-    """Is what tells an element found from others."""
+    """What tells an element apart from others."""
 
     tag: str
     text: str
@@ -44,7 +45,7 @@ class Candidate(TypedDict):
 
 
 class Candidates(TypedDict):
-    """Is what DESCRIBE gives."""
+    """The result of DESCRIBE."""
 
     value: list[Candidate]
 
@@ -72,7 +73,7 @@ def is_xpath(selector: str) -> bool:
 
 
 def find(page: Page, selector: str, frame: str | None) -> Locator:
-    """Return the locator of a selector: a ref anywhere, the rest in the page or in one of its frames."""
+    """Return the locator of a selector. A ref is found anywhere, any other selector in the page or the given frame."""
     if leading_ref(selector):
         return page.locator(f"aria-ref={selector}")
     root: Page | FrameLocator = page
@@ -82,8 +83,8 @@ def find(page: Page, selector: str, frame: str | None) -> Locator:
 
 
 async def register_engines(playwright: Playwright) -> None:
-    """Have Playwright know the engines that `as_given` and `is_of_origin` name, and take along what bounds its trees.
-    They run where no script of a page reaches them."""
+    """Register the selector engines that `as_given` and `is_of_origin` use, and the limits of Playwright's trees. They
+    run where a page's scripts cannot reach them."""
     engines = {
         _ENGINE: script("ref_engine"),
         _OF_ORIGIN: script("origin_engine"),
@@ -94,8 +95,8 @@ async def register_engines(playwright: Playwright) -> None:
 
 
 def as_given(page: Page, selector: str, expected: dict[str, object], *, strict: bool) -> Locator:
-    """Return a locator by which an act gets the element of a ref, or what is in it, only while that is as expected, and
-    else fails at once: `is_not_as_given` knows that error."""
+    """Return a locator for an act on the element of a ref, or on something inside it. It works only while the element
+    is as expected, and else fails at once with an error that `is_not_as_given` recognizes."""
     ref, _, inner = selector.partition(">>")
     given = page.locator(f"aria-ref={ref.strip()}").locator(f"{_ENGINE}={quote(json.dumps(expected))}")
     found = given.or_(page.locator(f"{_ENGINE}=there"))
@@ -106,8 +107,8 @@ def as_given(page: Page, selector: str, expected: dict[str, object], *, strict: 
 
 
 async def is_of_origin(frame: Frame, origin: str) -> bool:
-    """Return whether a frame's document is of an origin. Its address does not tell: a server may sandbox what others
-    have uploaded. In a browser that is attached the document is asked itself."""
+    """Return whether a frame's document has an origin. Its address does not tell, because a server may sandbox uploaded
+    documents. In an attached browser, the document itself is asked."""
     try:
         return await frame.locator(f"{_OF_ORIGIN}={quote(origin, safe='')}").count() > 0
     except PlaywrightError as error:
@@ -122,12 +123,13 @@ def is_not_as_given(error: PlaywrightError) -> bool:
 
 
 def as_of_ref(error: PlaywrightError) -> PlaywrightError:
-    """Return the error of an act by `as_given` as it would be by the ref alone."""
+    """Return the error of an act by `as_given` in the words that it would have for the plain ref."""
     return type(error)(_LOOKED_UP.sub("", error.message))
 
 
 async def handle_of_ref(locator: Locator) -> Locator | ElementHandle:
-    """Return the element itself of a ref, of which a function is evaluated at once; any other locator as it is."""
+    """Return a ref's element as a handle, on which functions are evaluated at once; return any other locator
+    unchanged."""
     if "aria-ref=" not in str(locator) or not await locator.count():
         return locator
     handle = await none_if_gone(locator.element_handle(timeout=_HANDLE_MS))
@@ -137,10 +139,10 @@ async def handle_of_ref(locator: Locator) -> Locator | ElementHandle:
 async def evaluate_all(
     kind: type[T], locator: Locator | ElementHandle | Evaluates, source: str, arg: object = None
 ) -> T:
-    """Evaluate a function of the elements found, of a document none, without waiting for any. Raises BadResult for one
-    that is too large, or not of the kind.
+    """Evaluate a function on the elements found (on no element for a document), without waiting for any. Raises
+    BadResult for a result that is too large or of the wrong kind.
 
-    Those within a ref are taken one by one: Playwright knows no refs when it looks up several.
+    Elements within a ref are taken one by one, because Playwright resolves no refs when it looks up several.
     """
     if isinstance(locator, Locator):
         return read(kind, await _evaluate_all(locator, bounded(source), arg))
@@ -162,11 +164,11 @@ async def _evaluate_all(locator: Locator, source: str, arg: object) -> object:
 
 
 class NoElement(Exception):
-    """Raised where there is no such element, or no more."""
+    """There is no such element, or no longer."""
 
 
 async def evaluate_one(page: Page, selector: str, source: str, arg: object) -> object:
-    """Evaluate a function of the only element of a selector, or of a ref, by one message. Raises NoElement."""
+    """Evaluate a function on the only element of a selector or ref, with one message. Raises NoElement."""
     try:
         return await page.eval_on_selector(selector, source, arg)
     except PlaywrightError as error:
@@ -176,16 +178,16 @@ async def evaluate_one(page: Page, selector: str, source: str, arg: object) -> o
 
 
 async def evaluate_first(kind: type[T], locator: Locator, source: str, arg: object = None) -> T | None:
-    """Return the first result of a function that gives a list; None if it is empty, or the element went."""
+    """Return the first result of a function that returns a list; None if it is empty or the element went."""
     found = await none_if_gone(evaluate_all(list[object], locator, source, arg))
     return of_kind(kind, found[0]) if found else None
 
 
 async def read_back(kind: type[T], locator: Locator, expression: str) -> T | None:
-    """Read what an act left behind, or None if its element went with it.
+    """Read what an act left behind, or return None if the element went.
 
-    The act is done, so this waits for nothing but a turn of the page's own scripts. A label stands for its control, as
-    it does for Playwright's own acts.
+    The act is over, so this waits only for a turn of the page's own scripts. A label stands for its control, as in
+    Playwright's own acts.
     """
     return await evaluate_first(kind, locator, call_of(_AFTER_ACT, expression))
 
@@ -201,7 +203,7 @@ async def none_if_gone(evaluation: Awaitable[T]) -> T | None:
 
 
 async def without_state_check(act: Awaitable[None]) -> None:
-    """Tick, without Playwright's own look at the result, which comes too early if a server is asked."""
+    """Tick without Playwright's own check of the result, which comes too early if a server is asked."""
     try:
         await act
     except PlaywrightError as error:
@@ -210,7 +212,7 @@ async def without_state_check(act: Awaitable[None]) -> None:
 
 
 async def check_syntax(locator: Locator, selector: str, page: Page) -> None:
-    """Raise InvalidSelector for what no engine can parse; waiting for it would be in vain."""
+    """Raise InvalidSelector for what no engine can parse, because waiting for it would be futile."""
     try:
         await locator.count()
     except PlaywrightError as error:

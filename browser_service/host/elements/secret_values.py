@@ -1,4 +1,4 @@
-"""Gives a named secret to the one element that it is for, and to no page of another origin."""
+"""Types named secrets only into the element they are for, and never into a page of another origin."""
 
 import time
 from typing import Final
@@ -24,11 +24,10 @@ _SEAL: Final = bounded(script("field_sealed"))
 async def to_type(
     page: BrowserPage, element: Locator, value: str | SecretRef, timeout_ms: float
 ) -> tuple[Locator | ElementHandle, str]:
-    """Return what to type into which element: a text as it is, or a secret if the element's document may have it.
+    """Return what to type into which element: a text unchanged, or a secret if the element's document may have it.
 
-    A secret is for the element as it was when its origin was looked at, so that no document that comes meanwhile gets
-    it. The field is emptied, so that the secret stands by itself, and shows dots from now on, in pictures too. Raises
-    Forbidden.
+    A secret goes to exactly the element whose origin was checked, so that no later document gets it. The field is
+    emptied, so that it holds only the secret, and shows dots from now on, also in pictures. Raises Forbidden.
     """
     if isinstance(value, str):
         return element, value
@@ -41,13 +40,13 @@ async def to_type(
 
 
 async def seal(target: Locator | ElementHandle) -> None:
-    """Make a secret that was typed into an element one whole, of which no later edit leaves a part."""
+    """Make a typed secret indivisible, so that no later edit leaves a part of it."""
     if isinstance(target, ElementHandle):
         await none_if_gone(target.evaluate(_SEAL))
 
 
 async def _check_frame(secret: NamedSecret, frame: Frame | None) -> None:
-    """Raise Forbidden unless the secret is for the origin of a frame's document."""
+    """Raise Forbidden unless the secret is for the origin of the frame's document."""
     url = frame.url if frame is not None else ""
     _check_origin(secret, url)
     if frame is not None and not await is_of_origin(frame, origin_of(url) or ""):
@@ -55,7 +54,7 @@ async def _check_frame(secret: NamedSecret, frame: Frame | None) -> None:
 
 
 def _check_origin(secret: NamedSecret, url: str) -> None:
-    """Raise Forbidden unless the secret is for the origin of a URL."""
+    """Raise Forbidden unless the secret is for the origin of the URL."""
     origin = origin_of(url)
     if origin not in secret.origins:
         here = origin or "a document without one"
@@ -68,7 +67,7 @@ def _check_origin(secret: NamedSecret, url: str) -> None:
 
 
 def password_for(page: BrowserPage, value: str | SecretRef, url: str) -> str:
-    """Return what a site at a URL is given as the password. Raises Forbidden."""
+    """Return the password for a site at a URL. Raises Forbidden."""
     if isinstance(value, str):
         return value
     secret = page.secret(value.secret)
@@ -77,8 +76,8 @@ def password_for(page: BrowserPage, value: str | SecretRef, url: str) -> str:
 
 
 async def header_values(page: BrowserPage, action: Fetch, url: str) -> dict[str, str]:
-    """Return the headers of a request with the values of their secrets, which only a page and a URL of the secrets'
-    origins get: the page's scripts could see them. Raises Forbidden, ValidationFailed."""
+    """Return a request's headers with their secrets. Page and URL must both be of the secrets' origins, because the
+    page's scripts could see them. Raises Forbidden, ValidationFailed."""
     if action.redirect not in {None, "error"}:
         raise ValidationFailed(
             "A request with a secret follows no redirect, which may lead elsewhere.",

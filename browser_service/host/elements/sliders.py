@@ -1,4 +1,4 @@
-"""Moves sliders that are no inputs, by the keys that a person would press."""
+"""Moves sliders other than inputs, with the keys that a person would press."""
 
 import math
 from typing import Final, NamedTuple
@@ -10,7 +10,7 @@ from browser_service.host.scripts import script
 
 _STATE: Final = results.bounded(script("slider_state"))
 _MOST_KEYS: Final = 400
-"""Bounds what one slider takes: a key is two messages."""
+"""Limit for one slider; each key takes two messages."""
 
 
 class _State(NamedTuple):
@@ -20,7 +20,7 @@ class _State(NamedTuple):
 
 
 async def move_slider(page: Page, slider: ElementHandle, value: float, timeout_ms: float) -> None:
-    """Press keys until a slider has a value, or passes it, because its steps leave it out: read afterwards which."""
+    """Press keys until a slider has a value, or passes it because its steps skip it. Read afterwards which it has."""
     state = await _state(slider)
     if value in {state.least, state.most}:
         await slider.press("Home" if value == state.least else "End", timeout=timeout_ms)

@@ -1,4 +1,4 @@
-"""Finds the element at a point, and the one that has the focus."""
+"""Finds the element at a point, and the focused one."""
 
 import contextlib
 from collections.abc import AsyncIterator
@@ -45,13 +45,12 @@ async def element_name_at(page: Page, x: float, y: float) -> str:
 
 
 async def name_of(element: ElementHandle) -> str:
-    """Describe an element."""
     return results.read(str, await element.evaluate(_ELEMENT_NAME))
 
 
 @contextlib.asynccontextmanager
 async def released_on_error(page: Page, key: str) -> AsyncIterator[None]:
-    """Release what is held with a key that cannot be pressed: Playwright would hold it during all that follows."""
+    """If a key combination cannot be pressed, release its modifiers, which Playwright would otherwise keep pressed."""
     try:
         yield
     except PlaywrightError:
@@ -64,13 +63,13 @@ async def released_on_error(page: Page, key: str) -> AsyncIterator[None]:
 async def element_clicked(
     page: Page, element: ElementHandle, point: Json | None, *, ticks: bool
 ) -> ElementHandle | None:
-    """Return the element that receives a click on an element, at a point of it or in its middle: one inside it, in a
-    frame that it shows, or one that covers it. `ticks` means the control of a label."""
+    """Return the element that would receive a click at a point of an element, or at its middle: one inside it, one in a
+    frame that it shows, or one that covers it. With `ticks`, a label stands for its control."""
     return await element_at(page, *await point_of(element, point, ticks=ticks))
 
 
 async def point_of(element: ElementHandle, point: Json | None, *, ticks: bool = False) -> Point:
-    """Return where in the viewport a point of an element is, or its middle."""
+    """Return the viewport position of a point of an element, or of its middle."""
     x, y = results.read(Point, await element.evaluate(_CLICK_POINT, [point, ticks]))
     frame = await element.owner_frame()
     while frame is not None and frame.parent_frame is not None:
@@ -80,7 +79,7 @@ async def point_of(element: ElementHandle, point: Json | None, *, ticks: bool = 
 
 
 async def focused_element(page: Page) -> ElementHandle:
-    """Return the element that has the focus, in whichever frame.
+    """Return the focused element, in whichever frame.
 
     A key pressed on it waits for the navigation that it starts; one pressed on Playwright's keyboard does not.
     """

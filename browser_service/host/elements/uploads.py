@@ -20,13 +20,13 @@ from shared.filenames import safe_name
 from shared.wire import FILE_BYTES
 
 _MESSAGE_BYTES: Final = 200_000
-"""What is larger goes to the browser as files: its bytes take Playwright half a minute for 20 MB, in which nobody else
-is served."""
+"""Larger uploads go to the browser as files: as bytes, 20 MB would keep Playwright busy for half a minute, and all
+other clients waiting."""
 
 
 async def payloads(page: BrowserPage, files: list[GivenFile], most: int = FILE_BYTES) -> list[FilePayload]:
-    """Read the files, of `most` bytes together. Raises ValidationFailed for a file with no content, or two, or if they
-    are too large together."""
+    """Read the files, together at most `most` bytes. Raises ValidationFailed for a file with no content or with two,
+    and if they are too large together."""
     uploads: list[FilePayload] = []
     for number, file in enumerate(files):
         left = most - sum(len(each["buffer"]) for each in uploads)
@@ -40,14 +40,15 @@ async def payloads(page: BrowserPage, files: list[GivenFile], most: int = FILE_B
 
 
 async def handed(page: BrowserPage, uploads: list[FilePayload]) -> Sequence[FilePayload] | Sequence[Path]:
-    """Return the files in the form in which the browser takes them soonest. One on another machine reads no files."""
+    """Return the files in the browser's fastest form. An attached browser may be on another machine, and reads no
+    files."""
     if page.session.attached or sum(len(each["buffer"]) for each in uploads) <= _MESSAGE_BYTES:
         return uploads
     return await asyncio.to_thread(written, page.playwright, [(each["name"], each["buffer"]) for each in uploads])
 
 
 def written(page: Page, files: list[tuple[str, bytes]]) -> list[Path]:
-    """Write files for the browser to read, as long as their page is there."""
+    """Write files for the browser to read, which are removed with their page."""
     folder = Path(tempfile.mkdtemp(prefix="given-"))
     remove = weakref.finalize(page, shutil.rmtree, folder, ignore_errors=True)
     page.once("close", lambda _: remove())

@@ -1,4 +1,5 @@
-"""Watches whether a click reaches its element, by listeners in the page from just before the mouse goes down."""
+"""Watches whether a click reaches its element, with listeners that the page has from just before the mouse goes
+down."""
 
 import asyncio
 import contextlib
@@ -49,24 +50,24 @@ _OBSTACLE_HINT: Final = (
 
 
 class Verdict(BaseModel):
-    """Says what the page saw of a click; empty if its document went, or a frame took the click."""
+    """What the page saw of a click; empty if its document went, or a frame took the click."""
 
     missed: str = ""
     then: str = ""
-    """Says what the page did at the mouse down, so that no click could follow."""
+    """What the page did at the mouse down that prevented a click."""
     by: str = ""
     left: bool = False
     stopped: str = ""
     invalid: list[tuple[str, str]] = []
     state: list[JsonValue] | None = None
-    """Is the page's state after the click, if nothing more is to come of it and the caller asked for it."""
+    """The page's state after the click, if requested, and if nothing more is to come of the click."""
     refused: str = ""
     """What the page's content security policy refused."""
     asks: bool = False
-    """True if the page asks for files: the browser reports its chooser somewhat later."""
+    """Whether the page asks for files; the browser reports the chooser somewhat later."""
 
     def check(self, selector: str, *, acted: bool) -> None:
-        """Raise WithoutEffect if the click missed its element; `acted` says that the mouse down did something."""
+        """Raise WithoutEffect if the click missed its element. `acted` means that the mouse down had an effect."""
         if self.missed and not (self.missed == "replaced" and acted):
             reason = _MISS_REASONS[self.missed].format(by=element_name(self.by))
             raise WithoutEffect(
@@ -85,12 +86,12 @@ class Verdict(BaseModel):
 
     @property
     def silence(self) -> str:
-        """Say why nothing may have come of it."""
+        """Say why the click may have had no effect."""
         return f"a script of the page stopped what the {self.stopped} does (preventDefault)" if self.stopped else ""
 
 
 class Witness:
-    """Watches one act on an element."""
+    """The watch over one act on an element."""
 
     def __init__(
         self,
@@ -101,8 +102,8 @@ class Witness:
         force: bool = False,
         asked: list[JsonValue] | None = None,
     ) -> None:
-        """Watch an element; `frame` is the element's own, if it is known. `asked` is what the page's state is asked
-        for, if that is wanted too."""
+        """`frame` is the element's own, if known. `asked` is the question about the page's state, if that is wanted
+        too."""
         self._element = element
         self._frame = None if force else frame
         self._request: dict[str, JsonValue] = {
@@ -118,14 +119,14 @@ class Witness:
     async def __aenter__(self) -> Self:
         """Start watching before the act.
 
-        In a known frame the request need only be sent first, since Playwright looks at the element for some animation
-        frames; else this waits until the element is watched.
+        In a known frame, the request need only be sent before the act's own messages, because Playwright then checks the
+        element for some animation frames. Otherwise this waits until the element is watched.
         """
         self._watching = asyncio.ensure_future(self._watch())
         if self._frame is None:
             await asyncio.wait({self._watching}, timeout=_VERDICT_S)
         else:
-            await asyncio.sleep(0)  # lets the task send its question before the act
+            await asyncio.sleep(0)  # lets the task send its request before the act
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -133,19 +134,19 @@ class Witness:
         if self._watching.done() and not self._watching.cancelled():
             self._watching.exception()
 
-    async def _watch(self) -> Any:  # Any: JSON that the page tells
+    async def _watch(self) -> Any:  # Any: JSON from the page
         if self._frame is not None:
             watch = _WATCH_AND_LOOK if self._looks else _WATCH
             return value_of(await self._frame.evaluate(bounded(call_of(ON_NONE, watch)), self._request))
         return await self._evaluate(_WATCH, self._request)
 
-    async def _evaluate(self, source: str, arg: object) -> Any:  # Any: JSON that the page tells
+    async def _evaluate(self, source: str, arg: object) -> Any:  # Any: JSON from the page
         return await evaluate_all(object, self._element, source, arg)
 
     async def verdict(self) -> Verdict:
-        """Ask for the verdict after the act."""
+        """Return the verdict after the act."""
         await asyncio.wait({self._watching}, timeout=_WATCH_RESULT_S)
-        result: Any = None  # Any: JSON that the page tells
+        result: Any = None  # Any: JSON from the page
         with contextlib.suppress(PlaywrightError, TimeoutError):
             if self._watching.done():
                 result = self._watching.result()
