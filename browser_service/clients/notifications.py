@@ -30,7 +30,7 @@ log = structlog.get_logger(__name__)
 
 
 class Notifier:
-    """Notifies people of each request once. Nothing waits for it, and a failure is only logged."""
+    """The notifications of requests, one per request. Nothing waits for them, and a failure is only logged."""
 
     def __init__(
         self, *, desktop: bool, webhook: str | None, link: Callable[[str], str], open_link: Callable[[str], object]

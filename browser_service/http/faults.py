@@ -18,7 +18,7 @@ log = structlog.get_logger(__name__)
 
 
 class RequestId:
-    """Gives every request the id that its reply and log lines carry: the caller's callId, else a new one."""
+    """Middleware that gives every request the id of its reply and log lines: the caller's callId, or a new one."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app

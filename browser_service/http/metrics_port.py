@@ -23,7 +23,7 @@ log = structlog.get_logger(__name__)
 
 
 class MetricsPort:
-    """Answers GET /metrics on the metrics port, and passes all other ports' requests to the service.
+    """Middleware that answers GET /metrics on the metrics port, and passes on the requests of other ports.
 
     A metrics port on loopback answers only to loopback's names, because another site's name could lead here too.
     """

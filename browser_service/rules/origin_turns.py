@@ -37,8 +37,8 @@ class Visit(Place):
 
 
 class OriginTurns:
-    """Starts visits within the limits. The last quarter of each limit is reserved for clients that had less than their
-    share: a lone client may use the rest, and a newcomer always finds room."""
+    """The visits to one origin, started within the limits. The last quarter of each limit is reserved for clients that
+    had less than their share: a lone client may use the rest, and a newcomer always finds room."""
 
     def __init__(self, name: str, limits: OriginLimits, send: Send, clock: Clock) -> None:
         self.line = Line[Visit](send, lambda: f"others at {name}", fair=True)

@@ -41,7 +41,7 @@ class _Client:
 
 
 class Quotas:
-    """Counts what each client does. Nothing may run between `admit` and `begin` of a call."""
+    """The counts of what each client does. Nothing may run between `admit` and `begin` of a call."""
 
     def __init__(self, limits: ClientLimits, clock: Clock = time.monotonic) -> None:
         self._limits = limits

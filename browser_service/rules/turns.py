@@ -32,7 +32,7 @@ class Turn(Place):
 
 
 class PageQueue:
-    """Gives a page's turn to one call at a time, in the order of the front's numbers."""
+    """The queue for a page's turn, which one call at a time has, in the order of the front's numbers."""
 
     def __init__(self, send: Send, clock: Clock = time.monotonic) -> None:
         self.current: Turn | None = None

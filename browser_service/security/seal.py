@@ -28,7 +28,7 @@ class NoKeyring(Exception):
 
 
 class Seal:
-    """Encrypts and decrypts JSON (Fernet: AES-128-CBC with HMAC-SHA256)."""
+    """Encryption of JSON (Fernet: AES-128-CBC with HMAC-SHA256)."""
 
     def __init__(
         self, data_dir: Path, store: KeyStore = "file", report: Callable[[str], None] = lambda _: None

@@ -45,7 +45,7 @@ _LOOPBACK_NAMES = ("127.*", "localhost.", "*.localhost", "*.localhost.", "0.0.0.
 
 @dataclass(frozen=True)
 class UrlPolicy:
-    """Decides about one URL at a time: the one a caller asks for, and each that the page then loads."""
+    """The policy for URLs, asked about one at a time: a caller's, and each that its page then loads."""
 
     own_hosts: Callable[[], AbstractSet[str]] = frozenset
     """Returns host:port of this service, whose API pages may not call, and of the debugging port of an attached

@@ -40,7 +40,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(eq=False)
 class SessionLifecycle:
-    """Opens and closes a host's sessions, and stores those that outlive the process."""
+    """The opening and closing of a host's sessions, and the storing of those that outlive the process."""
 
     host: SessionHost
     directory: Directory

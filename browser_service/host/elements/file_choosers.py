@@ -11,7 +11,7 @@ _EVENT: Final = "filechooser"
 
 
 class FileChoosers:
-    """Listens all the time on pages whose window nobody sees. On others it listens only during an act, because a
+    """The listener for file choosers. Where nobody sees the window, it listens all the time, else only during an act: a
     person's own clicks must open the system's chooser."""
 
     def __init__(self, page: Page) -> None:

@@ -119,8 +119,8 @@ class Witness:
     async def __aenter__(self) -> Self:
         """Start watching before the act.
 
-        In a known frame, the request need only be sent before the act's own messages, because Playwright then checks the
-        element for some animation frames. Otherwise this waits until the element is watched.
+        In a known frame, it is enough to send the request before the act's own messages, because Playwright then checks
+        the element for some animation frames. Otherwise this waits until the element is watched.
         """
         self._watching = asyncio.ensure_future(self._watch())
         if self._frame is None:
