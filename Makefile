@@ -7,7 +7,7 @@ PYTHON_IN_VENV := .venv/bin/python
 export PYTHONDONTWRITEBYTECODE =
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test quick bare chaos lint types docs docs-check docs-site bench bundle conformance check clean
+.PHONY: help setup demo test long quick bare chaos lint types docs docs-check docs-site bench bundle conformance check clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -20,13 +20,16 @@ demo: setup ## Two agents share one login in a smart home
 
 # Tests that start processes wait for them much of the time: two cores have work for four at a time. The others keep a
 # core busy each with their browser, and a fourth that collects all tests and starts one more costs more than it does.
-test: setup ## Run all tests, four at a time
-	@$(PYTHON_IN_VENV) -m pytest -n 4 --dist worksteal
+test: setup ## Run the tests, four at a time
+	@$(PYTHON_IN_VENV) -m pytest -n 4 --dist worksteal -m "not long"
 
-# All layers but the slowest: their folders are tests/pure, tests/front and tests/page.
+long: setup ## Run those that take longest: kills, floods, all combinations
+	@$(PYTHON_IN_VENV) -m pytest -n 4 --dist worksteal -m long
+
+# Of the folders tests/pure, tests/front and tests/page.
 quick: export BROWSE_TESTS_BROWSER ?= shell
 quick: setup ## Run the tests that start nothing of their own, in some three minutes
-	@$(PYTHON_IN_VENV) -m pytest -n 3 --dist worksteal -m "not process"
+	@$(PYTHON_IN_VENV) -m pytest -n 3 --dist worksteal -m "not process and not long"
 
 # As root, where debootstrap is installed.
 bare: setup ## Run demo, all tests and the Dockerfile's steps on a bare Debian; before each release
@@ -69,7 +72,7 @@ bundle: setup ## Build the wheel, an MCP bundle and the registry's server.json, 
 conformance: setup ## Try the gateway with the protocol's own suites, its Inspector and its TypeScript clients, and the wall with axe-core
 	@$(PYTHON_IN_VENV) -m conformance
 
-check: lint types docs-check conformance test ## All of the checks
+check: lint types docs-check conformance long test ## All of the checks
 
 clean: ## Remove .venv, caches and build leftovers
 	rm -rf conformance/node_modules .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist *.egg-info

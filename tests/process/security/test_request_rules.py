@@ -120,6 +120,7 @@ def arrived(site: Site) -> list[str]:
     return [each.method for each in site.received if each.path == "/transfer" and each.method != "OPTIONS"]
 
 
+@pytest.mark.long
 async def test_a_page_that_goes_on_against_a_rule_sends_nothing_and_keeps_nobody_from_acting(
     agent: Agent, other: Agent, site: Site
 ) -> None:
