@@ -1,2 +1,2 @@
-// Tells field_after that the act is over which it waits for; returns nothing.
+// Tells field_after that its act is over; returns nothing.
 export default (_, over) => { dispatchEvent(new Event(over)); };

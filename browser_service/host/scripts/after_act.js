@@ -1,5 +1,5 @@
-// Makes of a function of an element one that returns what it gives after an act, in a list, once the page's scripts had
-// a turn; an empty list where the element went.
+// Turns a function of an element into one that returns its result after an act, as a list, once the page's scripts have
+// had a turn. The list is empty if the element is gone.
 import {control} from "./control.js";
 
 export default look => async found => {

@@ -1,5 +1,5 @@
-// Returns what a document is, if no HTML with a body, and what it shows of which no tree has the words: how many canvases,
-// and the addresses of what is embedded.
+// Returns what a document is, if not HTML with a body, and what it shows that no accessibility tree describes: the
+// number of canvases, and the addresses of embedded documents.
 const LEAST_SHOWN_PX = 50, MOST_EMBEDDED = 50, MOST_NAMED_URLS = 3, MOST_OF_ADDRESS = 2000;
 
 export const beyondTree = document => {

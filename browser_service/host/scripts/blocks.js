@@ -1,5 +1,5 @@
-// Returns what a person reads of an element as blocks, such as headings, paragraphs, items and rows: texts that begin with
-// the level of a heading, or with 0. It says at which block the main part begins, and if there is more than it reads.
+// Returns an element's readable text as blocks, such as headings, paragraphs, items and rows. Each text begins with its
+// heading's level, or 0. Also returns at which block the main part begins, and whether there is more.
 import {HIDDEN, secretsIn} from "./secret_field.js";
 import {parentOf} from "./past_names.js";
 import {UNDRAWN, MOST_TEXTS, reading, placeOf, blockOf, drawn, unseen, unseenElement, marked, inMode} from "./seen.js";

@@ -1,4 +1,4 @@
-// Returns the tag, text and visibility of the first elements found, to tell them apart.
+// Returns tag, text and visibility of the first elements found, to tell them apart.
 import {cut} from "./cut.js";
 import {plainValue} from "./secret_field.js";
 import {inMode, seenText} from "./seen.js";

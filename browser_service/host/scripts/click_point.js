@@ -1,4 +1,4 @@
-// Returns the point of its frame at which the mouse clicks an element: its middle, or a point of it that is given.
+// Returns the point within its frame at which the mouse clicks an element: a given point of it, or its middle.
 import {control} from "./control.js";
 
 export default (e, [point, ticks]) => {

@@ -1,4 +1,4 @@
-// Asks the listeners of click_witness what they saw of the click on an element, and returns that.
+// Asks the listeners of click_witness for their verdict on the click, and returns it.
 export default (found, name) => {
   const asked = new CustomEvent(name, {detail: {found}});
   dispatchEvent(asked);

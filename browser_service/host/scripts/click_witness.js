@@ -1,8 +1,8 @@
 // Watches a click from just before the mouse goes down, and returns whether it reached its element and what the page
-// made of it. `kind` is the event that the mouse button ends with. Without `force` no element need be looked up before:
-// Playwright makes sure that the mouse goes down on the one that is meant, and a click on the same is beyond doubt. Where
-// there is doubt it returns null: then click_verdict tells what the element is. `first`: this only begins to watch, and
-// returns null; what it saw is asked for afterwards.
+// did. `kind` is the event that ends the press. Without `force`, no element is looked up beforehand: Playwright ensures
+// that the mouse goes down on the right one, so a click on the same element is certain. In doubt, it returns null, and
+// click_verdict then names the element. With `first`, it only starts to watch and returns null; the verdict is asked
+// for afterwards.
 import {named} from "./element_name.js";
 
 export const witness = (found, {kind, force, first, name}) => {
@@ -59,7 +59,7 @@ export const witness = (found, {kind, force, first, name}) => {
     on(kind, e => { if (e.isTrusted && !click) { click = seen(e); clear() ? last() : end(); } });
     on('click', e => { asks ||= e.composedPath().some(n => files(n) || files(n.control)); });
     addEventListener(kind, e => {
-      if (click?.event === e && clear() && !click.path.some(sends)) end();  // nothing more can come of it
+      if (click?.event === e && clear() && !click.path.some(sends)) end();  // nothing more can follow
     }, {passive: true, signal: off.signal});
     on('invalid', e => invalid.push([(e.target.labels?.[0]?.innerText || e.target.ariaLabel || e.target.placeholder
       || e.target.name || e.target.localName).trim(), e.target.validationMessage]));

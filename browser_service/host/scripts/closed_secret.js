@@ -1,5 +1,5 @@
-// Returns whether an element is a field in a closed shadow root that shows a secret. Null where it does, and nobody can
-// say where it is.
+// Returns whether an element is a field in a closed shadow root that shows a secret; null if it is, but its position is
+// unknown.
 import {shownSecret} from "./shown_secret.js";
 
 export default e => {

@@ -1,5 +1,5 @@
-// Returns the option that the keys have come to in the list of a combobox, in lower case, and what is shown as chosen;
-// waits a moment for the list to open, to be filtered, and to close.
+// Returns the option that the keys have reached in a combobox's list, in lower case, and what is shown as chosen. Waits
+// a moment for the list to open, filter or close.
 const WAIT_MS = 250, TURN_MS = 16, MOST_LEVELS = 6, MOST_CHARACTERS = 500;
 const FIELDS = 'input, textarea, select, [role=combobox]';
 

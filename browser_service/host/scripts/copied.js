@@ -1,6 +1,6 @@
-// Listens to what is copied or cut next, and returns a function that returns its text and its HTML: what the page's own
-// handler gives, or else what is selected. Of what is for a secret nothing is copied: pasted elsewhere it would be read.
-// The clipboard of the browser, and of its person's screen, stays as it is: every page that may read it would.
+// Listens for the next copy or cut, and returns a function that returns its text and HTML: what the page's own handler
+// provides, or else the selection. Nothing is copied from secret fields, because it could be read where it is pasted.
+// The browser's clipboard, and the screen's, stay untouched, because every page that may read it would.
 import {isSecret, secretsIn} from "./secret_field.js";
 
 const MOST = 1000000;

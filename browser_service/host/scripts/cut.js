@@ -1,5 +1,5 @@
-// Returns the first characters of a text, followed by a mark and a little more if there is more: the service takes that
-// away, and sees by it whether the cut goes through a secret, of which nothing is shown then.
+// Returns the first characters of a text. If there is more, a mark and a little of the rest follow, by which the
+// service sees whether the cut goes through a secret; it then removes both.
 const BEYOND = 2000;
 
 export const cut = (text, most) => {

@@ -1,4 +1,4 @@
-// Returns the HTML of the document with its doctype, and with its open shadow roots as templates if that is asked for.
+// Returns the HTML of the document with its doctype, and with its open shadow roots as templates if requested.
 import {withoutSecrets} from "./secret_field.js";
 
 const shadowRoots = root => [...root.querySelectorAll('*')]

@@ -1,4 +1,4 @@
-// Reads texts, addresses and parts of a document. A selector looks into open shadow roots, as Playwright's own do.
+// Reads texts, addresses and parts of a document. Selectors also search open shadow roots, as Playwright's do.
 import {plainValue} from "./secret_field.js";
 import {seenData, seenText} from "./seen.js";
 

@@ -1,4 +1,4 @@
-// Returns the width and height of a document, how far it is scrolled, and the size of the viewport.
+// Returns the width and height of a document, its scroll position, and the size of the viewport.
 export default () => {
   const {body, documentElement: root} = document;
   const most = name => Math.max(...[body, root].filter(Boolean).flatMap(e => [e['scroll' + name], e['offset' + name]]));

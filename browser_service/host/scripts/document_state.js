@@ -1,7 +1,8 @@
-// Returns of the document when it began, a mark that differs when anything in it does, where its focus is, its title,
-// how many parts of it say that they are loading, what was typed into fields for secrets, what nobody sees of it, and what
-// it announces, both unless the mark is the known one, how many elements it has, whether what is in its middle can be
-// scrolled (1) or is (2), if the mark is the known one, and what no tree has of it. A mark costs a tenth of the tree.
+// Returns facts about the document, in this order: when it began, a mark that changes with anything in it, the focused
+// element's number, its title, how many parts say that they are loading, what was typed into secret fields, the
+// invisible texts and the announced ones (both only if the mark is not `known`), how many elements it has, whether its
+// middle can be scrolled (1) or is scrolled (2) (only if the mark is `known`), and what no tree describes. A mark costs
+// a tenth of a tree.
 import {beyondTree} from "./beyond_tree.js";
 import {cut} from "./cut.js";
 import {parentElement} from "./past_names.js";
@@ -11,7 +12,7 @@ import {unseenWords} from "./unseen_words.js";
 
 const ANNOUNCED = '[role=status], [role=alert], output:not([role])', MOST_ANNOUNCED = 20;
 
-export const ROLLS = 9;  // its place in what the state has
+export const ROLLS = 9;  // index of the scroll state in the result
 export const rolls = () => {
   let found = 0;
   for (let e = document.elementFromPoint(innerWidth / 2, innerHeight / 2); e; e = parentElement(e)) {

@@ -1,4 +1,4 @@
-// Returns where an element is in its document: its position, its parent, and its number in that.
+// Returns where an element is in its document: its position, its parent, and its number among the children.
 import {named} from "./element_name.js";
 
 export default e => {

@@ -1,4 +1,4 @@
-// Notes what a document is told of a drag, and returns the function that ends the watch and returns the notes.
+// Notes a document's events of a drag, and returns a function that ends the watch and returns the notes.
 import {named} from "./element_name.js";
 
 export default e => {

@@ -1,4 +1,4 @@
-// Returns whether a style sheet draws a text (content of ::before and ::after) somewhere in a document.
+// Returns whether a style sheet draws a text (content of ::before and ::after) anywhere in a document.
 export default (root, {exact, regex, flags, text, most, ms}) => {
   const norm = said => said.replace(/\s+/g, ' ').trim(), until = performance.now() + ms;
   const matches = regex === null ? said => exact ? said === text : said.toLowerCase().includes(text.toLowerCase())

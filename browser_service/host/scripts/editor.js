@@ -1,5 +1,5 @@
-// Says if an element takes text for an editor that keeps it elsewhere: it has an EditContext, or is a text field that is
-// clear as glass, or too small to be seen, itself or by what cuts it off.
+// Returns whether an element takes the keys for an editor that keeps its text elsewhere: it has an EditContext, or is a
+// text area that is transparent, or too small or clipped to be seen.
 const LEAST_PX = 4, MOST_LEVELS = 6;
 
 const isSmall = (e, level = 0) => {

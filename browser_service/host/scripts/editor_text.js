@@ -1,5 +1,5 @@
-// Returns what is shown of the text of the editor that an element takes text for, once it shows the first lines of what
-// was entered, and in any case after a moment; and if it does.
+// Returns what an element's editor shows, and whether that has the first lines of the entered text. Waits for these a
+// moment.
 import {cut} from "./cut.js";
 
 const WAIT_MS = 500, TURN_MS = 16, MOST_LEVELS = 8, MOST_LINES = 3, MOST_CHARACTERS = 120;

@@ -1,5 +1,5 @@
-// Returns where the first of these elements is in the window. Null where there is none that is drawn, or it is in a
-// frame, which does not know where it is itself.
+// Returns the first element's box in the window; null if none is drawn, or in a frame, which does not know its own
+// position.
 export default (found) => {
   if (!found.length || window !== top) return null;
   const {x, y, width, height} = found[0].getBoundingClientRect();

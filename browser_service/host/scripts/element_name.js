@@ -1,4 +1,4 @@
-// Names an element by its tag, its id or first class and the start of its text, for a person to read.
+// Names an element for people, by its tag, its id or first class, and the start of its text.
 import {cut} from "./cut.js";
 import {isSecret} from "./secret_field.js";
 

@@ -1,5 +1,5 @@
-// Returns the role of what a click on an element, or a key pressed on it, sets off, and all words by which people know
-// it; nothing for keys that only type into a field.
+// Returns the role and all words of what a click on an element, or a key pressed on it, triggers; nothing for keys that
+// only type.
 import {cut} from "./cut.js";
 import {control} from "./control.js";
 
@@ -28,7 +28,7 @@ const wordsOf = e => {
 
 const sends = e => e.matches('button, input') && ['submit', 'image'].includes(e.type);
 
-// The button by which Enter in a field sends its form; one outside may belong to the form.
+// Returns the button that Enter in a field of the form presses, which may be outside of the form.
 const submitOf = form => [...form.getRootNode().querySelectorAll('button, input')]
   .find(e => e.form === form && sends(e));
 

@@ -1,5 +1,6 @@
-// Returns what a script of a caller gives, an expression or a function, as JSON text of a bounded length. It is given as
-// one text, itself or in JSON with its argument, because a page may have replaced what anything else is sent with.
+// Returns the result of a caller's script, an expression or function, as JSON text of a bounded length. The script
+// comes as one text, alone or in JSON with its argument, because a page may have replaced the functions that anything
+// else would need.
 import {packed} from "./packing.js";
 
 export default (first, second) => packed(() => {

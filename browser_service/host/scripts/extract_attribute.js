@@ -1,4 +1,4 @@
-// Returns an attribute of elements, or all that begin as a name that ends with a star.
+// Returns an attribute of elements, or, for a name that ends with a star, all whose names begin like that.
 import {ofEach} from "./of_each.js";
 
 export default ofEach((e, name) => {

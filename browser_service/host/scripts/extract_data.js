@@ -1,4 +1,4 @@
-// Returns data in the form that fields ask for, once all that is required is there or the milliseconds are over.
+// Returns data in the form that `fields` describe, once all required fields are there or the time is over.
 import {cut} from "./cut.js";
 import {line, textOf, absolute, within} from "./document_parts.js";
 import {inMode, reading} from "./seen.js";

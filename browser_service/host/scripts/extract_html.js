@@ -1,4 +1,4 @@
-// Returns the HTML of elements, with their own tags or without.
+// Returns the HTML of elements, with or without their own tags.
 import {ofEach} from "./of_each.js";
 import {withoutSecrets} from "./secret_field.js";
 

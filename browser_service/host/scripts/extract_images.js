@@ -1,4 +1,4 @@
-// Returns the pictures in an element, and those that its style sheets draw where they are asked for.
+// Returns the images in an element, and on request those that its style sheets draw.
 import {cut} from "./cut.js";
 import {absolute, shown, within} from "./document_parts.js";
 import {inMode, reading, unseenElement} from "./seen.js";

@@ -1,4 +1,4 @@
-// Returns the links in an element: their text, URL and what else they say.
+// Returns the links in an element, with text, URL and other attributes.
 import {line, textOf, absolute, shown, within} from "./document_parts.js";
 import {inMode, reading, unseenElement} from "./seen.js";
 

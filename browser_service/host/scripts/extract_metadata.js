@@ -1,4 +1,4 @@
-// Returns what a document says of itself: title, description, Open Graph, JSON-LD, alternates, icons.
+// Returns a document's metadata: title, description, Open Graph, JSON-LD, alternates, icons.
 import {cut} from "./cut.js";
 import {line} from "./document_parts.js";
 

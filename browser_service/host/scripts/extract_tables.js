@@ -1,4 +1,4 @@
-// Returns tables as rows of texts; a cell that spans several stands in each of them.
+// Returns tables as rows of texts. A cell that spans several rows or columns is repeated in each.
 import {line, textOf, shown, within, IS_TABLE} from "./document_parts.js";
 import {ofEach} from "./of_each.js";
 import {inMode} from "./seen.js";

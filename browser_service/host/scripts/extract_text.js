@@ -1,4 +1,4 @@
-// Returns the text of elements, trimmed and with its spaces made single where that is asked for.
+// Returns the text of elements, on request trimmed and with single spaces.
 import {textOf} from "./document_parts.js";
 import {ofEach} from "./of_each.js";
 import {withoutSecrets} from "./secret_field.js";

@@ -1,5 +1,5 @@
-// Sends a request from the page with its cookies, and returns the answer with its whole body, or why there is none. A text
-// is read by its byte order mark, else by the charset that its type, or the head of an HTML document, names, else as UTF-8.
+// Sends a request from the page, with its cookies, and returns the answer with its whole body, or why there is none. A
+// text is decoded by its byte order mark, else by the charset of its type or of an HTML document's head, else as UTF-8.
 const MARKS = [['utf-8', 0xef, 0xbb, 0xbf], ['utf-16le', 0xff, 0xfe], ['utf-16be', 0xfe, 0xff]], MOST_HEAD = 1024;
 const IN_TYPE = /;\s*charset\s*=\s*["']?([^"';\s]+)/i, IN_HEAD = /<meta[^>]+charset\s*=\s*["']?([^"'\s/>]+)/i;
 

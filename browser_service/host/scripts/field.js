@@ -1,10 +1,10 @@
-// Returns what a field is and has, and a selector that finds it again when its document has gone, with the refs of it.
+// Returns what a field is and has, with a selector that finds it again after its document is gone and with it the refs.
 import {cut} from "./cut.js";
 import {isSecret} from "./secret_field.js";
 
 const MOST_TWINS = 4;
 
-// Returns by their labels which of several options of the same label are selected.
+// Returns, by label, which of several options with the same label are selected.
 const twins = e => Object.fromEntries([...e.selectedOptions || []].slice(0, MOST_TWINS).flatMap(chosen => {
   const told = o => `value ${JSON.stringify(cut(o.value, 60))}${o.parentElement.label ? ` of ${JSON.stringify(cut(o.parentElement.label, 60))}` : ''}`;
   const others = [...e.options].filter(o => o !== chosen && o.label === chosen.label).slice(0, MOST_TWINS);

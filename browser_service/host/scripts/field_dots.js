@@ -1,5 +1,5 @@
-// Readies a field for a secret: it is empty, and shows dots in place of its text, as a password field does, also in
-// pictures; returns nothing.
+// Prepares a field for a secret: empties it, and shows dots in place of text, as password fields do, also in pictures;
+// returns nothing.
 import {emptied} from "./field_emptied.js";
 
 export default e => {

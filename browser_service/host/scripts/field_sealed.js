@@ -1,5 +1,5 @@
-// Makes what a field has one whole: who edits it begins with an empty field, and nothing is copied or dragged out of it, so
-// that no part of a secret is left by itself. Returns nothing.
+// Makes a field's secret indivisible: an edit begins with an empty field, and nothing can be copied or dragged out of
+// it, so that no part of the secret is left alone. Returns nothing.
 import {emptied} from "./field_emptied.js";
 
 export default e => {

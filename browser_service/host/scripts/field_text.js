@@ -1,4 +1,4 @@
-// Returns in words what a field has; of a secret only how long it is.
+// Returns in words what a field has; of a secret, only its length.
 import {cut} from "./cut.js";
 import {quoted} from "./element_name.js";
 import {isSecret, textOfField} from "./secret_field.js";

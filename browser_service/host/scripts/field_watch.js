@@ -1,6 +1,6 @@
-// Waits while fields show what they do, for some milliseconds at most, and not at all on a page that has no scripts, or
-// whose scripts have nothing left to do: `before` has the numbers of what they asked for before the act. Returns whether
-// these say so. What waits for no time, such as messages and the answers to them, comes before a task of the background.
+// Waits while fields keep showing the same, for `ms` at most; not at all if the page has no scripts, or if its scripts
+// have nothing left to do, which the numbers in `before` show. Returns whether these show it. What needs no time, such
+// as messages and their answers, comes before a background task.
 import {parentElement} from "./past_names.js";
 import {nextNumbers} from "./page_work.js";
 
@@ -13,7 +13,7 @@ export const settled = async (fields, ms, words, before) => {
   if (before && document.readyState === 'complete' && nextNumbers().every((n, i) => n === before[i] + 1)) return true;
   const lasts = document.scripts.length || fields().some(answers) ? ms : 0, until = performance.now() + lasts, first = all();
   while (performance.now() < until && all() === first) await turn(16);
-  // What was due in this time, but stood behind a busy script, comes first.
+  // What was due in this time, but waited behind a busy script, comes first.
   if (lasts && all() === first) await turn(1);
   return false;
 };

@@ -1,4 +1,4 @@
-// Returns the element that has the focus, in open shadow roots too.
+// Returns the focused element, in open shadow roots too.
 export default () => {
   let e = document.activeElement;
   while (e?.shadowRoot?.activeElement) e = e.shadowRoot.activeElement;

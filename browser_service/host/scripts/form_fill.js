@@ -1,6 +1,6 @@
-// Fills fields one after the other as Playwright does, in a single turn of the page, and returns how many: it stops at
-// the first that needs to be waited for or to be explained, or is of another document, whose focus and selection are its
-// own. Also returns the numbers of what scripts asked for before.
+// Fills fields one after another as Playwright does, in a single turn of the page, and returns how many it filled. It
+// stops at the first that must be waited for or explained, or that is in another document, whose focus and selection
+// are separate. Also returns the numbers of what scripts had asked for before.
 import {formControl} from "./form_control.js";
 import {nextNumbers} from "./page_work.js";
 
@@ -24,7 +24,7 @@ export default (_, [found, wanted]) => {
     e.focus();
     if (e.getRootNode().activeElement !== e) return false;
     if (picked.includes(e.type)) {
-      setValue.call(e, text);  // React takes notice of an assignment, and then of no event
+      setValue.call(e, text);  // an assignment would be noticed by React, which then ignores the event
       if (e.value === text) tell(e);
       return e.value === text;
     }

@@ -1,5 +1,5 @@
-// Returns what each field of a form is and has, once they have stayed so for some milliseconds where that is asked
-// for, and scripts that were to do something since `before` may still do it. Throws for fields of several documents.
+// Returns what each field of a form is and has, on request once they have not changed for `ms`, because scripts that
+// started something since `before` may still change them. Throws if the fields are in several documents.
 import {field} from "./field.js";
 import {isEditor} from "./editor.js";
 import {formControl} from "./form_control.js";

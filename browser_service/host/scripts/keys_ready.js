@@ -1,4 +1,4 @@
-// Focuses an element, and throws where keys would not reach it.
+// Focuses an element, and throws if keys would not reach it.
 export default (e, types) => {
   const focused = () => e.contains(e.getRootNode().activeElement);
   if (e.matches(':disabled')) throw new Error('it is disabled');

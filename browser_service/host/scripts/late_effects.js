@@ -1,10 +1,10 @@
-// Begins to note what comes of acts on the page without a change of its document, or later. Returns two functions.
+// Starts to note effects of acts that do not change the document, or come later. Returns two functions.
 //
-// `later` waits, for `most` ms at most, until what scripts asked for in the last `ms` ms has come, and returns whether any
-// of it did, in how many ms the rest is due, and what the page's policy refused. What is asked for within such a call has the cause of that call: so what a
-// page repeats by itself is no act's, and of what an act began only the first steps are.
+// `later` waits, for `most` ms at most, until what scripts asked for in the last `ms` ms has come. It returns whether any
+// of it did, when the rest is due, and what the page's policy refused. What is asked for within such a callback has that
+// callback's cause, so what a page repeats by itself is no act's effect, and of an act's chain only the first steps are.
 //
-// `seen` returns, two frames later, what scrolled in that time, and where to, and what was refused.
+// `seen` returns, two frames later, what scrolled in that time, and where to, and what the page's policy refused.
 export default () => {
   const MOST = 1000, STEPS = 3, LATE_MS = 50, FRAME_MS = 17, LISTED = 20, MOST_LOOKS = 50;
   const {apply} = Reflect, {round} = Math, clock = performance, {now} = clock, {setTimeout, requestAnimationFrame} = globalThis;
@@ -58,7 +58,7 @@ export default () => {
   };
   const later = async (ms, most) => {
     const began = time(), since = began - ms, until = began + most;
-    for (let looks = 0; looks < MOST_LOOKS; looks++) {  // a page's clock may stand still
+    for (let looks = 0; looks < MOST_LOOKS; looks++) {  // a page may stop its clock
       const at = time();
       let last = 0;
       each(since, due => { if (due <= until && due + LATE_MS > at && due > last) last = due; });
@@ -70,7 +70,8 @@ export default () => {
     return {came: ran >= since, due: left, refused: refused?.at >= since ? refused.what : null};
   };
 
-  // What an act scrolls into view to reach it is none of its effects: these are the places just before the mouse or key.
+  // Scrolling that brings the act's target into view is no effect; these are the positions just before the mouse or
+  // key.
   let pressed = [], scrolled = null;
   const offset = e => round(e.scrollTop);
   const place = event => {

@@ -1,5 +1,5 @@
-// Returns which options a drop-down list has, as far as there is room for their texts, and which one is chosen. The list
-// has the focus afterwards, as if it was pressed.
+// Returns a drop-down list's options, as far as there is room for their texts, and which one is chosen. It also focuses
+// the list, as pressing it would.
 const MOST = 500, MOST_CHARACTERS = 8000, MOST_EACH = 80;
 
 export default list => {

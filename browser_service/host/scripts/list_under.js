@@ -1,5 +1,5 @@
-// Returns the drop-down list under a point of the window, whose options its browser shows outside of the page; null
-// where there is none that could be opened.
+// Returns the drop-down list at a point of the window, whose options the browser shows outside the page; null if none
+// could be opened there.
 const MOST_STEPS = 20;
 
 export default ({ x, y }) => {

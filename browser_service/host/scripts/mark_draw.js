@@ -1,5 +1,5 @@
-// Draws an outline round an element, which follows it, takes no clicks and is in no accessibility tree. Only one empty
-// element is added that scripts see; what is drawn is in its closed shadow, above all dialogs.
+// Draws an outline around an element that follows it, takes no clicks and is in no accessibility tree. Scripts see only
+// one added, empty element; the drawing is in its closed shadow root, above all dialogs.
 export default (element, {tag, label, colour, seconds}) => {
   const document = element.ownerDocument, pane = document.createElement(tag);
   pane.setAttribute('aria-hidden', 'true');

@@ -1,5 +1,5 @@
-// Leads a phone's keyboard to the field that follows in the form; where nothing has the focus, to the one field that can
-// be meant. Says whether it did.
+// Moves the focus of a phone's keyboard to the form's next field or, if nothing has the focus, to the only field that
+// can be meant. Returns whether it did.
 const most = 500;
 const isField = e => e.matches?.('input, textarea') && !e.disabled && !e.readOnly && e.getClientRects().length > 0
   && !/^(hidden|checkbox|radio|submit|button|file|image|reset|range|color)$/.test(e.type);

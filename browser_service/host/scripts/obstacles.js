@@ -1,4 +1,4 @@
-// Returns what keeps an element from being acted on, which Playwright's own words leave open.
+// Returns what prevents acts on an element, where Playwright's errors leave it open.
 import {named} from "./element_name.js";
 import {around} from "./past_names.js";
 

@@ -1,5 +1,5 @@
-// Makes an engine for selectors that finds the root of a document if the document is of an origin. One that is sandboxed is
-// of none, whatever its address is.
+// Makes a selector engine that finds a document's root if the document has a given origin. A sandboxed document has
+// none, whatever its address.
 export default () => ({
   queryAll: (root, origin) => self.origin === decodeURIComponent(origin) ? [document.documentElement] : [],
 });

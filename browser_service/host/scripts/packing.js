@@ -1,5 +1,5 @@
-// Writes results as JSON text of a bounded length. A page can replace every function that there is, so what counts and
-// joins here is syntax alone: by its functions a page decides what is written, and never how much.
+// Writes results as JSON text of a bounded length. A page can replace every function, so this counts and joins by
+// syntax alone: through its functions a page decides what is written, but never how much.
 const MOST_VALUES = 1_000_000, PARSED_VALUES = 50_000, MOST_LEVELS = 64, MOST_CHARACTERS = 4_000_000;
 const MOST_WHOLE = 3_002_000, MOST_SAID = 4_000, MOST_FIGURES = 300;
 const TOO_MUCH = {__proto__: null};
@@ -22,7 +22,7 @@ const escaped = text => {
   }
   return written + '"';
 };
-const quoted = text => {  // old libraries give texts a toJSON, which would have them quoted twice
+const quoted = text => {  // old libraries give strings a toJSON, which would quote them twice
   const written = ''.toJSON === undefined ? JSON.stringify(text) : escaped(text);
   return typeof written === 'string' ? written : '""';
 };

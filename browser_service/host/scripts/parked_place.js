@@ -1,5 +1,5 @@
-// Returns where a page is, to be put back when its window opens again: scroll position, history, session storage; null for a
-// storage that has too many characters.
+// Returns what a reopened window needs to be where the page was: scroll position, history length, and session storage,
+// which is null if it is too large.
 export default most => {
   let storage = [], left = most;
   try { storage = Object.entries(sessionStorage) } catch {}

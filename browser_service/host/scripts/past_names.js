@@ -1,5 +1,5 @@
-// Reads properties past what a page can put in their way: a form answers by its fields' names before its own properties,
-// and a document by its pictures' names.
+// Reads properties past whatever a page puts in their way: forms answer by their fields' names before their own
+// properties, and documents by their images' names.
 const getter = (type, name) => {
   const {get} = Object.getOwnPropertyDescriptor(type.prototype, name);
   return node => get.call(node);

@@ -1,5 +1,5 @@
-// Pastes text or HTML into an element, and returns who took it. A browser, too, takes the scripts out of what it
-// pastes by itself; what a page's own handler takes is its affair.
+// Pastes text or HTML into an element, and returns who took it. Like a browser, it removes scripts from what it pastes
+// itself; what a page's own handler takes is the page's responsibility.
 export default (e, {text, html}) => {
   const data = new DataTransfer();
   data.setData('text/plain', text);

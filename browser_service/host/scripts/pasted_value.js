@@ -1,4 +1,4 @@
-// Returns what an element has after a paste, and what field it is.
+// Returns an element's value after a paste, and which field it is.
 import {field} from "./field.js";
 import {isSecret, textOfField} from "./secret_field.js";
 

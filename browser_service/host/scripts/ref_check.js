@@ -1,11 +1,12 @@
-// Returns in words what an element is by now, where neither its name nor its row is what its ref was given for; else
-// nothing; and when its document began. Words that a style sheet or the browser writes are not found here: who is told otherwise looks again.
+// Returns in words what an element is now, if it has neither the name nor the row for which its ref was given, else
+// nothing; and when its document began. It does not see words that a style sheet or the browser writes, so a mismatch
+// is checked again elsewhere.
 import {cut} from "./cut.js";
 import {named, quoted} from "./element_name.js";
 
 const MOST_ALIKE = 2000;
 
-// Returns the row of an element where no role tells: the largest part of the page that has no other such element.
+// Returns the row of an element that no role marks: the largest part of the page without another such element.
 const rowOf = e => {
   const all = [...e.getRootNode().querySelectorAll(e.localName)].slice(0, MOST_ALIKE);
   const others = all.filter(other => other !== e && other.textContent === e.textContent);

@@ -1,6 +1,6 @@
-// Makes an engine for selectors after a ref, by which Playwright finds the element that an act is for only where it is
-// what the ref was given for. Else the engine throws, which ends the act: `there` stands for an element that went. Its own
-// event tells our listeners in the page which element it is.
+// Makes a selector engine to use after a ref, so that Playwright finds an act's element only while it is what the ref
+// was given for. Otherwise the engine throws, which ends the act; `there` stands in for an element that is gone. An
+// event of its own tells our listeners in the page which element was found.
 import {refCheck} from "./ref_check.js";
 
 export default () => {

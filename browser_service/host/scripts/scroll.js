@@ -1,5 +1,5 @@
-// Scrolls what rolls: the element that is meant or the nearest around it; for a page that does not roll itself, what
-// is in its middle. Returns how far it went, and how far it can go.
+// Scrolls the given element or the nearest scrollable one around it; for a page that does not scroll itself, whatever
+// is in its middle. Returns how far it scrolled, and how far it still can.
 import {named} from "./element_name.js";
 import {around} from "./past_names.js";
 

@@ -1,5 +1,4 @@
-// Scrolls to where a page was, again and again until it is there: one that is still growing is not long enough at
-// first.
+// Scrolls back to where a page was, repeatedly, because a page that is still loading may be too short at first.
 export default ([x, y, ms]) => new Promise(done => {
   const until = performance.now() + ms;
   const step = () => {

@@ -1,7 +1,7 @@
-// Returns how wide the window is, and where fields for a secret are in it that have the focus or a value; also how many
-// fields there are, when the document began, and if it is zoomed. Null where a picture cannot be told from that: the
-// document is not drawn yet, too large, or zoomed. `guess` is for browsers that show no closed roots: there what has the
-// focus and is no field that anybody can see is a secret as a whole.
+// Returns the window's width and the boxes of secret fields that have a value or the focus; also how many fields there
+// are, when the document began, and whether it is zoomed. Null if these cannot be matched to a picture: the document is
+// not drawn yet, too large, or zoomed. `guess` is for browsers that hide closed shadow roots: there, a focused element
+// that is no known control counts as secret as a whole.
 import {EDITABLE} from "./secret_field.js";
 import {shownSecret} from "./shown_secret.js";
 
@@ -23,7 +23,8 @@ export default ({most, undrawnMs, guess}) => {
   const view = visualViewport, zoomed = !!(view.scale !== 1 || view.offsetLeft || view.offsetTop);
   if (shown.length && (zoomed || shown.some(e => (e.currentCSSZoom ?? 1) !== 1))) return null;
   const boxes = shown.map(e => e.getBoundingClientRect()).filter(box => box.width > 0 && box.height > 0);
-  // Those with a prefix are not counted: Chromium's search, whose count this is held against, goes by whole names.
+  // Elements with a prefix are not counted, because Chromium's search, which gives the count to compare with, matches
+  // whole names.
   return {
     width: innerWidth, boxes: boxes.map(({x, y, width, height}) => ({x, y, width, height})),
     fields: fields.filter(e => !e.prefix).length, began: performance.timeOrigin, zoomed,

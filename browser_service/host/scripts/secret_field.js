@@ -1,15 +1,15 @@
-// Says which fields are for a secret: for a password, also while the page shows it, such as draw dots in place of what is
-// in them, and those whose autocomplete, name or label tells.
+// Tells which fields are for a secret: password fields, even while the page shows their text, fields that draw dots,
+// and those whose autocomplete, name or label says so.
 const ONCE = Symbol.for('fields for a password');
 const WORDS = /\b(otp|pin|tan|cvv|cvc|csc|2fa|mfa|pass(e|wd|wor[dt]|code|phrase)?|pwd|kennwort|contrase[nñ]a|senha|wachtwoord|heslo|secret|token)\b/i;
-// Beside these letters JavaScript sees no end of a word.
+// JavaScript recognizes no word boundary beside these letters.
 const OTHER_WORDS = /hasło|парол|密码|密碼|パスワード|비밀번호/i;
 export const HIDDEN = '••••';
 const NO_TEXT = ['checkbox', 'radio', 'file', 'button', 'submit', 'reset', 'image'].map(type => `[type=${type}]`);
 export const EDITABLE = '[contenteditable]:not([contenteditable=false])';
 export const TEXT_FIELDS = `input:not(${NO_TEXT}), textarea`;
 
-// Has the labels of each root: a field would look through the whole document for its own.
+// The label texts of each root, because a field would search the whole document for its own.
 const labelTexts = new Map();
 const labelOf = e => {
   const root = e.getRootNode();
@@ -23,14 +23,15 @@ const labelOf = e => {
 
 export const drawsDots = ({webkitTextSecurity: dots}) => !!dots && dots !== 'none';
 
-// Returns what is in a field, also where its inner text is dots.
+// Returns the text of a field, even if its inner text is dots.
 export const textOfField = e => String(e.value ?? (drawsDots(getComputedStyle(e)) ? e.textContent : e.innerText) ?? '');
 
-// Returns whether nobody is to see what is in a field; `isSecret` also of those that only their words tell.
+// Returns whether a field's text is meant to be invisible; `isSecret` also includes fields that only their words give
+// away.
 export const isMasked = e => {
   const once = e.ownerDocument[ONCE] ??= new WeakSet();
   if (e.type === 'password') once.add(e);
-  // What has a list of its own says `new-password` to be left alone by the browser's.
+  // A combobox with its own list says `new-password` only to turn off the browser's list.
   const words = e.getAttribute('role') === 'combobox' ? /current-password|one-time-code/ : /password|one-time-code/;
   return once.has(e) || words.test(e.autocomplete || e.getAttribute('autocomplete') || '')
     || drawsDots(getComputedStyle(e));
@@ -43,10 +44,10 @@ export const isSecret = found => {
   return WORDS.test(words.replace(/([a-z])([A-Z])/g, '$1 $2').replace(/[_-]/g, ' ')) || OTHER_WORDS.test(words);
 };
 
-// Returns what a field or button has, without a secret.
+// Returns the value of a field or button, without a secret.
 export const plainValue = e => e.matches(TEXT_FIELDS) && isSecret(e) ? '' : e.value;
 
-// Returns the elements within a root that people write secrets into as into a document.
+// Returns the editable elements around or within an element that hold a secret.
 const editables = new Map();
 export const secretsIn = e => {
   const root = e.getRootNode();
@@ -56,15 +57,15 @@ export const secretsIn = e => {
   return editables.get(root).filter(f => f.contains(e) || e.contains(f));
 };
 
-// Returns the HTML or the raw text of an element without what is in those.
+// Returns the HTML or the raw text of an element without such secrets.
 export const withoutSecrets = (html, e) => secretsIn(e).reduce((html, field) => {
   const end = `</${field.localName}>`, itself = `>${field.innerHTML}${end}`;
   if (field.contains(e) && html !== field.outerHTML) return HIDDEN;
   return html.includes(itself) ? html.replaceAll(itself, () => `>${HIDDEN}${end}`) : html.replaceAll(field.textContent, () => HIDDEN);
 }, html);
 
-// Returns what is in the fields for secrets of a root: first of those where nobody is to see it, then of those that only
-// their words tell. An editable element may have its text in pieces.
+// Returns what was typed into a root's secret fields: first where it is invisible, then where only the field's words
+// give it away. An editable element's text may be in pieces.
 const MOST_PIECES = 200;
 export const typedIn = (root, known = [[], []]) => {
   for (const e of root.querySelectorAll(TEXT_FIELDS)) {

@@ -1,8 +1,9 @@
 // Tells which texts of a document a person sees, and reads elements without the others.
 //
-// A text is unseen where dots stand for it, where it is drawn without opacity, smaller than two pixels, cut away, where
-// nobody can scroll to, or in the colour that is behind it; or where the browser draws none of it. What labels a control
-// that is seen is kept, and so is what the page fades in by itself, now or once it is scrolled to. This is bounded: of a page with more texts than it judges, the others count as seen.
+// A text is unseen if dots stand for it, if it is drawn without opacity, smaller than two pixels, clipped, where nobody
+// can scroll to, or in the colour behind it; or if the browser draws none of it. Labels of visible controls are kept, and
+// so is what the page fades in by itself, now or when it is scrolled to. On a page with more texts than the limit, the
+// others count as seen.
 import {bodyOf, documentOf, heightIn, isScrolled, parentElement, parentOf, rootOf, widthIn, windowOf} from "./past_names.js";
 import {HIDDEN, drawsDots, secretsIn} from "./secret_field.js";
 
@@ -37,7 +38,7 @@ const cutByClip = text => {
   const [_, top, right, bottom, left] = /^rect\(([\d.]+)px, ([\d.]+)px, ([\d.]+)px, ([\d.]+)px\)$/.exec(text) ?? [];
   return _ && (bottom - top <= 1 || right - left <= 1);
 };
-// What takes longer to appear, or waits where a person looks, counts as it is now.
+// What takes longer to appear, or waits where a person is looking, is judged as it is now.
 const MOST_FADING_MS = 10000, NEAR_END = 0.75;
 const raises = animation => {
   const {effect, playState, timeline} = animation;
@@ -53,8 +54,8 @@ const awaitsScrolling = (style, box, animations) => {
   return [style.transform, style.translate, style.scale].some(moved => moved !== 'none') || animations.length > 0
     || /opacity|all/.test(style.transitionProperty) && /[1-9]/.test(style.transitionDuration);
 };
-// Has the opacity, and the time, at which what had none was first looked at: frameworks begin to fade it in some frames after
-// they put it there, by scripts too.
+// Opacity and time of the first look at transparent elements: frameworks start to fade them in some frames after they
+// insert them, by scripts too.
 const FIRST = Symbol.for('opacity at the first look'), MOST_FRAMES = 4, MOST_FRAMES_MS = 250;
 const fresh = new Set();
 const fadesIn = (e, animations, opacity) => {
@@ -70,7 +71,7 @@ const opacityOf = (e, style) => {
   if (!first.has(e)) first.set(e, {opacity: style.opacity, time: performance.now()});
   return style.opacity;
 };
-// Waits some frames, and returns whether any of those begins to appear, so that all is to be judged anew.
+// Waits some frames, and returns whether any fresh element begins to appear, so that everything must be judged again.
 export const appears = async () => {
   const until = performance.now() + MOST_FRAMES_MS;
   const begins = () => [...fresh].some(e => fadesIn(e, e.getAnimations(), getComputedStyle(e).opacity));
@@ -110,7 +111,7 @@ export const placeOf = e => {
   while (path.length) places.set(path.at(-1), place = judge(path.pop(), place));
   return place;
 };
-// A frame's element lies in another document than what is in the frame, which may be scrolled otherwise.
+// A frame's element lies in another document than the frame's content, which may be scrolled differently.
 const viewOf = document => {
   if (!views.has(document)) {
     const root = rootOf(document), window = windowOf(document), rtl = getComputedStyle(root).direction === 'rtl';
@@ -155,7 +156,7 @@ const faint = (e, place, box) => {
   }
   return clear || (backdrops-- > 0 && !coversBehind(e, box));
 };
-// Returns why nobody sees what is drawn of an element, or of a text in it, in that box; else ''.
+// Returns why an element, or a text in it, is unseen in this box; '' if it is seen.
 const fault = (e, box, isText) => {
   const place = placeOf(e);
   if (place.style.visibility !== 'visible') return 'hidden';
@@ -167,7 +168,7 @@ const fault = (e, box, isText) => {
   return isText && faint(e, place, box) ? 'faint' : '';
 };
 const boxOf = text => (range.selectNodeContents(text), range.getBoundingClientRect());
-// Returns whether the browser renders what a text is in, at all or, if `now`, without being scrolled to.
+// Returns whether the browser renders what a text is in, at all or, with `now`, without being scrolled to.
 const rendered = (text, now) => {
   let e = parentOf(text);
   while (e && placeOf(e).style.display === 'contents') e = parentOf(e);
@@ -197,7 +198,7 @@ const labels = (text, parent, why) => {
   }
   return true;
 };
-// Returns why a text is unseen, 'undrawn' where the browser draws nothing of it, and '' where it is seen.
+// Returns why a text is unseen, 'undrawn' if the browser draws nothing of it, and '' if it is seen.
 export const unseen = text => {
   const parent = parentOf(text);
   if (!parent || !text.data.trim()) return '';
@@ -235,8 +236,8 @@ const rebuilt = (root, instead) => {
   }
   return written.replace(/ *\n */g, '\n').replace(/\n{3,}/g, '\n\n').trim();
 };
-// Returns the text of an element as a person sees it, without secrets and what is unseen; it counts that. Of an element
-// that is told to be hidden, `hidden`, it returns all.
+// Returns the text of an element as a person sees it, without secrets and unseen texts, which it counts. With `hidden`,
+// an element that is marked as hidden gives all of its text.
 export const seenText = (e, hidden) => {
   const whole = e.innerText ?? e.textContent, cut = [...texts(e)].some(lacksInInnerText);
   if (!cut && (!whole || !whole.trim()) || e.closest?.(UNDRAWN)) return whole;
@@ -264,13 +265,15 @@ export const seenData = text => {
   reading.unseen++;
   return reading.mode === 'mark' ? marked(text.data) : '';
 };
-// Makes of a function one that reads a text in a mode, and returns the count of what it left out, a line end and the text.
+// Turns a function into one that reads a text in a mode, and returns the count of what it left out, a line break and
+// the text.
 export const textInMode = read => (target, mode) => {
   reading.mode = mode;
   const text = read(target);
   return `${reading.unseen}\n${text}`;
 };
-// Makes of a function one that reads in the mode that its last argument begins with, and says what it left out.
+// Turns a function into one that reads in the mode given by its last argument's first item, and returns what it left
+// out.
 export const inMode = read => (target, [mode, ...args]) => {
   reading.mode = mode;
   const give = value => ({value, unseen: reading.unseen});

@@ -1,4 +1,4 @@
-// Returns the HTML of an element without the texts that nobody sees, or with these marked.
+// Returns the HTML of an element without its unseen texts, or with these marked.
 import {HIDDEN, secretsIn} from "./secret_field.js";
 import {UNDRAWN, textInMode, reading, texts, unseen, unseenElement} from "./seen.js";
 

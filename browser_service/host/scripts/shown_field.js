@@ -1,4 +1,4 @@
-// Returns in words what the first field found has, in a list; an empty one where none is found.
+// Returns in words what the first field found has, as a list; an empty one if none is found.
 import {control} from "./control.js";
 import {shows} from "./field_text.js";
 

@@ -1,4 +1,4 @@
-// Returns whether an element is a field for a secret that has the focus, or anything in it.
+// Returns whether an element is a secret field that has the focus or a value.
 import {isSecret} from "./secret_field.js";
 
 export const shownSecret = e => !!((e.value ?? e.textContent) || e.matches(':focus')) && isSecret(e);

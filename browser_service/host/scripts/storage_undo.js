@@ -1,4 +1,4 @@
-// Sets items of a storage to what they were before an act, and leaves those that were set anew since; returns the
+// Restores items of a storage to what they were before an act, except those that were set again since; returns the
 // names of both.
 export default ([kind, was, made]) => {
   const store = window[kind + 'Storage'], back = [], newer = [];

@@ -1,4 +1,4 @@
-// Returns what takes the click that ticks a box: its label where that covers it or stands for it, else itself.
+// Returns what takes the click that ticks a box: its label if that covers it or stands for it, else the box itself.
 import {formControl} from "./form_control.js";
 
 export default e => {

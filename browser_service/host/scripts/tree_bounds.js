@@ -1,15 +1,17 @@
-// Ends the making of a tree that gets too large: a page of a few kilobytes can give each of a thousand elements the same
-// long name. How much it comes to shows only as Playwright keeps what it finds, in a world of its own that no script of the
-// page reaches. An engine for selectors is what Playwright takes along there; this one finds a document whose last tree it ended.
+// Ends the making of a tree that becomes too large, because a small page can give each of a thousand elements the same
+// long name. The size shows only in Playwright's own collections, in a world that the page's scripts cannot reach.
+// Playwright takes selector engines along into that world, so this is one; it finds a document whose last tree was
+// ended.
 import {forgetEditors, showBehind, showEditors, showWords} from "./tree_words.js";
 
 const MOST_LOOKS = 500_000, MOST_CHARACTERS = 4_500_000;
-// The trees of all frames come in one message, so each has its share.
+// The trees of all frames come in one message, so each has a share.
 const MOST_IN_A_FRAME = 600_000, MOST_IN_FRAMES = 6_000_000, MOST_COUNTED = 1_000;
 const NO_TEXT = /^(script|style)$/i, FEW = 1_000, MOST_BEGUN = 8;
 let isTooLarge = false;
 
-// What a tree has of an element beside its name and texts. Where that is long it counts only if the element is shown.
+// Returns how much a tree has of an element besides its name and texts. If that is long, it counts only for visible
+// elements.
 const beside = e => {
   const href = e.getAttribute('href'), address = href === null || href.startsWith('data:') ? 0 : href.length;
   const length = address + ('placeholder' in e ? e.value.length + e.placeholder.length : 0);
@@ -24,7 +26,7 @@ const mostHere = () => parent === self ? MOST_CHARACTERS : Math.min(MOST_IN_A_FR
 
 const bound = () => {
   const {set} = Map.prototype, {add} = Set.prototype;
-  self[Symbol.for('uncounted')] = {  // is what our own scripts have there
+  self[Symbol.for('uncounted')] = {  // for our own scripts
     Map: class extends Map { set(key, value) { return set.call(this, key, value); } },
     Set: class extends Set { add(key) { return add.call(this, key); } },
   };
@@ -32,7 +34,7 @@ const bound = () => {
   const count = length => {
     if (!looks++) {
       most = mostHere();
-      queueMicrotask(() => {  // by then the tree is made
+      queueMicrotask(() => {  // the tree is complete by then
         looks = characters = begun = 0;
         isMaking = false;
         forgetEditors();
@@ -49,7 +51,7 @@ const bound = () => {
   };
   Set.prototype.add = function (key) {
     if (key instanceof Element) {
-      // A search keeps what it finds in sets, too, and the making of a tree begins with one.
+      // A search also collects elements in sets, and the making of a tree begins with one.
       if (!isMaking && !this.size && begun++ < MOST_BEGUN && new Error().stack.includes('generateAriaTree')) {
         isMaking = true;
         count(showEditors());
@@ -64,6 +66,6 @@ const bound = () => {
 };
 
 export default () => {
-  if (self.customElements === null) bound();  // so it is in Chromium's worlds beside the page's own
+  if (self.customElements === null) bound();  // which shows that this is one of Chromium's isolated worlds
   return {queryAll: root => isTooLarge ? [root] : []};
 };

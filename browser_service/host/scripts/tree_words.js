@@ -1,11 +1,11 @@
-// Has Playwright put into a tree what it leaves out: the end of a line in the midst of words, what is written in an editor,
-// the groups of a list's options, and the boxes that labels stand for. Playwright asks our elements in a world of its own, so
-// there they answer so. `isMaking` tells whether a tree is made; what only a tree is to see is asked for then.
+// Makes Playwright put into a tree what it would leave out: line breaks between words, the text of editors, the groups
+// of a list's options, and boxes that their labels stand for. Playwright asks the elements in a world of its own, so
+// they can answer differently there. `isMaking` tells whether a tree is being made; some answers are for trees alone.
 const {getAttribute} = Element.prototype, {checkVisibility} = HTMLElement.prototype;
 
 const answer = (of, name, ask) => Object.defineProperty(of, name, {...ask, configurable: true});
 
-// A line end counts as a break where it is taken for inline text.
+// A line break counts as a break if it is taken for inline text.
 const breakLines = () => answer(HTMLBRElement.prototype, 'childNodes', {get: () => [{nodeType: Node.TEXT_NODE}]});
 
 const showGroups = () => {
@@ -17,7 +17,7 @@ const showGroups = () => {
   }});
 };
 
-// A box without a place of its own is pressed by its label.
+// A box without a visible place of its own is pressed by its label.
 const boxOf = label => {
   const box = label.control, isBox = box?.type === 'radio' || box?.type === 'checkbox';
   const {width, height} = isBox ? box.getBoundingClientRect() : {};
@@ -31,11 +31,11 @@ const showBoxes = isMaking => answer(HTMLLabelElement.prototype, 'getAttribute',
   return box ? state(box) : own;
 }});
 
-// Playwright takes the value of what it knows as a text area, and else only the elements in an editor.
+// Playwright takes the value of text areas, and of other editors only the elements inside.
 const EDITORS = '[contenteditable]:not([contenteditable=false])', MOST_EDITORS = 500;
 const isBare = editor => [...editor.childNodes].some(node => node.nodeType === Node.TEXT_NODE ? node.data.trim()
   : node.localName === 'span' && !node.childElementCount && node.textContent);
-// What is drawn as dots is known by its own characters, so that it is hidden.
+// Text drawn as dots is taken in its own characters, so that it can be hidden.
 const wordsOf = editor => getComputedStyle(editor).webkitTextSecurity === 'none' ? editor.innerText : editor.textContent;
 const shown = [], isShown = new WeakSet(), isInstance = Function.prototype[Symbol.hasInstance];
 const knowEditors = () => answer(HTMLTextAreaElement, Symbol.hasInstance,
@@ -51,7 +51,8 @@ const showEditor = e => {
 };
 export const showEditors = () => [...document.querySelectorAll(EDITORS)].slice(0, MOST_EDITORS)
   .filter(e => e.isContentEditable && !e.parentElement?.isContentEditable).reduce((length, e) => length + showEditor(e), 0);
-// What a page hides from screen readers while a window of its own is open is shown as before: people see it behind that.
+// What a page hides from screen readers while its own dialog is open is kept in the tree, because people see it behind
+// the dialog.
 const OPEN = 'dialog[open], [aria-modal=true], [role=dialog], [role=alertdialog], [role=menu], [role=listbox]';
 const HIDDEN_BEHIND = '[aria-hidden=true]', WORKED = 'a[href], button, input, select, textarea', MOST_BEHIND = 200;
 export const showBehind = () => {

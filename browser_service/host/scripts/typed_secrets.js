@@ -1,4 +1,4 @@
-// Returns when a frame's document began, what was typed into its fields for secrets, and what nobody sees of it.
+// Returns when a frame's document began, what was typed into its secret fields, and its unseen texts.
 import {typedIn} from "./secret_field.js";
 import {unseenWords} from "./unseen_words.js";
 

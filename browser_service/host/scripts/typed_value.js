@@ -1,4 +1,4 @@
-// Returns what a field has after it was filled, whether it says that its list is open, and where the page put the focus.
+// Returns what a field has after it was filled, whether its list is open, and where the page moved the focus.
 import {field} from "./field.js";
 import {named} from "./element_name.js";
 import {isSecret, textOfField} from "./secret_field.js";

@@ -1,4 +1,4 @@
-// Returns how many texts of an element nobody sees.
+// Returns how many texts of an element are unseen.
 import {UNDRAWN, texts, unseen} from "./seen.js";
 
 export default root => [...texts(root)].filter(text =>

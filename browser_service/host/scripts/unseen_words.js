@@ -1,9 +1,10 @@
-// Returns the texts and names in a document that are drawn and that nobody sees, unless the same is seen elsewhere; and
-// which of its frames are not seen. It judges so many texts at most, and takes the others for seen.
+// Returns the texts and names of a document that are drawn but unseen, unless the same text is seen elsewhere, and
+// which of its frames are unseen. It judges a limited number of texts, and takes the others for seen.
 import {texts, unseen, unseenElement} from "./seen.js";
 
 const MOST_MS = 1000, MOST_TEXTS_READ = 5000, MOST_WORDS = 1000, MOST_CHARACTERS = 300, MOST_NAMED = 2000;
-// A control is listed though it is faint, as those are that show under the mouse: so is its name, if it is no longer than one.
+// Faint controls are listed, as some appear only under the mouse. So are their names, if they are no longer than names
+// are.
 const WORKED = 'input, select, textarea, button, a[href], [role=button], [role=link], [role=checkbox], [role=radio], '
   + '[role=switch], [role=tab], [role=combobox], [role=menuitem], [role=option]', NAME_CHARACTERS = 120;
 
