@@ -54,8 +54,8 @@ console = Console(width=110, highlight=False)
 
 
 def main() -> int:
-    """Return 1 if a benchmark could not run; a missed target is a finding, and no failure."""
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that what was started is stopped
+    """Return 1 if a benchmark could not run. A missed target is a finding, not a failure."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that started processes are stopped
     asked = _arguments()
     load_before, began = _load(), time.perf_counter()
     runs: dict[str, Callable[..., Awaitable[Report]]] = {
@@ -103,7 +103,7 @@ async def _report(name: str, run: Callable[..., Awaitable[Report]], *, quick: bo
 
 
 def _load() -> str:
-    """Return the load of the last minute, if the system tells it."""
+    """Return the load of the last minute, if the system reports it."""
     return f"{os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "unknown"
 
 

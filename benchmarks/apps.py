@@ -1,5 +1,5 @@
-"""Makes the applications that tasks are done in: mail, a staff list in pages, forms that check what they get, a wizard,
-a calendar, a list kept by scripts, a payment in a frame of another origin, and files."""
+"""Applications to do tasks in: mail, a staff list in pages, forms that check their input, a wizard, a calendar, a list
+kept by scripts, a payment in a frame of another origin, and files."""
 
 import json
 from typing import Final
@@ -133,7 +133,7 @@ def _wrong(given: dict[str, str]) -> list[str]:
 
 
 def wizard() -> str:
-    """Make four steps of which one is shown."""
+    """Make four steps, one of which is shown."""
     return f"""<title>Plan a trip</title><h1>Plan a trip</h1><p id=at>Step 1 of 4</p>
 <section><h2>Class</h2><label><input type=radio name=c value=second checked> Second class</label>
 <label><input type=radio name=c value=first> First class</label></section>
@@ -172,7 +172,7 @@ draw();</script>"""
 
 
 def todo() -> str:
-    """Make a list that a script loads and keeps."""
+    """Make a list that a script loads and stores."""
     return f"""<title>Chores</title><h1>Chores</h1><div id=app><p>Loading</p></div>{_SAY}<script>
 let items = [], only = 'All';
 const draw = () => {{ const shown = items.filter(item => only == 'All' || item.done == (only == 'Done'));

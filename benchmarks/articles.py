@@ -1,5 +1,5 @@
-"""Makes long articles, as an encyclopedia has them: a menu, a table of facts, sections of linked sentences with notes,
-and the list of the notes. A few sentences say what nothing else on the page says."""
+"""Long articles like an encyclopedia's: a menu, a table of facts, sections of linked sentences with notes, and the list
+of notes. A few sentences say what nothing else on the page says."""
 
 import random
 from dataclasses import dataclass
@@ -28,13 +28,13 @@ _TOPICS: Final = (
 
 @dataclass(frozen=True)
 class Fact:
-    """Is a sentence that only one section has, under its own heading, and a question that it answers."""
+    """A sentence in one section only, under its own heading, and a question that it answers."""
 
     heading: str
     sentence: str
     question: str
     word: str
-    """Is the word that somebody would look for who knows no words of the answer."""
+    """What somebody would search for who does not know the answer's words."""
     answer: str
 
 
@@ -101,7 +101,7 @@ def open_all(site: Site) -> None:
 
 
 def article(name: str) -> str:
-    """Make an article; the same at each call."""
+    """Make an article, the same at every call."""
     subject, chance = SUBJECTS[name], random.Random(name)  # noqa: S311 - it makes words, and no secret
     count, notes = subject.sections, 0
     every = count // (len(subject.facts) + 1)

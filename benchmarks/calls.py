@@ -1,13 +1,14 @@
 """Measures what gateway and service add to one call.
 
-Compares the acts of every day through a gateway process (stdio) and a service process (HTTP) with the same of plain
-Playwright, in this process, on pages with the same HTML in an equal browser.
-Unit: milliseconds, at the median and at the minimum. Targets: so many more, or for a new page so many times as long.
+Compares everyday acts through a gateway process (stdio) and a service process (HTTP) with the same acts in plain
+Playwright, in this process, on pages with the same HTML in an identical browser.
+Unit: milliseconds, at the median and at the minimum. Targets: what ours may add, or for a new page how many times as
+long it may take.
 
-The gateway is spoken to in raw JSON-RPC lines, which cost the client some 0.1 ms; an MCP client's own 1 to 2 ms would
+The gateway is spoken to in raw JSON-RPC lines, which cost the client about 0.1 ms; an MCP client's own 1 to 2 ms would
 be the same with any server. The two sides take turns in blocks of ten, call after call. Before each click both sides
-pause equally, for times spread over a frame: a click waits for two frames, and clicks that followed each other at once
-would all begin at the same point of one, as no agent's do. In the end both pages must have got every click.
+pause equally, for times spread over a frame: a click waits for two frames, and clicks in immediate succession would all
+begin at the same point of a frame, which no agent's do. In the end both pages must have received every click.
 """
 
 import asyncio
@@ -44,13 +45,13 @@ ACTS: Final = {
     "open_page": Target(1.5),
 }
 MOST_MESSAGES: Final = {"click": 3, "fill": 3, "evaluate_script": 1}
-"""Bounds the messages that an act sends to Playwright's driver before its reply; a test holds it."""
+"""Limits the messages that an act sends to Playwright's driver before its reply; a test enforces it."""
 
 _PAGE: Final = "calls"
 _BLOCK: Final = 10
 _LEAST_BLOCKS: Final = 2
 _PHASES: Final = 17
-"""Bounds the pauses, from 0 to 16 ms, whose order repeats after 17 calls and shifts against the blocks of ten."""
+"""Number of pauses, from 0 to 16 ms. Their order repeats after 17 calls, and so shifts against the blocks of ten."""
 
 Call = Callable[[int], Awaitable[object]]
 
@@ -61,7 +62,7 @@ async def _nothing(_: int) -> None:
 
 @dataclass
 class Pair:
-    """Does one action both ways."""
+    """One action, done both ways."""
 
     action: str
     ours: Call
@@ -70,11 +71,11 @@ class Pair:
     target: Target = ADDED
     judged: Judged = "difference"
     tidy: tuple[Call, Call] = (_nothing, _nothing)
-    """Clears away after a call of either side, beside the clock."""
+    """Cleans up after a call of either side, off the clock."""
     took: tuple[list[float], list[float]] = field(default_factory=lambda: ([], []))
 
     async def run(self, blocks: int, within_s: float) -> None:
-        """Run so many blocks, or as many as there is time for; at least two, after one to warm up."""
+        """Run `blocks` blocks, or as many as there is time for; at least two, after one to warm up."""
         give_up_at = time.monotonic() + within_s
         for block in range(blocks + 1):
             if block > _LEAST_BLOCKS and time.monotonic() > give_up_at:
@@ -165,7 +166,7 @@ async def _by_refs(gate: Gateway, page: Page) -> list[Pair]:
 
 
 def _going(gate: Gateway, page: Page, urls: tuple[str, str]) -> Pair:
-    """Go to and fro between two pages of some hundred elements."""
+    """Go back and forth between two pages of some hundred elements."""
     return Pair(
         act := "goto, with its outline",
         lambda n: gate.call("goto", pageId=_PAGE, url=urls[n % 2]),

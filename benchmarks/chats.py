@@ -1,4 +1,4 @@
-"""Plays a chat by a scripted policy: it acts on what replies told it, and reads if that is not enough."""
+"""Plays a chat by a scripted policy, which acts on what replies say, and reads more if that is not enough."""
 
 import base64
 import itertools
@@ -22,7 +22,8 @@ NOTES: Final = b"Buy kettles"
 
 @dataclass
 class Chat:
-    """Plays one side, and adds up what it was told. `known` is what it was told of the document, newest first."""
+    """One side of the comparison, with counts of what it received. `known` is what it knows of the document, newest
+    first."""
 
     searches: bool
     bytes: int = 0
@@ -30,14 +31,14 @@ class Chat:
     known: str = ""
     last: str = ""
     ahead: list[Step] = field(default_factory=list)
-    """Holds the steps that follow."""
+    """The steps that follow."""
 
     async def start(self) -> None:
-        """Return what every chat is given first."""
+        """Record what every chat receives first."""
         raise NotImplementedError
 
     async def do_all(self, steps: Sequence[Step]) -> None:
-        """Do the steps, and the fields of a form that follow each other as the tool's own way with forms does."""
+        """Do the steps. Consecutive fields of a form are filled the tool's own way."""
         self.ahead = [*steps]
         for filling, group in itertools.groupby(steps, lambda step: step.do in _FILLING):
             fields = [*group]
@@ -62,7 +63,7 @@ class Chat:
             await self.act(step, await self.target(step))
 
     async def target(self, step: Step) -> str:
-        """Return how to name the element; what is not there yet is looked for again."""
+        """Return how to name the element, looking again for one that is not there yet."""
         target = ref_in(self.known, step)
         for _ in range(_LOOKS):
             target = target or await self.locate(step)
@@ -98,7 +99,7 @@ class Chat:
 
 
 class Server(Protocol):
-    """Answers as an MCP server does."""
+    """Something that answers like an MCP server."""
 
     @property
     def instructions(self) -> str: ...
@@ -108,11 +109,11 @@ class Server(Protocol):
 
 @dataclass
 class ToolChat(Chat):
-    """Plays a chat that has tools of an MCP server."""
+    """A chat with the tools of an MCP server."""
 
     server: Server | None = None
     longest: dict[str, float] = field(default_factory=dict)
-    """Has the tokens of the longest reply of each kind."""
+    """Tokens of the longest reply of each kind."""
 
     async def start(self) -> None:
         tools = (await self._server.ask("tools/list", {}))["tools"]
@@ -128,7 +129,7 @@ class ToolChat(Chat):
     async def call(self, tool: str, **arguments: AnyJson) -> str:
         result = await self._server.ask("tools/call", {"name": tool, "arguments": arguments})
         self.last = "\n".join(block["text"] for block in result["content"] if block["type"] == "text")
-        structured = result.get("structuredContent")  # which several hosts show alone where there is any
+        structured = result.get("structuredContent")  # if there is any, several hosts show nothing else
         shown = json.dumps(structured, ensure_ascii=False, separators=(",", ":")) if structured else self.last
         self.count(tool, json.dumps(arguments, ensure_ascii=False, separators=(",", ":")), shown)
         self.calls += 1
@@ -140,17 +141,17 @@ class ToolChat(Chat):
 
 
 def _kind(tool: str, said: str) -> str:
-    """Return the kind of a reply, for those that have a limit."""
+    """Return the kind of a reply, among those that have a limit."""
     return f"{_KINDS[tool]} that leads elsewhere" if tool != "goto" and "in outline" in said else _KINDS[tool]
 
 
 @dataclass
 class Ours(ToolChat):
-    """Runs chats through our gateway."""
+    """A chat through our gateway."""
 
     page: str = "main"
     places: dict[str, str] = field(default_factory=dict)
-    """Maps words to the ref of the row or card that they are in."""
+    """For some words, the ref of the row or card that contains them."""
 
     async def open(self, url: str) -> None:
         self.places.clear()
@@ -192,7 +193,7 @@ class Ours(ToolChat):
         self.known = said if "in outline" in said else f"{said}\n{self.known}"
 
     async def _click(self, at: dict[str, AnyJson]) -> str:
-        """Click, and where the element was made anew, click what the refusal names instead."""
+        """Click. If the page replaced the element, click what the refusal names instead."""
         try:
             return await self.call("click", **at)
         except Failed:
@@ -201,7 +202,7 @@ class Ours(ToolChat):
             return await self.call("click", **{**at, "selector": other[1]})
 
     async def ask(self, step: Step) -> None:
-        """Read the passages about the question, or the section that its heading promises; the rest by the cursor."""
+        """Read the passages about the question, or the section under its heading, and the rest by the cursor."""
         if self.searches:
             await self.call("content", pageId=self.page, query=step.question)
         else:
@@ -231,7 +232,7 @@ class Ours(ToolChat):
         return ref_in(self.last, step)
 
     async def _search(self, steps: Sequence[Step]) -> None:
-        """Look for what these steps are about, and those that follow in the same document, in one call."""
+        """Search, in one call, for what these steps and the following ones in the same document need."""
         soon = [*itertools.takewhile(lambda step: step.do not in {"open", "ask"}, self.ahead)]
         last = -1 if steps[-1].loads else next((n for n, step in enumerate(soon) if step.loads), len(soon))
         wanted = [step for step in (*steps, *soon[: last + 1]) if step.role and not ref_in(self.known, step)]
@@ -263,8 +264,8 @@ class Ours(ToolChat):
 
 
 def ref_in(known: str, step: Step) -> str:
-    """Find an element's ref in what was told: on the line with the words it is near to, or the first after them; an
-    element of that very name first."""
+    """Find an element's ref in what is known: on the line with the words it is near to, or the first after them. An
+    exact name comes first."""
     exact = re.compile(rf'\b{step.role} "{re.escape(step.name)}"')
     part = re.compile(rf'\b{step.role} "[^"]*{re.escape(step.name)}')
     return _first_ref(known.splitlines(), exact, step.near) or _first_ref(known.splitlines(), part, step.near)

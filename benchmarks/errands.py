@@ -1,4 +1,4 @@
-"""Lists the tasks: what somebody asks for, step by step, in the words that the pages use."""
+"""The tasks: what somebody asks for, step by step, in the words of the pages."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -9,7 +9,7 @@ from benchmarks.apps import FILES, person
 
 @dataclass(frozen=True)
 class Step:
-    """Describes one thing that a person would ask for. `near` are words of its row or card, whose role is `item`."""
+    """One thing that a person would ask for. `near` are words of its row or card, whose role is `item`."""
 
     do: str
     role: str = ""
@@ -19,9 +19,9 @@ class Step:
     item: str = "listitem"
     question: str = ""
     framed: bool = False
-    """True for words in a frame."""
+    """Whether the words are in a frame."""
     loads: bool = False
-    """True for what is known to load another document: a link, the button of a search or a login."""
+    """Whether it is known to load another document: a link, or the button of a search or login."""
 
 
 def go(path: str) -> Step:
@@ -53,7 +53,7 @@ def expect(words: str, *, framed: bool = False) -> Step:
 
 
 def ask(fact: articles.Fact) -> Step:
-    """Ask a question, whose answer is below that heading."""
+    """Ask a question whose answer is under the fact's heading."""
     return Step("ask", name=fact.heading, near=fact.word, value=fact.answer, question=fact.question)
 
 

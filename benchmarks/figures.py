@@ -1,5 +1,4 @@
-"""Holds what a benchmark found: two numbers of the same run, the figure made of them, and whether it meets its
-target."""
+"""What a benchmark found: two numbers of the same run, the figure made of them, and whether it meets its target."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -22,7 +21,7 @@ class Skipped(Exception):
 
 @dataclass(frozen=True)
 class Target:
-    """Bounds the figure that the two numbers make."""
+    """A bound for the figure that the two numbers make."""
 
     bound: float
     at_least: bool = False
@@ -33,7 +32,7 @@ class Target:
 
 @dataclass(frozen=True)
 class Figure:
-    """Compares `ours` with `theirs`, each a median in `unit`; without a target it only informs."""
+    """A comparison of `ours` with `theirs`, each a median in `unit`. Without a target it only informs."""
 
     name: str
     ours: float
@@ -74,14 +73,14 @@ class Figure:
 
 @dataclass(frozen=True)
 class Report:
-    """Holds the figures and notes of one benchmark."""
+    """The figures and notes of one benchmark."""
 
     benchmark: str
     peer: str
     figures: Sequence[Figure] = ()
     notes: Sequence[str] = ()
     problem: str = ""
-    """Says why there are no figures."""
+    """Why there are no figures."""
     failed: bool = False
 
 

@@ -1,11 +1,11 @@
 """Measures how soon a chat has its first page.
 
-- `first page, from nothing`: ms from the spawn of a chat's server to the reply of its first `goto`, where neither
-  gateway process nor service nor browser runs, all of which ran before; beside `@playwright/mcp --isolated`.
+- `first page, from nothing`: ms from the spawn of a chat's server to the reply of its first `goto`, with no gateway
+  process, service or browser running, although all ran before; beside `@playwright/mcp --isolated`.
   Target: 1.5 times as long.
-- `processor, from nothing`: the seconds of processor time that this takes, of all processes. Target: no more.
-- `first page, service running`: the same where another chat has pages already; beside plain Playwright's new page and
-  `goto`. Target: 150 ms longer. The window may be the blank one that is ready where pages are opened.
+- `processor, from nothing`: the seconds of processor time that this takes, in all processes. Target: no more.
+- `first page, service running`: the same while another chat already has pages; beside plain Playwright's new page and
+  `goto`. Target: 150 ms longer. The window may be the blank one that is kept ready while pages are being opened.
 """
 
 import asyncio
@@ -54,7 +54,7 @@ async def run(*, quick: bool) -> Report:
             await others.call("goto", pageId=f"other-{number}", url=url)
         command = peer.isolated(browser_of(served.pid), stack.enter_context(tempfile.TemporaryDirectory()))
         data = stack.enter_context(tempfile.TemporaryDirectory(ignore_cleanup_errors=True))
-        await _from_nothing(url, data)  # makes the profile, and what Node keeps compiled
+        await _from_nothing(url, data)  # creates the profile, and fills Node's compile cache
         nothing = [(await _from_nothing(url, data), await _peers(command, url)) for _ in range(rounds)]
         page = await (await stack.enter_async_context(plain_playwright())).page(url)
         beside = [(await _of_chat(served, number, url), await _plain(page, url)) for number in range(rounds)]
@@ -80,7 +80,7 @@ async def _from_nothing(url: str, data: str) -> tuple[float, float]:
     finally:
         if started := instance.find(Path(data)):
             await asyncio.to_thread(instance.stop, started)
-    await asyncio.sleep(_SETTLES_S)  # the gateway's process ends too
+    await asyncio.sleep(_SETTLES_S)  # for the gateway's process to end
     return took
 
 

@@ -1,11 +1,11 @@
 """Measures how long a client's click takes while others do harm.
 
-A victim clicks on a page of its own, again and again, through a gateway of its own; beside it runs one attack after the
-other, each with a service and a browser that are new. Unit: milliseconds. Target, for each attack: of a hundred clicks
-99 take less than a second, and less than 4 times as long as the same share did before the attack.
+A victim clicks on its own page, again and again, through its own gateway. One attack after another runs beside it, each
+with a new service and browser. Unit: milliseconds. Target, for each attack: of a hundred clicks, 99 take less than a
+second, and less than 4 times as long as the same share did before the attack.
 
-An attack is one short function in a table of `benchmarks/attacks/`. It is ended after some seconds, and then the victim
-clicks until its last click is done, so that a delay counts in full.
+An attack is one short function in a table of `benchmarks/attacks/`. It is ended after some seconds, but the victim
+finishes its last click, so that a delay counts in full.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ from client import ports, process
 from tests.support.site import Site
 
 ATTACKS: Final[Mapping[str, Attack]] = {**pages.ATTACKS, **bodies.ATTACKS}
-"""All attacks by their names. Those that come from elsewhere than a page have modules beside it."""
+"""All attacks by name. Those that do not come from a page have modules of their own."""
 MOST_MS: Final = Target(1_000.0)
 MOST_TIMES: Final = Target(4.0)
 
@@ -41,14 +41,14 @@ _LONGEST_CLICK_S: Final = 30.0
 
 @dataclass(frozen=True)
 class Clicks:
-    """Holds how long the victim's clicks took, ms."""
+    """How long the victim's clicks took, in ms."""
 
     took: Sequence[float]
     failure: str = ""
 
     @property
     def p99(self) -> float:
-        """Return what 99 of 100 took at most; of fewer, the longest."""
+        """Return the longest of the fastest 99 % of the clicks; of fewer than 100, the longest."""
         return sorted(self.took)[-1 - len(self.took) // 100]
 
     def line(self) -> str:
@@ -57,7 +57,7 @@ class Clicks:
 
 @dataclass(frozen=True)
 class Found:
-    """Holds what the victim felt of one attack."""
+    """What the victim felt of one attack."""
 
     attack: str
     usual: Clicks
@@ -73,13 +73,13 @@ class Found:
 
     @property
     def note(self) -> str:
-        """Tell median, p99 and maximum, with and without the attack."""
+        """Return median, p99 and maximum, with and without the attack."""
         clicks = f"{len(self.beside.took)} clicks{self.beside.failure}"
         return f"{self.attack}: {self.beside.line()} ms; usual {self.usual.line()} ms; {clicks}"
 
 
 async def run(*, quick: bool, attacks: Sequence[str] = ()) -> Report:
-    """Measure beside the attacks of these names, or beside all."""
+    """Measure beside the named attacks, or beside all."""
     figures, notes = list[Figure](), list[str]()
     for name in attacks or ATTACKS:
         try:
@@ -89,7 +89,7 @@ async def run(*, quick: bool, attacks: Sequence[str] = ()) -> Report:
         else:
             figures += found.figures
             notes.append(found.note)
-        print(notes[-1], file=sys.stderr, flush=True)  # all together take long
+        print(notes[-1], file=sys.stderr, flush=True)  # progress, because all together take long
     return Report("neighbours", "its own clicks without the attack", figures, notes, failed=not figures)
 
 
@@ -114,7 +114,7 @@ async def beside(name: str, seconds: float) -> Found:
 
 
 async def _clicks(victim: Gateway, seconds: float) -> Clicks:
-    """Click for so long. A click that fails, or that a page did not get, counts as the longest that is waited for."""
+    """Click for `seconds`. A click that fails, or that the page did not get, counts as the longest wait."""
     took, ends_at, n = [], time.monotonic() + seconds, 0
     while time.monotonic() < ends_at:
         await asyncio.sleep(n * 7 % _PHASES / 1000)  # so that clicks begin at all points of a frame
@@ -126,13 +126,15 @@ async def _clicks(victim: Gateway, seconds: float) -> Clicks:
             took.append((time.perf_counter() - began) * 1000)
         except (Failed, TimeoutError) as error:
             took.append(_LONGEST_CLICK_S * 1000)
-            return Clicks(took, f"; the last failed: {str(error) or 'no answer'}")  # what follows would be its answer
+            return Clicks(
+                took, f"; the last failed: {str(error) or 'no answer'}"
+            )  # its late answer would spoil the next
     return Clicks(took)
 
 
 @asynccontextmanager
 async def _hostile_site() -> AsyncIterator[str]:
-    """Serve the attacker's pages from a process of its own."""
+    """Serve the attacker's pages from a separate process."""
     listener = ports.bind("127.0.0.1", 0, listen=True)
     with contextlib.closing(listener):
         listener.set_inheritable(True)

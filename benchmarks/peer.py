@@ -17,7 +17,7 @@ _INSTALLED_WITHIN_S = 120
 
 
 def command() -> list[str]:
-    """Return the command that starts the peer. Installs it if it is missing. Raises Skipped."""
+    """Return the command that starts the peer, after installing it if necessary. Raises Skipped."""
     node, npm = shutil.which("node"), shutil.which("npm")
     if node is None or npm is None:
         raise Skipped(f"skipped: {NAME} needs node and npm, which are not on the PATH")
@@ -31,8 +31,7 @@ def command() -> list[str]:
 
 
 def isolated(browser: str, output: str) -> list[str]:
-    """Return the command that starts the peer with a browser of its own, without the user's files; it writes to
-    `output`."""
+    """Return the command that starts the peer with its own browser, without the user's files. It writes to `output`."""
     sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
     return [*command(), "--isolated", "--executable-path", browser, "--output-dir", output, *sandbox]
 

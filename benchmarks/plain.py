@@ -16,18 +16,18 @@ _BY_THE_WAY_OF_STARTING: Final = (
     *("--user-data-dir=", "--no-startup-window", "--remote-debugging-"),
     *("--host-resolver-rules=", "--force-webrtc-ip-handling-policy="),
 )
-"""These flags tell a browser with a profile, which the service starts, from one without; the last keep pages from the
-service's own port, and cost what they cost."""
+"""Flags that differ between a browser with a profile, which the service starts, and one without. The last keep pages
+from the service's own port, and their cost counts."""
 
 
 @dataclass(frozen=True)
 class Plain:
-    """Holds a browser of its own."""
+    """A browser of the yardstick's own."""
 
     browser: Browser
 
     async def page(self, url: str) -> Page:
-        """Open a page in a context of its own, which is a window of its own: none is behind another."""
+        """Open a page in its own context and so in its own window, so that none is behind another."""
         width, height = LaunchOptions(Path()).viewport
         context = await self.browser.new_context(viewport=ViewportSize(width=width, height=height))
         page = await context.new_page()
@@ -53,14 +53,14 @@ async def plain_playwright() -> AsyncIterator[Plain]:
 
 
 def check_same_browser(service_pid: int, own_pid: int) -> None:
-    """Raise Failed if the two browsers were not started alike, because nothing could be concluded."""
+    """Raise Failed if the two browsers were started differently, because then the comparison means nothing."""
     ours, theirs = _browser(service_pid), _browser(own_pid, not_under=service_pid)
     if ours != theirs:
         raise Failed(f"the two browsers differ by {sorted(ours ^ theirs)}")
 
 
 def _browser(pid: int, *, not_under: int | None = None) -> set[str]:
-    """Return executable and flags of the browser under a process: the one that is no child of a browser."""
+    """Return executable and flags of the browser under a process: of the one that is not a browser's child."""
     others = {process.pid for process in children(not_under)} if not_under else set()
     for process in children(pid):
         command = process.cmdline()

@@ -1,4 +1,4 @@
-"""Starts the real processes to be measured, apart from the developer's own, and stops them by their pid."""
+"""Starts the processes to be measured, apart from the developer's own, and stops them by pid."""
 
 import asyncio
 import contextlib
@@ -43,13 +43,13 @@ _UNLIMITED = {
         *("ORIGIN_AT_ONCE", "ORIGIN_PER_MINUTE"),
     )
 }
-"""Switches the limits off, so that a benchmark is as fast as it can be."""
+"""Settings that switch the limits off, so that a benchmark is as fast as it can be."""
 _COLD = {"BROWSE_MIN_INSTANCES": "0"}
-"""Makes the browser start with the first page, for all services."""
+"""Settings that make the browser start with the first page, for all services."""
 
 
 def environment(**settings: str) -> dict[str, str]:
-    """Return the environment without any setting of the product, so that the developer's service and chats are left
+    """Return the environment without the product's settings, so that the developer's service and chats are left
     alone."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(_OURS) and name not in _BARE}
     return kept | {"BROWSE_CONFIG": os.devnull} | settings
@@ -57,7 +57,7 @@ def environment(**settings: str) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Service:
-    """Describes a running service with a data directory of its own."""
+    """A running service with its own data directory."""
 
     url: str
     data_dir: Path
@@ -85,8 +85,8 @@ class Service:
 
 @asynccontextmanager
 async def service(*, limited: bool = False, **settings: str) -> AsyncIterator[Service]:
-    """Run a service process until the block ends; its browser starts with the first page. `limited`: with the limits
-    that everybody has."""
+    """Run a service process until the block ends. Its browser starts with the first page. `limited` keeps the usual
+    limits."""
     with tempfile.TemporaryDirectory(prefix="browse-together-bench-", ignore_cleanup_errors=True) as data:
         async with served_at(data, "0", limited=limited, **settings) as running:
             yield running
@@ -101,7 +101,7 @@ async def served_at(data: str, port: str, *, limited: bool = False, **settings: 
 
 
 class Gateway:
-    """Speaks to a gateway process in raw lines, because an MCP client's own work would be added to every call."""
+    """A connection to a gateway process in raw lines, because an MCP client would add its own work to every call."""
 
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         if process.stdin is None or process.stdout is None:
@@ -132,7 +132,7 @@ class Gateway:
         self._write({"jsonrpc": "2.0", "method": "notifications/initialized"})
 
     async def call(self, tool: str, **arguments: AnyJson) -> dict[str, AnyJson]:
-        """Call a tool. Raises Failed if that fails."""
+        """Call a tool. Raises Failed if the call fails."""
         async with asyncio.timeout(_ANSWERS_WITHIN_S):
             result = await self.ask("tools/call", {"name": tool, "arguments": arguments})
         if result.get("isError"):
@@ -140,11 +140,11 @@ class Gateway:
         return result
 
     async def value(self, page_id: str, expression: str) -> object:
-        """Return what an expression is in a page."""
-        # A reply shows a string as it is, other values as JSON: this way all are JSON.
+        """Return the value of an expression in a page."""
+        # A reply shows strings as they are and other values as JSON; this way, all are JSON.
         result = await self.call("evaluate_script", pageId=page_id, expression=f"JSON.stringify({expression})")
         lines = iter(result["content"][0]["text"].splitlines())
-        next(line for line in lines if "(data, " in line)  # the value stands in the frame
+        next(line for line in lines if "(data, " in line)  # the value follows this line
         return json.loads(next(lines))
 
     def _write(self, message: dict[str, AnyJson]) -> None:
@@ -169,7 +169,7 @@ async def mcp_server(*command: str, env: dict[str, str]) -> AsyncIterator[Gatewa
 
 @asynccontextmanager
 async def _with_family(started: AbstractAsyncContextManager[Started]) -> AsyncIterator[Started]:
-    """Run a process while the block lasts. Then kill what it started and left behind, such as a browser."""
+    """Run a process within the block. Then kill what it started and left behind, such as a browser."""
     family: list[psutil.Process] = []
     try:
         async with started as process:
@@ -179,7 +179,7 @@ async def _with_family(started: AbstractAsyncContextManager[Started]) -> AsyncIt
                 family = children(process.pid)
     finally:
         for left in family:
-            with contextlib.suppress(psutil.NoSuchProcess):  # psutil knows a pid that was given out anew
+            with contextlib.suppress(psutil.NoSuchProcess):  # psutil notices if the pid now belongs to another process
                 left.kill()
 
 
@@ -189,7 +189,7 @@ def browser_of(pid: int) -> str:
 
 
 def processor(pids: Sequence[int]) -> float:
-    """Return the seconds that the processes have taken so far, with what they started."""
+    """Return the seconds of processor time that the processes and their children have used so far."""
     family = {each.pid: each for pid in pids for each in (psutil.Process(pid), *children(pid))}
     return sum(sum(process.cpu_times()[:2]) for process in family.values())
 

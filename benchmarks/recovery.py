@@ -1,16 +1,16 @@
 """Measures how soon after a kill -9 the same page works again: logged in, and at the same URL.
 
-A gateway process has a page of a site behind a login, by a session cookie that no script can read. Something is killed,
-and at once the gateway is asked for a click on that pageId, again and again until one succeeds; what counts is the time
-from the kill to that. Afterwards the page must be at its URL and logged in, else the benchmark fails.
+A gateway process has a page of a site behind a login, by a session cookie that no script can read. A process is killed,
+and at once the gateway is asked for a click on that pageId, repeatedly until one succeeds; what counts is the time from
+the kill to that click. Afterwards the page must be at its URL and logged in, else the benchmark fails.
 
 - `renderer`, `browser`, `driver`: the processes behind the service. Target: at most 2 s.
 - `service`: killed, and started again at once on the same address and data, as a supervisor would.
 - `gateway`: killed, and another one started for the same chat.
-- `browser, any answer`: beside @playwright/mcp --isolated, whose browser is killed too: until an answer that is no
-  error. That answer is of a blank page without the login, which a note says.
+- `browser, any answer`: beside @playwright/mcp --isolated, whose browser is killed too: the time until any answer that
+  is no error. It comes from a blank page without the login, which a note says.
 
-Each round is at a URL of its own, because a page that crashes again and again at one URL is left alone.
+Each round is at its own URL, because a page that crashes repeatedly at one URL is left alone.
 """
 
 import asyncio
@@ -89,7 +89,7 @@ def _furnish(site: Site) -> None:
 
 
 async def _times(most: int, once: Callable[[int], Awaitable[float]]) -> list[float]:
-    """Return so many times, or as many as there is time for."""
+    """Return `most` times, or as many as there is time for."""
     took: list[float] = []
     give_up_at = time.monotonic() + _EACH_S
     while len(took) < most and (not took or time.monotonic() < give_up_at):
@@ -152,7 +152,7 @@ async def _signed_in(gate: Gateway, site: Site, number: int) -> str:
 
 
 async def _peers(site: Site, browser: str) -> tuple[float, str]:
-    """Return the time until the peer answers again, and what that answer says of the page."""
+    """Return the time until the peer answers again, and what that answer says about the page."""
     with tempfile.TemporaryDirectory(prefix="browse-together-bench-") as left:
         async with mcp_server(*peer.isolated(browser, left), env=environment()) as server:
             await server.call("browser_navigate", url=site.url("/in"))

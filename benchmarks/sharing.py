@@ -1,12 +1,12 @@
 """Measures what further chats cost in one shared browser.
 
-- `n chats`: 1, 2, 4, 8 and 16 gateway processes, each with a page of its own, do the same task of 20 steps at once;
-  steps a second of all together, beside one chat alone. They grow until the cores are full.
+- `n chats`: 1, 2, 4, 8 and 16 gateway processes, each with its own page, do the same task of 20 steps at once; steps a
+  second of all together, beside one chat alone. They increase until the cores are full.
 - `memory, 8 chats`: MB (PSS) of the service, its browser and eight gateways after the task, beside eight
   `@playwright/mcp --isolated` with their browsers after the same task. Target: at most a third.
 - `refusal`: ms until an act on another chat's page is refused, at the median. Target: at most 5.
 
-A task is one navigation and 19 scripts that fill and click, so that both kinds of server do equally much.
+A task is one navigation and 19 scripts that fill and click, so that both kinds of server do the same amount.
 """
 
 import asyncio
@@ -60,7 +60,7 @@ async def run(*, quick: bool) -> Report:
 
 
 async def _rate(gates: list[Gateway], url: str) -> float:
-    """Return the steps a second of all together; a first round opens the pages."""
+    """Return the steps a second of all together. A first round opens the pages."""
     await asyncio.gather(*(_task(gate, f"page-{n}", url) for n, gate in enumerate(gates)))
     began = time.perf_counter()
     await asyncio.gather(*(_task(gate, f"page-{n}", url) for n, gate in enumerate(gates)))
@@ -101,7 +101,7 @@ async def _peers(browser: str) -> float:
 
 
 def _memory(*pids: int) -> float:
-    """Measure the processes and all that they started, each once."""
+    """Return the memory of the processes and everything that they started, each counted once."""
     found = {process.pid: process for pid in pids for process in [psutil.Process(pid), *children(pid)]}
     infos = [process.memory_full_info() for process in found.values()]
     return sum(float(getattr(info, "pss", info.uss)) for info in infos) / _MB

@@ -1,4 +1,4 @@
-"""Makes the pages to read and work on: a shop of some 300 elements, a table of 200 rows, an article of 5,000."""
+"""The pages to read and work on: a shop of some 300 elements, a table of 200 rows, an article of 5,000 elements."""
 
 from typing import Final
 from urllib.parse import parse_qsl, urlsplit
@@ -56,7 +56,7 @@ def _ordered(received: Received) -> Answer:
 
 
 def table(rows: int = 200) -> str:
-    """Make rows of members with a state each, which the row's button changes."""
+    """Make rows of members, each with a state that the row's button changes."""
     body = "".join(
         f"<tr><th scope=row>Member {n}<td>member{n}@example.com<td>{'active' if n % 3 else 'paused'}"
         "<td><button onclick=turn(this)>Switch</button></tr>"

@@ -1,4 +1,4 @@
-"""Plays a chat that uses agent-browser, a command for agents, by its skill text: each command is a process."""
+"""Plays a chat that uses agent-browser, a command for agents, by its skill text. Each command is a process."""
 
 import asyncio
 import os
@@ -29,7 +29,7 @@ _WITHIN_S: Final = 60
 
 @dataclass(frozen=True)
 class Command:
-    """Is an installed command with a browser, a home and a session of its own."""
+    """An installed command with its own browser, home and session."""
 
     program: Path
     skill: str
@@ -37,7 +37,7 @@ class Command:
     settings: dict[str, str]
 
     async def run(self, *arguments: str) -> tuple[bool, str]:
-        """Return whether it did it, and what it said."""
+        """Return whether the command succeeded, and its output."""
         process = await asyncio.create_subprocess_exec(
             *(str(self.program), "--session", "task", *arguments),
             env=environment(**self.settings),
@@ -81,8 +81,8 @@ async def installed(browser: str) -> AsyncIterator[Command]:
 
 @dataclass
 class BySkill(Chat):
-    """Acts on the refs of the interactive snapshot, and waits for what it expects. If it `searches`, it names elements
-    by role and label where their name tells them apart, and reads by headings and words."""
+    """A chat that acts on the refs of the interactive snapshot, and waits for what it expects. If it `searches`, it
+    names elements by role and label if these are unique, and reads by headings and words."""
 
     command: Command | None = None
 
@@ -110,7 +110,7 @@ class BySkill(Chat):
             raise Failed(f"{' '.join(arguments)}: {self.last[:600]}")
 
     async def expect(self, step: Step) -> None:
-        if step.framed:  # which a snapshot shows, and a wait does not see
+        if step.framed:  # a snapshot shows frames, but a wait does not see into them
             await self.must("snapshot")
             self.known = self.last
         elif step.value not in self.last:
@@ -124,7 +124,7 @@ class BySkill(Chat):
             self.known = self.last
 
     async def target(self, step: Step) -> str:
-        """Return a ref; nothing where it is named by its role or label."""
+        """Return a ref, or nothing if role or label names the element."""
         by_name = self.searches and not step.near and step.do in {"click", "fill", "check"}
         return ref_in(self.known, step) if by_name else await super().target(step)
 

@@ -1,12 +1,12 @@
 """Checks that the service and a gateway hold no more memory after many calls than after few.
 
-Twenty chats, or `--chats N`, in one gateway process, a page each, make 20,000 calls of mixed kinds: scripts, fills,
-clicks, reading, searching, navigation, pictures, pages that open and close. Before, as much is done as fills what is
-kept within bounds. The memory (PSS) of the service, the gateway, a launcher, the driver and the browser is looked at
-every 500 calls.
+Twenty chats, or `--chats N`, in one gateway process, with a page each, make 20,000 mixed calls: scripts, fills, clicks,
+reading, searching, navigation, screenshots, pages that open and close. A warm-up first fills everything that is kept
+within bounds. Every 500 calls, it measures the memory (PSS) of the service, the gateway, a launcher, the driver and the
+browser.
 
 Compares the median of the last quarter with that of the first. Target: at most 1.05 times as much, for the service and
-the gateway, which are ours; driver and browser are there to be known. The notes have the slope, in MB per 1,000 calls.
+the gateway, which are ours; driver and browser are for information. The notes have the slope, in MB per 1,000 calls.
 
 It runs for minutes, and only when it is named.
 """
@@ -30,10 +30,10 @@ from tests.support.site import Site
 CALLS: Final = 20_000
 QUICK: Final = 1_000
 WARM_UP: Final = 0.25
-"""Makes this part of the calls before those that count, to fill caches, rings and registers."""
+"""This share of calls is made before those that count, to fill caches, rings and registers."""
 REQUESTS: Final = 10_500
-"""Playwright keeps 10,000 requests with their answers, of all open pages, before it lets go of the oldest. Each
-takes the service 13 KB."""
+"""Playwright keeps 10,000 requests with their answers, of all open pages, before it releases the oldest. Each takes the
+service 13 KB."""
 SAMPLES: Final = 40
 CHATS: Final = 20
 PAGES: Final = 1
@@ -72,8 +72,8 @@ async def run(*, quick: bool, chats: int = CHATS) -> Report:
 
 
 async def _fill(chats: Sequence["_Chat"], site: Site, requests: int) -> None:
-    """Make so many requests on the pages of all chats in turn: of one page alone they would be too many within a second
-    to be followed, and those of a page that is closed are let go."""
+    """Make this many requests on the pages of all chats in turn. On one page alone, they would be too many a second to
+    be followed; and requests of closed pages are released."""
     each = 150
     for number in range(each):
         site.page(f"/part-{number}", "1")
@@ -85,7 +85,7 @@ async def _fill(chats: Sequence["_Chat"], site: Site, requests: int) -> None:
 
 @dataclass
 class Memory:
-    """Records what the processes hold, measurement by measurement."""
+    """The memory of the processes, measurement by measurement."""
 
     of: Service
     gate: Gateway
@@ -144,7 +144,7 @@ def _pss(processes: Sequence[psutil.Process]) -> float:
 
 
 class _Chat:
-    """Makes all kinds of calls in turn, on the pages of one gateway."""
+    """Calls of all kinds in turn, on the pages of one gateway."""
 
     def __init__(self, gate: Gateway, page_ids: Sequence[str], site: Site) -> None:
         self._gate, self._page_ids = gate, page_ids
@@ -155,12 +155,12 @@ class _Chat:
         await self._gate.call(tool, **arguments)
 
     async def goto(self, url: str) -> None:
-        """Go there with the first page."""
+        """Navigate the first page."""
         await self._gate.call("goto", pageId=self._page_ids[0], url=url)
 
 
 def _round(page_id: str, site: Site) -> list[Call]:
-    """Make calls on one page, mixed as an agent does: much acting and reading, some navigation, now and then another
+    """Return calls on one page, mixed like an agent's: much acting and reading, some navigation, now and then another
     page."""
     on: dict[str, Any] = {"pageId": page_id}  # Any: JSON
     other = {"pageId": f"{page_id}-other"}
@@ -196,7 +196,7 @@ def _round(page_id: str, site: Site) -> list[Call]:
 
 
 async def _all(chats: Sequence[_Chat], calls: int) -> None:
-    """Make so many calls in all chats together."""
+    """Make this many calls in all chats together."""
     left = iter(range(calls))
 
     async def work(chat: _Chat) -> None:

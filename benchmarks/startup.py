@@ -1,12 +1,12 @@
 """Measures how soon a chat's server answers, and how much memory it takes.
 
-Compares `python -m mcp_gateway`, with no service at its address and with one that runs, with `node cli.js --headless`
-of @playwright/mcp, which has not started a browser yet at that point. Each round starts all three, one after another.
+Compares `python -m mcp_gateway`, without and with a running service at its address, with `node cli.js --headless` of
+@playwright/mcp, which has not started a browser yet at that point. Each round starts all three, one after another.
 Units: milliseconds from the process's start to its answer, at the median; MB of proportional memory (PSS).
 Targets: `initialize` and `tools/list` answered no later than by the peer.
 
-Our gateway answers these two before all of it is imported. So both are asked one thing more, a call of a tool that does
-not exist: its refusal needs the whole server. Its time is there to be known, and memory is read after it.
+Our gateway answers these two before it is fully imported. So each server also gets a call of an unknown tool, which
+only a complete server can refuse. Its time is for information, and memory is measured after it.
 """
 
 import json
@@ -44,9 +44,9 @@ _ENDS_WITHIN_S: Final = 10
 _MB = 1024 * 1024
 
 Variant = tuple[list[str], dict[str, str]]
-"""Holds a command and its environment."""
+"""A command and its environment."""
 Start = dict[str, float]
-"""Holds the milliseconds until the answer to each request, and the MB."""
+"""The milliseconds until the answer to each request, and the MB."""
 
 
 async def run(*, quick: bool) -> Report:
@@ -67,7 +67,7 @@ async def run(*, quick: bool) -> Report:
 
 
 def _starts(variants: dict[str, Variant], rounds: int, within_s: float) -> dict[str, list[Start]]:
-    """Start so many rounds, or as many as there is time for; at least two, after one that fills the disk cache."""
+    """Run `rounds` rounds, or as many as there is time for; at least two, after one that fills the disk cache."""
     seen: dict[str, list[Start]] = {name: [] for name in variants}
     give_up_at = time.monotonic() + within_s
     for number in range(rounds + 1):
@@ -80,7 +80,7 @@ def _starts(variants: dict[str, Variant], rounds: int, within_s: float) -> dict[
 
 
 def _nobody_home() -> socket.socket:
-    """Take a port that refuses connections."""
+    """Bind a port that refuses connections."""
     taken = socket.socket()
     taken.bind(("127.0.0.1", 0))
     return taken
@@ -146,7 +146,8 @@ def _await_answer(pipe: IO[bytes], number: int) -> None:
 
 
 def _memory(pid: int) -> float:
-    """Measure the process and its children; if the system knows no proportional share, what is theirs alone."""
+    """Return the memory of the process and its children; where the system knows no proportional share, only their
+    own."""
     found = 0.0
     for process in [psutil.Process(pid), *children(pid)]:
         info = process.memory_full_info()

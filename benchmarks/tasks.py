@@ -1,13 +1,13 @@
 """Measures what finished tasks cost: the tool list or skill once, then all calls and replies, in tokens (bytes / 4),
 calls and seconds.
 
-The tasks of `errands` are done in one chat after the other through our gateway, through @playwright/mcp, and by
-agent-browser where npm has it, by one scripted policy. It knows only what replies told it: before it acts it looks for
-the element in what it was told of the document; where that is not in it, it reads. It checks each result in the reply
-of the act, and reads where that says nothing of it. The plain way it reads as each tool does by itself: ours whole
-snapshots, then those since the last one, and of an article the headings and a section; the peer's whole snapshots;
-agent-browser's snapshots of what can be acted on, and the text of an article. By search it asks for what it needs:
-`find` and a query, `browser_find`, names and filters.
+The tasks of `errands` are done in one chat after another through our gateway, through @playwright/mcp, and by
+agent-browser if npm has it, by one scripted policy. It knows only what replies say: before it acts, it looks for the
+element in what it knows of the document, and reads if it is not there. It checks each result in the reply of the act,
+and reads if the reply does not say. In the plain variant, it reads as each tool does by default: ours by whole
+snapshots, then changes since the last one, and articles by headings and a section; the peer by whole snapshots;
+agent-browser by snapshots of interactive elements, and articles by their text. In the search variant, it asks for what
+it needs: by `find` and queries, `browser_find`, names and filters.
 """
 
 import asyncio
@@ -32,16 +32,16 @@ from tests.support.site import Site
 
 FIFTH, THIRD, NO_MORE = Target(20), Target(100 / 3), Target(1.0)
 LIMITS: Final = {"act": 120, "goto": 300, "error": 60}
-"""Are the tokens that a reply may take."""
+"""Tokens that a reply may take."""
 _WAYS: Final = ((False, "the plain way", FIFTH), (True, "by search", THIRD))
 
 
 @dataclass
 class Bill:
-    """Adds up what the tasks of one side cost."""
+    """What the tasks of one side cost."""
 
     start: float = 0
-    """What a chat is given before its first call."""
+    """What a chat receives before its first call."""
     tokens: dict[str, float] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
     calls: int = 0
@@ -84,7 +84,7 @@ async def run(*, quick: bool) -> Report:
 
 
 async def _all(chats: dict[str, Chat], tasks: dict[str, list[Step]], site: str) -> dict[str, Bill]:
-    """Do the tasks on all sides, turn by turn; each finds the smart home as it is at first."""
+    """Do the tasks on all sides in turn. Each side finds the smart home in its initial state."""
     bills = {name: Bill() for name in chats}
     for name, chat in chats.items():
         await chat.start()
@@ -129,7 +129,7 @@ def _figures(how: str, bills: dict[str, Bill], target: Target) -> list[Figure]:
 
 
 def _longest(how: str, chat: Chat) -> list[Figure]:
-    """Compare the longest replies with what they may take."""
+    """Compare the longest replies with their limits."""
     found = chat.longest if isinstance(chat, ToolChat) else {}
     return [
         Figure(f"longest reply of {kind}, {how}, beside its limit", found[kind], most, "tokens", "ratio", NO_MORE)
@@ -139,7 +139,7 @@ def _longest(how: str, chat: Chat) -> list[Figure]:
 
 
 def _notes(how: str, bills: dict[str, Bill]) -> list[str]:
-    """Tell what each task cost each side."""
+    """Return what each task cost each side."""
     starts = ", ".join(f"{bill.start:.0f} ({name})" for name, bill in bills.items())
     lines = [f"{how}, before the first call: {starts} tokens"]
     for task in bills["ours"].tokens:
@@ -150,7 +150,7 @@ def _notes(how: str, bills: dict[str, Bill]) -> list[str]:
 
 @asynccontextmanager
 async def _home() -> AsyncIterator[str]:
-    """Serve the smart home from a process of its own."""
+    """Serve the smart home from a separate process."""
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "examples.smart_home", "--port", "0"),
         cwd=ROOT,

@@ -12,8 +12,8 @@ from benchmarks.processes import Failed
 
 @dataclass
 class Theirs(ToolChat):
-    """Runs chats through @playwright/mcp, which writes what it sees after an act to a file that is then read or
-    searched. `folder` is where it may take files from."""
+    """A chat through @playwright/mcp, which writes what it sees after an act to a file that is then read or searched.
+    `folder` is where it may take files from."""
 
     folder: str = ""
 

@@ -2,10 +2,10 @@
 
 Compares eight gateway processes, each acting on its own page of the shared session, with plain Playwright in one
 process with eight contexts. A step is fill + click + evaluate on a small page.
-Unit: steps a second of all eight together. Target: no fewer than plain Playwright's. `own processes` is the processor's
+Unit: steps a second of all eight together. Target: no fewer than plain Playwright's. `own processes` is the processor
 time that service, gateway and launchers take for a step, in ms, without driver and browser. Target: 5.
 
-The two sides take turns of some seconds; a side that waits is idle.
+The two sides take turns of some seconds, and are idle in between.
 """
 
 import asyncio
@@ -76,13 +76,13 @@ def _script(page: Page) -> Step:
 
 
 def _check(n: int, seen: object) -> None:
-    """Check that the n-th step of a page has filled and clicked it for the n-th time."""
+    """Check that the n-th step of a page was its n-th fill and click."""
     if seen != [f"Ana {n}", n]:
         raise Failed(f"after step {n} the page has {seen}")
 
 
 async def _rates(sides: Sequence[Sequence[Step]], rounds: int, seconds: float) -> tuple[list[list[float]], int]:
-    """Return the steps a second of each side, once a round, and all steps of the first; a first short turn warms up."""
+    """Return each side's steps a second per round, and all steps of the first side. A short first turn warms up."""
     done = [[0] * len(side) for side in sides]
     rates: list[list[float]] = [[] for _ in sides]
     for length in (1.0, *[seconds] * rounds):
@@ -92,7 +92,7 @@ async def _rates(sides: Sequence[Sequence[Step]], rounds: int, seconds: float) -
 
 
 async def _turn(side: Sequence[Step], done: list[int], seconds: float) -> float:
-    """Let all of a side run at once. A step that has begun is ended, and the time that this takes counts."""
+    """Run all agents of a side at once. A step that has begun is finished, and its time counts."""
     before, began = sum(done), time.perf_counter()
 
     async def work(agent: int) -> None:
@@ -105,7 +105,7 @@ async def _turn(side: Sequence[Step], done: list[int], seconds: float) -> float:
 
 
 def _processor(pids: Sequence[int]) -> float:
-    """Return the seconds that the processes have taken so far."""
+    """Return the seconds of processor time that the processes have used so far."""
     return sum(sum(psutil.Process(pid).cpu_times()[:2]) for pid in pids)
 
 

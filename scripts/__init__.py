@@ -1,1 +1,1 @@
-"""Holds the scripts that make runs to keep the project in order. They are no part of the product."""
+"""The scripts that make runs to maintain the project. They are no part of the product."""

@@ -1,7 +1,7 @@
-"""Runs `make demo` and `make test` in a Debian system with next to nothing in it, and in another the steps of the
-Dockerfile. `--if-changed` leaves `make test` out, and does nothing where all that decides is as it was when it passed.
+"""Runs `make demo` and `make test` in a minimal Debian system, and in another one the steps of the Dockerfile.
+`--if-changed` leaves `make test` out, and does nothing if everything that matters is as it was at the last success.
 
-It needs root and debootstrap. Debian comes from where this machine has it.
+It needs root and debootstrap. Debian comes from where this machine gets it.
 """
 
 import hashlib
@@ -32,25 +32,25 @@ DECIDES: Final = (
     "scripts/setup.sh",
 )
 STAMP: Final = Path(__file__).with_name("bare.sum")
-RELEASE: Final = "bookworm"  # it has the lowest Python that is promised
+RELEASE: Final = "bookworm"  # it has the lowest Python version that we promise
 PACKAGES: Final = "python3,python3-venv,git,make,ca-certificates"
 CERTIFICATES: Final = "etc/ssl/certs/ca-certificates.crt"
 OF_THIS_MACHINE: Final = ("etc/resolv.conf", "etc/hosts", "etc/pip.conf", CERTIFICATES)
 NEEDED: Final = re.compile(r"(?i)(https?|no)_proxy|PIP_\w+")
-"""Matches the variables by which packages are reached."""
+"""Variables that tell how to reach package indexes."""
 ENTER: Final = 'cd "$1"; shift; mount -t proc proc proc; mount --rbind /dev dev; mount --rbind /sys sys'
 ANSWERS_WITHIN_S: Final = 60
 
 
 class System(NamedTuple):
-    """The root of a Debian system, which has its own processes and mounts, and the devices and network of this one."""
+    """The root of a Debian system with its own processes and mounts, but this machine's devices and network."""
 
     root: Path
 
     def run(
         self, *words: str, folder: str = "/", user: str = "root", alone: bool = False, variables: Mapping[str, str] = {}
     ) -> None:
-        """Run a program to its end, `alone` without a network. Raises CalledProcessError."""
+        """Run a program to its end; `alone` means without a network. Raises CalledProcessError."""
         home = "/root" if user == "root" else f"/home/{user}"
         variables = {name: value for name, value in os.environ.items() if NEEDED.fullmatch(name)} | {**variables}
         variables |= {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME": home}
@@ -106,7 +106,7 @@ def step(name: str) -> Iterator[None]:
 
 
 def debian(root: Path) -> System:
-    """Make a Debian system that gets packages as this one does."""
+    """Make a Debian system that gets its packages where this one does."""
     sources = [*own_sources()]
     mirror = [uri for uri, release, _ in sources if release == RELEASE][:1]
     options = ["--variant=minbase", f"--include={PACKAGES}"]
@@ -135,7 +135,7 @@ def make(system: System, goal: str) -> None:
 
 
 def check_out(system: System) -> None:
-    """Copy the files of this checkout, uncommitted ones too."""
+    """Copy the files of this checkout, including uncommitted ones."""
     listed = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     for name in subprocess.run(listed, cwd=ROOT, check=True, capture_output=True, text=True).stdout.split("\0")[:-1]:
         target = system.root / "checkout" / name
@@ -144,13 +144,13 @@ def check_out(system: System) -> None:
 
 
 def try_image(system: System) -> None:
-    """Do what the Dockerfile says; then start what is in the image as compose.yaml does, and have it show a page."""
+    """Do what the Dockerfile says. Then start the image's program as compose.yaml does, and have it show a page."""
     folder, user, environment, start, check = "/", "root", dict[str, str](), "", ""
     for word, rest in instructions():
         print(f"bare: {word} {rest}", flush=True)
         match word:
             case "FROM":
-                system.run("python3", "-m", "venv", "/usr/local")  # as the image has it: `python` and `pip`
+                system.run("python3", "-m", "venv", "/usr/local")  # the image too has `python` and `pip` there
             case "RUN":
                 system.run("sh", "-c", rest, folder=folder, user=user, variables=environment)
             case "COPY":
@@ -177,7 +177,7 @@ browse-together run goto --page p --url data:text/html,here && browse-together d
 
 
 def instructions() -> Iterator[tuple[str, str]]:
-    """Yield the instructions of the Dockerfile, each with what follows it."""
+    """Yield the instructions of the Dockerfile, each with its arguments."""
     lines = [line for line in (ROOT / "Dockerfile").read_text("utf-8").splitlines() if not line.startswith("#")]
     for line in filter(str.strip, "\n".join(lines).replace("\\\n", "").splitlines()):
         word, _, rest = line.partition(" ")

@@ -1,7 +1,7 @@
 """Writes what others distribute: an MCP bundle, which a chat's host installs by a click, and the registry's entry.
 
-The bundle has the wheel and no dependencies, because those that are compiled differ by platform: the host's uv installs
-them, in the versions of constraints.txt. Both are made from pyproject.toml and the settings classes.
+The bundle has the wheel but no dependencies, because compiled ones differ by platform: the host's uv installs them, in
+the versions of constraints.txt. Both files are made from pyproject.toml and the settings classes.
 """
 
 import json
@@ -24,9 +24,9 @@ OFFERED: Final[dict[type[BaseSettings], tuple[str, ...]]] = {
     GatewaySettings: ("toolsets", "session"),
     ServiceSettings: ("headless", "executable_path", "data_dir", "cdp_url", "allow_hosts", "deny_hosts"),
 }
-"""Names the settings that a host asks a person for. All others are variables of the environment as ever."""
+"""Settings for which a host asks a person. All others can be set by environment variables."""
 MANIFEST_VERSION: Final = "0.4"
-"""The first that knows servers of the type uv."""
+"""The first version that knows servers of type uv."""
 SCHEMA: Final = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json"
 _ENTRY: Final = "server.py"
 _TITLE: Final = "Browse together"
@@ -43,7 +43,7 @@ from browse_together.gateway import main
 main()
 '''
 _EPOCH: Final = (1980, 1, 1, 0, 0, 0)
-"""Dates every file in the bundle, so that the same sources make the same bytes."""
+"""Date of every file in the bundle, so that the same sources make the same bytes."""
 
 
 def manifest() -> Json:
@@ -106,7 +106,7 @@ def server_json() -> Json:
 
 
 def environment(wheel_name: str) -> str:
-    """Return the pyproject.toml in the bundle, which says what uv installs."""
+    """Return the bundle's pyproject.toml, which tells uv what to install."""
     about = wheel.project()["project"]
     lines = (wheel.ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
     pins = [line for line in lines if not line.startswith("#")]
@@ -130,7 +130,7 @@ def environment(wheel_name: str) -> str:
 
 
 def pack(built: Path, into: Path) -> Path:
-    """Write the bundle of a wheel."""
+    """Write the bundle for a wheel."""
     about = wheel.project()["project"]
     bundle = into / f"{about['name']}-{about['version']}.mcpb"
     contents = {
@@ -160,7 +160,8 @@ def _options() -> list[tuple[str, str, FieldInfo]]:
 
 
 def _asked(name: str, field: FieldInfo) -> Json:
-    """Return how a host asks for a setting. Each has a default, because hosts hand on the variable's name for none."""
+    """Return how a host asks for a setting. Each has a default, because without one, hosts pass on the variable's
+    name."""
     kind = (
         "directory" if name.endswith("_dir") else {"filepath": "file"}.get(_format(name, field), _format(name, field))
     )
@@ -181,7 +182,7 @@ def _format(name: str, field: FieldInfo) -> str:
 
 
 def _given(field: FieldInfo) -> dict[str, str]:
-    """Return the default as a variable of the environment has it; nothing if there is none."""
+    """Return the default as an environment variable has it; nothing if there is none."""
     if isinstance(field.default, bool):
         return {"default": str(field.default).lower()}
     names = sorted(field.default) if isinstance(field.default, frozenset) else []

@@ -1,6 +1,6 @@
-"""Writes what repeats the settings classes: the tables of docs/settings.md, and the names that both processes have.
+"""Writes the tables of docs/settings.md, and the list of names that both processes share, from the settings classes.
 
-`--check` fails where one is stale."""
+`--check` fails if one is stale."""
 
 import re
 import sys
@@ -39,7 +39,7 @@ def table(settings: type[BaseSettings]) -> str:
 
 
 def filled(text: str) -> str:
-    """Return the page with its tables as they should be."""
+    """Return the page with up-to-date tables."""
     for name, settings in TABLES.items():
         marked = re.compile(rf"(<!-- settings: {name} -->\n).*?(<!-- end -->)", re.DOTALL)
         text = marked.sub(partial(_between, table(settings)), text)
@@ -47,7 +47,7 @@ def filled(text: str) -> str:
 
 
 def named(module: str) -> str:
-    """Return the module of names as it should be."""
+    """Return the module of names, up to date."""
     head = module.partition("\n\nSERVICE: ")[0]
     fields = {process: _fields(*classes) for process, classes in PROCESSES.items()}
     fields["BARE"] = [

@@ -1,4 +1,4 @@
-"""Starts the browser that a service would start here, and prints its path; says why and fails where none works."""
+"""Starts the browser that a service would start here, and prints its path. If none works, it says why and fails."""
 
 import asyncio
 import sys
@@ -10,7 +10,7 @@ from shared.errors import BrowseError
 
 
 def main() -> None:
-    # Whether its sandbox works is a question of its own: `browse-together doctor` answers it.
+    # `browse-together doctor` answers whether its sandbox works.
     options = LaunchOptions(profile_dir=Path(), sandbox="off")
     try:
         print(asyncio.run(try_browser(options)))  # noqa: T201 - for setup.sh

@@ -1,4 +1,4 @@
-"""Builds the wheel from a copy of the sources, so that nothing gets into it that another build left behind."""
+"""Builds the wheel from a copy of the sources, so that leftovers of other builds cannot get into it."""
 
 import shutil
 import subprocess
@@ -17,12 +17,12 @@ def project() -> dict[str, Any]:  # Any: TOML
 
 
 def packages() -> list[str]:
-    """Return the names of the top-level packages that are installed."""
+    """Return the names of the top-level packages to install."""
     return [pattern.rstrip("*") for pattern in project()["tool"]["setuptools"]["packages"]["find"]["include"]]
 
 
 def build(into: Path) -> Path:
-    """Build the wheel with the setuptools of this environment, without a package index. Raises CalledProcessError."""
+    """Build the wheel with this environment's setuptools, without a package index. Raises CalledProcessError."""
     about = project()["project"]
     with tempfile.TemporaryDirectory(prefix="browse-together-wheel-") as copy:
         for name in ("pyproject.toml", about["readme"], *about["license-files"]):

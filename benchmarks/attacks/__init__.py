@@ -1,1 +1,1 @@
-"""Holds the attacks beside which a neighbour is measured, by where they come from."""
+"""The attacks beside which a neighbour is measured, by where they come from."""

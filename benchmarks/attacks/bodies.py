@@ -1,4 +1,4 @@
-"""Attacks by callers: bodies that take long to read, patterns that take long to compare, results without end."""
+"""Attacks by callers: bodies that are slow to read, patterns that are slow to compare, endless results."""
 
 import asyncio
 from collections.abc import Awaitable, Mapping

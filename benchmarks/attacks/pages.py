@@ -1,4 +1,4 @@
-"""Attacks by pages: floods of all that a page can make, and pages that cost whoever reads them."""
+"""Attacks by pages: floods of everything that a page can make, and pages that are costly to read."""
 
 import asyncio
 from collections.abc import Mapping
@@ -32,7 +32,7 @@ def _clicked(name: str) -> Attack:
 
 
 def _read(name: str) -> Attack:
-    """Read a page again and again, in all ways."""
+    """Read a page again and again, in every way."""
 
     async def attack(by: Attacker) -> None:
         await by.open(_path(name))
@@ -61,7 +61,7 @@ async def _quietly(by: Attacker, action: str, arguments: dict[str, AnyJson]) -> 
 
 
 async def answered_confirms(by: Attacker) -> None:
-    """Ask for ever, where the service answers at once."""
+    """Ask for ever, while the service answers at once."""
     await by.open(_path("confirms"))
     await _quietly(by, "set_dialog_policy", {"accept": True})
     await by.click()

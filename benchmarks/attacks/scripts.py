@@ -1,4 +1,4 @@
-"""Holds what a hostile page runs, at once or when its button is clicked."""
+"""What a hostile page runs, at once or when its button is clicked."""
 
 from typing import Final
 
@@ -97,7 +97,7 @@ QUIET: Final = {
     "storage": "Storage.prototype.getItem = () => 'x'.repeat(50e6); sessionStorage.a = 1; localStorage.a = 1",
     "text": "document.body.append('x '.repeat(25e6))",
 }
-"""These do harm only when somebody reads the page."""
+"""Pages that do harm only when somebody reads them."""
 
 
 def document(name: str) -> str:

@@ -1,4 +1,4 @@
-"""Serves the pages that attack, and what they ask for, from a process of its own."""
+"""Serves the attacking pages, and what they request, from a separate process."""
 
 import argparse
 import asyncio
