@@ -11,8 +11,6 @@ from browser_service.host.admission import Admission
 from browser_service.host.background import Background, within
 from browser_service.host.call_run import CallRun, Handler
 from browser_service.host.calls import Calls
-from browser_service.host.capacity import Capacity
-from browser_service.host.close import bounded
 from browser_service.host.dialogs import Dialogs
 from browser_service.host.events import EventLog
 from browser_service.host.files import ArtifactPort
@@ -21,18 +19,15 @@ from browser_service.host.network.browser_guard import BrowserGuard
 from browser_service.host.network.downloads import Downloads
 from browser_service.host.page.entry import PageEntry
 from browser_service.host.page.life import Life, LifeEvent
-from browser_service.host.page.parking import Parking
 from browser_service.host.page.record import PageRecord
 from browser_service.host.page.tab import Tab
 from browser_service.host.placement import Placement
 from browser_service.host.recovery.closed_page import remember
-from browser_service.host.recovery.eviction import Eviction
-from browser_service.host.recovery.idleness import IdleSweep
 from browser_service.host.registry import PageRegistry
 from browser_service.host.request_rules import RequestRules
+from browser_service.host.room import Room
 from browser_service.host.seam import HostLimits
 from browser_service.host.session import SessionEntry
-from browser_service.host.spare_windows import SpareWindows
 from browser_service.security.urls import UrlPolicy
 from shared.calls import Call, Outcome
 from shared.errors import BrowseError, ErrorBody, PageNotFound
@@ -77,7 +72,10 @@ class LocalHost:
         self.dialogs = Dialogs(self.pages, self.running, self._log.emit, limits.dialog_wait_ms)
         self.downloads = Downloads(artifacts, self._log.emit, limits.download_max_mb)
         self.memory = Memory(limits.memory_mb, lambda: launcher.driver)
-        self._capacity = Capacity(self._records, limits, self.memory)
+        self.room = Room(
+            *(self.pages, self.sessions, self.running, self.downloads, launcher, self.memory, limits, self._log.emit),
+            forget=self._forget,
+        )
         rules = RequestRules(limits.act_rules, self._live_pages, self.running, self._log.emit)
         self._guard = BrowserGuard(policy, limits.act_rules, rules.refuses, rules.is_persons)
         parts = (self.pages, self._log, self.dialogs, policy, limits)
@@ -85,23 +83,10 @@ class LocalHost:
             *parts,
             downloads=self.downloads,
             busy=self._busy,
-            capacity=self._capacity,
+            room=self.room,
         )
         self.people = self._registry.people
-        held = (self.pages, self.running, self.downloads, self._log.emit)
-        self._parking = Parking(*held, headed=not launcher.options.headless)
-        eviction = Eviction(self._capacity, self._parking, self._registry, self._log.emit)
-        self._registry.make_room = eviction.make_room
-        self._spare_windows = SpareWindows(limits.idle.spare_s)
-        self._calls = self._make_calls(handlers, artifacts, eviction)
-        self.idle_sweep = IdleSweep(
-            *(self.pages, self.sessions, self.running),
-            launcher=launcher,
-            parking=self._parking,
-            memory=self.memory,
-            idle=limits.idle,
-            spare_windows=self._spare_windows,
-        )
+        self._calls = self._make_calls(handlers, artifacts)
 
     def _browsers(self) -> "list[CDPSession]":
         """Return a session of Chromium's for each of our browsers that runs."""
@@ -112,6 +97,9 @@ class LocalHost:
         }
         return [*live.values()]
 
+    def _forget(self, page: PageRecord) -> None:
+        self._registry.forget(page)
+
     def _live_pages(self) -> list[tuple[PageRecord, Tab]]:
         return [(entry.record, entry.tab) for entry in self.pages.values() if entry.tab is not None]
 
@@ -119,9 +107,9 @@ class LocalHost:
         """Say if a client has a call queued or running on a page."""
         return any(run.belongs_to(client_id, page_id) for run in self.running.values())
 
-    def _make_calls(self, handlers: Mapping[str, Handler], artifacts: ArtifactPort, eviction: Eviction) -> Calls:
+    def _make_calls(self, handlers: Mapping[str, Handler], artifacts: ArtifactPort) -> Calls:
         admission = Admission(self._records, self._policy, self.dialogs, self.launcher.profile.check_free)
-        parts = (self._registry, admission, eviction, self._capacity, self._log)
+        parts = (self._registry, admission, self.room, self._log)
         return Calls(
             *(self.pages, self.sessions, self.running, handlers, artifacts),
             admission=admission,
@@ -132,7 +120,7 @@ class LocalHost:
             log=self._log,
             queue_wait_ms=self._limits.queue_wait_ms,
             act_rules=self._limits.act_rules,
-            spare_windows=self._spare_windows,
+            spare_windows=self.room.spare_windows,
         )
 
     # --- the seam ------------------------------------------------------------------------------------------------
@@ -183,16 +171,13 @@ class LocalHost:
                 entry.tab.views.pop(client_id, None)
             if entry.record.ownership.leave(client_id, before_seq, for_good=for_good):
                 self._log.emit(entry.record.changed())
-        self._background.spawn(self.idle_sweep.end_permissions(gone=client_id))
+        self._background.spawn(self.room.end_permissions(gone=client_id))
 
     async def answer(self, request_id: str, answer: Answer) -> bool:
         return self._registry.people.answer(request_id, answer)
 
     async def discard(self, page_id: str, idle_ms: int) -> None:
-        entry = self.pages.get(page_id)
-        if entry is not None and self._parking.may_discard(entry, idle_ms):
-            self._registry.forget(entry.record)
-            await bounded(entry.current.leave())
+        await self.room.discard(page_id, idle_ms)
 
     async def describe(self) -> list[PageState]:
         return [record.state() for record in self._records()]
@@ -233,7 +218,7 @@ class LocalHost:
         for session in self.sessions.values():
             if self.launcher.attached or (session.profile and self._limits.idle.browsers_kept):
                 self._background.spawn(self._warm(session))
-        self._upkeep.spawn(self.idle_sweep.run())
+        self._upkeep.spawn(self.room.run())
         if not self.launcher.attached:
             self._upkeep.spawn(self.launcher.watchdog.run(self._browsers, lambda: bool(self.running)))
         self._upkeep.spawn(self._save_now_and_then())

@@ -5,11 +5,10 @@ from dataclasses import dataclass
 
 from browser_service.host.admission import Admission
 from browser_service.host.call_run import CallRun
-from browser_service.host.capacity import Capacity
 from browser_service.host.events import EventLog
 from browser_service.host.page.entry import PageEntry
-from browser_service.host.recovery.eviction import Eviction
 from browser_service.host.registry import PageRegistry
+from browser_service.host.room import Room
 from browser_service.host.session import SessionEntry
 from shared.actions.traits import Unaddressed
 from shared.errors import PageNotFound, SessionNotFound
@@ -26,14 +25,13 @@ class Placement:
     sessions: Mapping[str, SessionEntry]
     registry: PageRegistry
     admission: Admission
-    eviction: Eviction
-    capacity: Capacity
+    room: Room
     log: EventLog
 
     async def page_for(self, run: CallRun) -> PageEntry:
         """Return the page of a call. Raises PageNotFound, SessionNotFound, and ResourceExhausted where there is no
         room."""
-        await self.capacity.measure()
+        await self.room.measure()
         await self._make_room(run)
         return self._entry(run)
 
@@ -44,7 +42,7 @@ class Placement:
         if session is None or call.page_id in self.pages or not makes:
             return
         self.admission.check_url(run.action)
-        await self.eviction.make_room(session.session_id, call.client)
+        await self.room.make(session.session_id, call.client)
 
     def _entry(self, run: CallRun) -> PageEntry:
         """Find the page of a call, or create it for one that may. No await: of many first calls, one creates."""
@@ -59,7 +57,7 @@ class Placement:
         reopens = call.undo is not None and action.closes_page
         if action.unaddressed is not Unaddressed.NEW_PAGE and not reopens:
             raise PageNotFound(f"There is no page {page_id!r}.", hint=f"See yours: {next_call('list_pages')}.")
-        self.capacity.check(session.session_id, call.client_id)
+        self.room.check(session.session_id, call.client_id)
         if reopens:
             entry = self.registry.reopen(session, call)
         else:

@@ -1,11 +1,9 @@
 """Registers the pages of a host by their ids, and follows popups, people's tabs, dialogs and closed pages."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
 from browser_service.host.background import Background
-from browser_service.host.capacity import Capacity
 from browser_service.host.close import bounded
 from browser_service.host.dialogs import Dialogs
 from browser_service.host.events import EventLog
@@ -15,6 +13,7 @@ from browser_service.host.page.life import Life, LifeEvent
 from browser_service.host.page.record import PageRecord
 from browser_service.host.page.tab import Tab, target_of
 from browser_service.host.recovery import closed_page
+from browser_service.host.room import Room
 from browser_service.host.seam import HostLimits
 from browser_service.host.session import SessionEntry
 from browser_service.rules.human import HeldPage
@@ -33,10 +32,6 @@ if TYPE_CHECKING:
 _BROWSER_ENDS_WITHIN_S = 0.3
 
 
-MakeRoom = Callable[[str, ClientRef | None], Awaitable[None]]
-"""Takes a sessionId, and for whom there shall be room."""
-
-
 class PageRegistry:
     """Knows which entry stands behind which pageId."""
 
@@ -50,10 +45,8 @@ class PageRegistry:
         *,
         downloads: Downloads,
         busy: Busy,
-        capacity: Capacity,
+        room: Room,
     ) -> None:
-        self.make_room: MakeRoom | None = None
-        """Asked before a page is counted that came by itself."""
         self.people = HumanRequests(
             log.emit,
             lambda: [page.record for page in pages.values()],
@@ -67,7 +60,7 @@ class PageRegistry:
         self._policy = policy
         self._limits = limits
         self._busy = busy
-        self._capacity = capacity
+        self._room = room
         self._background = Background()
 
     def add(self, state: PageState, session: SessionEntry, former: Json | None = None) -> PageEntry:
@@ -169,9 +162,8 @@ class PageRegistry:
             opener.note_refused_popup(why)
             await bounded(page.close())
             return False
-        if self.make_room is not None:
-            await self.make_room(session.session_id, _holder(opener))
-        if most := self._capacity.reached_limit(session.session_id):
+        await self._room.make(session.session_id, _holder(opener))
+        if most := self._room.reached_limit(session.session_id):
             if opener is not None or not session.attached:
                 await self._too_many(page, opener, most)
             return False

@@ -322,6 +322,7 @@ WHOLE_ENTRY = {
     "browser_service/host/page/entry.py": "it is one",
     "browser_service/host/registry.py": "it makes them, and forgets them",
     "browser_service/host/host.py": "it keeps them by their pageIds, for the seam",
+    "browser_service/host/room.py": "it closes those that nobody needs",
     "browser_service/host/placement.py": "it finds the page of a call, or has it made",
     "browser_service/host/calls.py": "it gives a call the parts of its page that it may use",
 }

@@ -20,7 +20,7 @@ async def rests(service: RunningService, seconds: float = HOUR_S) -> None:
         entry.record.used_at -= seconds
     for session in host.sessions.values():
         session.used_at -= seconds
-    await host.idle_sweep.sweep()
+    await host.room.sweep()
 
 
 def parked(service: RunningService) -> set[str]:

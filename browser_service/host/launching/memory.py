@@ -21,14 +21,14 @@ _CGROUPS: Final = Path("/sys/fs/cgroup")
 
 
 class Memory:
-    """Measures a driver and all that it started, in a thread, one measurement at a time."""
+    """The memory of a driver and of all that it started. One measurement runs at a time, in a thread."""
 
     def __init__(self, limit_mb: int | None, root: Callable[[], psutil.Process | None]) -> None:
         self.limit_mb = limit_mb if limit_mb is not None else round(machine_mb() * _DEFAULT_SHARE)
         """0 means no limit."""
         self.used_mb = 0
         self.latest_mb = 0
-        """Holds the latest rough measurement; it is newer than `used_mb`, which the limits go by."""
+        """The latest rough measurement, which is newer than `used_mb`. The limit goes by `used_mb`."""
         self._root = root
         self._exact_at = 0.0
         self._measuring = asyncio.Lock()
@@ -40,27 +40,28 @@ class Memory:
     def describe(self) -> Json:
         return {"usedMb": self.used_mb, "limitMb": self.limit_mb}
 
-    async def measure(self, max_age_s: float = _EXACT_FOR_S) -> None:
-        """Measure exactly if the last exact value is older than `max_age_s`, or the limit may be near; else roughly."""
+    async def measure(self, max_age_s: float | None = None) -> None:
+        """Measure roughly, and exactly if the last exact value is older than `max_age_s`. By default that is a minute,
+        and no time at all where the limit may be near."""
         async with self._measuring:
-            root = self._root()
-            if root is None:
+            processes = await self.measure_roughly()
+            if not processes:
                 self.used_mb = 0
                 return
-            processes = await asyncio.to_thread(_descendants, root)
-            rough = self.latest_mb = await asyncio.to_thread(rough_mb, processes)
-            due = time.monotonic() - self._exact_at >= max_age_s
-            near = 0 < self.limit_mb * _EXACT_FROM_SHARE < rough and max_age_s == _EXACT_FOR_S
-            if due or near or (self.is_short and max_age_s == _EXACT_FOR_S):
+            near = 0 < self.limit_mb * _EXACT_FROM_SHARE < max(self.latest_mb, self.used_mb)
+            if max_age_s is None:
+                max_age_s = 0.0 if near else _EXACT_FOR_S
+            if time.monotonic() - self._exact_at >= max_age_s:
                 self.used_mb = self.latest_mb = await asyncio.to_thread(exact_mb, processes)
                 self._exact_at = time.monotonic()
 
-    async def measure_roughly(self) -> None:
-        """Measure roughly, at once, because a browser was just opened."""
+    async def measure_roughly(self) -> list[psutil.Process]:
+        """Measure roughly, at once. Returns the processes that run."""
         root = self._root()
-        if root is not None:
-            processes = await asyncio.to_thread(_descendants, root)
+        processes = await asyncio.to_thread(_descendants, root) if root is not None else []
+        if processes:
             self.latest_mb = await asyncio.to_thread(rough_mb, processes)
+        return processes
 
 
 def _descendants(root: psutil.Process) -> list[psutil.Process]:
@@ -83,17 +84,11 @@ def rough_mb(processes: list[psutil.Process]) -> int:
 
 def exact_mb(processes: list[psutil.Process]) -> int:
     """Add up the proportional set sizes (PSS), or estimate where the system does not tell them."""
-    total = sum(_pss(process.pid) for process in processes)
+    total = 0
+    for process in processes:
+        with contextlib.suppress(psutil.Error):
+            total += getattr(process.memory_full_info(), "pss", 0)  # Linux alone has it
     return total // _MB if total else rough_mb(processes)
-
-
-def _pss(pid: int) -> int:
-    """Return a process's proportional set size in bytes; 0 if the process is gone."""
-    with contextlib.suppress(OSError):
-        for line in Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="ascii").splitlines():
-            if line.startswith("Pss:"):
-                return int(line.split()[1]) * 1024
-    return 0
 
 
 def machine_mb() -> int:

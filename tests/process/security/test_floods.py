@@ -179,9 +179,9 @@ async def test_what_a_site_was_granted_ends_with_the_last_page_of_the_chat(
     await agent.call("goto", pageId="mine", url=url)
     before = (await agent.call("evaluate_script", pageId="mine", expression=state))["value"]
     await agent.call("grant_permissions", permissions=["geolocation"], origin=origin)
-    await service.host.idle_sweep.sweep()
+    await service.host.room.sweep()
     assert (await agent.call("evaluate_script", pageId="mine", expression=state))["value"] == "granted"
     await agent.call("close_page", pageId="mine")
-    await service.host.idle_sweep.sweep()
+    await service.host.room.sweep()
     await other.call("goto", pageId="theirs", url=url)
     assert (await other.call("evaluate_script", pageId="theirs", expression=state))["value"] == before

@@ -87,7 +87,7 @@ async def test_a_strangers_refused_calls_keep_no_page_from_being_parked_and_tell
         told = (await host.events_after(before, 0, 100_000)).events
         assert [event for event in told if isinstance(event, PageChanged)] == []
         assert not entry.session.logins.unsaved
-        await host.idle_sweep.sweep()
+        await host.room.sweep()
         assert "held" in parked(resting)
         await holder.call("close_page", pageId="held")
 

@@ -172,7 +172,7 @@ async def test_where_memory_is_short_idle_pages_are_parked_and_new_ones_refused_
             await agent.call("goto", pageId=page_id, url=url)
         host.memory.limit_mb = 1
         host.pages["idle"].record.used_at -= 300
-        await host.idle_sweep.sweep()
+        await host.room.sweep()
         assert parked(service) == {"idle"}
         found = await agent.error("open_page", pageId="new")
         assert found["code"] == "RESOURCE_EXHAUSTED"
