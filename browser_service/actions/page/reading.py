@@ -165,16 +165,14 @@ def _text(nodes: Tree, action: reading.Snapshot, root: str | None, part: Tree) -
 
 
 def _changes(old: Tree, new: Tree, action: reading.Snapshot, root: str | None) -> str:
-    found = [change for change in changes.changes(old, new) if _is_in_part(change, action, root)]
-    return changes.report(found, new).text if found else _UNCHANGED
+    """Write what changed in the part of the page that the caller named."""
 
+    def is_shown(nodes: Tree, index: int) -> bool:
+        path = [index, *trees.ancestors(nodes, index)]
+        if root and all(nodes[outer].ref != root for outer in path):
+            return False
+        if action.depth and len(path) > action.depth:
+            return False
+        return not action.interactive_only or any(map(trees.is_interactive, trees.subtree(nodes, index)))
 
-def _is_in_part(change: changes.Change, action: reading.Snapshot, root: str | None) -> bool:
-    """Return whether a change is in the part of the page that the caller named."""
-    nodes, index = change.position
-    path = [index, *trees.ancestors(nodes, index)]
-    if root and all(nodes[outer].ref != root for outer in path):
-        return False
-    if action.depth and len(path) > action.depth:
-        return False
-    return not action.interactive_only or any(map(trees.is_interactive, trees.subtree(nodes, index)))
+    return changes.written(old, new, is_shown) or _UNCHANGED

@@ -5,8 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final
 
-from browser_service.host.reading.changes import Change, common_depth, surroundings
-from browser_service.host.reading.news import News
+from browser_service.host.reading.news import Change, News
 from browser_service.host.reading.outline import counted
 from browser_service.host.reading.places import place
 from browser_service.host.reading.tree import CONTROLS, Node, Tree, ancestors, index_of
@@ -21,6 +20,8 @@ _MOST_PLACED: Final = 100
 
 @dataclass(frozen=True)
 class NewsReport:
+    """Changes in words, the nodes that these show, and the number of changes that did not fit."""
+
     text: str
     nodes: list[Node]
     omitted: int
@@ -28,7 +29,9 @@ class NewsReport:
 
 def report(found: News, new: Tree, limit: int, acted_on: str | None) -> NewsReport:
     """Write the changes: those near the act first, without their place; the others below theirs."""
-    acted_in, near = surroundings(new, acted_on), _near(new, acted_on)
+    acted = _acted_on(new, acted_on)
+    acted_in = frozenset() if acted is None else frozenset({acted, *ancestors(new, acted)})
+    near = None if acted is None else place(new, acted)
     ranked = _unrepeated(sorted(found.told, key=lambda change: _rank(change, new, acted_in)))
     headings = {n.name for change in found.told for n in change.nodes if n.role == "heading"}
     names = Counter(node.role_and_name for node in new if node.name and node.role in CONTROLS)
@@ -36,7 +39,7 @@ def report(found: News, new: Tree, limit: int, acted_on: str | None) -> NewsRepo
     room, omitted = limit, found.alike + len(ranked[_MOST_PLACED:])
     for whole in ranked[:_MOST_PLACED]:
         head = whole.nodes[0].role_and_name if whole.nodes else ""
-        where = "" if names[head] == 1 else _where(whole, near, headings)
+        where = "" if names[head] == 1 else _where(whole, new, near, headings)
         space = room - len(where.encode()) - 2
         change = whole if kept else _fitted(whole, space)
         size = _size(change.lines)
@@ -75,7 +78,7 @@ def _rank(change: Change, nodes: Tree, acted_in: frozenset[int]) -> tuple[bool, 
     around = (change.index, *islice(ancestors(nodes, change.index), _MOST_AROUND)) if is_there else ()
     roles = {nodes[index].role for index in around}
     offers = bool(roles & _CHOICES) and change.lines[0].startswith("+")
-    return not offers, not change.announced, not roles & _OPENED, -common_depth(nodes, change.index, acted_in)
+    return not offers, not change.announced, not roles & _OPENED, -_common_depth(nodes, change.index, acted_in)
 
 
 def _unrepeated(changes: list[Change]) -> list[Change]:
@@ -90,9 +93,9 @@ def _unrepeated(changes: list[Change]) -> list[Change]:
     return kept
 
 
-def _where(change: Change, near: str | None, headings: set[str]) -> str:
+def _where(change: Change, nodes: Tree, near: str | None, headings: set[str]) -> str:
     """Return the place of a change, if that is not where the act was, and no line says it."""
-    where = "" if change.announced or not change.nodes else place(*change.position)
+    where = "" if change.announced or not change.nodes else place(nodes, change.index)
     role, name = where.partition(" ")[0], _name(where)
     said = name in headings or any(name in line for line in change.lines)
     return "" if where == near or role == "under" or (name and said) else where
@@ -103,9 +106,16 @@ def _name(where: str) -> str:
     return where.partition(" ")[2].strip('"')
 
 
-def _near(nodes: Tree, acted_on: str | None) -> str | None:
-    """Return the place of what was acted on."""
-    index = index_of(nodes, acted_on) if acted_on else None
+def _acted_on(nodes: Tree, ref: str | None) -> int | None:
+    """Return what was acted on; without a ref, or where that is gone, what has the focus."""
+    index = index_of(nodes, ref) if ref else None
     if index is None:
         index = next((i for i, node in enumerate(nodes) if "active" in node.marks), None)
-    return None if index is None else place(nodes, index)
+    return index
+
+
+def _common_depth(nodes: Tree, index: int, acted_in: frozenset[int]) -> int:
+    """Return the depth of the element that holds both a change and what was acted on."""
+    if not acted_in:
+        return 0
+    return next((nodes[i].depth + 1 for i in (index, *ancestors(nodes, index)) if i in acted_in), 0)

@@ -15,7 +15,6 @@ from pydantic import JsonValue
 from browser_service.host.elements.handles import taken
 from browser_service.host.reading import identity, tree
 from browser_service.host.reading.beyond_tree import NOTHING_BEYOND, BeyondTree, beyond_tree
-from browser_service.host.reading.changes import ANNOUNCED_ROLES
 from browser_service.host.reading.folding import folded
 from browser_service.host.reading.tree import Node, Tree
 from browser_service.host.reading.tree_text import mark_frames, parsed, too_large, tree_text
@@ -198,7 +197,7 @@ def _announced(state: State) -> list[tuple[str, str]] | None:
         return None
     found = [(str(role), shortened(" ".join(str(words).split()), _WORDS)) for role, words in state.announced]
     hidden = [secret for text in state.typed[0] if len(secret := " ".join(text.split())) >= tree.LEAST_SECRET]
-    known = [(role, words) for role, words in found if role in ANNOUNCED_ROLES]
+    known = [(role, words) for role, words in found if role in tree.ANNOUNCED]
     return [each for each in known if not any(secret in each[1] for secret in hidden)]
 
 

@@ -43,6 +43,8 @@ WORDS: Final = frozenset(
     }
 )
 """Nothing is done with these: what is in them has refs of its own, and they are found again by what they say."""
+ANNOUNCED: Final = frozenset({"alert", "alertdialog", "dialog", "status", "log"})
+"""A page shows these to be noticed."""
 FIELDS: Final = frozenset(
     {"textbox", "searchbox", "checkbox", "radio", "switch", "combobox", "listbox", "slider", "spinbutton"}
 )
