@@ -15,8 +15,8 @@ from browser_service.host.dialogs import Dialogs
 from browser_service.host.events import EventLog
 from browser_service.host.files import ArtifactPort
 from browser_service.host.launching.memory import Memory
-from browser_service.host.network.browser_guard import BrowserGuard
 from browser_service.host.network.downloads import Downloads
+from browser_service.host.network.guard import BrowserGuard
 from browser_service.host.page.entry import PageEntry
 from browser_service.host.page.life import Life, LifeEvent
 from browser_service.host.page.record import PageRecord

@@ -6,8 +6,7 @@ from playwright.async_api import Request
 
 from browser_service.host.act_check import WAYS
 from browser_service.host.call_run import CallRun
-from browser_service.host.network.browser_guard import Sent
-from browser_service.host.network.guard import is_chromium, refuse_requests
+from browser_service.host.network.guard import Sent, is_chromium, refuse_requests
 from browser_service.host.page.handle import BrowserPage
 from browser_service.host.page.record import PageRecord
 from browser_service.host.page.tab import Tab

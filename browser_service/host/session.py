@@ -15,7 +15,7 @@ from browser_service.host.launching.launcher import Home, Launcher
 from browser_service.host.launching.options import context_options
 from browser_service.host.launching.person_window import SignedIn
 from browser_service.host.launching.pool import BrowserKind
-from browser_service.host.network.browser_guard import BrowserGuard
+from browser_service.host.network.guard import BrowserGuard
 from browser_service.host.network.sign_in import SignIns
 from browser_service.host.permissions import Permissions
 from browser_service.host.recording.recording import Recording

@@ -11,7 +11,7 @@ from playwright.async_api import Error as PlaywrightError
 
 from browser_service.host.background import Background
 from browser_service.host.close import bounded
-from browser_service.host.network.browser_guard import BrowserGuard
+from browser_service.host.network.guard import BrowserGuard
 from browser_service.host.spare_window import SpareWindow
 from browser_service.rules.bounded import Bounded
 

@@ -18,7 +18,7 @@ from browser_service.host.launching.processes import Orphans, WatchedProcess, br
 from browser_service.host.launching.profile import Profile
 from browser_service.host.launching.starter import LAUNCHES_WITHIN_S, BrowserStarter
 from browser_service.host.launching.watchdog import Watchdog
-from browser_service.host.network.gates import Gates
+from browser_service.host.network.gate import Gates
 from shared.errors import BrowserLaunchFailed, ValidationFailed, field_details
 from shared.model import Json
 from shared.pages import SessionOptions, SessionSpec

@@ -1,4 +1,4 @@
-"""Is a proxy of the service's own, through which every connection of a browser goes, whatever in the browser makes it.
+"""A proxy of the service's own, through which every connection of a browser goes, whatever in the browser makes it.
 
 It looks up a name once, and connects only to addresses that the URL policy permits: a name that first leads to one
 address and then to another gains nothing. Of what is encrypted it sees the host and the port, and nothing is decrypted.
@@ -11,10 +11,13 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Final
 
+from playwright.async_api import ProxySettings
+
 from browser_service.host.network.relay import (
     MOST_HEAD,
     BadHeadError,
     Connection,
+    Upstream,
     both_ways,
     is_encrypted,
     offers_http2,
@@ -23,10 +26,12 @@ from browser_service.host.network.relay import (
     read_start,
     with_headers,
 )
-from browser_service.host.network.upstream import Upstream
 from browser_service.security.addresses import Address, spelled_address
 from browser_service.security.urls import UrlPolicy
 from browser_service.security.web_address import web_address
+from shared.errors import ValidationFailed
+from shared.model import Json
+from shared.pages import Proxy
 
 _HOST: Final = "127.0.0.1"
 _MOST_CONNECTIONS: Final = 2_048
@@ -35,7 +40,8 @@ _LOOKS_UP_WITHIN_S: Final = 10
 _CONNECTS_WITHIN_S: Final = 10
 _LOOKUPS_AT_ONCE: Final = 16
 _LOOPBACK: Final = ("127.0.0.1", "::1")
-
+_SHARED: Final = ""
+_PROXY_FIELD: Final[Json] = {"context": {"field": "proxy.server"}}
 _FIELDS: Final = (
     b"Connection: close",
     b"Cache-Control: no-store",
@@ -45,11 +51,11 @@ _FIELDS: Final = (
 
 
 class RefusedError(Exception):
-    """Says why the URL policy refuses a connection."""
+    """Raised where the URL policy refuses a connection; it says why."""
 
 
 class Gate:
-    """Passes on what the URL policy permits, directly or to another proxy."""
+    """A proxy that passes on what the URL policy permits, directly or to another proxy."""
 
     def __init__(self, policy: UrlPolicy, upstream: Upstream | None = None) -> None:
         self._policy = policy
@@ -57,7 +63,7 @@ class Gate:
         self._servers: list[asyncio.Server] = []
         self._tasks: set[asyncio.Task[None]] = set()
         self._lookups = ThreadPoolExecutor(_LOOKUPS_AT_ONCE, thread_name_prefix="names")
-        """Is its own, because one that waits for a slow answer must keep nobody else waiting."""
+        """Threads of its own: a lookup that waits for a slow answer must keep nobody else waiting."""
 
     @property
     def port(self) -> int:
@@ -198,6 +204,58 @@ class Gate:
             address, why = next(iter(reasons.items()))
             raise RefusedError(f"{host} leads to {address}: {why}.")
         return permitted
+
+
+class Gates:
+    """The gates that browsers connect through: one for the browsers, and one for each session with its own proxy."""
+
+    def __init__(self, policy: UrlPolicy, proxy: str | None) -> None:
+        self._policy = policy
+        self._proxy = proxy
+        self._gates: dict[str, Gate] = {}
+        self._lock = asyncio.Lock()
+
+    async def for_browser(self) -> ProxySettings | None:
+        """Return what a browser is started to connect through: a gate, where every connection must be looked at. One
+        that goes by another proxy must be: there the browser itself keeps no WebSocket from anywhere."""
+        if not (self._policy.needs_gate or self._proxy):
+            return None
+        return await self._open(_SHARED, Upstream.of(self._proxy, by_owner=True) if self._proxy else None)
+
+    async def for_session(self, session_id: str, proxy: Proxy) -> ProxySettings:
+        """Return what the pages of a session connect through. Raises Forbidden for a proxy that may not be used."""
+        self.check(proxy)
+        return await self._open(session_id, Upstream.of(proxy.server, proxy.username, proxy.password, by_owner=False))
+
+    def check(self, proxy: Proxy) -> None:
+        """Raise Forbidden for a session's proxy that lies where no page may go, ValidationFailed for what is none."""
+        try:
+            upstream = Upstream.of(proxy.server, by_owner=False)
+        except ValueError as error:
+            raise ValidationFailed(
+                f"The proxy {proxy.server!r} cannot be used: {error}.",
+                hint="Name a proxy such as http://host:port.",
+                details=_PROXY_FIELD,
+            ) from None
+        host = f"[{upstream.host}]" if ":" in upstream.host else upstream.host
+        self._policy.check_server(f"{host}:{upstream.port}")
+
+    async def close(self, session_id: str) -> None:
+        gate = self._gates.pop(session_id, None)
+        if gate is not None:
+            await gate.stop()
+
+    async def stop(self) -> None:
+        for session_id in [*self._gates]:
+            await self.close(session_id)
+
+    async def _open(self, session_id: str, upstream: Upstream | None) -> ProxySettings:
+        async with self._lock:
+            if session_id not in self._gates:
+                gate = Gate(self._policy, upstream)
+                await gate.start()
+                self._gates[session_id] = gate
+            return ProxySettings(server=f"http://127.0.0.1:{self._gates[session_id].port}", bypass="<-loopback>")
 
 
 async def _open(addresses: list[Address], port: int, tls_name: str | None = None) -> Connection:

@@ -1,9 +1,16 @@
-"""Carries bytes between two connections, and changes in a message's head what concerns one connection alone."""
+"""Relays connections, to the web or to another proxy, with the heads of messages as each connection needs them."""
 
 import asyncio
+import base64
 import contextlib
 import re
-from typing import Final
+from dataclasses import dataclass
+from ipaddress import IPv4Address
+from typing import Final, Self
+from urllib.parse import urlsplit
+
+from browser_service.security.addresses import spelled_address
+from browser_service.security.hosts import parse_host
 
 MOST_HEAD: Final = 262_144
 """Bounds the head of a message, and what waits on the way in one direction."""
@@ -12,11 +19,15 @@ _TLS_HANDSHAKE: Final = b"\x16"
 _TLS_HEAD: Final = 5
 _OF_CONNECTION: Final = frozenset({b"connection", b"keep-alive", b"proxy-connection", b"proxy-authorization"})
 _STILL_COMING: Final = re.compile(rb"HTTP/1\.[01] 1(?!01)\d\d ")
+_PORTS: Final = {"http": 80, "https": 443, "socks4": 1080, "socks5": 1080}
+_AGREED: Final = re.compile(rb"HTTP/1\.[01] 2\d\d ")
+_GRANTED, _ASKS_WHO = 90, 2
+_IPV4_BYTES, _MOST_BYTES = 4, 255
 Connection = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
 class BadHeadError(Exception):
-    """Says that a message has no head that can be read."""
+    """Raised for a message without a head that can be read."""
 
 
 async def read_head(reader: asyncio.StreamReader) -> bytes:
@@ -98,3 +109,91 @@ def _closing(head: bytes) -> bytes:
     fields = head.split(b"\r\n")[1:-2]
     kept = [field for field in fields if field.partition(b":")[0].strip().lower() not in _OF_CONNECTION]
     return b"\r\n".join([*kept, b"Connection: close", b"", b""])
+
+
+@dataclass(frozen=True)
+class Upstream:
+    """A proxy between the gate and the web, which the owner or an agent has named."""
+
+    host: str
+    port: int
+    tls: bool = False
+    socks: int = 0
+    """The version of SOCKS that it speaks; 0 for a proxy that speaks HTTP."""
+    login: tuple[str, str] = "", ""
+    by_owner: bool = True
+
+    @classmethod
+    def of(cls, server: str, username: str | None = None, password: str | None = None, *, by_owner: bool) -> Self:
+        """Read it as people write it. Raises ValueError for a kind that the gate does not speak with."""
+        parts = urlsplit(server if "://" in server else f"http://{server}")
+        if parts.scheme not in _PORTS or not parts.hostname:
+            raise ValueError(f"{parts.scheme} is no kind of proxy that is known; {', '.join(_PORTS)} are")
+        return cls(
+            parse_host(parts.hostname)[0],
+            parts.port or _PORTS[parts.scheme],
+            tls=parts.scheme == "https",
+            socks=int(parts.scheme.removeprefix("socks")) if parts.scheme.startswith("socks") else 0,
+            login=(username or "", password or ""),
+            by_owner=by_owner,
+        )
+
+    @property
+    def authorization(self) -> bytes:
+        """Return the header by which it is told who asks, where it speaks HTTP."""
+        if not self.login[0]:
+            return b""
+        return b"Proxy-Authorization: Basic " + base64.b64encode(":".join(self.login).encode()) + b"\r\n"
+
+    async def tunnel(self, proxy: Connection, host: str, port: int) -> Connection:
+        """Have the proxy connect to a host. Raises OSError if it does not."""
+        tunnel = {0: self._by_http, 4: self._by_socks4, 5: self._by_socks5}[self.socks]
+        try:
+            answer = await tunnel(proxy, host, port)
+        except (BadHeadError, asyncio.IncompleteReadError):
+            answer = "nothing"
+        if answer:
+            proxy[1].close()
+            raise OSError(f"the proxy answered {answer}")
+        return proxy
+
+    async def _by_http(self, proxy: Connection, host: str, port: int) -> str:
+        """Return what it answers in place of connecting."""
+        place = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+        proxy[1].write(f"CONNECT {place} HTTP/1.1\r\nHost: {place}\r\n".encode() + self.authorization + b"\r\n")
+        answer = await read_head(proxy[0])
+        return "" if _AGREED.match(answer) else repr(answer.split(b"\r")[0][:80].decode(errors="replace"))
+
+    async def _by_socks4(self, proxy: Connection, host: str, port: int) -> str:
+        """Do so by SOCKS 4a, where a name stands behind an address that is none."""
+        address = spelled_address(host)
+        packed, name = (address.packed, b"") if address else (b"\0\0\0\1", host.encode() + b"\0")
+        user = self.login[0].encode() + b"\0"
+        if len(packed) != _IPV4_BYTES:
+            return "nothing: SOCKS 4 knows no address of IPv6"
+        proxy[1].write(b"\4\1" + port.to_bytes(2) + packed + user + name)
+        code = (await proxy[0].readexactly(8))[1]
+        return "" if code == _GRANTED else f"code {code}"
+
+    async def _by_socks5(self, proxy: Connection, host: str, port: int) -> str:
+        """Do so by SOCKS 5 (RFC 1928 and 1929)."""
+        reader, writer = proxy
+        username, password = (each.encode()[:_MOST_BYTES] for each in self.login)
+        writer.write(b"\5\2\0\2" if username else b"\5\1\0")
+        method = (await reader.readexactly(2))[1]
+        if method == _ASKS_WHO and username:
+            writer.write(b"\1" + bytes([len(username)]) + username + bytes([len(password)]) + password)
+            if (await reader.readexactly(2))[1]:
+                return "that it refuses the name and the password"
+        elif method:
+            return "that it wants another proof of who asks"
+        address, name = spelled_address(host), host.encode()[:_MOST_BYTES]
+        if address is None:
+            place = b"\3" + bytes([len(name)]) + name
+        else:
+            place = (b"\1" if isinstance(address, IPv4Address) else b"\4") + address.packed
+        writer.write(b"\5\1\0" + place + port.to_bytes(2))
+        code, _, kind_of_own = (await reader.readexactly(4))[1:]
+        length = {1: 4, 4: 16}.get(kind_of_own) or (await reader.readexactly(1))[0]
+        await reader.readexactly(length + 2)
+        return f"code {code}" if code else ""
