@@ -28,7 +28,7 @@ _SOON_S: Final = 0.25
 TURNS: Final = 2
 _TITLE_CHARACTERS: Final = 100
 _SHORT_OUTLINE: Final = 440
-"""Bounds the bytes of the outline of a document that an act led to."""
+"""The most bytes of the outline of a document that an act led to."""
 _LARGE_TREE: Final = 1_500
 """From this many elements on, a look takes longer than most acts: what changed is then for the caller to ask."""
 _DOCUMENT: Final = "change of the document"
@@ -41,11 +41,11 @@ _BY_THIS: Final = "by this act:"
 
 @dataclass(frozen=True)
 class PageBefore:
-    """Is a page when an act on it began; empty if the reply to the act shows no changes."""
+    """A page when an act on it began; empty if the reply to the act shows no changes."""
 
     state: State | None = None
     changes: str = ""
-    """Says in lines what had changed since the client last looked: nothing of it is the act's."""
+    """What had changed since the client last looked, in lines: nothing of it is the act's."""
 
     @property
     def fields(self) -> Json:
@@ -54,14 +54,14 @@ class PageBefore:
 
 @dataclass(frozen=True)
 class PageDelta:
-    """Is what a reply shows of the page, and what is known if it shows nothing."""
+    """What a reply shows of the page, and what is known if it shows nothing."""
 
     fields: Json
     changed: bool = False
     restyled: bool = False
     """True if the document changed in what no snapshot shows."""
     unchanged: str = ""
-    """Names what was compared and has not changed."""
+    """What was compared and has not changed."""
 
     @property
     def nothing(self) -> bool:
@@ -71,11 +71,11 @@ class PageDelta:
 
 @dataclass(frozen=True)
 class _Comparison:
-    """Compares a document with what its client was shown of it."""
+    """A document compared with what its client was shown of it."""
 
     view: ClientView
     previous: ClientView
-    """Is a copy of the view as it was."""
+    """A copy of the view as it was."""
     news: news.News
 
     @property

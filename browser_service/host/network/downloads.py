@@ -32,7 +32,7 @@ _ELSEWHERE = "the browser that is attached to (BROWSE_CDP_URL) keeps it where it
 
 
 class DownloadObserver(Protocol):
-    """Knows which acts run on the page that began a download; the page's observer does."""
+    """Whoever knows which acts run on the page that began a download, as its observer does."""
 
     def add_download(self, active: "ActiveDownload") -> None:
         """Note that a running act began the download."""
@@ -43,13 +43,13 @@ class DownloadObserver(Protocol):
 
 @dataclass(eq=False)
 class ActiveDownload:
-    """Holds a download on its way, with its state so far."""
+    """A download on its way, with its state so far."""
 
     state: DownloadState
     download: Download
     observer: DownloadObserver
     notify: Callable[[], None]
-    """Gives its owner a notice, once it has ended."""
+    """Give its owner a notice, once it has ended."""
     refused: str = ""
     reported: bool = False
 

@@ -32,15 +32,15 @@ _ONLINE: Final = {"offline": False, "latency": 0, "downloadThroughput": -1, "upl
 
 @dataclass(eq=False)
 class Emulation:
-    """Keeps the settings of one page."""
+    """The settings of one page."""
 
     holder: Callable[[], str]
     """Returns the id of the client that holds the page; empty for nobody."""
     owner: str = ""
-    """Names the client that held the page when this was set."""
+    """The client that held the page when this was set."""
     settings: dict[str, Any] = field(default_factory=dict)  # Any: as above
     size: ViewportSize | None = None
-    """Keeps the size that the page had before."""
+    """The size that the page had before."""
 
     @property
     def foreign(self) -> bool:

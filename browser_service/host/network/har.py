@@ -34,7 +34,7 @@ _PHASES: Final = (
 
 @dataclass(frozen=True)
 class Archive:
-    """Says what of the requests goes into the file."""
+    """What of the requests goes into the file."""
 
     view: RequestView
     content: Literal["omit", "embed", "attach"] = "omit"

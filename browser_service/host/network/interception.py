@@ -18,7 +18,7 @@ from browser_service.host.network.guard import is_chromium, resolve_paused
 from shared.model import Json
 
 Blocks = Callable[[str, str], bool]
-"""Says if a request is blocked, by its URL and method."""
+"""Whether a request is blocked, by its URL and method."""
 
 _LEAST_BYTES: Final = 1_000
 """Chromium keeps this many bytes of answers for the session, which asks for none."""
@@ -27,7 +27,7 @@ _CUT: Final = {"offline": True, "latency": 0, "downloadThroughput": -1, "uploadT
 
 
 class Interception:
-    """Intercepts the requests of one page."""
+    """The interception of one page's requests."""
 
     def __init__(self, blocks: Blocks) -> None:
         self._blocks = blocks

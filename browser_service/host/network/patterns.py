@@ -23,12 +23,12 @@ _WITHIN_S: Final = 0.02
 """A caller's expression runs in the service, for all: one that takes longer than this, for one URL or for many that
 come together, matches nothing from then on."""
 _REGAINED: Final = 0.02
-"""Is the part of the time that it may use in the long run."""
+"""The part of the time that it may use in the long run."""
 _REGEX_SIZE: Final = 50
 
 
 class UrlPattern:
-    """Matches URLs. `*` crosses `/`; the scheme may be left out; `{a,b}` are alternatives.
+    """A pattern of URLs. `*` crosses `/`; the scheme may be left out; `{a,b}` are alternatives.
 
     `*.example.com/...` means the host and those below it; a pattern without `/` may be the host alone; one that begins
     with `/` is matched with the path. What follows `#` counts if the pattern has one.

@@ -18,7 +18,7 @@ _KEY_CHARACTERS: Final = 500
 
 
 class Polling:
-    """Counts the addresses that one page polls.
+    """The addresses that one page polls.
 
     This is for requests that read. If every request is a POST to one address, an act's own would be taken for the
     page's.
@@ -38,7 +38,7 @@ class Polling:
 
 
 class ActWindow:
-    """Records when each address was first requested while one act runs."""
+    """When each address was first requested while one act runs."""
 
     def __init__(self, polling: Polling) -> None:
         self._polling = polling

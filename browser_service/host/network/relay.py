@@ -13,7 +13,7 @@ from browser_service.security.addresses import spelled_address
 from browser_service.security.hosts import parse_host
 
 MOST_HEAD: Final = 262_144
-"""Bounds the head of a message, and what waits on the way in one direction."""
+"""The most bytes of the head of a message, and of what waits on the way in one direction."""
 _PIECE: Final = 65_536
 _TLS_HANDSHAKE: Final = b"\x16"
 _TLS_HEAD: Final = 5

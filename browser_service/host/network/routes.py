@@ -29,7 +29,7 @@ _MOST_COMPARED: Final = 1_000
 
 @dataclass(frozen=True)
 class MockAnswer:
-    """Holds the answer of a mock."""
+    """The answer of a mock."""
 
     status: int
     headers: dict[str, str]
@@ -39,7 +39,7 @@ class MockAnswer:
 
 @dataclass
 class Rule:
-    """Says which requests we answer, or block."""
+    """A rule for requests that we answer, or block."""
 
     patterns: tuple[UrlPattern, ...]
     method: str | None = None
@@ -107,13 +107,13 @@ class Rule:
 
 @dataclass(eq=False)
 class PageNetwork:
-    """Keeps the rules and headers of one page, and sets them on every Playwright page behind it."""
+    """The rules and headers of one page, set on every Playwright page behind it."""
 
     traffic: Traffic
     holder: Callable[[], str]
     """Returns the id of the client that holds the page; empty for nobody."""
     owner: str = ""
-    """Names the client that held the page when this was set."""
+    """The client that held the page when this was set."""
     rules: list[Rule] = field(default_factory=list)
     headers: dict[str, str] = field(default_factory=dict)
     offline: bool = False

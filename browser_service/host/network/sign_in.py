@@ -25,7 +25,7 @@ _MOST_REALM: Final = 200
 
 
 class SignIns:
-    """Signs in on all pages of one session."""
+    """The signing in on all pages of one session."""
 
     def __init__(self, logins: HttpLogins) -> None:
         self.logins = logins
@@ -56,7 +56,7 @@ class SignIns:
 
 
 class SignIn:
-    """Answers the sites that one page asks.
+    """What answers the sites that one page asks.
 
     A document of another site in a frame gets nothing, and neither does what other sites load: they would act there by
     its login. Only documents are paused, and what goes to origins with a login. Of workers and popups, whose requests

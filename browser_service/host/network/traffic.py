@@ -54,7 +54,7 @@ Headers = list[tuple[str, str]]
 
 @dataclass(eq=False)
 class RequestRecord:
-    """Holds one request, and its answer or failure."""
+    """One request, and its answer or failure."""
 
     number: int
     request: Request
@@ -62,13 +62,13 @@ class RequestRecord:
     is_document: bool = False
     """True if it asked for a document of the main frame."""
     private_to: str = ""
-    """Is the client whose page was private when it was sent: nobody else may know of it later."""
+    """The client whose page was private when it was sent: nobody else may know of it later."""
     at: float = field(default_factory=time.time)
     response: Response | None = None
     ended_at: float | None = None
     failure: str = ""
     mock: str = ""
-    """Names the route that answered in the server's place."""
+    """The route that answered in the server's place."""
 
     @property
     def started(self) -> datetime:
@@ -107,7 +107,7 @@ class RequestRecord:
 
 @dataclass(frozen=True)
 class RequestView:
-    """Shows a client what it wants to see of requests; of those of others it shows less, whatever the client wants."""
+    """What a client sees of requests: what it wants to, but less of those of others."""
 
     client_id: str
     secrets: bool = False
@@ -160,12 +160,12 @@ class RequestView:
 
 @dataclass(frozen=True)
 class RequestWait:
-    """Says what a call waits for; `matches` is asked of each request, and again of its answer."""
+    """What a call waits for; `matches` is asked of each request, and again of its answer."""
 
     name: str
     within_ms: int
     view: "RequestView"
-    """Says what of other requests its error may name."""
+    """What its error may name of other requests."""
     matches: Callable[[RequestRecord], bool]
     until_finished: bool = False
     """True to wait until all of the answer is there."""
@@ -173,7 +173,7 @@ class RequestWait:
 
 
 class RequestEvents(Protocol):
-    """Tells of the requests of a tab, as long as there are not too many, as TabEvents does."""
+    """The requests of a tab as they come, as long as there are not too many. TabEvents has them."""
 
     begun: list[Callable[[Request], None]]
     answered: list[Callable[[Response], None]]
@@ -183,7 +183,7 @@ class RequestEvents(Protocol):
 
 
 class Traffic:
-    """Keeps the last requests, and wakes the calls that wait for the next."""
+    """The last requests of a page, and the calls that wait for the next."""
 
     def __init__(self, current_owner: CurrentOwner, private_to: CurrentOwner = lambda: "") -> None:
         """`current_owner` returns whose a request is that is sent now, and `private_to` who alone may know of it."""
@@ -192,7 +192,7 @@ class Traffic:
         self._records = Bounded[Request, RequestRecord](MOST_REQUESTS)
         self._waiting: dict[asyncio.Future[RequestRecord], Callable[[RequestRecord], bool]] = {}
         self.count = self.missed_after = 0
-        """Is the number of the last request, and of the last one before some that were not followed."""
+        """The number of the last request, and of the last one before some that were not followed."""
 
     def attach(self, page: Page, events: RequestEvents) -> None:
         events.begun.append(self._on_request)

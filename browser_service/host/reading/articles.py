@@ -13,7 +13,7 @@ from shared.next_calls import next_call
 _BETWEEN: Final = "\x1e"
 _HANDLE: Final = re.compile(r"\d+([a-z]{2})")
 LONG: Final = 4_800
-"""Is as many characters as a page may have to be told whole, and what is told of a longer one."""
+"""A page of so many characters is told whole, and of a longer one as many."""
 _LONG_SECTION: Final = 8_000
 _MOST_HANDLES: Final = 12
 _LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
@@ -24,7 +24,7 @@ _LEVELS: Final = range(6, 0, -1)
 
 @dataclass(frozen=True)
 class Section:
-    """Is a heading and what is below it. Its blocks, from `start` to `end`, include those of lower headings."""
+    """A heading and what is below it. Its blocks, from `start` to `end`, include those of lower headings."""
 
     handle: str
     level: int
@@ -45,8 +45,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Article:
-    """Holds the blocks of a page, or of a part of it, its sections, and the place in its text where the main part
-    begins."""
+    """The blocks of a page, or of a part of it, its sections, and the place in its text where the main part begins."""
 
     blocks: Sequence[str]
     sections: Sequence[Section]
@@ -65,7 +64,7 @@ class Article:
 
 
 class Found(NamedTuple):
-    """Is what the script found, in one text, from which secrets can be taken."""
+    """What the script found, in one text, from which secrets can be taken."""
 
     text: str
     start: int

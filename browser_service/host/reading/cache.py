@@ -18,7 +18,7 @@ class _Result(NamedTuple):
 
 
 class ReadCache:
-    """Caches one page's results, which are good while the page is at the same revision and they are not too old."""
+    """One page's results, which are good while the page is at the same revision and they are not too old."""
 
     def __init__(self) -> None:
         self._results = Bounded[tuple[str, str], _Result](

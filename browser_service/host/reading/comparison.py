@@ -28,7 +28,7 @@ class Difference:
     pixels: int
     count: int
     box: tuple[int, int, int, int] | None
-    """Holds left, top, right and bottom of what differs."""
+    """Left, top, right and bottom of what differs."""
     png: bytes
 
     def summary(self) -> Json:

@@ -23,7 +23,7 @@ class Csv(NamedTuple):
     text: str
     rows: int
     escaped: int
-    """Counts the cells that a spreadsheet would have run, and that begin with an apostrophe now."""
+    """The number of cells that a spreadsheet would have run, and that begin with an apostrophe now."""
 
     def facts(self) -> Json:
         """Return the fields of the reply beside the text."""

@@ -36,7 +36,7 @@ class _Folding:
         self._contents = [""] * len(nodes)
         """The words in each element, as far as a name has room for them."""
         self._is_plain = [False] * len(nodes)
-        """Tells elements in which are words and nothing else."""
+        """True for elements in which are words and nothing else."""
         self._dropped: set[int] = set()
 
     def tree(self) -> Tree:

@@ -27,18 +27,18 @@ _MOST_LEVELS: Final = 6
 _BESIDE: Final = 5
 _CHECK_S: Final = 1.0
 _MOST_WITHIN: Final = 200
-"""Bounds the elements of a row that are searched for its first words."""
+"""The most elements of a row that are searched for its first words."""
 
 _REF_CHECK: Final = results.bounded(script("ref_check"))
 
 
 class Found(TypedDict):
-    """Is what _REF_CHECK gives."""
+    """What _REF_CHECK gives."""
 
     began: FiniteFloat
-    """Tells the element's document from others."""
+    """When the element's document began, which tells it from others."""
     now: str
-    """Says what the element is, if it is another one."""
+    """What the element is, if it is another one."""
 
 
 def rows(nodes: Tree, refs: set[str]) -> dict[str, str]:

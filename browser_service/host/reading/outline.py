@@ -49,9 +49,9 @@ _LONG_LIST_RANK: Final = 9
 _MOST_TRIED: Final = 200
 _TABLES: Final = frozenset({"table", "grid"})
 _MOST_COUNTED: Final = 2_000
-"""Bounds the elements of a table that are looked through for its rows."""
+"""The most elements of a table that are looked through for its rows."""
 _MOST_SPOKEN: Final = 100
-"""Bounds the elements of an alert whose words are told."""
+"""The most elements of an alert whose words are told."""
 _OPTION_RANK: Final = 10
 """Puts options behind all other ranks."""
 

@@ -14,7 +14,7 @@ from browser_service.host.reading.articles import Article, Section
 
 _PASSAGE_CHARACTERS: Final = 500
 _MOST_CHARACTERS: Final = 9_000
-"""Bounds what is told of one question, on all pages of the reply."""
+"""The most that is told of one question, on all pages of the reply."""
 _TOLD_BYTES: Final = 2_400
 _LEAST_SHARE: Final = 0.3
 """A passage with less than this share of the best one's rank is about something else."""
@@ -27,7 +27,7 @@ _UNSPACED: Final = (
     r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
     r"\uf900-\ufaff\U00020000-\U0003ffff"
 )
-"""Are the letters of scripts that write words without spaces, or with endings, between them."""
+"""The letters of scripts that write words without spaces, or with endings, between them."""
 _WORDS: Final = re.compile(rf"([{_UNSPACED}]+)|((?:(?![{_UNSPACED}])[\w{_MARKS}])+)")
 _ACCENTS: Final = re.compile(r"[\u0300-\u036f]")
 _LEAST_STEM: Final = 4
@@ -39,7 +39,7 @@ _MOST_FORMS: Final = 30
 
 @dataclass(frozen=True)
 class Passage:
-    """Is a piece of the text, with the innermost headings above it."""
+    """A piece of the text, with the innermost headings above it."""
 
     text: str
     path: tuple[Section, ...]

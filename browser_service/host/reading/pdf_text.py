@@ -18,7 +18,7 @@ _MOST_PAGES: Final = 500
 _MOST_CHARACTERS: Final = 2_000_000
 _ENCRYPTED: Final = 3
 _slots: Final = asyncio.Semaphore(2)
-"""Bounds the processes that run at once."""
+"""The processes that may run at once."""
 
 
 async def pdf_text(data: bytes) -> str:

@@ -25,7 +25,7 @@ _DOCUMENT_SIZE: Final = script("document_size")
 _RATIO: Final = "Number(devicePixelRatio)"
 _RATIOS: Final = (1.0, 10.0)
 _LONGEST_DOCUMENT: Final = 50_000_000.0
-"""Bounds a document's side in CSS pixels."""
+"""The longest side of a document in CSS pixels."""
 _PIECES_SHARE: Final = 0.6
 """Taking pieces may use this share of a call's time."""
 _OPTIONS: Final = frozenset({"omit_background", "animations", "caret", "scale", "mask_color", "style"})
@@ -37,12 +37,12 @@ class Picture(NamedTuple):
     width: int
     height: int
     cut: str = ""
-    """Says what is missing if the page goes on."""
+    """What is missing if the page goes on."""
 
 
 @dataclass(frozen=True)
 class _Area:
-    """Is a part of the document in CSS pixels, with the picture's pixels for each of them."""
+    """A part of the document in CSS pixels, with the picture's pixels for each of them."""
 
     x: float
     y: float

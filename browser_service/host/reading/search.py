@@ -21,7 +21,7 @@ _MOST_AROUND: Final = 100
 
 @dataclass(frozen=True)
 class Match:
-    """Is an element that was found: its index, and the words that matched if they are not its name."""
+    """An element that was found: its index, and the words that matched if they are not its name."""
 
     index: int
     node: Node

@@ -39,7 +39,7 @@ _IS_SAME: Final = marked("(e, other) => e === other")
 TIME_ORIGIN: Final = bounded("() => performance.timeOrigin")
 
 Typed = tuple[list[str], list[str]]
-"""Is what was typed into fields for secrets: where nobody is to see it, and where only a field's words tell."""
+"""What was typed into fields for secrets: where nobody is to see it, and where only a field's words tell."""
 Moves = Callable[[], int]
 """Counts the page's navigations: while the count stays, the document is the same."""
 
@@ -53,12 +53,12 @@ class State:
     busy: int
     typed: Typed
     unseen: Judgement | None = None
-    """Is None if the caller knew the mark, or does not ask for it."""
+    """None if the caller knew the mark, or does not ask for it."""
     announced: list[tuple[str, str]] | None = None
-    """Has the roles and words by which the page tells people of changes; None if the caller knew the mark."""
+    """The roles and words by which the page tells people of changes; None if the caller knew the mark."""
     elements: int = 0
     rolls: int = 0
-    """Is 1 if what is in the window's middle can be scrolled, 2 if it is, and 0 if not, or the mark was not known."""
+    """1 if what is in the window's middle can be scrolled, 2 if it is, and 0 if not, or the mark was not known."""
     beyond: BeyondTree = NOTHING_BEYOND
 
     def is_like(self, other: "State") -> bool:
@@ -76,7 +76,7 @@ class State:
 
 @dataclass
 class PageView:
-    """Holds a page at one moment: its document, those of its frames by the prefix of their refs, and its tree."""
+    """A page at one moment: its document, those of its frames by the prefix of their refs, and its tree."""
 
     state: State
     moves: int
@@ -87,7 +87,7 @@ class PageView:
 
 @dataclass(frozen=True)
 class Refs:
-    """Holds an element's own ref, if it has a line in the tree, and the refs of all in it."""
+    """An element's own ref, if it has a line in the tree, and the refs of all in it."""
 
     own: str | None
     inner: frozenset[str]
@@ -95,28 +95,28 @@ class Refs:
 
 @dataclass
 class ClientView:
-    """Remembers what a client was shown of a document: its refs, the page at the last look, and the last snapshot."""
+    """What a client was shown of a document: its refs, the page at the last look, and the last snapshot."""
 
     document: float
     moves: int = -1
     state: State | None = None
-    """Is the page's state at the last look."""
+    """The page's state at the last look."""
     looked_at: float = 0.0
-    """Is the time of the last look, by the monotonic clock."""
+    """The time of the last look, by the monotonic clock."""
     acted_since: bool = False
     """True if the client has acted since, which may explain what differs."""
     elements: dict[str, str] = field(default_factory=dict)
     rows: dict[str, str] = field(default_factory=dict)
-    """Tells the row of an element from others."""
+    """What tells the row of each element from others, by the element's ref."""
     former_elements: dict[str, str] = field(default_factory=dict)
-    """Maps refs of earlier documents, the page's or a frame's, to what they meant."""
+    """What refs of earlier documents, the page's or a frame's, meant."""
     frames: dict[str, float] = field(default_factory=dict)
     tree: Tree = field(default_factory=list)
     unseen: Unseen = NOTHING_UNSEEN
     snapshot: Tree | None = None
-    """Is the tree of the last snapshot that the client was shown whole, changes included."""
+    """The tree of the last snapshot that the client was shown whole, changes included."""
     given: deque[str] = field(default_factory=lambda: deque(maxlen=_MOST_GIVEN))
-    """Has the texts that fields were told to have since the last look."""
+    """The texts that fields were given since the last look, as replies said."""
 
     def note_given(self, texts: Iterable[str]) -> None:
         """Note what a reply says that fields have now, so that no later one says it as news."""

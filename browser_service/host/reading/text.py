@@ -8,7 +8,7 @@ from typing import Final
 from shared.errors import ScriptExecutionFailed
 
 _MOST_CHARACTERS: Final = 2_000_000
-"""Bounds the HTML that is converted, which takes a second for each million characters."""
+"""The most HTML that is converted, which takes a second for each million characters."""
 _NAMES: Final = "(script|style|noscript|template)"
 _UNSHOWN: Final = re.compile(rf"<(?:{_NAMES}\b|/{_NAMES}\s*>)", re.IGNORECASE)
 

@@ -21,7 +21,7 @@ _PROPERTY: Final = re.compile(r"^/(?P<property>[a-z]+): (?P<value>.*)$")
 _REF: Final = re.compile(r"ref=(?:f\d+)?e\d+")
 _FONTS: Final = "[\ue000-\uf8ff\U000f0000-\U0010ffff]+"
 _ICONS: Final = re.compile(f"{_FONTS} | ?{_FONTS}")
-"""Finds the characters that Unicode leaves to each font, with a space beside them."""
+"""The characters that Unicode leaves to each font, with a space beside them."""
 _URL_CHARACTERS: Final = 80
 _NO_STATES: Final = ("box=", "cursor=", "active")
 HIDDEN: Final = "••••"
@@ -56,7 +56,7 @@ CHOICES: Final = frozenset({"combobox", "listbox"})
 
 @dataclass(slots=True, eq=False)
 class Node:
-    """Is one line of the tree. `parent` is its index in the whole tree; `text` is as Playwright writes it."""
+    """One line of the tree. `parent` is an index in the whole tree; `text` is as Playwright writes it."""
 
     depth: int
     role: str
@@ -120,7 +120,7 @@ class Node:
 
 
 Tree = list[Node]
-"""Is in the order of the page: what is in an element follows it, deeper."""
+"""Nodes in the order of the page: what is in an element follows it, deeper."""
 
 
 def parse(text: str) -> Tree:

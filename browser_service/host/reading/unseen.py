@@ -20,7 +20,7 @@ _SURE_PART: Final = 10
 
 
 class Judgement(TypedDict):
-    """Is what the script `unseen_words` returns of a document."""
+    """What the script `unseen_words` returns of a document."""
 
     words: list[str]
     frames: list[bool]
@@ -37,13 +37,13 @@ def judgement(found: Any) -> Judgement | None:  # Any: JSON, of a page
 
 @dataclass(frozen=True)
 class Unseen:
-    """Is what nobody sees of a page: words, and frames by the refs that they begin with."""
+    """What nobody sees of a page: words, and frames by the refs that they begin with."""
 
     words: list[str]
     frames: frozenset[str]
     mode: InvisibleText
     count: int = 0
-    """Says how many nodes of the page's tree had any of it."""
+    """How many nodes of the page's tree had any of it."""
 
     def out_of(self, nodes: Tree) -> tuple[Tree, int]:
         """Return the tree as a person sees it, or with marks, and how many nodes differ."""

@@ -24,7 +24,7 @@ _GROUP: Final = "closed-fields"
 
 
 class Found(NamedTuple):
-    """Is what a frame's scripts found: so many fields, in the document that began then."""
+    """What a frame's scripts found: so many fields, in the document that began then."""
 
     fields: int
     began: float
@@ -35,11 +35,11 @@ class UnknownPlaceError(Exception):
 
 
 class ClosedFields:
-    """Asks Chromium how many fields there are. Where scripts found as many, none is in a closed root."""
+    """The fields of a tab as Chromium counts them. Where scripts found as many, none is in a closed root."""
 
     def __init__(self) -> None:
         self._sessions: WeakKeyDictionary[Frame, tuple[float, CDPSession | None]] = WeakKeyDictionary()
-        """Has the session of each document that another renderer draws than its parent; of others none."""
+        """The session of each document that another renderer draws than its parent; of others none."""
         self._asking = asyncio.Lock()
 
     async def count(self, cdp: CDPSession | None) -> int:

@@ -49,7 +49,7 @@ class ConsoleEntry:
 
 
 class Console:
-    """Keeps the messages of one page, whichever Playwright page is behind it, and the errors apart from them.
+    """The messages of one page, whichever Playwright page is behind it, and the errors apart from them.
 
     `owner` returns the client that holds the page, which alone may read the messages of earlier documents; None means
     that nothing may be kept.

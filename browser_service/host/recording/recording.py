@@ -29,7 +29,7 @@ _LONGEST_SIDE: Final = 1_280
 
 
 class Recording:
-    """Makes a video. If pictures come faster than `fps`, only the newest of them is taken."""
+    """A video in the making. If pictures come faster than `fps`, only the newest of them is taken."""
 
     def __init__(self, recorder: "Recorder", call: Call, files: Files, *, fps: int, max_seconds: int) -> None:
         self.client_id = call.client_id
@@ -172,11 +172,11 @@ STOPPED: Final = "it was stopped"
 
 @dataclass(eq=False)
 class Recorder:
-    """Records one page, at most once at a time."""
+    """The recorder of one page, which makes at most one video at a time."""
 
     record: PageRecord
     others: set[Recording]
-    """Holds the recordings that run in the page's session."""
+    """The recordings that run in the page's session."""
     emit: Callable[[HostEvent], None]
     _recording: Recording | None = None
 

@@ -34,14 +34,14 @@ _SECRET_BOXES: Final = script("secret_boxes")
 
 
 class Secrets(Model):
-    """Says where secrets may be seen in a window of this width, in CSS pixels."""
+    """The places where secrets may be seen in a window of this width, in CSS pixels."""
 
     width: float = Field(gt=0, le=_LARGEST)
     boxes: list[Box]
 
 
 class _Answer(Secrets):
-    """Is what a frame answers."""
+    """The answer of a frame."""
 
     fields: int
     began: float
@@ -49,7 +49,7 @@ class _Answer(Secrets):
 
 
 class Shot(NamedTuple):
-    """Is a picture of a page as JPEG, with the size of the viewport that it shows."""
+    """A picture of a page as JPEG, with the size of the viewport that it shows."""
 
     data: bytes
     width: int

@@ -40,7 +40,7 @@ _SMALL_BYTES: Final = 24_000
 
 
 class _Ended(NamedTuple):
-    """Is an act that has ended and waits for its picture."""
+    """An act that has ended and waits for its picture."""
 
     run: CallRun
     act: Act
@@ -49,7 +49,7 @@ class _Ended(NamedTuple):
 
 
 class _Last(NamedTuple):
-    """Is the picture that was taken last. For the next act it is the one from before, if that is the same client's, who
+    """The picture that was taken last. For the next act it is the one from before, if that is the same client's, who
     has seen what it shows, and the page is where it was."""
 
     call_id: str

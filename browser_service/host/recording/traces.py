@@ -29,7 +29,7 @@ _MOST_BYTES: Final = 100_000_000
 
 
 class TracedSession(Protocol):
-    """Gives a session to one call."""
+    """A session as one call has it."""
 
     call: Call
     files: Files
@@ -44,7 +44,7 @@ class TracedSession(Protocol):
 
 
 class Trace:
-    """Holds a trace that runs, or has ended and has not been fetched."""
+    """A trace that runs, or has ended and has not been fetched."""
 
     def __init__(self, session: TracedSession, context: BrowserContext) -> None:
         self.client_id = session.call.client_id
@@ -85,7 +85,7 @@ class Trace:
 
 
 class Tracing:
-    """Makes at most one trace at a time, in a session."""
+    """The tracing of one session: at most one trace at a time."""
 
     def __init__(self) -> None:
         self._trace: Trace | None = None

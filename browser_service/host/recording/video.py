@@ -33,7 +33,8 @@ def load_encoder() -> None:
 
 
 class Video:
-    """Encodes each picture until the next, all in the first one's size. Encoding blocks: keep it off the event loop."""
+    """A video that shows each picture until the next, all in the first one's size. Encoding blocks: keep it off the
+    event loop."""
 
     def __init__(self, first: bytes, most_bytes: int) -> None:
         import av  # noqa: PLC0415 - `load_encoder` tells where it is missing
