@@ -23,7 +23,6 @@ _MOST_ABANDONED: Final = 200
 OnForeign = Callable[[Page], None]
 OnPopup = Callable[[str, int], None]
 """Takes the target that opens a popup, and 1 if this can tell it something."""
-"""Takes the target that has another title."""
 
 
 class Windows:
