@@ -4,7 +4,7 @@ import asyncio
 import sys
 from pathlib import Path
 
-from browser_service.cli.doctor import try_browser
+from browser_service.cli.browser_check import try_browser
 from browser_service.host.launching.options import LaunchOptions
 from shared.errors import BrowseError
 

@@ -50,7 +50,7 @@ def setup(
 
 def _working_browser(settings: Settings) -> str | BrowseError:
     """Return the executable of the browser that a service would start, or why it does not start."""
-    from browser_service.cli.doctor import try_browser  # noqa: PLC0415 - Playwright, which help does not need
+    from browser_service.cli.browser_check import try_browser  # noqa: PLC0415 - Playwright, which help does not need
     from browser_service.host.launching.options import LaunchOptions  # noqa: PLC0415 - as above
 
     options = LaunchOptions(

@@ -5,6 +5,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any, Final, NoReturn
@@ -100,7 +101,7 @@ def edit() -> None:
     goes_on = aside.exists() and (not file.exists() or aside.stat().st_mtime >= file.stat().st_mtime)
     if goes_on:
         output.say(f"This goes on with {aside}, which was kept.")
-    text = config_text.text_of(aside) if goes_on else before or config_text.template(setting_values.defaults())
+    text = config_text.read(aside) if goes_on else before or config_text.template()
     edited = _edited(text, file)
     if edited == text and not goes_on:
         output.say("Nothing was changed.")
@@ -139,8 +140,10 @@ def _ask(name: str) -> str:
 
 def _edited(text: str, file: Path) -> str:
     """Return what a person makes of a text. Raises ServiceUnavailable where no editor can be started."""
-    with config_text.copy_of(text, file) as copy:
-        editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or next(filter(shutil.which, _EDITORS), "vi")
+    editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or next(filter(shutil.which, _EDITORS), "vi")
+    with tempfile.TemporaryDirectory(prefix="browse-together-") as folder:
+        copy = Path(folder, file.name)
+        copy.write_text(text, encoding="utf-8", newline="")
         try:
             code = subprocess.call([*shlex.split(editor), str(copy)])
         except OSError as error:
@@ -149,7 +152,7 @@ def _edited(text: str, file: Path) -> str:
             ) from None
         if code:
             raise ServiceUnavailable(f"The editor {editor!r} ended with exit code {code}; nothing was changed.")
-        return config_text.text_of(copy)
+        return config_text.read(copy)
 
 
 def _say_done(names: Iterable[str], what: str) -> None:

@@ -1,50 +1,36 @@
 """Changes the text of `config.toml`: what else is in it stays as it was written, comments included."""
 
-import os
-import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+import json
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 import tomlkit
 from pydantic import SecretStr, TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
+from pydantic_core import PydanticUndefined
 
+from browser_service.cli import files
 from browser_service.cli.setting_values import CLASSES, field_of
-from client.config_file import WrongFile, as_variables, explain, parsed
+from client.config_file import SAID_AT_START, WrongFile, as_variables, explain, parsed
 from client.config_place import path
 from shared import toolsets
 
 Value = bool | int | str | list[str]
 _HEAD: Final = "# Settings of browse-together; `browse-together config show` lists all.\n"
-_OTHERS: Final = 0o077
+_OWN: Final = 0o700
 
 
-def read() -> str:
-    """Return the text of the file; empty where there is none. Raises WrongFile for one that cannot be read, also
-    because it is no file."""
-    file = path()
+def read(file: Path | None = None) -> str:
+    """Return the text of the file, or of another; empty where there is none. Raises WrongFile."""
+    file = file or path()
     if file.exists() and not file.is_file():
         raise WrongFile(f"{file} is no file.")
-    return text_of(file) if file.exists() else ""
-
-
-def text_of(file: Path) -> str:
-    """Return a file's text. Raises WrongFile for one that cannot be read."""
     try:
-        return file.read_bytes().decode()
+        return file.read_bytes().decode() if file.exists() else ""
     except (OSError, UnicodeDecodeError) as error:
         raise WrongFile(f"{file} cannot be read: {error}.") from None
-
-
-@contextmanager
-def copy_of(text: str, file: Path) -> Iterator[Path]:
-    """Make a copy to edit, of the file's name, for this account alone."""
-    with tempfile.TemporaryDirectory(prefix="browse-together-") as folder:
-        copy = Path(folder) / file.name
-        copy.write_text(text, encoding="utf-8", newline="")
-        yield copy
 
 
 def with_values(text: str, values: Mapping[str, Value]) -> str:
@@ -92,15 +78,16 @@ def problems(text: str) -> list[str]:
 def value_of(name: str, typed: str) -> Value:
     """Return what was typed as the file has it: a number, true or false, a list, or a text. What is wrong stays a
     text."""
-    field = field_of(name)
-    if "tuple" in str(field.annotation) or "frozenset" in str(field.annotation):
-        words = typed.split(",") if _is_path(field) else typed.replace(",", " ").split()
-        items = [_absolute(word.strip()) if _is_path(field) else word for word in words if word.strip()]
+    annotation = field_of(name).annotation
+    is_path, is_list = ("Path" in str(annotation), str(annotation).startswith(("tuple", "frozenset")))
+    if is_list:
+        words = typed.split(",") if is_path else typed.replace(",", " ").split()
+        items = [_absolute(word.strip()) if is_path else word for word in words if word.strip()]
         return items if len(items) > 1 else "".join(items)
-    if _is_path(field):
+    if is_path:
         return _absolute(typed)
     with suppress(ValidationError):
-        value: object = TypeAdapter(field.annotation or str).validate_python(typed)
+        value: object = TypeAdapter(annotation or str).validate_python(typed)
         if isinstance(value, bool | int):
             return value
     return typed
@@ -115,41 +102,32 @@ def write(text: str, *, to: Path | None = None, secret: bool = False) -> Path:
     read. Raises WrongFile where it cannot be written."""
     file = to or path()
     try:
-        _replace(file.resolve(), text, secret=secret)  # a link to it stays one
+        files.write(file, text.encode(), files.mode_of(file) & (_OWN if secret else -1))
     except OSError as error:
         raise WrongFile(f"{file} cannot be written: {error.strerror or error}. Nothing was changed.") from None
     return file
 
 
-def _replace(file: Path, text: str, *, secret: bool) -> None:
-    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    mode = file.stat().st_mode & 0o777 if file.exists() else 0o600
-    descriptor, name = tempfile.mkstemp(prefix=f".{file.name}.", dir=file.parent)
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as new:
-            new.write(text)
-            new.flush()
-            os.fsync(new.fileno())
-        Path(name).chmod(mode & ~_OTHERS if secret else mode)
-        Path(name).replace(file)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
-
-
-def template(settings: Sequence[tuple[str, str, str]]) -> str:
+def template() -> str:
     """Return a file that sets nothing, and names every setting with its description and default."""
-    lines = [f"# {description}\n# {name} = {default}\n" for name, description, default in settings]
-    return "\n".join([_HEAD, *lines])
+    lines = dict[str, str]()
+    for settings in CLASSES:
+        for name, field in settings.model_fields.items():
+            if name not in SAID_AT_START:
+                lines.setdefault(name, f"# {field.description}\n# {name} = {_default(field)}\n")
+    return "\n".join([_HEAD, *lines.values()])
+
+
+def _default(field: FieldInfo) -> str:
+    value = field.default
+    if isinstance(value, tuple | frozenset):
+        value = sorted(map(str, value))
+    return '""' if value in (None, PydanticUndefined) else json.dumps(value)
 
 
 def _document(text: str) -> tomlkit.TOMLDocument:
     parsed(path(), text, known=False)  # whose errors name the line
     return tomlkit.parse(text)
-
-
-def _is_path(field: FieldInfo) -> bool:
-    return "Path" in str(field.annotation)
 
 
 def _absolute(text: str) -> str:

@@ -1,12 +1,10 @@
-"""Lists the settings of both processes with their values, and where each comes from."""
+"""The settings of both processes, their values, and where each comes from."""
 
-import json
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from pydantic import JsonValue, ValidationError
 from pydantic.fields import FieldInfo
-from pydantic_core import PydanticUndefined
 
 from browser_service import settings_report
 from browser_service.settings import Settings
@@ -14,7 +12,6 @@ from client import config_file, config_place
 from client.config_file import FileSettings
 from mcp_gateway.settings import Settings as GatewaySettings
 from mcp_gateway.transports.settings import TransportSettings
-from shared.model import Json
 
 PROCESSES: Final[Mapping[str, tuple[type[FileSettings], ...]]] = {
     "service": (Settings,),
@@ -24,14 +21,14 @@ CLASSES: Final = tuple(settings for classes in PROCESSES.values() for settings i
 
 
 class Effective(NamedTuple):
-    """Is a setting as it holds for what starts here."""
+    """A setting as it holds for what starts here."""
 
     name: str
     value: JsonValue
     source: str
     """default, file, environment or flag."""
     where: str = ""
-    """Names the variable, the flag, or the file with its line."""
+    """The variable, the flag, or the file with its line."""
 
 
 def effective(typed: Mapping[str, JsonValue], problems: list[str]) -> dict[str, list[Effective]]:
@@ -68,27 +65,3 @@ def _source(name: str, field: FieldInfo, typed: Mapping[str, JsonValue], said: M
 def field_of(name: str) -> FieldInfo:
     """Return the declaration of a setting; that of the service where both processes have one."""
     return next(settings.model_fields[name] for settings in CLASSES if name in settings.model_fields)
-
-
-def defaults() -> list[tuple[str, str, str]]:
-    """Return name, description and default of every setting that the file may have, each once."""
-    found = dict[str, tuple[str, str, str]]()
-    for settings in CLASSES:
-        for name, field in settings.model_fields.items():
-            if name not in config_file.SAID_AT_START:
-                found.setdefault(name, (name, field.description or "", _default(field)))
-    return [*found.values()]
-
-
-def _default(field: FieldInfo) -> str:
-    value = field.default
-    if value is PydanticUndefined or value is None:
-        return '""'
-    if isinstance(value, tuple | frozenset):
-        return json.dumps(sorted(map(str, value)))
-    return json.dumps(value)
-
-
-def difference(running: Json, here: Json) -> dict[str, tuple[JsonValue, JsonValue]]:
-    """Return what runs with another value than it would have if it was started from here."""
-    return {name: (value, here[name]) for name, value in running.items() if name in here and value != here[name]}

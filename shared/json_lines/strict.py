@@ -27,7 +27,7 @@ def loads(text: bytes, most_values: int = MOST_VALUES) -> object:
     check_size(text, most_values)
     return json.loads(
         text.decode("utf-8-sig"),
-        object_pairs_hook=_object,
+        object_pairs_hook=distinct,
         parse_constant=_refuse,
         parse_float=finite,
         parse_int=_whole,
@@ -73,7 +73,7 @@ def _too_many(most: int) -> TooMuch:
     return TooMuch(f"it has more than {most:,} values")
 
 
-def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
+def distinct(pairs: list[tuple[str, object]]) -> dict[str, object]:
     """Make an object. Parsers do not agree on which of two values counts, so what was checked might not be done."""
     made = dict[str, object]()
     for name, value in pairs:

@@ -1,4 +1,4 @@
-"""Lists the chat clients: where each keeps its servers, how, and which command of its own changes that."""
+"""The chat clients: where each has its servers, in which format, and which command of its own changes them."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -8,15 +8,13 @@ from typing import Final, Literal
 
 from pydantic import JsonValue
 
-from browser_service.cli.install.documents import Entry, Format
-from browser_service.cli.install.json_text import JsonText
 from browser_service.cli.install.machine import Machine
-from browser_service.cli.install.toml_text import TomlText
+from browser_service.cli.install.texts import Entry, Format, JsonText, TomlText
 
 ClientName = Literal["claude-desktop", "claude-code", "cursor", "vscode", "codex", "windsurf", "gemini"]
 
 Gateway = Sequence[str]
-"""Holds the words of the command that a client starts."""
+"""The words of the command that a client starts."""
 
 _PLAIN: Final = JsonText()
 _WITH_COMMENTS: Final = JsonText(comments=True)
@@ -24,26 +22,27 @@ _WITH_COMMENTS: Final = JsonText(comments=True)
 
 @dataclass(frozen=True)
 class ChatClient:
+    """A program for chats, and how it is told of a server."""
+
     title: str
     file: Callable[[Machine], Path]
-    """Returns the configuration of the whole account, not of one project."""
+    """Returns the configuration of the account, not of one project."""
     format: Format
     section: str
     next_step: str
-    """Says how the client comes to know of the change."""
+    """How the client comes to know of the change."""
     program: str = ""
     adding: Callable[[str, Gateway], list[str]] | None = None
     removing: Callable[[str], list[str]] | None = None
     says_type: bool = False
-    """Tells whether the kind of server is written, too."""
+    """Whether an entry names its transport."""
 
     def entry(self, gateway: Gateway) -> Entry:
-        """Return what is written for a server."""
         kind: dict[str, JsonValue] = {"type": "stdio"} if self.says_type else {}
         return {**kind, "command": gateway[0], "args": list(gateway[1:])}
 
     def is_on(self, machine: Machine) -> bool:
-        """Say if the client is on a machine: its program, or a folder that it has made."""
+        """Return whether its program, its file or its folder is there."""
         file = self.file(machine)
         has_folder = file.parent != machine.home and file.parent.is_dir()
         return bool(self.program and machine.program(self.program)) or has_folder or file.exists()

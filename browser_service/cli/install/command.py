@@ -2,27 +2,32 @@
 
 import re
 import sys
+from collections.abc import Iterator, Mapping
+from difflib import unified_diff
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated, Final
 
 import typer
 
-from browser_service.cli import flags, output
+from browser_service.cli import files, flags, output
 from browser_service.cli.install import removal
 from browser_service.cli.install.chat_clients import CLIENTS, ClientName
-from browser_service.cli.install.difference import difference
 from browser_service.cli.install.machine import Machine
-from browser_service.cli.install.registration import Plan, carry_out, entry_of, plan_adding, plan_removing, shown
+from browser_service.cli.install.registration import Change, servers_of
 from browser_service.cli.options import new_app
 from shared.errors import ValidationFailed
-from shared.installation import GATEWAY, command, program
-from shared.model import Json
+from shared.installation import GATEWAY, command, program, typed
 from shared.wire import APP_NAME
 
 _NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _COLUMNS: Final = {"client": False, "": False, "on this machine": False, APP_NAME: False, "configuration": True}
 _PASSING: Final = ("archive-v0", "environments-v2", ".cache")
 """Names the folders in which `uvx` and `pipx run` keep what they may remove at any time."""
+_YES_OR_NO: Final[Mapping[object, str]] = MappingProxyType({True: "yes", False: "no"})
+_MOST_LINES: Final = 60
+_MOST_CHARACTERS: Final = 200
+_MOST_COMPARED: Final = 20_000
 FIRST_PROMPT: Final = (
     'Open https://example.com in a page called "first" and tell me its headings. Then list your pages.'
 )
@@ -56,10 +61,10 @@ def install(
     if client is None:
         _list(machine, name, as_json=as_json)
         return
-    chat_client, gateway = CLIENTS[client], program(GATEWAY)
-    plan = plan_adding(machine, chat_client, name, gateway)
-    if not plan.changes:
-        output.say(f"{chat_client.title} has {name} already, and nothing changes ({plan.path}).")
+    chat_client = CLIENTS[client]
+    change = Change(machine, chat_client, name, program(GATEWAY))
+    if change.is_made(files.read(change.path)):
+        output.say(f"{chat_client.title} has {name} already, and nothing changes ({change.path}).")
         return
     if not chat_client.is_on(machine):
         output.say(f"{chat_client.title} was not found on this machine; it reads this file once it is.", to_stderr=True)
@@ -69,12 +74,9 @@ def install(
             f"`uv tool install {APP_NAME}` or `pipx install {APP_NAME}`, then `{APP_NAME} install {client}`.",
             to_stderr=True,
         )
-    if only_print:
-        _show(plan)
-        return
-    _make(plan, machine)
-    output.say(f"{chat_client.title} has {name} now. {chat_client.next_step}")
-    output.say(f"Then paste this into a chat: {FIRST_PROMPT}")
+    if _make(change, only_print=only_print):
+        output.say(f"{chat_client.title} has {name} now. {chat_client.next_step}")
+        output.say(f"Then paste this into a chat: {FIRST_PROMPT}")
 
 
 @app.command()
@@ -96,60 +98,60 @@ def uninstall(
     if client is None:
         removal.take_everything_away(machine, flags.settings(data_dir), only_print=only_print, asks=not yes)
         return
-    title = CLIENTS[client].title
-    plan = plan_removing(machine, CLIENTS[client], name)
-    if not plan.changes:
-        output.say(f"{title} has no server {name}, and nothing changes ({plan.path}).")
-        return
-    if only_print:
-        _show(plan)
-        return
-    _make(plan, machine)
-    output.say(f"{title} has no server {name} any more. {CLIENTS[client].next_step}")
+    change = Change(machine, CLIENTS[client], name)
+    if change.is_made(files.read(change.path)):
+        output.say(f"{change.client.title} has no server {name}, and nothing changes ({change.path}).")
+    elif _make(change, only_print=only_print):
+        output.say(f"{change.client.title} has no server {name} any more. {change.client.next_step}")
 
 
 def _list(machine: Machine, name: str, *, as_json: bool) -> None:
-    found: list[Json] = []
+    found: list[dict[str, str | bool]] = []
     for key, client in CLIENTS.items():
         try:
-            state = "yes" if entry_of(client, machine, name) is not None else "no"
+            installed = "yes" if name in servers_of(client, machine) else "no"
         except ValidationFailed as error:
-            state = "unreadable"
+            installed = "unreadable"
             output.say(error.message, to_stderr=True)
         here, file = client.is_on(machine), str(client.file(machine))
-        found.append({"client": key, "title": client.title, "found": here, "installed": state, "file": file})
+        found.append({"client": key, "title": client.title, "found": here, "installed": installed, "file": file})
     if as_json:
         output.say_json(found)
         return
-    rows = [
-        [
-            str(each["client"]),
-            str(each["title"]),
-            "yes" if each["found"] else "no",
-            str(each["installed"]),
-            str(each["file"]),
-        ]
-        for each in found
-    ]
+    rows = [[_YES_OR_NO.get(value) or str(value) for value in each.values()] for each in found]
     output.show_rows(_COLUMNS, [rows])
     output.say(f"Set it up in one of them: {command('install', 'CLIENT')}")
 
 
-def _show(plan: Plan) -> None:
-    """Print what would be done. Where the client's command does it, the file may look a little otherwise."""
-    if plan.command:
-        output.say(f"$ {shown(plan.command)}")
-    for line in difference(plan.path, plan.before, plan.after):
-        output.say(line)
+def _make(change: Change, *, only_print: bool) -> bool:
+    """Make the change, or only print what would be done. Returns whether it was made."""
+    before, words = files.read(change.path), change.command()
+    if words:
+        output.say(f"$ {typed(Path(words[0]).stem, *words[1:])}")
+    if only_print:
+        after = before if words else change.after(before)
+    else:
+        after, backup, problem = change.carry_out()
+        if problem:
+            output.say(f"That command could not do it ({problem}): its file is edited instead.", to_stderr=True)
+    if after != before:
+        for line in difference(change.path, before, after):
+            output.say(line)
+    if not only_print and backup:
+        output.say(f"What was there is kept in {backup}")
+    return not only_print
 
 
-def _make(plan: Plan, machine: Machine) -> None:
-    done = carry_out(plan, machine)
-    if plan.command:
-        output.say(f"$ {shown(plan.command)}")
-    if done.problem:
-        output.say(f"That command could not do it ({done.problem}): its file is edited instead.", to_stderr=True)
-    for line in difference(plan.path, plan.before, done.after):
-        output.say(line)
-    if done.backup:
-        output.say(f"What was there is kept in {done.backup}")
+def difference(path: Path, before: str | None, after: str | None) -> Iterator[str]:
+    """Yield the lines of a diff, cut to what a person reads, with little of what may be others' secrets."""
+    old, new = (before or "").splitlines(), (after or "").splitlines()
+    yield f"--- {path}" if before is not None else "--- (no file)"
+    yield f"+++ {path}" if after is not None else "+++ (no file)"
+    if max(len(old), len(new)) > _MOST_COMPARED:
+        yield f"@@ {len(old)} lines become {len(new)} @@"
+        return
+    lines = [*unified_diff(old, new, n=1, lineterm="")][2:]
+    for line in lines[:_MOST_LINES]:
+        yield line if len(line) <= _MOST_CHARACTERS else f"{line[:_MOST_CHARACTERS]}…"
+    if len(lines) > _MOST_LINES:
+        yield f"… {len(lines) - _MOST_LINES} more lines"

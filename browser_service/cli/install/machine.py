@@ -1,4 +1,4 @@
-"""Describes the machine whose settings are changed: its platform, its user's folders, its programs."""
+"""The machine whose settings are changed: its platform, its user's folders, its programs."""
 
 import os
 import shutil
@@ -13,6 +13,8 @@ _SHOWN_CHARACTERS: Final = 300
 
 
 class Machine(NamedTuple):
+    """A platform, an account's home and its environment."""
+
     platform: str
     home: Path
     environment: Mapping[str, str]
@@ -40,10 +42,13 @@ class Machine(NamedTuple):
         return shutil.which(name, path=self.environment.get("PATH", ""))
 
     def failure_of(self, command: Sequence[str]) -> str:
-        """Run a program. Returns why it failed; nothing if it did not."""
+        """Run a program of the PATH. Returns why it failed; nothing if it did not."""
+        name, *arguments = command
+        if (path := self.program(name)) is None:
+            return f"there is no {name} here"
         try:
             done = subprocess.run(
-                command,
+                [path, *arguments],
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
                 timeout=_ENDS_WITHIN_S,

@@ -6,8 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from browser_service.cli import flags, output
-from browser_service.cli.install import files
+from browser_service.cli import files, flags, output
 from browser_service.cli.install.machine import Machine
 from browser_service.cli.lifecycle import NOT_RUNNING
 from browser_service.cli.options import new_app, parameters_of, with_signature
@@ -47,13 +46,14 @@ def install(*, only_print: OnlyPrint = False, **options: Any) -> None:  # Any: o
         files.replace(unit.path, before, unit.text, unit.encoding)
         output.say(f"Written: {unit.path}")
     running = service_of(settings.data_dir)
-    if not running:
-        _clear(machine, unit)
-    _run(machine, unit.enabling_later if running else unit.enabling)
     if running:
+        _run(machine, unit.enabling_later)
         output.say(f"It runs already (process {running.pid}), and goes on; at the next login it starts by itself.")
-    else:
-        output.say("The service starts at each login.")
+        return
+    for forgetting in unit.clearing:
+        machine.failure_of(forgetting)  # most often there is nothing to forget
+    _run(machine, unit.enabling)
+    output.say("The service starts at each login.")
 
 
 service.command("install")(with_signature(install, [*parameters_of(install), *flags.parameters()]))
@@ -76,7 +76,8 @@ def status(*, data_dir: flags.DataDir = None, as_json: flags.AsJson = False) -> 
     machine, settings = Machine.here(), flags.settings(data_dir)
     unit, running = _current(machine, settings), service_of(settings.data_dir)
     exists = unit.path.exists()
-    said = _answer(machine, unit.asking) if exists else "not installed"
+    problem = machine.failure_of(unit.asking) if exists else ""
+    said = f"not known to be enabled ({problem})" if problem else "enabled" if exists else "not installed"
     if as_json:
         pid = running.pid if running else None
         output.say_json({"installed": exists, "file": str(unit.path), "platform": said, "pid": pid})
@@ -116,34 +117,15 @@ def _warn_of_variables(given: Collection[str]) -> None:
         )
 
 
-def _clear(machine: Machine, unit: Unit) -> None:
-    """Have the platform forget what it knows of an earlier unit; most often there is none, which is no problem."""
-    for name, *arguments in unit.clearing:
-        if path := machine.program(name):
-            machine.failure_of((path, *arguments))
-
-
 def _run(machine: Machine, commands: Sequence[Command], *, must: bool = True) -> None:
     """Run the commands that let the platform know; print them where they cannot run."""
-    for place, (name, *arguments) in enumerate(commands):
-        path = machine.program(name)
-        problem = "it is not on the PATH" if path is None else machine.failure_of((path, *arguments))
-        if not problem:
-            output.say(f"$ {typed(name, *arguments)}")
+    for place, words in enumerate(commands):
+        if not (problem := machine.failure_of(words)):
+            output.say(f"$ {typed(*words)}")
             continue
-        output.say(f"{name} could not be run ({problem}). By hand:", to_stderr=True)
+        output.say(f"{words[0]} could not be run ({problem}). By hand:", to_stderr=True)
         for left in commands[place:]:
             output.say(f"  {typed(*left)}", to_stderr=True)
-        if must and path is not None:
+        if must and machine.program(words[0]):
             raise typer.Exit(1)
         return
-
-
-def _answer(machine: Machine, asking: Command) -> str:
-    """Return whether the platform knows of a unit, as it says so itself."""
-    name, *arguments = asking
-    path = machine.program(name)
-    if path is None:
-        return f"unknown: there is no {name} here"
-    problem = machine.failure_of((path, *arguments))
-    return f"not enabled ({problem})" if problem else "enabled"

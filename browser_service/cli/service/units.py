@@ -1,4 +1,4 @@
-"""Writes what makes each platform start the service at login: a systemd unit, a launchd job, a scheduled task."""
+"""What makes each platform start the service at login: a systemd unit, a launchd job, a scheduled task."""
 
 import os
 import plistlib
@@ -44,7 +44,7 @@ Command = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Start:
-    """Says what is to be started: the program's words, the data directory, and further settings by their variables."""
+    """What is to be started: the program's words, the data directory, and further settings by their variables."""
 
     program: Sequence[str]
     data_dir: Path
@@ -57,19 +57,19 @@ class Start:
 
 @dataclass(frozen=True)
 class Unit:
-    """Holds the file that the platform reads, and the commands that let it know."""
+    """A file that the platform reads, and the commands that let it know."""
 
     path: Path
     text: str
     enabling: tuple[Command, ...]
-    """Enables the start at login, and starts the service."""
+    """Enable the start at login, and start the service."""
     enabling_later: tuple[Command, ...]
-    """Enables the start at login alone."""
+    """Enable the start at login alone."""
     disabling: tuple[Command, ...]
     asking: Command
     """Succeeds if the platform knows of it."""
     clearing: tuple[Command, ...] = ()
-    """Has the platform forget an earlier unit of the name, where it would not read the new one."""
+    """Make the platform forget an earlier unit of the name, where it would not read the new one."""
     encoding: str = "utf-8"
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from browser_service.cli import doctor
-from browser_service.cli.settings_checks import check_config
+from browser_service.cli.doctor import check_config
 from browser_service.settings import Settings
 from browser_service.store import journal_file
 from shared.data_files import JOURNAL_FILE

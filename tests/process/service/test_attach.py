@@ -8,7 +8,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from browser_service.cli.doctor import check_browser
+from browser_service.cli.browser_check import check_browser
 from browser_service.settings import Settings
 from tests.support.json import AnyJson
 from tests.support.listening import become

@@ -1,4 +1,4 @@
-"""Tests the edits of configuration texts: whatever else is in them stays, character for character."""
+"""Tests the edits of configuration texts: whatever else is in them stays, or a person makes the change."""
 
 import json
 import tomllib
@@ -9,9 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
-from browser_service.cli.install.documents import Malformed, servers, with_entry, without_entry
-from browser_service.cli.install.json_text import JsonText
-from browser_service.cli.install.toml_text import TomlText
+from browser_service.cli.install.texts import JsonText, Malformed, NotEditable, TomlText
 
 ENTRY: dict[str, JsonValue] = {"command": "/bin/x", "args": ["a b", '"']}
 KINDS = JsonText(comments=True)
@@ -30,12 +28,12 @@ def test_an_entry_of_json_comes_and_goes_alone(
     document: dict[str, object], indent: int | str | None, newline: str
 ) -> None:
     text = json.dumps(document, indent=indent, ensure_ascii=False).replace("\n", newline)
-    added = with_entry(JsonText(), text, "servers", "own", ENTRY)
+    added = JsonText().edited(text, "servers", "own", ENTRY)
     others = document.get("servers", {})
     assert isinstance(others, dict)
     assert json.loads(added) == {**document, "servers": {**others, "own": ENTRY}}
     assert added.count("\r\n") == (added.count("\n") if "\r\n" in text else 0)
-    removed = without_entry(JsonText(), added, "servers", "own")
+    removed = JsonText().edited(added, "servers", "own", None)
     assert removed == text or not others
 
 
@@ -44,31 +42,34 @@ def test_an_entry_of_json_comes_and_goes_alone(
     [
         '{"servers": {"a": 1, "b": "//no comment"}}',
         '{ // first\n "servers": {\n  // above\n  "a": 1 // beside\n  /* below */\n }\n}',
-        '{"servers": {"a": "}{\\"",},}',
         '\ufeff{\n  "servers": {\n    "a": 1\n  }\n}',
         '{\r\n\t"servers": {\r\n\t\t"a": 1\r\n\t}\r\n}\r\n',
-        '{"servers": {"a": 1}, "servers": {"b": 2}}',
     ],
 )
 def test_what_is_written_by_hand_stays(text: str) -> None:
-    added = with_entry(KINDS, text, "servers", "own", ENTRY)
-    assert servers(KINDS, added, "servers") == {**servers(KINDS, text, "servers"), "own": ENTRY}
-    assert without_entry(KINDS, added, "servers", "own") == text
+    added = KINDS.edited(text, "servers", "own", ENTRY)
+    assert KINDS.servers(added, "servers") == {**KINDS.servers(text, "servers"), "own": ENTRY}
+    assert KINDS.edited(added, "servers", "own", None) == text
 
 
-def test_an_entry_is_taken_from_the_first_the_middle_and_the_only_place() -> None:
-    lines = ['  "a": 1', '  "own": {"x": [1]}', '  "b": 2']
-    for order in ([1, 0, 2], [0, 1, 2]):
-        text = "{\n" + '"servers": {\n' + ",\n".join(lines[place] for place in order) + "\n}}"
-        rest = "{\n" + '"servers": {\n' + ",\n".join([lines[0], lines[2]]) + "\n}}"
-        assert without_entry(KINDS, text, "servers", "own") == rest
-    assert without_entry(KINDS, '{"servers": {"own": 1}}', "servers", "own") == '{"servers": {}}'
-    assert without_entry(KINDS, '{"servers": {"own": 1, "a": 2}}', "servers", "own") == '{"servers": {"a": 2}}'
+def test_an_entry_is_taken_from_the_first_the_middle_and_the_last_place() -> None:
+    one, own, other = '  "a": 1', '  "own": {\n   "x": 1\n  }', '  "b": {"c": [2]}'
+    rest = "{\n" + ' "servers": {\n' + f"{one},\n{other}" + "\n }\n}"
+    for order in ([own, one, other], [one, own, other], [one, other, own]):
+        text = "{\n" + ' "servers": {\n' + ",\n".join(order) + "\n }\n}"
+        assert KINDS.edited(text, "servers", "own", None) == rest
 
 
-def test_a_name_given_twice_cannot_be_removed_alone() -> None:
-    with pytest.raises(Malformed, match="cannot be changed alone"):
-        without_entry(KINDS, '{"servers": {"own": 1, "own": 2}}', "servers", "own")
+def test_an_entry_of_another_layout_is_taken_out_where_no_comment_is_lost() -> None:
+    text = '{"servers":{"own":1,"a":[2]}}'
+    assert KINDS.edited(text, "servers", "own", None) == '{"servers": {"a": [2]}}'
+    with pytest.raises(NotEditable):
+        KINDS.edited(f"{text} // mine", "servers", "own", None)
+
+
+def test_a_text_whose_readers_may_not_agree_is_not_edited() -> None:
+    with pytest.raises(Malformed, match="has the key 'own' twice"):
+        KINDS.edited('{"servers": {"own": 1, "own": 2}}', "servers", "own", None)
 
 
 @pytest.mark.parametrize(
@@ -86,10 +87,10 @@ def test_a_name_given_twice_cannot_be_removed_alone() -> None:
     ],
 )
 def test_an_entry_of_toml_comes_and_goes_with_all_comments_kept(text: str) -> None:
-    added = with_entry(TomlText(), text, "servers", "own", ENTRY)
+    added = TomlText().edited(text, "servers", "own", ENTRY)
     before = tomllib.loads(text)
     assert tomllib.loads(added) == {**before, "servers": {**before.get("servers", {}), "own": ENTRY}}
-    removed = without_entry(TomlText(), added, "servers", "own")
+    removed = TomlText().edited(added, "servers", "own", None)
     assert removed == text or "{" in text or not text.endswith("\n")
     for each in (added, removed):
         assert [line for line in text.splitlines() if "#" in line and line.partition("#")[2] not in each] == []
@@ -98,23 +99,21 @@ def test_an_entry_of_toml_comes_and_goes_with_all_comments_kept(text: str) -> No
 
 def test_of_an_entry_of_toml_only_what_differs_is_written_anew() -> None:
     text = "[servers.own]\ncommand='/old' # mine\nargs = ['a b', '\"']\n\n[servers.own.env]\nK = 'v'\n"
-    changed = with_entry(TomlText(), text, "servers", "own", {**ENTRY, "env": {"K": "v"}})
+    changed = TomlText().edited(text, "servers", "own", {**ENTRY, "env": {"K": "v"}})
     assert changed == text.replace("'/old'", '"/bin/x"')
 
 
 @given(value=st.dictionaries(st.text("abc", min_size=1), st.integers() | st.text(max_size=5), max_size=3))
 def test_what_a_toml_entry_says_beside_the_command_stays(value: dict[str, object]) -> None:
     text = tomlkit.dumps({"servers": {"own": value}})
-    changed = with_entry(TomlText(), text, "servers", "own", {**value, **ENTRY})  # type: ignore[dict-item] # JSON
+    changed = TomlText().edited(text, "servers", "own", {**value, **ENTRY})  # type: ignore[dict-item] # JSON
     assert tomllib.loads(changed)["servers"]["own"] == {**value, **ENTRY}
 
 
-def test_tables_of_an_entry_are_taken_out_from_between_others() -> None:
-    before, own, after = (
-        "[servers.a]\nx = 1\n\n",
-        "[servers.own] # mine\nx = [\n  1,\n]\n\n",
-        "# the other\n[other]\ny = 1\n",
+def test_tables_of_an_entry_are_taken_out_where_no_comment_of_others_is_lost() -> None:
+    before, own, env = "[servers.a]\nx = 1\n\n", "[servers.own]\nx = 1\n", "[servers.own.env]\nK = 'v'\n\n"
+    assert TomlText().edited(f"{before}{own}{env}[other]\ny = 1\n", "servers", "own", None) == (
+        f"{before}[other]\ny = 1\n"
     )
-    env = "[servers.own.env]\nK = 'v'\n"
-    assert without_entry(TomlText(), before + own + env + after, "servers", "own") == before + after
-    assert without_entry(TomlText(), own + after + env, "servers", "own") == after
+    with pytest.raises(NotEditable):
+        TomlText().edited(f"{before}{own}{env}# the other\n[other]\ny = 1\n", "servers", "own", None)

@@ -10,8 +10,8 @@ from typing import get_args
 
 import pytest
 
+from browser_service.cli.files import backup_of
 from browser_service.cli.install.chat_clients import CLIENTS, ClientName
-from browser_service.cli.install.files import backup_of
 from browser_service.cli.install.machine import Machine
 from browser_service.host.launching.errors import setup_hint, start_timeout
 from shared.installation import GATEWAY, program
@@ -27,7 +27,7 @@ WITH_COMMENTS = (
     '{\n  // all of mine\n  "SECTION": {\n    "github": {"command": "npx"}, // pinned\n  }, /* the end */\n}\n'
 )
 BROKEN = {"JSON": '{\n  "SECTION": {]\n}\n', "TOML": "model = \n"}
-PLACES = {"JSON": "(line 2, column ", "TOML": "(line 1, column 9)"}
+PLACES = {"JSON": "(line 2, column ", "TOML": "line 1, column 9)"}
 
 clients = pytest.mark.parametrize("key", get_args(ClientName))
 
@@ -134,9 +134,17 @@ def test_comments_and_trailing_commas_stay(home: Home, key: ClientName) -> None:
     after = path.read_text(encoding="utf-8")
     for kept in before.splitlines():
         assert kept in after
-    assert f'"github": {{"command": "npx"}}, // pinned\n    "{NAME}": {{' in after
+    assert f'"{CLIENTS[key].section}": {{\n    "{NAME}": {{\n' in after
     backup_of(path).unlink()  # so that it is the one entry that is taken out
     home.succeed("uninstall", key)
+    assert path.read_text(encoding="utf-8") == before
+
+
+def test_what_cannot_be_edited_alone_is_told_with_what_to_paste(home: Home) -> None:
+    path, before = prepare(home, "cursor", {"JSON": '{"SECTION": {"github": {"command": "npx"}} /* all */}'})
+    refused = home.run("install", "cursor")
+    assert (refused.exit_code, "was left as it is" in refused.stderr) == (1, True)
+    assert json.loads(refused.stderr.partition("Paste this there:")[2])["mcpServers"].keys() == {NAME}
     assert path.read_text(encoding="utf-8") == before
 
 
@@ -198,7 +206,7 @@ def test_a_folder_that_cannot_be_made_is_an_error(home: Home) -> None:
     [
         (b'{"mcpServers": []}', "is no group of servers"),
         (b"[1]", "it is no object"),
-        (b'{\n "a": "\xff"}', "is no UTF-8 text (line 2, column 8)"),
+        (b'{\n "a": "\xff"}', "is no UTF-8 text (line 2)"),
         (b'{"a": ' + b"[" * 100_000, "nested too deeply"),
     ],
 )

@@ -1,0 +1,102 @@
+"""Checks that the browser of a service starts: for `doctor` and for `setup`."""
+
+import asyncio
+import tempfile
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+import psutil
+
+from browser_service.cli.check import Check, sound, wrong
+from browser_service.host.launching.launcher import Launcher
+from browser_service.host.launching.options import LaunchOptions
+from browser_service.settings import Settings
+from client import environment
+from shared.errors import BrowseError
+
+_START_WITHIN_S: Final = 60
+
+
+async def check_browser(settings: Settings) -> list[Check]:
+    """Check that the browser is found and starts, and that its sandbox is on."""
+    options = LaunchOptions(
+        profile_dir=settings.profile_dir,
+        engine=settings.browser_type,
+        executable=settings.executable_path,
+        sandbox=settings.sandbox,
+        cdp_url=settings.cdp_url,
+    )
+    started = await _start(options)
+    if settings.cdp_url:
+        return [started]
+    if started.ok:
+        return [started, _sandbox(options)]
+    if not options.sandboxed or "sandbox" not in started.found:
+        return [started]
+    return [await _start(replace(options, sandbox="off")), started._replace(name="sandbox")]
+
+
+async def try_browser(options: LaunchOptions) -> str:
+    """Start the browser with a throw-away profile, take a picture, and return its executable. Raises BrowseError,
+    TimeoutError."""
+    temporary = tempfile.TemporaryDirectory(prefix="browse-together-", ignore_cleanup_errors=True)
+    with temporary as profile, environment.needed_alone():
+        launcher = Launcher(replace(options, profile_dir=Path(profile)))
+        try:
+            async with asyncio.timeout(_START_WITHIN_S):
+                context = await launcher.persistent_context()
+                page = context.pages[0] if context.pages else await context.new_page()
+                await page.screenshot()
+                return _executable(profile) or options.engine
+        finally:
+            await launcher.stop()
+
+
+async def _start(options: LaunchOptions) -> Check:
+    began = time.monotonic()
+    try:
+        if options.cdp_url:
+            return sound("browser", await _attach(options))
+        found = await try_browser(options)
+    except BrowseError as error:
+        return wrong("browser", error.message, error.advice or "")
+    except TimeoutError:
+        return wrong("browser", f"did not {'answer' if options.cdp_url else 'start'} within {_START_WITHIN_S} s")
+    except Exception as error:  # noqa: BLE001 - whatever it was, it is what was found
+        return wrong("browser", f"started, but did not work: {error}")
+    return sound("browser", f"{found} starts and takes a picture, in {time.monotonic() - began:.1f} s")
+
+
+async def _attach(options: LaunchOptions) -> str:
+    """Attach to the browser without opening anything in it, and describe it. Raises BrowseError, TimeoutError."""
+    launcher = Launcher(options)
+    try:
+        async with asyncio.timeout(_START_WITHIN_S):
+            context = await launcher.persistent_context()
+            version = context.browser.version if context.browser else "of unknown version"
+            return f"attached to {version}, which has {len(context.pages)} tabs open"
+    finally:
+        await launcher.stop()
+
+
+def _executable(profile: str) -> str:
+    """Return the executable of the process that has this profile."""
+    for process in psutil.Process().children(recursive=True):
+        try:
+            if any(profile in argument for argument in process.cmdline()):
+                return process.exe()
+        except psutil.Error:
+            continue
+    return ""
+
+
+def _sandbox(options: LaunchOptions) -> Check:
+    if options.engine != "chromium":
+        return sound("sandbox", f"{options.engine} has its own")
+    if options.sandboxed:
+        return sound("sandbox", "on")
+    if options.sandbox == "off":
+        return sound("sandbox", "off, as BROWSE_SANDBOX says")
+    return sound("sandbox", "off: Chromium refuses it to root", "Run the service as an ordinary user to have it.")

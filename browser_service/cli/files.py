@@ -1,0 +1,96 @@
+"""Reads and writes configuration files: whole or not at all, and for the programs of others with a copy of what was
+there."""
+
+import os
+import stat
+import tempfile
+from pathlib import Path
+from typing import Final
+
+from shared.errors import ValidationFailed
+
+_BACKUP: Final = ".browse-together.bak"
+_NEW_MODE: Final = 0o600
+_MOST_BYTES: Final = 50_000_000
+
+
+def backup_of(path: Path) -> Path:
+    """Return where the copy of a file lies."""
+    return path.with_name(f"{path.name}{_BACKUP}")
+
+
+def mode_of(path: Path) -> int:
+    """Return a file's mode; that of a new one if there is none."""
+    return stat.S_IMODE(path.stat().st_mode) if path.exists() else _NEW_MODE
+
+
+def read(path: Path, encoding: str = "utf-8") -> str | None:
+    """Return a file's text, None if there is no such file. Raises ValidationFailed if it cannot be read."""
+    try:
+        with path.open("rb") as file:
+            content = file.read(_MOST_BYTES + 1)
+        if len(content) > _MOST_BYTES:
+            raise ValidationFailed(f"{path} is too large to be a configuration. It was left as it is.")
+        return content.decode(encoding)
+    except FileNotFoundError:
+        return None
+    except UnicodeDecodeError as error:
+        line = error.object[: error.start].count(b"\n") + 1
+        raise ValidationFailed(
+            f"{path} is no {encoding.upper()} text (line {line}). It was left as it is.",
+            hint=f"Save it as {encoding.upper()}, then repeat the command.",
+        ) from None
+    except OSError as error:
+        raise _unusable(path, f"cannot be read: {error.strerror or error}") from None
+
+
+def check_writable(path: Path) -> None:
+    """Raise ValidationFailed if a file may not be changed, or not be made."""
+    target = path.resolve()
+    if target.exists() and not (target.stat().st_mode & stat.S_IWUSR and os.access(target, os.W_OK)):
+        raise _unusable(path, "is read-only")
+    folder = next(each for each in target.parents if each.exists())
+    if not folder.is_dir() or not os.access(folder, os.W_OK | os.X_OK):
+        raise _unusable(path, f"cannot be written: {folder} does not let this account")
+
+
+def replace(path: Path, before: str | None, after: str, encoding: str = "utf-8") -> None:
+    """Write a file in place of what was read from it. Raises ValidationFailed if another program has changed it since,
+    or if it cannot be written."""
+    check_writable(path)
+    if read(path, encoding) != before:
+        raise ValidationFailed(
+            f"{path} was changed by another program meanwhile. It was left as it is.", hint="Repeat the command."
+        )
+    try:
+        write(path, after.encode(encoding))
+    except OSError as error:
+        raise _unusable(path, f"cannot be written: {error.strerror or error}") from None
+
+
+def write(path: Path, content: bytes, mode: int | None = None) -> None:
+    """Write beside the file first, and then in one step in its place. A link stays one; the file keeps its owner, and
+    its mode if none is given. Raises OSError."""
+    target = path.resolve()
+    target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    draft = Path(name)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.chmod(mode_of(target) if mode is None else mode)
+        if os.name == "posix" and target.exists() and target.owner() != draft.owner():
+            os.chown(draft, target.stat().st_uid, target.stat().st_gid)  # an administrator runs this for a user
+        draft.replace(target)
+    except BaseException:
+        draft.unlink(missing_ok=True)
+        raise
+
+
+def _unusable(path: Path, problem: str) -> ValidationFailed:
+    return ValidationFailed(
+        f"{path} {problem}. Nothing was changed.",
+        hint=f"Make {path} usable for this account, or see what would be written there with --print.",
+    )
