@@ -1,4 +1,4 @@
-"""Says on whose behalf code runs. A process may serve many chats, each started in another environment and folder."""
+"""On whose behalf code runs. A process may serve many chats, each started in another environment and folder."""
 
 import contextlib
 import os
@@ -10,12 +10,12 @@ from typing import NamedTuple
 
 
 class Caller(NamedTuple):
-    """Is the program that a chat's host started: what it was given, and where its messages to people go."""
+    """The program that a chat's host started: its environment, its folder, and its stderr."""
 
     environment: Mapping[str, str]
     folder: Path
     say: Callable[[str], None]
-    """Writes a text to its stderr."""
+    """Write a text to its stderr."""
 
 
 _current = ContextVar[Caller | None]("caller", default=None)

@@ -30,7 +30,7 @@ SAID_AT_START: Final = {
     "transport": "a chat's host starts its gateway on stdin. Say it where you start another: mcp-gateway --transport",
     "client_id": "all chats would be one client. Say it where you start a gateway: BROWSE_CLIENT_ID",
 }
-"""Maps the settings that no file may have to the reason and the way."""
+"""The settings that no file may have: why, and how to give them."""
 _NONE: Final[Mapping[str, str]] = MappingProxyType({})
 
 
@@ -42,8 +42,8 @@ class WrongFile(Exception):
 
 
 class FileSettings(BaseSettings):
-    """Takes settings from what the program is given, then from the environment, then from the file. Raises WrongFile
-    beside what pydantic raises."""
+    """Settings from arguments, the environment and the file: the first that has one counts. Raises WrongFile, and what
+    pydantic raises."""
 
     @classmethod
     def settings_customise_sources(
@@ -73,7 +73,7 @@ class FileSettings(BaseSettings):
 
 
 class FileSource(TomlConfigSettingsSource):
-    """Gives what the file says, as a variable of the environment would say it. Raises WrongFile."""
+    """The values of the file, written as variables of the environment have them. Raises WrongFile."""
 
     def __init__(self, settings_cls: type[BaseSettings]) -> None:
         file = path()

@@ -66,8 +66,8 @@ def token_claims(token: str) -> dict[str, object]:
 
 @dataclass(eq=False)
 class Credentials:
-    """Holds a client's id and label, and the token that proves them. Clients that share a token of a name are told
-    apart by their ids, which go along.
+    """A client's id and label, and the token that proves them. Clients that share a named token are told apart by their
+    ids, which are sent along.
 
     The token is the given one, or that in a file, or made from the account's secret. The last is made anew twice a day,
     and has no id, because revoking it alone would not keep out who makes the next.
@@ -79,7 +79,7 @@ class Credentials:
     token: str | None = field(default=None, repr=False)
     token_file: Path | None = None
     caller: str = "This client"
-    """Begins the sentence that says where the token comes from."""
+    """The subject of the sentence about where the token comes from."""
     _current: str | None = field(default=None, init=False, repr=False)
     _made_at: float = field(default=0.0, init=False)
     _shares: bool | None = field(default=None, init=False)

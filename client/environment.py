@@ -21,7 +21,7 @@ _NEEDED: Final = frozenset(
     PUBLIC HOMEDRIVE HOMEPATH NUMBER_OF_PROCESSORS PROCESSOR_ARCHITECTURE __CF_USER_TEXT_ENCODING
     """.split()  # noqa: SIM905 - as a list it would be a page long
 )
-"""Names what programs need to run: where things are, the language, the display. Whatever else there is may be a key."""
+"""What programs need to run: where things are, the language, the display. Any other variable may be a key."""
 _NEEDED_PREFIXES: Final = ("LC_", "XDG_", "GTK_", "GDK_", "QT_", "MESA_", "LIBGL_")
 _PROXIES: Final = frozenset(("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"))
 _SETTINGS: Final = variables.OF_SERVICE | {name.upper() for name in setting_names.BARE} | {"BROWSE_CONFIG"}

@@ -44,7 +44,7 @@ Probed = TypeVar("Probed")
 
 
 class Instance(NamedTuple):
-    """Describes a service that has answered."""
+    """A service that has answered."""
 
     pid: int
     url: str
@@ -177,11 +177,11 @@ def stop(instance: Instance) -> bool:
 
 
 class Autostart:
-    """Starts the service of one address in a thread, once for all of a process's chats, while the rest is imported."""
+    """The start of one address's service in a thread, once for all chats of a process, while the rest is imported."""
 
     _lock: ClassVar = threading.Lock()
     _starts: ClassVar[dict[tuple[str, Path], Future[str]]] = {}
-    """Has the last start of each service."""
+    """The last start of each service."""
 
     def __init__(self, url: str, data_dir: Path, *, enabled: bool) -> None:
         self.enabled = enabled

@@ -22,7 +22,7 @@ class Ended(Exception):
 
 @dataclass
 class ServiceProcess:
-    """Holds the process of a service that answers at `url`."""
+    """The process of a service that answers at `url`."""
 
     process: asyncio.subprocess.Process
     data_dir: Path

@@ -37,10 +37,9 @@ Address = tuple[str, int]
 
 
 class Prover:
-    """Knows at which services a proof can be asked for: those of this machine, with a token of this account's secret.
+    """What a service has to prove: one of this machine, that it has the secret of the token which we make.
 
-    A token that was given proves nothing of who reads it; to a service elsewhere https is the proof, by its
-    certificate.
+    A token that was given proves nothing of who reads it; a service elsewhere is proven by its https certificate.
     """
 
     def __init__(self, url: str, data_dir: Path, *, given_token: bool) -> None:
@@ -50,8 +49,8 @@ class Prover:
         self._last: str | None = None
 
     def secret(self) -> str | None:
-        """Return the secret; that of before if it is gone since, and None if there was none, so that there is no token
-        either. Raises ServiceUnavailable for one that makes no token."""
+        """Return the secret, or the one of before if it is gone since; None if there was none, and so no token either.
+        Raises ServiceUnavailable for one that makes no token."""
         with contextlib.suppress(FileNotFoundError):
             self._last = read_secret(self._data_dir)
         return self._last
@@ -63,7 +62,7 @@ class Prover:
 
 
 class Challenge:
-    """Asks once, and reads the answer as it comes."""
+    """One question to a service, and its answer."""
 
     def __init__(self, url: str, secret: str) -> None:
         self._url = url
@@ -83,8 +82,8 @@ class Challenge:
         return b"".join(filter(None, sent))
 
     def take(self, data: bytes) -> bool:
-        """Take a part of the answer, and return whether it is whole. Raises ServiceUnavailable for one that is none,
-        ConnectError if the connection ends."""
+        """Take a part of the answer, and return whether it is whole. Raises ServiceUnavailable if it cannot be a
+        service's, ConnectError if the connection ends."""
         try:
             self._connection.receive_data(data)
             while (event := self._connection.next_event()) is not h11.NEED_DATA:
@@ -134,7 +133,7 @@ class _Backend(httpcore.AnyIOBackend):
 
 
 class _BeforeTls(httpcore.AsyncNetworkStream):
-    """Is asked for its proof once the connection is encrypted."""
+    """A connection that proves itself once it is encrypted."""
 
     def __init__(self, stream: httpcore.AsyncNetworkStream, prover: Prover) -> None:
         self._stream = stream
@@ -158,7 +157,7 @@ async def _proven(
     prover: Prover,
     timeout: float | None,  # noqa: ASYNC109 - httpcore's, of each read
 ) -> httpcore.AsyncNetworkStream:
-    """Return the connection once who is there has proven itself. It is closed otherwise."""
+    """Return the connection once the service there has proven itself; close it otherwise."""
     try:
         if (challenge := prover.challenge()) is not None:
             await stream.write(challenge.request(), timeout)
@@ -178,10 +177,10 @@ async def _proven(
 
 
 class ProvenTransport(httpx.AsyncHTTPTransport):
-    """Connects to a service, and sends nothing there before it has proven itself."""
+    """Connections to a service, to which nothing is sent before it has proven itself."""
 
     def __init__(self, prover: Prover) -> None:
-        encryption = tls_context(prover)
+        encryption = _tls_context(prover)
         super().__init__(verify=encryption or False, trust_env=False)
         self._pool = httpcore.AsyncConnectionPool(
             ssl_context=encryption,
@@ -192,66 +191,12 @@ class ProvenTransport(httpx.AsyncHTTPTransport):
         )
 
 
-def tls_context(prover: Prover) -> ssl.SSLContext | None:
-    """Return how a certificate is checked: where the secret proves the service, its name need not be this machine's.
-    None without TLS, because the making of a context takes 30 ms."""
+def _tls_context(prover: Prover) -> ssl.SSLContext | None:
+    """Return how to check a certificate: where the secret proves the service, its name need not be this machine's. None
+    without TLS, because a context takes 30 ms to make."""
     if not prover.url.startswith("https:"):
         return None
     context = ssl.create_default_context()
     if prover.is_asked:
         context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     return context
-
-
-class ProvenSyncTransport(httpx.HTTPTransport):
-    """Is the same for a program that waits for each reply."""
-
-    def __init__(self, prover: Prover) -> None:
-        encryption = tls_context(prover)
-        super().__init__(verify=encryption or False, trust_env=False)
-        self._pool = httpcore.ConnectionPool(ssl_context=encryption, network_backend=_SyncBackend(prover))
-
-
-class _SyncBackend(httpcore.SyncBackend):
-    def __init__(self, prover: Prover) -> None:
-        self._prover = prover
-
-    def connect_tcp(
-        self,
-        host: str,
-        port: int,
-        timeout: float | None = None,
-        local_address: str | None = None,
-        socket_options: Iterable[SocketOption] | None = None,
-    ) -> httpcore.NetworkStream:
-        stream = super().connect_tcp(host, port, timeout, local_address, socket_options)
-        if self._prover.url.startswith("https:"):
-            return _SyncBeforeTls(stream, self._prover)
-        return _sync_proven(stream, self._prover, timeout)
-
-
-class _SyncBeforeTls(httpcore.NetworkStream):
-    def __init__(self, stream: httpcore.NetworkStream, prover: Prover) -> None:
-        self._stream = stream
-        self._prover = prover
-
-    def start_tls(
-        self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
-    ) -> httpcore.NetworkStream:
-        return _sync_proven(self._stream.start_tls(ssl_context, server_hostname, timeout), self._prover, timeout)
-
-    def close(self) -> None:
-        self._stream.close()
-
-
-def _sync_proven(stream: httpcore.NetworkStream, prover: Prover, timeout: float | None) -> httpcore.NetworkStream:
-    try:
-        if (challenge := prover.challenge()) is not None:
-            stream.write(challenge.request(), timeout)
-            while not challenge.take(stream.read(_READ_BYTES, timeout)):
-                continue
-            challenge.check(stream.get_extra_info("server_addr"))
-    except BaseException:
-        stream.close()
-        raise
-    return stream

@@ -10,7 +10,7 @@ from shared.model import Json
 
 
 class Lenient(BaseModel):
-    """Keeps the fields that are not known here."""
+    """A model that keeps fields which it does not know."""
 
     model_config = ConfigDict(
         extra="allow",
@@ -22,7 +22,7 @@ class Lenient(BaseModel):
 
 
 class Failure(Lenient):
-    """Says what went wrong."""
+    """What went wrong."""
 
     code: str
     message: str

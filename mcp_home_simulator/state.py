@@ -1,4 +1,4 @@
-"""Keeps the state of the house: its lights, its alarm, and who is there."""
+"""The state of the house: its lights, its alarm, and who is there."""
 
 from typing import Final, TypedDict
 
@@ -18,14 +18,14 @@ class LightNotFoundError(HomeError):
 
 
 class Presence(TypedDict):
-    """Says who is home."""
+    """Who is home."""
 
     present: bool
     known_people: list[str]
 
 
 class States(TypedDict):
-    """Holds the whole house at one moment."""
+    """The whole house at one moment."""
 
     lights: dict[str, bool]
     alarm: bool
@@ -33,7 +33,7 @@ class States(TypedDict):
 
 
 class HomeState:
-    """Holds one house, which begins with everything off and nobody in. It is not for several threads."""
+    """One house, which begins with everything off and nobody in. It is not for several threads."""
 
     def __init__(self) -> None:
         self.lights = dict.fromkeys(LIGHTS, False)

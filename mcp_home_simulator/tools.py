@@ -1,4 +1,4 @@
-"""Declares the six tools of the house."""
+"""The six tools of the house."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ PYTHON_TYPES: Final = {"boolean": bool, "string": str}
 
 @dataclass(frozen=True)
 class HomeTool:
-    """Describes one thing that can be asked of the house. Every input is required."""
+    """One thing that can be asked of the house. Every input is required."""
 
     name: str
     description: str
@@ -108,7 +108,7 @@ def listed() -> list[Tool]:
 
 
 class HomeTools:
-    """Runs the tools on one house."""
+    """The tools on one house."""
 
     def __init__(self, home: HomeState) -> None:
         self.home = home

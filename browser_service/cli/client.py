@@ -1,5 +1,6 @@
 """Calls the service as the command line's client."""
 
+import asyncio
 import contextlib
 import getpass
 import os
@@ -12,13 +13,13 @@ from urllib.parse import quote
 from uuid import uuid4
 
 import httpx
-from httpx_sse import EventSource, connect_sse
+from httpx_sse import EventSource, aconnect_sse
 from pydantic import JsonValue
 
 from browser_service.cli import progress
 from client import instance
 from client.credentials import DAY_S, Credentials, mint
-from client.proven import ProvenSyncTransport, Prover
+from client.proven import ProvenTransport, Prover
 from shared import wire
 from shared.errors import ErrorBody, Relayed, ServiceUnavailable
 from shared.model import Json
@@ -60,33 +61,38 @@ def token(data_dir: Path, label: str = "", *, operator: bool = False, lifetime_s
 
 
 def given(data_dir: Path) -> Credentials:
-    """Return what a token proves that the environment gives, as it does to a gateway."""
+    """Return the credentials that the environment gives, as a gateway has them."""
     file = os.environ.get("BROWSE_TOKEN_FILE")
     token_file = Path(file) if file else None
     return Credentials(client_id(), data_dir, token=os.environ.get("BROWSE_TOKEN") or None, token_file=token_file)
 
 
 class Client:
-    """Calls the service of a data directory as this account, or with the token that was given, if it is not for the
-    account's person. Raises ServiceUnavailable if none runs."""
+    """A client of a data directory's service: this account's person (`operator`), the token that the environment gives,
+    or this account. Raises ServiceUnavailable if no service runs."""
 
     def __init__(self, data_dir: Path, *, operator: bool = False) -> None:
         self.url = instance.require(data_dir).url
-        transport = ProvenSyncTransport(Prover(self.url, data_dir, given_token=False))
         limited = None if operator else given(data_dir)
         if limited is not None and limited.are_given:
             headers = limited.headers()
         else:
             headers = {"Authorization": f"Bearer {token(data_dir, operator=operator)}"}
-        self._http = httpx.Client(
-            base_url=self.url, headers=headers, transport=transport, timeout=_TIMEOUT_S, trust_env=False
+        self._runner = asyncio.Runner()
+        self._http = httpx.AsyncClient(
+            base_url=self.url,
+            headers=headers,
+            transport=ProvenTransport(Prover(self.url, data_dir, given_token=False)),
+            timeout=_TIMEOUT_S,
+            trust_env=False,
         )
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._http.close()
+        with self._runner as runner:
+            runner.run(self._http.aclose())
 
     def call(self, body: Json) -> Json:
         """Make a call, wait for it while it runs, and return its envelope with text for a terminal. Ctrl+C cancels the
@@ -105,11 +111,11 @@ class Client:
 
     def get(self, path: str, query: Mapping[str, str] | None = None) -> Json:
         """Return the result of a GET. Raises Relayed for the service's error."""
-        return _result(_envelope(self._http.get(path, params=query)))
+        return _result(_envelope(self._runner.run(self._http.get(path, params=query))))
 
     def delete(self, path: str, query: Mapping[str, str]) -> Json:
         """Return the result of a DELETE. Raises Relayed for the service's error."""
-        return _result(_envelope(self._http.delete(path, params=query)))
+        return _result(_envelope(self._runner.run(self._http.delete(path, params=query))))
 
     def post(self, path: str, body: Json) -> Json:
         """Return the result of a POST. Raises Relayed for the service's error."""
@@ -119,28 +125,43 @@ class Client:
         """Write a file that a call made to a path, and return its size. A file that is there stays until the new one is
         complete. Raises Relayed for the service's error, ServiceUnavailable."""
         try:
-            with (
-                self._http.stream("GET", f"{wire.FILES}/{quote(artifact_id, safe='')}") as response,
-                _complete(path, response) as file,
-            ):
-                return _copy(response, file, path.name)
+            return self._runner.run(self._save(f"{wire.FILES}/{quote(artifact_id, safe='')}", path))
         except httpx.HTTPError as error:
             raise ServiceUnavailable(
                 f"The connection to the service broke: {error}", hint="Nothing was saved. Repeat it."
             ) from None
 
+    async def _save(self, url: str, path: Path) -> int:
+        async with self._http.stream("GET", url) as response:
+            await _check(response)
+            length, size = response.headers.get("content-length", ""), 0
+            with _complete(path) as file, progress.bar(path.name, int(length) if length.isdigit() else None) as advance:
+                async for chunk in response.aiter_bytes():
+                    size += file.write(chunk)
+                    advance(len(chunk))
+        return size
+
     @contextlib.contextmanager
     def events(self, query: Mapping[str, str]) -> Iterator[Iterator[tuple[str, str]]]:
         """Yield the names and data of the service's events until it ends."""
-        with connect_sse(self._http, "GET", wire.EVENTS, params=dict(query)) as source:
-            if source.response.status_code != HTTPStatus.OK:
-                source.response.read()
-                raise Relayed(error_of(_envelope(source.response)))
-            yield _events(source)
+        stream = aconnect_sse(self._http, "GET", wire.EVENTS, params=dict(query))
+        source = self._runner.run(stream.__aenter__())
+        try:
+            self._runner.run(_check(source.response))
+            yield self._events(source)
+        finally:
+            self._runner.run(stream.__aexit__(None, None, None))
+
+    def _events(self, source: EventSource) -> Iterator[tuple[str, str]]:
+        events = source.aiter_sse()
+        with contextlib.suppress(httpx.RemoteProtocolError, httpx.ReadError, StopAsyncIteration):
+            while True:
+                event = self._runner.run(anext(events))
+                yield event.event, event.data
 
     def _post(self, path: str, body: Json, headers: Mapping[str, str] | None = None) -> Json:
         try:
-            return _envelope(self._http.post(path, json=body, headers=headers))
+            return _envelope(self._runner.run(self._http.post(path, json=body, headers=headers)))
         except httpx.TimeoutException:
             raise ServiceUnavailable(
                 f"The service has not answered for {_TIMEOUT_S:.0f} s.", hint=_LOOK_FIRST
@@ -149,12 +170,16 @@ class Client:
             raise ServiceUnavailable(f"The connection to the service broke: {error}", hint=_LOOK_FIRST) from None
 
 
-@contextlib.contextmanager
-def _complete(path: Path, response: httpx.Response) -> Iterator[BinaryIO]:
-    """Open what is to be the file when the block is done. A pipe or a device is written as it comes."""
+async def _check(response: httpx.Response) -> None:
+    """Raise Relayed for the service's error."""
     if response.status_code != HTTPStatus.OK:
-        response.read()
+        await response.aread()
         raise Relayed(error_of(_envelope(response)))
+
+
+@contextlib.contextmanager
+def _complete(path: Path) -> Iterator[BinaryIO]:
+    """Open what is to be the file when the block is done. A pipe or a device is written as it comes."""
     if path.exists() and not path.is_file():
         with path.open("wb") as device:
             yield device
@@ -167,22 +192,6 @@ def _complete(path: Path, response: httpx.Response) -> Iterator[BinaryIO]:
         part.replace(path)
     finally:
         part.unlink(missing_ok=True)
-
-
-def _copy(response: httpx.Response, file: BinaryIO, name: str) -> int:
-    """Copy a response's bytes, and return how many there are."""
-    length, size = response.headers.get("content-length", ""), 0
-    with progress.bar(name, int(length) if length.isdigit() else None) as advance:
-        for chunk in response.iter_bytes():
-            size += file.write(chunk)
-            advance(len(chunk))
-    return size
-
-
-def _events(source: EventSource) -> Iterator[tuple[str, str]]:
-    with contextlib.suppress(httpx.RemoteProtocolError, httpx.ReadError):
-        for event in source.iter_sse():
-            yield event.event, event.data
 
 
 def error_of(reply: Json) -> ErrorBody:

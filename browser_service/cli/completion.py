@@ -9,7 +9,7 @@ from typer.main import get_command
 
 
 class Late(TyperCommand):
-    """Stands for a command that is made when something of it is completed: there are more than a hundred."""
+    """A command that is made when a shell completes it: there are more than a hundred."""
 
     make: Callable[[], Any]  # Any: a command, whose class typer keeps private
 

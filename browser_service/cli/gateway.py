@@ -7,12 +7,7 @@ import typer
 
 from browser_service.cli.options import new_app
 
-app = new_app()
-
-
-@app.callback()
-def root() -> None:
-    """Have the command's name before its arguments, also while there is one command alone."""
+app = new_app(one_command=True)
 
 
 @app.command(

@@ -1,4 +1,4 @@
-"""Makes command line options from JSON Schemas: those of the settings and of each action's arguments."""
+"""Makes command line options from JSON Schemas, for the settings and for the arguments of each action."""
 
 import functools
 import inspect
@@ -25,16 +25,20 @@ _JSON_TYPES: Final[Mapping[type, frozenset[str]]] = {
     dict: frozenset({"object"}),
     type(None): frozenset({"null"}),
 }
-"""Lists the JSON types that a typed JSON text may stand for; a JSON string is taken literally, with its quotes."""
+"""The JSON types for which a typed JSON text may stand; a JSON string is taken literally, with its quotes."""
 
 
-def new_app(**options: Any) -> typer.Typer:  # Any: whatever typer takes
-    """Make a typer app whose help is plain text: brackets are no markup, and nothing is cut to fit a box."""
-    return typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None, **options)
+def new_app(*, one_command: bool = False) -> typer.Typer:
+    """Make a typer app whose help is plain text: brackets are no markup, and nothing is cut to fit a box. With one
+    command it would take no name, unless it is said to have `one_command`."""
+    app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+    if one_command:
+        app.callback()(lambda: None)
+    return app
 
 
 class Option(NamedTuple):
-    """Describes an option; `spellings` has its names without dashes, the canonical one first."""
+    """An option of the command line. Its `spellings` have no dashes; the canonical one is first."""
 
     name: str
     schema: Schema
@@ -47,8 +51,8 @@ class Option(NamedTuple):
 
 
 def parameter(option: Option, complete: Callable[[str], list[str]] | None = None) -> inspect.Parameter:
-    """Make the parameter from which typer reads the option. It defaults to None, and then nothing is sent. A shell gets
-    from `complete` what its value may become."""
+    """Make the parameter from which typer reads the option. Without a value it is None, and nothing is sent. A shell
+    completes a value by `complete`."""
     annotation, metavar = _annotation(option.schema)
     spellings = dict.fromkeys(option.spellings)
     flags = [_switch(name) for name in spellings] if annotation is bool else [f"--{name}" for name in spellings]

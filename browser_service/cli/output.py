@@ -17,7 +17,7 @@ from shared.quoting import escaped, legible
 _WIDE: Final = 200
 
 Columns = Mapping[str, bool]
-"""Maps the names of a table's columns to whether each may be broken."""
+"""The names of a table's columns, and whether each may be broken."""
 Row = Sequence[str]
 
 

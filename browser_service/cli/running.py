@@ -27,14 +27,14 @@ def service_of(data_dir: Path) -> instance.Instance | None:
 
 
 class Running(NamedTuple):
-    """Says with which settings a service runs, as its own account has it: without secrets."""
+    """The settings of a running service, as it tells them: without secrets."""
 
     changed: Json
-    """Maps those that are not the defaults to their values."""
+    """The values that are not defaults."""
     after_restart: Json
-    """Maps those that a start from here would change to their values then."""
+    """The values that a start from here would change, as they would be then."""
     before_restart: Json
-    """Maps the same to their values now."""
+    """The same, as they are now."""
 
     @property
     def difference(self) -> str:

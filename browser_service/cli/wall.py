@@ -13,12 +13,7 @@ from browser_service.opening import open_link
 from shared import wire
 from shared.errors import ValidationFailed
 
-app = new_app()
-
-
-@app.callback()
-def group() -> None:
-    """Makes a group of the one command, so that it is called by its name like those of other modules."""
+app = new_app(one_command=True)
 
 
 @app.command()

@@ -1,4 +1,4 @@
-"""Runs the few calls that are made of several, or that leave something to do after them."""
+"""The few calls that are made of several, or that leave something to do after them."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
@@ -20,7 +20,7 @@ from shared.wire import DEFAULT_SESSION
 
 @dataclass(eq=False)
 class Workflows:
-    """Runs calls that are made of several. `perform` does each of these under all rules of a call."""
+    """Calls that are made of several. `perform` does each of these under all rules of a call."""
 
     directory: Directory
     clients: Clients
@@ -86,7 +86,7 @@ class Workflows:
 
 @dataclass(eq=False)
 class LaunchedBrowser:
-    """Is the page that browser_launch opens for a client. `perform` does a call for that client."""
+    """The page that browser_launch opens for a client. `perform` does a call for that client."""
 
     directory: Directory
     client_id: str

@@ -20,7 +20,7 @@ SelectorType = Annotated[Literal["css", "text", "role", "testId"], Field(descrip
 
 _OF_ROLES: Final = ("checked", "disabled", "expanded", "include_hidden", "level", "pressed", "selected")
 _PLAIN: Final = re.compile(r"[^\"'/>\\][^>\\]*[^\"'/>\\]")
-"""Matches a text that can stand after `text=` without quotes."""
+"""A text that can stand after `text=` without quotes."""
 _TAKES: Final = {"role": {"name", "exact", *_OF_ROLES}, "text": {"exact"}, "label": {"exact"}}
 
 

@@ -13,7 +13,7 @@ from shared.wire import MAX_MESSAGE_BYTES
 
 CHUNK_BYTES: Final = 65_536
 END_BYTES: Final = 512
-"""Bounds what is kept of either end of a message over the limit."""
+"""Bytes that are kept of either end of a message over the limit."""
 BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 _ID: Final = rb'"id"\s*:\s*(-?\d{1,18}|"[^"\\]{0,256}")(?=\s*[,}])'
 _FIRST_ID: Final = re.compile(rb'\s*\{\s*(?:"(?:jsonrpc|type)"\s*:\s*"[\w.]{1,16}"\s*,\s*)?' + _ID)
@@ -21,7 +21,7 @@ _LAST_ID: Final = re.compile(rb",\s*" + _ID + rb"\s*\}\s*\Z")
 
 
 class Lines:
-    """Holds the two descriptors that carry a protocol and nothing else."""
+    """The two descriptors that carry a protocol and nothing else."""
 
     def __init__(self, stdin: int, stdout: int, most_bytes: int = MAX_MESSAGE_BYTES) -> None:
         self.most_bytes = most_bytes

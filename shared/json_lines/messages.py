@@ -15,7 +15,7 @@ CallId = int | float | str
 
 
 class Tool(NamedTuple):
-    """Describes a tool as `ready` announces it."""
+    """A tool as `ready` announces it."""
 
     name: str
     description: str
@@ -24,7 +24,7 @@ class Tool(NamedTuple):
 
 
 class Call(NamedTuple):
-    """Asks for one run of a tool."""
+    """One run of a tool that is asked for."""
 
     id: CallId
     tool: str

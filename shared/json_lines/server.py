@@ -17,21 +17,21 @@ from shared.json_lines.messages import Call, InvalidMessage, Json, Refused
 
 _MOST_CALLS: Final = 64
 _MOST_MESSAGES_BYTES: Final = 2
-"""Bounds what the lines that are under way have together, in longest messages."""
+"""Bytes of all lines that are under way, in longest messages."""
 _LOOKED_AFTER_S: Final = 0.5
 
 log = logging.getLogger(__name__)
 
 
 class Heard(NamedTuple):
-    """Holds what a line says: a call, what is wrong with it, or None for the end."""
+    """What a line says: a call, what is wrong with it, or None for the end."""
 
     said: Call | InvalidMessage | None
     size: int = 0
 
 
 class Room:
-    """Lets so many lines be under way at a time, with so many bytes together, and any line if it is alone."""
+    """Room for lines that are under way: a number of them with a number of bytes, or one of any size."""
 
     def __init__(self, calls: int, size: int) -> None:
         self._most = (calls, size)
@@ -57,8 +57,8 @@ class Room:
 
 
 class Order:
-    """Knows what each call waits for: those before it on the same subject, and those on none. One on none waits for
-    all."""
+    """The order of calls: each waits for those before it on its subject, and for those without one. A call without a
+    subject waits for all."""
 
     def __init__(self) -> None:
         self.running: set[asyncio.Task[None]] = set()
@@ -86,7 +86,7 @@ class Order:
 
 
 class Server:
-    """Serves one client, until it says `quit` or closes its side; the calls that are under way are answered then.
+    """The server of one client, until that says `quit` or closes its side; then calls under way are still answered.
 
     `run` gives the result of a call, or raises Refused. `subject` names what a call is about, such as a page."""
 

@@ -6,7 +6,7 @@ import math
 from typing import Final
 
 MOST_VALUES: Final = 20_000
-"""Bounds the values of a text: what stands in its lists and objects, at any depth."""
+"""Values that a text may have in its lists and objects, at any depth."""
 MOST_DEPTH: Final = 64
 _MOST_FIGURES: Final = 40
 _AROUND: Final = 20

@@ -26,7 +26,7 @@ class ChatClient:
 
     title: str
     file: Callable[[Machine], Path]
-    """Returns the configuration of the account, not of one project."""
+    """The configuration of the account, not of one project."""
     format: Format
     section: str
     next_step: str

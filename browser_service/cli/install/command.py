@@ -23,7 +23,7 @@ from shared.wire import APP_NAME
 _NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _COLUMNS: Final = {"client": False, "": False, "on this machine": False, APP_NAME: False, "configuration": True}
 _PASSING: Final = ("archive-v0", "environments-v2", ".cache")
-"""Names the folders in which `uvx` and `pipx run` keep what they may remove at any time."""
+"""Folders of `uvx` and `pipx run`, whose contents they may remove at any time."""
 _YES_OR_NO: Final[Mapping[object, str]] = MappingProxyType({True: "yes", False: "no"})
 _MOST_LINES: Final = 60
 _MOST_CHARACTERS: Final = 200

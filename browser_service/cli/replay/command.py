@@ -21,12 +21,7 @@ from shared.model import Json
 _MB: Final = 1_000_000
 _MOST: Final = 10_000
 
-app = new_app()
-
-
-@app.callback()
-def group() -> None:
-    """Makes a group of the one command, so that it is called by its name like those of other modules."""
+app = new_app(one_command=True)
 
 
 @app.command()

@@ -28,17 +28,17 @@ _PART: Final = re.compile(r"\{\{(\w+)\}\}")
 
 
 class Act(NamedTuple):
-    """Is one act, with its pictures as far as there are some."""
+    """One act, with its pictures if there are any."""
 
     record: ActivityRecord
     pictures: ActPictures
 
 
 class Replay:
-    """Takes acts, the newest first, as long as there is room, and makes a page of them."""
+    """A page of acts, which are added from the newest on as long as there is room."""
 
     def __init__(self, filters: dict[str, str], most_bytes: int, *, more: bool, of_owner: bool = True) -> None:
-        """`more` says that older acts match that are not given, `of_owner` that pictures may be."""
+        """Older acts match too if there are `more`; `of_owner` allows pictures."""
         self._filters, self._most_bytes, self._more, self._of_owner = filters, most_bytes, more, of_owner
         self._acts: list[Json] = []
         self._images: dict[str, int] = {}

@@ -67,7 +67,7 @@ class Unit:
     """Enable the start at login alone."""
     disabling: tuple[Command, ...]
     asking: Command
-    """Succeeds if the platform knows of it."""
+    """Succeed if the platform knows of the unit."""
     clearing: tuple[Command, ...] = ()
     """Make the platform forget an earlier unit of the name, where it would not read the new one."""
     encoding: str = "utf-8"

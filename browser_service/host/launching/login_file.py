@@ -21,21 +21,21 @@ _COLUMNS: Final = 7
 _MOST_SHOWN: Final = 5
 _MOST_VALUES: Final = 200_000
 _LATEST: Final = 1e12
-"""Is later than any date that a browser knows, in seconds."""
+"""Seconds that are later than any date a browser knows."""
 
 
 @dataclass
 class LoginFile:
-    """Holds the logins of a file, and what becomes of each. A refused cookie is reported by its name alone."""
+    """The logins of a file, and what becomes of each. A refused cookie is reported by its name alone."""
 
     cookies: list[Json] = field(default_factory=list)
     storage: dict[str, list[Json]] = field(default_factory=dict)
-    """Maps origins to the items of their local storage."""
+    """Items of local storage, by origin."""
     databases: dict[str, list[Json]] = field(default_factory=dict)
-    """Maps origins to their IndexedDB databases."""
+    """IndexedDB databases, by origin."""
     refused: list[Json] = field(default_factory=list)
     imported: Counter[tuple[str, str]] = field(default_factory=Counter)
-    """Counts by site and kind."""
+    """How many, by site and kind."""
 
     def refuse(self, site: str, subject: str, reason: str) -> None:
         self.refused.append({"site": site, "what": subject, "why": reason})
