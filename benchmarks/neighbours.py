@@ -23,7 +23,8 @@ from benchmarks.attacks.attacker import CLIENT_ID, Attack, Attacker, client_of
 from benchmarks.calls import HTML
 from benchmarks.figures import Figure, Report, Target
 from benchmarks.processes import Failed, Gateway, environment, gateway, service
-from client import ports, process
+from client import ports
+from examples import processes
 from tests.support.site import Site
 
 ATTACKS: Final[Mapping[str, Attack]] = {**pages.ATTACKS, **bodies.ATTACKS}
@@ -139,5 +140,5 @@ async def _hostile_site() -> AsyncIterator[str]:
     with contextlib.closing(listener):
         listener.set_inheritable(True)
         command = (sys.executable, "-m", "benchmarks.attacks.site", str(listener.fileno()))
-        async with process.running(*command, env=environment(), inherited=(listener.fileno(),)):
+        async with processes.running(*command, env=environment(), inherited=(listener.fileno(),)):
             yield f"http://127.0.0.1:{listener.getsockname()[1]}"

@@ -15,8 +15,8 @@ from typing import Final, TypeVar
 
 import psutil
 
-from client import process
-from client.process import ServiceProcess
+from examples import processes
+from examples.processes import ServiceProcess
 from shared.wire import SHARED_GATEWAY
 from tests.support.json import AnyJson
 
@@ -96,7 +96,7 @@ async def service(*, limited: bool = False, **settings: str) -> AsyncIterator[Se
 async def served_at(data: str, port: str, *, limited: bool = False, **settings: str) -> AsyncIterator[Service]:
     """Run a service process on that data directory and port."""
     env = environment(**({} if limited else _UNLIMITED), **_COLD, **settings)
-    async with _with_family(process.service(Path(data), env, int(port))) as running:
+    async with _with_family(processes.service(Path(data), env, int(port))) as running:
         yield Service(running.url, running.data_dir, running.pid)
 
 
@@ -160,7 +160,7 @@ async def gateway(of: Service, client_id: str) -> AsyncIterator[Gateway]:
 @asynccontextmanager
 async def mcp_server(*command: str, env: dict[str, str]) -> AsyncIterator[Gateway]:
     """Start any server that speaks MCP on stdio, and initialize it."""
-    started = process.running(*command, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    started = processes.running(*command, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     async with _with_family(started) as running:
         opened = Gateway(running)
         await opened.open()

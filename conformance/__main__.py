@@ -7,11 +7,11 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
-from client.process import Ended
 from conformance import trials, wall
 from conformance.gateways import NotServing, serving
 from conformance.packages import NotInstalled, install
 from conformance.trials import Outcome, Trial
+from examples.processes import Ended
 
 _AT_A_TIME: Final = 2
 """Lets so many clients run at once: each starts a gateway."""

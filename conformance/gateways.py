@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from client.process import ServiceProcess, service
+from examples.processes import ServiceProcess, service
 
 ROOT: Final = Path(__file__).parents[1]
 STDIO: Final = ("-m", "mcp_gateway")

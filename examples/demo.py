@@ -22,7 +22,7 @@ from mcp.types import CallToolResult, ImageContent, Implementation, TextContent
 from rich.console import Console
 from rich.markup import escape
 
-from client.process import Ended, running, service
+from examples.processes import Ended, running, service
 from shared.installation import command
 
 PICTURE = Path("output") / "demo.png"

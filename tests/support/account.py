@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 import httpx
 
 from client.credentials import mint
-from client.process import ServiceProcess
+from examples.processes import ServiceProcess
 from shared import wire
 from shared.secret import ensure_secret
 from tests.support.json import AnyJson

@@ -9,7 +9,7 @@ from pathlib import Path
 from mcp import Client, StdioServerParameters
 from mcp.types import CallToolResult, Implementation, TextContent
 
-from client.process import ServiceProcess, service
+from examples.processes import ServiceProcess, service
 from tests.support import browsers
 
 ROOT = Path(__file__).parents[2]

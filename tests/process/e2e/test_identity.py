@@ -8,7 +8,7 @@ import pytest
 from mcp import Client
 from mcp.types import CallToolResult, RequestParamsMeta
 
-from client.process import ServiceProcess
+from examples.processes import ServiceProcess
 from tests.support.gateways import chat, service_process, text_of
 from tests.support.site import Site
 

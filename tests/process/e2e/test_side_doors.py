@@ -23,7 +23,7 @@ from typer.testing import CliRunner
 
 from browser_service.cli.root import app
 from client.credentials import mint
-from client.process import ServiceProcess
+from examples.processes import ServiceProcess
 from shared import catalogue, wire
 from shared.actions.base import Action
 from shared.actions.combining import Batch

@@ -11,7 +11,7 @@ import pytest
 from mcp import Client
 from mcp.types import ImageContent, ResourceLink
 
-from client.process import ServiceProcess
+from examples.processes import ServiceProcess
 from tests.support.frames import read
 from tests.support.gateways import chat, environment, service_process, text_of
 from tests.support.listening import PATIENCE_S

@@ -19,7 +19,7 @@ from mcp.types import (
 )
 
 from client.credentials import mint
-from client.process import ServiceProcess
+from examples.processes import ServiceProcess
 from mcp_gateway.settings import Settings
 from shared import wire
 from shared.secret import ensure_secret

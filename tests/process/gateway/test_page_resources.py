@@ -25,7 +25,7 @@ from mcp.types import (
 )
 from PIL import Image
 
-from client.process import ServiceProcess
+from examples.processes import ServiceProcess
 from mcp_gateway.settings import Settings
 from shared.resources import TEMPLATES, request
 from tests.support import frames

@@ -10,7 +10,7 @@ from mcp import Client
 from mcp.types import CallToolResult
 
 from browser_service.spine.rendering.reach import spell_calls
-from client.process import ServiceProcess
+from examples.processes import ServiceProcess
 from mcp_gateway.tools import listed_tools
 from shared import toolsets
 from shared.catalogue import ACTIONS, NAMES

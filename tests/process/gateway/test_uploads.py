@@ -11,7 +11,7 @@ from mcp import Client, StdioServerParameters
 from mcp.client import ClientRequestContext
 from mcp.types import ListRootsResult, Root
 
-from client.process import ServiceProcess
+from examples.processes import ServiceProcess
 from tests.support.gateways import ROOT, environment, service_process, text_of
 from tests.support.site import Site
 
