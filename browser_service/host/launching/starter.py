@@ -16,8 +16,7 @@ from browser_service.host.launching.executables import browser_type, find_execut
 from browser_service.host.launching.options import CHROMIUM_ARGS, HEADLESS_ARGS, UNWANTED_ARGS, LaunchOptions
 from browser_service.host.launching.pool import BrowserKind
 from browser_service.host.launching.profile import Profile
-from browser_service.host.network.gate import Gates
-from browser_service.host.network.switches import network_switches
+from browser_service.host.network.gate import Gates, network_switches
 
 _ATTACHES_WITHIN_MS: Final = 10_000
 LAUNCHES_WITHIN_S: Final = 35

@@ -42,12 +42,27 @@ _LOOKUPS_AT_ONCE: Final = 16
 _LOOPBACK: Final = ("127.0.0.1", "::1")
 _SHARED: Final = ""
 _PROXY_FIELD: Final[Json] = {"context": {"field": "proxy.server"}}
+_NO_WAY_ROUND: Final = (
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+    "--webrtc-ip-handling-policy=disable_non_proxied_udp",
+    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",  # its name in other builds
+    "--disable-quic",
+)
+"""Where all goes through a gate, Chromium looks up no name by itself, and sends nothing by UDP."""
 _FIELDS: Final = (
     b"Connection: close",
     b"Cache-Control: no-store",
     b"Content-Type: text/plain; charset=utf-8",
     b"X-Content-Type-Options: nosniff",
 )
+
+
+def network_switches(policy: UrlPolicy) -> tuple[str, ...]:
+    """Return the switches of Chromium that keep its own connections within the URL policy. Without a gate it finds no
+    host that is always refused: WebSockets, speculation rules and workers ask nobody else."""
+    if policy.needs_gate:
+        return _NO_WAY_ROUND
+    return ("--host-resolver-rules=" + ", ".join(f"MAP {host} ~NOTFOUND" for host in policy.unreachable_hosts()),)
 
 
 class RefusedError(Exception):
