@@ -49,13 +49,13 @@ def test_a_file_begins_with_a_sentence_on_what_it_does_and_uses_what_it_imports(
     assert {each for each in imported if not re.search(rf"\b{each}\b", body)} == set()
 
 
-def test_each_file_is_of_use() -> None:
+def test_each_file_is_used() -> None:
     code = "".join(path.read_text("utf-8") for path in Path(scripts.__file__).parents[2].rglob("*.py"))
     used = {*re.findall(r'\bscript\("(\w+)"\)', code), *re.findall(r'from "\./(\w+)\.js"', "".join(FILES.values()))}
     assert {name.removesuffix(".js") for name in FILES} == used
 
 
-def test_what_a_file_imports_stands_before_it_once() -> None:
+def test_imported_functions_stand_before_a_script_once() -> None:
     source = script("form_look")
     assert source.count("const formControl = ") == source.count("const field = ") == 1
     assert "import" not in source

@@ -84,7 +84,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("why", REFUSED)
-def test_nobody_is_identified_by(why: str) -> None:
+def test_an_invalid_authorization_identifies_nobody(why: str) -> None:
     with pytest.raises(Unauthorized) as raised:
         identify(SECRET, REFUSED[why])
     assert SECRET not in raised.value.message
@@ -154,7 +154,9 @@ def test_the_secret_is_made_once_and_for_its_owner_alone(tmp_path: Path) -> None
     assert ensure_secret(tmp_path / "another") != first
 
 
-def test_of_two_that_make_the_secret_at_once_both_get_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_two_processes_that_make_the_secret_at_once_get_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The other one is first, between our look and our link."""
     monkeypatch.setattr(secrets, "token_urlsafe", lambda _: _first(tmp_path))
     assert ensure_secret(tmp_path) == "the one who was first, with a secret long enough"
@@ -248,9 +250,7 @@ async def test_every_route_but_health_and_readiness_needs_a_token(
 
 
 @pytest.mark.anyio
-async def test_what_is_open_to_all_tells_nothing_of_clients_or_pages(
-    agent: Agent, stranger: httpx.AsyncClient, site: Site
-) -> None:
+async def test_public_routes_reveal_no_clients_or_pages(agent: Agent, stranger: httpx.AsyncClient, site: Site) -> None:
     await agent.call("goto", pageId="secret-plan", url=site.page("/private", "x"))
     for path in (wire.HEALTH, wire.READY):
         reply = await stranger.get(path)

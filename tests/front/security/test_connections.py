@@ -154,9 +154,7 @@ async def test_headers_without_end_are_cut_off(raw: Raw) -> None:
     writer.close()
 
 
-async def test_who_holds_connections_that_ask_for_nothing_keeps_nobody_out(
-    raw: Raw, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_idle_connections_keep_nobody_out(raw: Raw, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(patience, "MOST_WAITING", 20)
     held = [await raw.open(b"GET " if number % 2 else b"") for number in range(60)]
     for _ in range(3):
@@ -215,7 +213,7 @@ async def test_a_client_has_a_bounded_number_of_streams(raw: Raw, monkeypatch: p
 # --- it is made once -------------------------------------------------------------------------------------------------
 
 
-async def test_figures_are_counted_once_a_second_whoever_asks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_figures_are_computed_at_most_once_a_second(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(watching, "FRESH_S", 1_000)
     async with listening(tmp_path) as service:
         raw, counted, figures = Raw(service), list[Figures](), service.parts.host.figures

@@ -146,7 +146,7 @@ async def test_a_body_that_is_no_json_object_is_refused(agent: Agent, body: byte
 @pytest.mark.parametrize(
     "path", ["/nowhere", "/api", "/api/browser/p/q", "/api/browser/", "/docs", "/redoc", "/%2e%2e"]
 )
-async def test_what_is_not_there_is_404_in_the_envelope(agent: Agent, path: str) -> None:
+async def test_an_unknown_route_is_404_in_the_envelope(agent: Agent, path: str) -> None:
     error = assert_envelope(await agent.http.get(path), 404, "INVALID_REQUEST")
     assert "POST /api/browser/{pageId}" in error["hint"]
 
@@ -156,7 +156,7 @@ async def test_what_is_not_there_is_404_in_the_envelope(agent: Agent, path: str)
     [("GET", wire.BROWSER), ("PUT", wire.BROWSER), ("DELETE", f"{wire.BROWSER}/p"), ("POST", wire.EVENTS),
      ("PATCH", wire.HEALTH), ("POST", wire.TOOLS), ("GET", f"{wire.CALLS}/c/cancel"), ("OPTIONS", wire.BROWSER)],
 )  # fmt: skip
-async def test_a_method_that_is_not_possible_is_405_in_the_envelope(agent: Agent, method: str, path: str) -> None:
+async def test_a_wrong_method_is_405_in_the_envelope(agent: Agent, method: str, path: str) -> None:
     error = assert_envelope(await agent.http.request(method, path, headers=JSON), 405, "INVALID_REQUEST")
     assert method in error["message"]
     assert "POST" in error["hint"]
@@ -228,7 +228,7 @@ async def test_files_that_are_sent_ahead_count_as_calls_and_leave_nothing_where_
         assert len([*(tmp_path / "artifacts").iterdir()]) == 2
 
 
-async def test_the_body_of_one_who_proves_nothing_is_not_read(service: RunningService) -> None:
+async def test_the_body_of_an_unproven_caller_is_not_read(service: RunningService) -> None:
     taken = 0
 
     async def endless() -> AsyncIterator[bytes]:

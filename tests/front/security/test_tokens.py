@@ -50,7 +50,7 @@ async def owner_posts(service: RunningService, path: str, body: dict[str, object
     ],
     ids=str,
 )
-async def test_what_cannot_be_limited_so_is_refused_in_a_line_that_names_the_option(
+async def test_an_impossible_limit_is_refused_in_a_line_that_names_the_option(
     service: RunningService, given: dict[str, object], told: str
 ) -> None:
     body = {"name": "odd", "expiresAt": time.time() + 60, **given}
@@ -137,7 +137,7 @@ async def test_a_token_that_only_reads_moves_and_closes_pages_of_its_own_and_not
     assert (await agent.call("get_current_url", pageId="anas"))["url"] == url
 
 
-async def test_a_token_for_a_session_means_it_where_it_names_none_and_hears_of_no_other(
+async def test_a_token_for_a_session_uses_it_by_default_and_hears_of_no_other(
     service: RunningService, agent: Agent, site: Site
 ) -> None:
     url = site.page("/", "<h1>Here</h1>")
@@ -181,7 +181,7 @@ async def test_a_token_for_a_session_means_it_where_it_names_none_and_hears_of_n
         await one.call("close_session", sessionId="lab")
 
 
-async def test_a_token_for_a_session_is_told_no_name_that_is_like_its_own_from_elsewhere(
+async def test_a_token_for_a_session_gets_no_similar_names_from_other_sessions(
     service: RunningService, agent: Agent
 ) -> None:
     await agent.call("open_page", pageId="payroll")
@@ -190,7 +190,7 @@ async def test_a_token_for_a_session_is_told_no_name_that_is_like_its_own_from_e
     assert "payroll" in str((await agent.error("content", pageId="payrol"))["hint"])
 
 
-async def test_who_waits_for_several_pages_gets_no_more_of_them_than_the_token_allows(
+async def test_waiting_for_several_pages_yields_no_more_than_the_token_allows(
     service: RunningService, agent: Agent
 ) -> None:
     names = ("w1", "w2", "w3")
@@ -293,7 +293,7 @@ async def test_chats_that_share_a_token_are_clients_of_their_own(service: Runnin
     await service.parts.administration.revoke_named("team")
 
 
-async def test_one_caller_does_not_become_ever_another_to_get_round_the_limits_of_each(
+async def test_a_caller_cannot_escape_limits_by_inventing_chats(
     service: RunningService,
 ) -> None:
     token = await token_for(service, "crowd")

@@ -50,7 +50,7 @@ async def test_who_logged_me_out_has_an_answer(agent: Agent, other: Agent, site:
     assert [one["you"] for one in await recorded(other, pageId="theirs", limit=1)] == [True]
 
 
-async def test_a_model_reads_a_line_for_each(agent: Agent, other: Agent, site: Site) -> None:
+async def test_a_model_reads_one_line_per_record(agent: Agent, other: Agent, site: Site) -> None:
     await other.call("goto", pageId="theirs", url=logging_out(site))
     await other.call("click", pageId="theirs", selector="#logout")
     text = (await agent.call("get_activity", pageId="theirs", limit=2))["activity"]
@@ -73,7 +73,7 @@ async def test_a_refused_act_is_recorded_with_its_code_and_nothing_of_the_page(
     assert not refused.keys() & {"urlBefore", "urlAfter"}
 
 
-async def test_what_an_act_sent_is_recorded_also_where_its_caller_wants_no_reply(agent: Agent, site: Site) -> None:
+async def test_the_requests_of_an_act_are_recorded_even_with_reply_none(agent: Agent, site: Site) -> None:
     await agent.call("goto", pageId="p", url=logging_out(site))
     assert await agent.call("click", pageId="p", selector="#logout", reply="none") == {}
     (record,) = await recorded(agent, pageId="p", limit=1)
@@ -87,7 +87,7 @@ async def test_closing_a_page_is_recorded_with_its_reason(agent: Agent, site: Si
     assert (closed["action"], closed["arguments"]) == ("close_page", {"reason": "the order is placed"})
 
 
-async def test_what_only_read_is_recorded_only_where_it_failed(agent: Agent, site: Site) -> None:
+async def test_a_read_is_recorded_only_if_it_failed(agent: Agent, site: Site) -> None:
     await agent.call("goto", pageId="p", url=site.page("/", "x"))
     await agent.call("snapshot", pageId="p")
     await agent.error("wait_for_selector", pageId="p", selector="#none", timeout=1_000)
@@ -116,7 +116,7 @@ async def test_a_call_that_was_cancelled_while_it_ran_is_recorded(agent: Agent, 
 # --- who may see it --------------------------------------------------------------------------------------------------
 
 
-def test_what_happened_on_a_private_page_is_its_owners_and_the_doers_alone() -> None:
+def test_records_of_a_private_page_are_for_its_owner_and_the_caller() -> None:
     private = row(client_id="b", private_to="a")
     assert [may_see(private, viewer, lambda *_: True) for viewer in ("a", "b", "c")] == [True, True, False]
     assert may_see(row(client_id="b"), "c", lambda *_: True)
@@ -129,7 +129,7 @@ def test_no_record_shows_a_clients_id() -> None:
     assert "the-id-of" not in record.model_dump_json()
 
 
-async def test_what_is_done_on_a_private_page_is_seen_by_its_owner_and_who_did_it(
+async def test_an_act_on_a_private_page_is_seen_by_its_owner_and_the_caller(
     agent: Agent, other: Agent, service: RunningService, site: Site
 ) -> None:
     async with service.agent() as third:
@@ -145,9 +145,7 @@ async def test_what_is_done_on_a_private_page_is_seen_by_its_owner_and_who_did_i
         assert seen == [whole, [whole[0]], []]
 
 
-async def test_what_is_done_in_a_session_of_ones_own_is_seen_by_others_once_it_is_shared(
-    start: StartService, site: Site
-) -> None:
+async def test_others_see_records_of_a_session_once_it_is_shared(start: StartService, site: Site) -> None:
     service = await start()
     async with service.agent() as agent, service.agent() as other:
         await agent.call("create_session", sessionId="own")
@@ -175,7 +173,7 @@ async def test_what_is_done_in_a_session_of_ones_own_is_seen_by_others_once_it_i
         ]
 
 
-async def test_who_cleared_the_cookies_is_told_though_no_session_was_named(agent: Agent, other: Agent) -> None:
+async def test_clearing_cookies_is_recorded_even_if_no_session_was_named(agent: Agent, other: Agent) -> None:
     await other.call("clear_cookies", name="sid", affectOthers=True)
     (record,) = await recorded(agent, client=other.label, actionName="clear_cookies")
     assert record["sessionId"] == wire.DEFAULT_SESSION
@@ -188,7 +186,7 @@ async def test_who_read_the_cookies_of_a_session_is_recorded(agent: Agent, other
     assert (record["action"], record["arguments"]) == ("get_cookies", {"urls": ["https://shop.example/?token=…"]})
 
 
-async def test_records_of_another_session_are_its_owners_alone(start: StartService) -> None:
+async def test_records_of_a_private_session_are_for_its_owner(start: StartService) -> None:
     service = await start()
     async with service.agent() as agent, service.agent() as other:
         await agent.error("goto", sessionId="of-my-own", url="https://example.com/")
@@ -210,7 +208,7 @@ async def busy(agent: Agent, other: Agent, site: Site) -> list[str]:
     return ["fill", "fill", "fill", "goto"]
 
 
-async def test_what_was_done_within_another_action_is_found_by_its_name(agent: Agent, busy: list[str]) -> None:
+async def test_a_carried_action_is_found_by_its_name(agent: Agent, busy: list[str]) -> None:
     await agent.call("batch", pageId="mine", steps=[{"action": "press", "selector": "#a", "key": "Tab"}])
     for name in ("press", "batch"):
         (record,) = await recorded(agent, client="me", actionName=name)
@@ -218,7 +216,7 @@ async def test_what_was_done_within_another_action_is_found_by_its_name(agent: A
     assert len(await recorded(agent, client="me", actionName="fill")) == busy.count("fill")
 
 
-async def test_filters_narrow_it(agent: Agent, other: Agent, busy: list[str]) -> None:
+async def test_filters_narrow_the_search(agent: Agent, other: Agent, busy: list[str]) -> None:
     assert [one["action"] for one in await recorded(agent, client="me")] == busy
     assert [one["action"] for one in await recorded(other, client=agent.label.upper())] == busy
     assert [one["action"] for one in await recorded(agent, client=other.label, pageId="theirs")] == ["goto"]
@@ -233,9 +231,7 @@ async def test_filters_narrow_it(agent: Agent, other: Agent, busy: list[str]) ->
 
 
 @pytest.mark.parametrize("form", ["text", "records"])
-async def test_a_cursor_leads_through_all_of_it_with_the_filters_that_it_began_with(
-    agent: Agent, busy: list[str], form: str
-) -> None:
+async def test_a_cursor_reads_on_to_the_end_with_its_first_filters(agent: Agent, busy: list[str], form: str) -> None:
     whole = (await agent.call("get_activity", client="me", since="1h", format="records"))["records"]
     reply = await agent.call("get_activity", client="me", since="1h", limit=1, format=form)
     found = []
@@ -279,7 +275,7 @@ async def test_bad_filters_are_errors_that_name_the_field(
 
 
 @pytest.mark.usefixtures("busy")
-async def test_the_same_over_http_by_query(agent: Agent) -> None:
+async def test_the_search_works_over_http_by_query(agent: Agent) -> None:
     reply = await agent.http.get(wire.ACTIVITY, params={"client": "me", "action": "fill", "limit": "2"})
     body = reply.json()
     assert [one["action"] for one in body["result"]["records"]] == ["fill", "fill"]

@@ -29,9 +29,7 @@ async def events(response: httpx.Response) -> AsyncIterator[tuple[str, dict[str,
         yield event.event, event.json()
 
 
-async def test_who_follows_is_shown_an_act_as_it_happens_and_is_not_taken_for_present(
-    tmp_path: Path, site: Site
-) -> None:
+async def test_a_follower_sees_acts_as_they_happen_and_does_not_count_as_present(tmp_path: Path, site: Site) -> None:
     async with (
         listening(tmp_path) as service,
         connected(service, "a", "Alice") as alice,
@@ -66,7 +64,7 @@ async def test_a_gateways_stream_carries_no_activity(tmp_path: Path, site: Site)
         assert name == "call"
 
 
-async def test_a_slow_reader_blocks_nobody_and_is_told_how_much_it_missed(
+async def test_a_slow_reader_blocks_nobody_and_learns_how_much_it_missed(
     start: StartService, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("browser_service.observability.activity._INBOX_ROWS", 2)
@@ -109,7 +107,7 @@ async def test_a_reader_that_stops_reading_costs_the_service_a_bounded_queue(tmp
         await become(lambda: not activity.watchers)
 
 
-async def test_followers_are_let_go_when_the_service_ends(tmp_path: Path) -> None:
+async def test_streams_of_followers_end_with_the_service(tmp_path: Path) -> None:
     async with contextlib.AsyncExitStack() as stack:
         service = await stack.enter_async_context(listening(tmp_path))
         bob = await stack.enter_async_context(connected(service, "b"))

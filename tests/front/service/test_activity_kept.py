@@ -25,7 +25,7 @@ def rows(data_dir: Path) -> int:
 # --- keeping it ------------------------------------------------------------------------------------------------------
 
 
-async def test_it_survives_a_restart_and_goes_on_counting(tmp_path: Path, site: Site) -> None:
+async def test_records_survive_a_restart_and_their_numbers_go_on(tmp_path: Path, site: Site) -> None:
     settings = settings_for(tmp_path)
     async with running_service(settings) as service, service.agent("Claude", client_id="chat") as agent:
         await agent.call("goto", pageId="p", url=site.page("/", "x"))
@@ -36,7 +36,7 @@ async def test_it_survives_a_restart_and_goes_on_counting(tmp_path: Path, site: 
         assert [one["id"] for one in await recorded(other)] == [kept["id"] + 1, kept["id"]]
 
 
-async def test_it_is_written_behind_the_replies_and_soon(start: StartService, site: Site) -> None:
+async def test_records_are_written_soon_after_the_replies(start: StartService, site: Site) -> None:
     service = await start()
     async with service.agent() as agent:
         await agent.call("goto", pageId="p", url=site.page("/", "x"))
@@ -62,7 +62,7 @@ async def test_a_journal_that_cannot_be_written_loses_nothing_once_it_can(start:
         assert [one["action"] for one in await recorded(agent)] == ["reload_page", "goto"]
 
 
-async def test_what_is_older_than_was_set_goes_and_the_rest_stays(tmp_path: Path, site: Site) -> None:
+async def test_records_older_than_the_setting_are_removed(tmp_path: Path, site: Site) -> None:
     async with running_service(settings_for(tmp_path)) as service, service.agent("Claude") as agent:
         await agent.call("goto", pageId="old", url=site.page("/", "x"))
         await agent.call("goto", pageId="new", url=site.url("/"))
@@ -75,7 +75,9 @@ async def test_what_is_older_than_was_set_goes_and_the_rest_stays(tmp_path: Path
                 assert [one["pageId"] for one in await recorded(agent)] == kept
 
 
-async def test_only_so_many_are_kept(start: StartService, site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_number_of_records_is_bounded(
+    start: StartService, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("browser_service.store.activity._MOST_ROWS", 3)
     service = await start()
     async with service.agent() as agent:
@@ -115,7 +117,7 @@ async def test_forgetting_removes_a_clients_records_and_leases_and_no_others(
         assert db.execute("SELECT count(*) FROM activity WHERE client_id = 'chat-1'").fetchone() == (0,)
 
 
-async def test_a_client_that_is_there_keeps_its_pages_when_its_records_go(tmp_path: Path, site: Site) -> None:
+async def test_a_present_client_keeps_its_pages_when_its_records_are_forgotten(tmp_path: Path, site: Site) -> None:
     async with (
         listening(tmp_path) as service,
         connected(service, "chat", "Claude") as agent,

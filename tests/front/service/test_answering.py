@@ -45,7 +45,7 @@ async def pending(agent: Agent, **what: AnyJson) -> str:
     return str(made["requestId"])
 
 
-async def test_no_token_of_an_agent_answers_what_it_asked_itself_and_the_person_in_its_chat_does(
+async def test_an_agents_token_cannot_answer_its_own_request_but_the_person_in_its_chat_can(
     service: RunningService, agent: Agent, other: Agent, ana: Agent, site: Site
 ) -> None:
     await opened(agent, site)
@@ -79,9 +79,7 @@ async def test_no_stream_of_an_agent_has_the_key_of_the_link(service: RunningSer
     await asking
 
 
-async def test_people_are_shown_where_the_page_is_and_not_where_the_agent_says_that_it_is(
-    agent: Agent, ana: Agent, site: Site
-) -> None:
+async def test_people_see_the_pages_own_url_and_not_the_agents_claim(agent: Agent, ana: Agent, site: Site) -> None:
     await opened(agent, site)
     error = await agent.error("request_human", pageId="cart", **LOGIN, origin="https://bank.example")
     assert (error["code"], error["details"]["context"]["field"]) == ("VALIDATION_ERROR", "origin")
@@ -94,7 +92,7 @@ async def test_people_are_shown_where_the_page_is_and_not_where_the_agent_says_t
     assert request["origin"] == site.url("", host="localhost")
 
 
-async def test_one_client_puts_a_bounded_number_of_questions_to_people(agent: Agent, ana: Agent, site: Site) -> None:
+async def test_one_client_has_a_bounded_number_of_open_requests(agent: Agent, ana: Agent, site: Site) -> None:
     for number in range(20):
         page_id = f"c{number // 5}"
         if number % 5 == 0:

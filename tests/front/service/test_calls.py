@@ -178,13 +178,13 @@ async def test_another_clients_call_is_not_found_and_cannot_be_cancelled(
     assert (await running).status_code == 200
 
 
-async def test_a_call_of_nobody_is_not_found(agent: Agent) -> None:
+async def test_an_unknown_call_is_not_found(agent: Agent) -> None:
     error = await agent.error("get_call", callId="nobodys")
     assert error["status"] == 404
     assert "10 minutes" in error["hint"]
 
 
-async def test_a_call_that_takes_longer_than_a_reply_may_says_so_and_is_read_on(
+async def test_a_call_that_outlasts_its_reply_says_so_and_can_be_read_later(
     service: RunningService, agent: Agent, site: Site, hold: threading.Event, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(service.parts.dispatcher, "reply_within_ms", 300)
@@ -201,7 +201,7 @@ async def test_a_call_that_takes_longer_than_a_reply_may_says_so_and_is_read_on(
     assert site.counts["/held"] == 1
 
 
-async def test_a_long_call_without_an_id_of_its_own_names_one_to_read_on_by(
+async def test_a_long_call_without_an_id_gets_one_to_read_it_by(
     service: RunningService, agent: Agent, site: Site, hold: threading.Event, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(service.parts.dispatcher, "reply_within_ms", 300)
@@ -342,7 +342,7 @@ async def test_a_disconnect_cancels_only_a_call_that_can_never_be_asked_for_agai
             assert (await agent.call("get_current_url", pageId="p"))["url"] == site.url("/")
 
 
-async def test_a_connection_that_ends_within_its_request_is_no_fault_of_the_service(
+async def test_a_connection_that_ends_within_its_request_is_not_logged_as_a_fault(
     service: RunningService, agent: Agent
 ) -> None:
     """It would be logged as one, with a traceback, whenever a gateway is killed."""

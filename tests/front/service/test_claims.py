@@ -156,7 +156,7 @@ async def test_an_offer_that_is_used_in_time_is_a_lease_like_any_other(
     assert lease.offered_until is None
 
 
-async def test_who_waited_in_vain_is_told_by_whom_the_page_is_used(agent: Agent, other: Agent, site: Site) -> None:
+async def test_a_wait_in_vain_names_who_uses_the_page(agent: Agent, other: Agent, site: Site) -> None:
     await opened(agent, site)
     error = await other.error("claim_page", pageId="cart", waitSeconds=1)
     assert (error["status"], error["code"]) == (504, "TIMEOUT")
@@ -164,9 +164,7 @@ async def test_who_waited_in_vain_is_told_by_whom_the_page_is_used(agent: Agent,
     assert '"reason": "..."' in error["hint"]
 
 
-async def test_who_waits_with_a_reason_takes_the_page_when_its_patience_is_over(
-    agent: Agent, other: Agent, site: Site
-) -> None:
+async def test_a_wait_with_a_reason_takes_the_page_when_it_runs_out(agent: Agent, other: Agent, site: Site) -> None:
     await opened(agent, site)
     assert (await other.call("claim_page", pageId="cart", waitSeconds=1, reason="urgent"))["claimed"] == "cart"
     assert await owner(other, "cart") == {"label": other.label, "you": True}
@@ -187,7 +185,7 @@ async def test_a_cancelled_claim_leaves_the_line(
     assert (await second).json()["success"] is True
 
 
-async def test_who_waits_for_a_page_that_is_closed_is_told(
+async def test_a_wait_for_a_page_that_closes_ends_with_an_error(
     service: RunningService, agent: Agent, other: Agent, site: Site
 ) -> None:
     await opened(agent, site)
@@ -232,7 +230,7 @@ async def test_a_held_page_does_not_lapse_though_its_holder_is_idle_or_gone(star
         await other.call("click", pageId="cart", selector="#b")
 
 
-async def test_a_hold_that_is_over_keeps_nobody_out(
+async def test_an_expired_hold_keeps_nobody_out(
     service: RunningService, agent: Agent, other: Agent, site: Site
 ) -> None:
     await opened(agent, site)
@@ -248,7 +246,7 @@ async def test_a_hold_that_is_over_keeps_nobody_out(
 # --- sharing -------------------------------------------------------------------------------------------------------
 
 
-async def test_nobody_else_reads_a_private_page_or_learns_where_it_is(agent: Agent, other: Agent, site: Site) -> None:
+async def test_nobody_else_reads_a_private_page_or_learns_its_url(agent: Agent, other: Agent, site: Site) -> None:
     await opened(agent, site)
     await agent.call("share_page", pageId="cart", access="private")
     for action in ("snapshot", "content", "screenshot", "get_current_url", "get_page_title"):
@@ -290,7 +288,7 @@ async def test_a_page_that_is_shared_for_acting_is_acted_on_by_all_and_closed_by
     assert (await other.error("click", pageId="cart", selector="#b"))["code"] == "PAGE_OWNED"
 
 
-async def test_what_a_page_was_shared_for_ends_with_its_holder(agent: Agent, other: Agent, site: Site) -> None:
+async def test_sharing_of_a_page_ends_with_its_holder(agent: Agent, other: Agent, site: Site) -> None:
     await opened(agent, site)
     await agent.call("share_page", pageId="cart", access="act")
     await other.call("claim_page", pageId="cart", reason="the user asked")
@@ -326,7 +324,9 @@ async def test_a_name_that_nobody_or_several_have_is_no_recipient(
         assert (await one.error("click", pageId="cart", selector="#b"))["code"] == "PAGE_OWNED"
 
 
-async def test_a_page_is_not_handed_to_who_may_not_use_its_session(agent: Agent, other: Agent, site: Site) -> None:
+async def test_a_page_is_not_handed_to_a_client_that_may_not_use_its_session(
+    agent: Agent, other: Agent, site: Site
+) -> None:
     await agent.call("create_session", sessionId="apart")
     await agent.call("goto", pageId="handed", sessionId="apart", url=site.page("/apart", "<button id=b>Buy</button>"))
     await other.call("list_pages")
@@ -374,7 +374,7 @@ async def test_siblings_who_all_say_main_do_not_land_on_each_others_page(agent: 
     await agent.call("goto", pageId="main", url=elsewhere, **two)
 
 
-async def test_to_open_a_page_whose_name_is_ones_own_already_opens_another(agent: Agent, site: Site) -> None:
+async def test_opening_a_page_under_a_name_of_ones_own_opens_another(agent: Agent, site: Site) -> None:
     url = site.page("/cart", HTML)
     await agent.call("open_page", pageId="main", url=url)
     second = await agent.reply("open_page", pageId="main")
@@ -428,7 +428,7 @@ async def test_a_new_chat_of_the_same_name_is_shown_the_way_to_what_the_earlier_
 # --- together ------------------------------------------------------------------------------------------------------
 
 
-async def test_of_many_who_claim_at_once_each_has_the_page_once_and_never_two_at_a_time(
+async def test_of_many_simultaneous_claims_each_gets_the_page_once_and_never_two_at_a_time(
     service: RunningService, agent: Agent, site: Site
 ) -> None:
     await opened(agent, site)

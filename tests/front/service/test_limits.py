@@ -80,7 +80,7 @@ async def test_too_many_calls_a_minute_are_refused_until_the_first_is_a_minute_o
         await agent.call("close_page", pageId="p")
 
 
-async def test_what_a_card_asks_is_limited_apart_from_its_chats_calls(
+async def test_a_cards_requests_are_limited_separately_from_its_chats_calls(
     start: StartService, clock: Clock, site: Site
 ) -> None:
     service = await start(clock=clock, client_calls_per_minute=3)
@@ -143,7 +143,7 @@ async def test_a_refused_call_may_come_again_under_its_id(start: StartService, c
         assert site.counts["/"] == 2, "the same call, done once"
 
 
-async def test_calls_over_a_limit_do_not_push_what_was_done_out_of_the_record(
+async def test_calls_over_a_limit_do_not_push_acts_out_of_the_record(
     start: StartService, clock: Clock, site: Site
 ) -> None:
     service = await start(clock=clock, client_calls_per_minute=1)
@@ -227,7 +227,7 @@ async def test_visits_of_all_clients_to_one_origin_are_counted_together(
         assert len((await second.call("list_pages"))["yours"]) == 1, "a refused open_page leaves nothing"
 
 
-async def test_over_the_limit_at_once_a_call_waits_for_its_turn_and_is_told_so(
+async def test_a_call_over_the_limit_at_once_waits_for_its_turn_and_says_so(
     start: StartService, site: Site, hold: threading.Event
 ) -> None:
     service = await start(origin_at_once=1, origin_local=True)
@@ -298,7 +298,7 @@ async def test_a_site_of_this_machine_has_no_limits_and_a_public_one_is_waited_f
         assert [(await call).status_code for call in (running, public)] == [200, 200]
 
 
-async def test_who_goes_to_a_public_site_by_a_redirect_of_a_local_one_waits_for_a_turn_there_too(
+async def test_a_redirect_from_a_local_to_a_public_site_waits_for_a_turn_there(
     start: StartService, clock: Clock, site: Site
 ) -> None:
     service = await start(clock=clock, origin_per_minute=2, proxy=site.url().rstrip("/"))
@@ -428,7 +428,9 @@ async def test_a_later_and_shorter_pause_does_not_shorten_one(start: StartServic
         assert context["retryAfter"] == 600
 
 
-async def test_who_waits_for_a_turn_hears_of_a_pause_at_once(start: StartService, site: Site) -> None:
+async def test_calls_that_wait_for_a_turn_are_refused_as_soon_as_a_pause_begins(
+    start: StartService, site: Site
+) -> None:
     service = await start(carrier=NoNews, origin_at_once=1, origin_local=True)
     release = threading.Event()
     site.page("/held", Answer("busy", 429, headers={"retry-after": "60"}, hold=release))
@@ -445,7 +447,7 @@ async def test_who_waits_for_a_turn_hears_of_a_pause_at_once(start: StartService
         assert site.counts["/"] == 0
 
 
-async def test_a_pause_does_not_tell_where_a_private_page_is(start: StartService, clock: Clock, site: Site) -> None:
+async def test_a_pause_does_not_reveal_a_private_pages_url(start: StartService, clock: Clock, site: Site) -> None:
     service = await start(clock=clock)
     async with service.agent("Claude") as first, service.agent("Codex") as second:
         await first.call("goto", pageId="a", url=throttle(site, "/", "60"))

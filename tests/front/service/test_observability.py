@@ -98,7 +98,7 @@ async def test_a_call_that_waited_for_its_turn_is_counted_with_its_wait(start: S
     assert float(text.split("\nplaywright_mcp_queue_wait_seconds_sum ")[1].split("\n")[0]) > 0
 
 
-async def test_a_port_of_their_own_has_the_figures_and_nothing_else(start: StartService) -> None:
+async def test_the_metrics_port_serves_metrics_and_nothing_else(start: StartService) -> None:
     service = await start(metrics_enabled=True)
     service.app.state.metrics_port = 9090
     transport = httpx.ASGITransport(service.app)
@@ -118,7 +118,7 @@ async def test_a_port_of_their_own_has_the_figures_and_nothing_else(start: Start
             assert refused["code"] == "FORBIDDEN"
 
 
-def test_a_port_for_figures_that_is_taken_is_a_warning(tmp_path: Path) -> None:
+def test_a_taken_metrics_port_is_a_warning(tmp_path: Path) -> None:
     def told(**changes: object) -> list[dict[str, object]]:
         settings = settings_for(tmp_path).model_copy(update={"metrics_enabled": True, **changes})
         with capture_logs() as lines:

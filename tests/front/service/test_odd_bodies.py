@@ -16,7 +16,7 @@ pytestmark = pytest.mark.anyio
 FORMS = [None, ForModel(), ForModel(structured=True), ForTerminal(), ForReader(uri="browse://pages"), ForCompletion()]
 
 
-async def test_no_arguments_are_a_defect_of_the_service(agent: Agent) -> None:
+async def test_no_arguments_cause_an_internal_error(agent: Agent) -> None:
     random, defects = Random(0), list[AnyJson]()  # noqa: S311 - it fails again as it failed
     for action in 4 * [action for name, action in ACTIONS.items() if name not in odd.NOT_CALLED]:
         form, sent = random.choice(FORMS), odd.body(action, random)

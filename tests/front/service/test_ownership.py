@@ -53,7 +53,7 @@ async def owner(agent: Agent, page_id: str) -> dict[str, object] | None:
 # --- taking a lease ------------------------------------------------------------------------------------------------
 
 
-async def test_a_refusal_says_that_it_is_another_who_has_the_page_where_both_have_one_name(
+async def test_a_refusal_says_another_if_both_clients_have_one_name(
     service: RunningService,
 ) -> None:
     async with service.agent("Claude") as one, service.agent("Claude") as namesake, service.agent("Codex") as codex:
@@ -66,13 +66,13 @@ async def test_a_refusal_says_that_it_is_another_who_has_the_page_where_both_hav
         await one.call("close_page", pageId="p")
 
 
-async def test_who_opens_a_page_owns_it(agent: Agent, other: Agent) -> None:
+async def test_opening_a_page_takes_its_lease(agent: Agent, other: Agent) -> None:
     reply = await agent.reply("open_page", pageId="p")
     assert reply.json()["page"]["owner"] == {"label": agent.label, "you": True}
     assert await owner(other, "p") == {"label": agent.label, "you": False}
 
 
-async def test_who_acts_on_a_page_that_nobody_holds_owns_it(
+async def test_acting_on_a_free_page_takes_its_lease(
     service: RunningService, agent: Agent, other: Agent, site: Site
 ) -> None:
     await agent.call("goto", pageId="p", url=site.page("/", FORM))
@@ -84,7 +84,7 @@ async def test_who_acts_on_a_page_that_nobody_holds_owns_it(
     await other.call("close_page", pageId="p")
 
 
-async def test_every_page_action_that_is_no_read_is_refused_to_others_and_changes_nothing(
+async def test_every_act_on_anothers_page_is_refused_and_changes_nothing(
     agent: Agent, other: Agent, site: Site
 ) -> None:
     url = site.page("/cart", FORM)
@@ -215,7 +215,7 @@ async def test_a_page_is_not_idle_while_its_holder_has_a_call_queued_or_running(
             await reading
 
 
-async def test_a_holder_is_idle_from_the_end_of_its_call_on(
+async def test_a_holders_idle_time_starts_at_the_end_of_its_call(
     start: StartService, site: Site, hold: threading.Event
 ) -> None:
     """A long call must not end in a page that anyone may take."""
@@ -316,7 +316,7 @@ async def test_a_caller_without_a_stream_keeps_its_lease(tmp_path: Path, site: S
             assert (await other.error("click", pageId="p", selector="#b"))["code"] == "PAGE_OWNED"
 
 
-async def test_a_release_that_arrives_late_takes_nothing_that_was_used_since(
+async def test_a_late_release_takes_no_page_that_was_used_since(
     service: RunningService, agent: Agent, site: Site
 ) -> None:
     """Messages to a host may be late: the client is back by then."""

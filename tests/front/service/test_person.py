@@ -85,7 +85,7 @@ def told(reply: httpx.Response) -> list[str]:
 
 
 @pytest.mark.parametrize("kind", ["login", "code"])
-async def test_while_a_password_or_code_may_be_typed_nobody_acts_on_the_page_nor_reads_it(
+async def test_while_a_password_or_code_may_be_typed_nobody_acts_on_or_reads_the_page(
     agent: Agent, other: Agent, site: Site, kind: str
 ) -> None:
     await opened(agent, site)
@@ -111,7 +111,9 @@ async def test_while_a_password_or_code_may_be_typed_nobody_acts_on_the_page_nor
     assert ('request_human {"pageId": "cart", "kind": "login"' if kind == "login" else "open_page {") in theirs
 
 
-async def test_while_a_person_decides_the_page_is_read_and_not_acted_on(agent: Agent, other: Agent, site: Site) -> None:
+async def test_while_a_person_decides_the_page_can_be_read_but_not_acted_on(
+    agent: Agent, other: Agent, site: Site
+) -> None:
     await opened(agent, site)
     await pending(agent, **DECISION)
     for client in (agent, other):
@@ -130,7 +132,7 @@ async def test_other_pages_are_unaffected(agent: Agent, other: Agent, site: Site
     assert page["person"] == f'a login at {site.url("")}, asked for by "{agent.label}"'
 
 
-async def test_what_runs_finishes_and_what_waited_for_its_turn_is_refused(
+async def test_running_calls_finish_and_queued_ones_are_refused(
     service: RunningService, agent: Agent, site: Site, hold: threading.Event
 ) -> None:
     await opened(agent, site)
@@ -223,7 +225,7 @@ async def test_a_page_whose_holder_is_gone_is_freed_only_when_the_person_has_don
 # --- asking --------------------------------------------------------------------------------------------------------
 
 
-async def test_who_asks_waits_and_is_told_the_answer(
+async def test_the_asking_call_waits_and_returns_the_answer(
     service: RunningService, agent: Agent, ana: Agent, site: Site
 ) -> None:
     await opened(agent, site)
@@ -247,7 +249,7 @@ async def test_who_asks_waits_and_is_told_the_answer(
     assert (again["code"], again["details"]) == ("INVALID_REQUEST", {})
 
 
-async def test_who_was_told_that_it_is_pending_reads_on(
+async def test_a_pending_request_can_be_read_later(
     service: RunningService, agent: Agent, ana: Agent, site: Site
 ) -> None:
     await opened(agent, site)
@@ -264,7 +266,7 @@ async def test_who_was_told_that_it_is_pending_reads_on(
     assert later["state"] == "done"
 
 
-async def test_who_does_not_wait_is_told_with_its_next_reply(
+async def test_a_client_that_does_not_wait_gets_the_answer_with_its_next_reply(
     agent: Agent, other: Agent, ana: Agent, site: Site
 ) -> None:
     await opened(agent, site)
@@ -285,7 +287,7 @@ async def test_a_refusal_says_why(agent: Agent, ana: Agent, site: Site) -> None:
     await agent.call("click", pageId="cart", selector="#b")
 
 
-async def test_a_request_that_makes_no_sense_is_refused_with_what_to_send(agent: Agent) -> None:
+async def test_a_senseless_request_is_refused_with_what_to_send(agent: Agent) -> None:
     assert (await agent.error("request_human", **LOGIN))["code"] == "PAGE_REQUIRED"
     await agent.call("open_page", pageId="blank")
     assert "Go there first" in (await agent.error("request_human", pageId="blank", **LOGIN))["hint"]
@@ -381,7 +383,7 @@ async def test_another_question_on_the_same_page_is_asked_after_the_first(
     assert people.queued == 0
 
 
-async def test_who_joins_may_do_so_at_the_page_that_the_person_has(
+async def test_a_client_may_join_a_request_on_the_page_that_the_person_has(
     agent: Agent, other: Agent, ana: Agent, site: Site
 ) -> None:
     await opened(agent, site)
@@ -409,7 +411,9 @@ async def test_a_cancelled_call_ends_the_request_and_the_hold(
     await agent.call("click", pageId="cart", selector="#b")
 
 
-async def test_one_that_gives_up_leaves_the_others_waiting(agent: Agent, other: Agent, ana: Agent, site: Site) -> None:
+async def test_a_client_that_gives_up_leaves_the_others_waiting(
+    agent: Agent, other: Agent, ana: Agent, site: Site
+) -> None:
     await opened(agent, site)
     await opened(other, site, "theirs")
     request_id = await pending(agent)
@@ -431,7 +435,7 @@ async def test_a_page_that_the_person_closes_ends_its_request(agent: Agent, ana:
     assert ended["state"] == "closed"
 
 
-async def test_without_a_sign_of_a_person_the_hold_expires_with_a_notice(
+async def test_without_a_sign_of_presence_the_hold_expires_with_a_notice(
     service: RunningService, agent: Agent, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(human, "STAYS_S", 0.3)
@@ -448,7 +452,7 @@ async def test_without_a_sign_of_a_person_the_hold_expires_with_a_notice(
     assert [text.split(" in ")[0] for text in told(clicked)] == [f"No person came for something at {site.url('')}"]
 
 
-async def test_a_person_who_looks_or_works_keeps_the_page(
+async def test_a_person_who_looks_or_acts_keeps_the_page(
     service: RunningService, agent: Agent, ana: Agent, site: Site
 ) -> None:
     await opened(agent, site)

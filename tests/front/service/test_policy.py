@@ -50,7 +50,7 @@ def refused(service: RunningService) -> Iterator[list[str]]:
 
 
 @pytest.mark.parametrize("door", DOORS)
-async def test_what_the_policy_refuses_is_refused_by_every_door(agent: Agent, refused: list[str], door: str) -> None:
+async def test_every_door_refuses_what_the_policy_refuses(agent: Agent, refused: list[str], door: str) -> None:
     refused += ["click", "create_session"]
     body = dict(DOORS[door])
     error = await agent.error(body.pop("action"), **body)
@@ -76,7 +76,7 @@ async def test_an_act_that_is_not_allowed_is_not_undone_either(agent: Agent, sit
     assert made in [each["sessionId"] for each in (await agent.call("list_sessions"))["sessions"]]
 
 
-async def test_a_refusal_of_the_policy_is_in_the_account(agent: Agent, refused: list[str]) -> None:
+async def test_a_refusal_by_the_policy_is_recorded(agent: Agent, refused: list[str]) -> None:
     refused.append("create_session")
     await agent.error("create_session")
     found = (await agent.call("get_activity", format="records", actionName="create_session", client=agent.label))[

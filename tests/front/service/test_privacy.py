@@ -61,7 +61,7 @@ async def test_no_reason_and_no_patience_take_a_private_page(holder: Agent, othe
     await holder.call("content", pageId=NAME)
 
 
-async def test_what_is_expected_of_a_private_page_is_not_compared(holder: Agent, other: Agent, site: Site) -> None:
+async def test_expectations_of_a_private_page_are_not_compared(holder: Agent, other: Agent, site: Site) -> None:
     revision = (await holder.reply("content", pageId=NAME)).json()["page"]["revision"]
     guesses: list[dict[str, AnyJson]] = [
         *({"expectUrl": url} for url in ("*", "*/record", site.url("/record"), "*/elsewhere")),
@@ -88,7 +88,7 @@ async def test_a_private_page_is_only_counted(holder: Agent, other: Agent, servi
         assert f"{NAME} · " in (await person.call("list_pages"))["text"]
 
 
-async def test_the_place_of_a_private_page_is_not_told_by_its_name(holder: Agent, other: Agent) -> None:
+async def test_the_name_of_a_private_page_does_not_reveal_its_url(holder: Agent, other: Agent) -> None:
     await other.call("open_page", pageId="own")
     attempts: list[tuple[str, dict[str, AnyJson]]] = [
         ("content", {"sessionId": "nowhere"}),
@@ -136,7 +136,7 @@ async def test_nothing_that_records_a_whole_session_begins_beside_a_private_page
         assert (error["code"], NAME in str(error)) == ("FORBIDDEN", False)
 
 
-async def test_who_waits_for_a_page_or_reads_it_is_shut_out_when_it_becomes_private(
+async def test_waiting_and_reading_clients_are_shut_out_when_a_page_becomes_private(
     service: RunningService, holder: Agent, other: Agent, third: Agent
 ) -> None:
     await holder.call("share_page", pageId=NAME, access="read")
@@ -198,7 +198,7 @@ async def test_streams_and_records_tell_nothing_of_a_private_page(
     assert not [word for word in (*TELLING, holder.label) if word in found.text]
 
 
-async def test_a_file_of_another_is_never_replaced_by_its_name(
+async def test_a_file_name_never_replaces_another_clients_file(
     service: RunningService, agent: Agent, other: Agent
 ) -> None:
     artifacts, name = service.parts.artifacts, "shared-name.txt"
@@ -209,7 +209,7 @@ async def test_a_file_of_another_is_never_replaced_by_its_name(
     assert (await other.http.get(first.url)).status_code == 404
 
 
-async def test_saved_logins_of_another_are_not_replaced_by_their_name(
+async def test_a_name_does_not_replace_another_clients_saved_logins(
     service: RunningService, agent: Agent, other: Agent
 ) -> None:
     await agent.call("save_session_state", name="signed in")

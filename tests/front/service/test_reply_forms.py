@@ -31,13 +31,13 @@ async def test_a_failure_keeps_its_error_beside_its_text(agent: Agent) -> None:
     assert block["text"] == f"INVALID_REQUEST: {body['error']['message']}\n{body['error']['hint']}"
 
 
-async def test_who_wants_the_envelope_too_gets_it_as_structured_content(agent: Agent) -> None:
+async def test_the_envelope_comes_as_structured_content_on_request(agent: Agent) -> None:
     whole = (await agent.reply("list_work")).json()
     body = await asked(agent, ForModel(structured=True), "list_work")
     assert body["rendered"]["structuredContent"] == whole
 
 
-async def test_a_call_is_named_as_the_list_of_its_reader_allows(agent: Agent) -> None:
+async def test_advised_calls_are_worded_for_the_readers_list_of_tools(agent: Agent) -> None:
     for read, example in (("core", 'call_tool {"name": "focus", "arguments": {'), ("editing", "focus {")):
         form = ForModel(toolsets=frozenset({"all"}), read=frozenset({read}))
         text = (await asked(agent, form, "help", name="focus"))["rendered"]["content"][0]["text"]
@@ -45,7 +45,7 @@ async def test_a_call_is_named_as_the_list_of_its_reader_allows(agent: Agent) ->
 
 
 @pytest.mark.parametrize("through", [False, True])
-async def test_a_list_that_is_to_grow_is_told_which_toolset_it_lacks(agent: Agent, *, through: bool) -> None:
+async def test_a_list_that_may_grow_names_the_missing_toolset(agent: Agent, *, through: bool) -> None:
     form, arguments = ForModel(toolsets=frozenset({"core"})), {"toolset": "files"}
     if through:
         body = await asked(agent, form, "call_tool", name="help", arguments=arguments)
@@ -91,7 +91,7 @@ async def test_a_form_is_refused_if_it_is_too_long_to_be_kept(agent: Agent) -> N
     assert reply.json()["error"]["message"] == "X-Browse-Reply has more than 4,000 characters."
 
 
-async def test_what_is_no_form_is_refused_and_the_call_is_not_made(agent: Agent) -> None:
+async def test_an_unknown_form_is_refused_and_the_call_is_not_made(agent: Agent) -> None:
     for header in (
         "model",
         '{"kind": "poem"}',

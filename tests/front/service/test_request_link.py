@@ -59,7 +59,7 @@ async def test_the_key_of_a_link_opens_that_request_and_nothing_else(running: Ru
         assert await status("POST", f"{wire.REQUESTS}/{one}/resolve", key, {"answer": "red"}) == 200
 
 
-async def test_who_comes_by_a_link_sees_the_page_of_that_request_works_in_it_and_answers(
+async def test_a_visitor_with_a_link_sees_the_requests_page_works_on_it_and_answers(
     running: RunningService, asker: Agent, site: Site
 ) -> None:
     await asker.call("goto", pageId="other", url=site.url("/cart"))

@@ -41,9 +41,7 @@ async def test_a_name_that_a_session_or_page_has_is_taken(agent: Agent, mine: st
         assert (await agent.error("create_session", sessionId=taken))["code"] == "VALIDATION_ERROR"
 
 
-async def test_every_action_in_anothers_session_is_forbidden_but_listing(
-    agent: Agent, other: Agent, site: Site, mine: str
-) -> None:
+async def test_in_anothers_session_only_listing_is_allowed(agent: Agent, other: Agent, site: Site, mine: str) -> None:
     for name, action in catalogue.ACTIONS.items():
         if action.scope is Scope.SERVICE and not action.session_fields:
             continue
@@ -86,7 +84,7 @@ async def test_a_closed_session_is_gone_with_its_pages(agent: Agent, mine: str) 
     assert [each["sessionId"] for each in (await agent.call("list_sessions"))["sessions"]] == ["default"]
 
 
-async def test_the_name_of_a_closed_page_of_ones_own_session_does_not_come_back_in_the_shared_login(
+async def test_a_closed_pages_name_in_an_own_session_does_not_come_back_in_the_shared_login(
     agent: Agent, other: Agent, site: Site, mine: str
 ) -> None:
     url = site.page("/again", HTML)
@@ -111,7 +109,7 @@ async def test_the_name_of_a_closed_page_of_ones_own_session_does_not_come_back_
     await agent.call("goto", pageId="inside", url=url)  # it was of the shared login the last time
 
 
-async def test_calls_that_run_or_wait_on_a_page_when_its_session_closes_are_told_so(
+async def test_running_and_queued_calls_say_that_their_session_closed(
     agent: Agent, service: RunningService, mine: str
 ) -> None:
     first = sent(agent, "first", "evaluate_script", pageId="inside", expression="new Promise(() => {})", timeout=20_000)

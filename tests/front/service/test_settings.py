@@ -17,7 +17,7 @@ async def result(agent: Agent, reply: httpx.Response) -> AnyJson:
     return reply.json()["result"]
 
 
-async def test_the_settings_are_told_without_secrets_and_with_those_that_are_not_the_defaults(
+async def test_settings_are_shown_without_secrets_and_changed_ones_are_marked(
     start: StartService,
 ) -> None:
     service = await start(
@@ -49,7 +49,7 @@ async def test_settings_are_compared_as_the_service_reads_them(start: StartServi
     assert (wrong.status_code, wrong.json()["error"]["code"]) == (422, "VALIDATION_ERROR")
 
 
-async def test_settings_that_would_take_long_to_compare_are_refused_before(start: StartService) -> None:
+async def test_settings_too_long_to_compare_are_refused(start: StartService) -> None:
     service = await start()
     async with service.agent() as agent:
         for asked in (

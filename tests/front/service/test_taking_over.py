@@ -29,7 +29,7 @@ async def held(agent: Agent, page_id: str = "p") -> dict[str, AnyJson]:
     return error
 
 
-async def test_a_page_that_a_person_took_is_above_its_lease_until_they_give_it_back(
+async def test_a_persons_hold_is_above_the_lease_until_they_give_the_page_back(
     agent: Agent, other: Agent, ana: Agent, site: Site
 ) -> None:
     await agent.call("goto", pageId="p", url=site.page("/", "<button>b</button>"))
@@ -53,7 +53,7 @@ async def test_a_page_that_a_person_took_is_above_its_lease_until_they_give_it_b
     assert acts == [("Ana", "give_back"), ("Ana", "click"), ("Ana", "take_over")]
 
 
-async def test_what_runs_is_stopped_and_what_waits_and_comes_is_refused(
+async def test_a_stop_cancels_the_running_call_and_refuses_queued_and_new_ones(
     start: StartService, site: Site, hold: threading.Event
 ) -> None:
     service = await start(queue_wait_ms=60_000)

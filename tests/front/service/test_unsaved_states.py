@@ -23,7 +23,7 @@ class SavesMany(JsonCarrier):
         return batch.model_copy(update={"events": [*batch.events, *saved]}) if saved else batch
 
 
-async def test_they_are_bounded_and_written_once_there_is_room(start: StartService) -> None:
+async def test_unsaved_states_are_bounded_and_written_once_there_is_room(start: StartService) -> None:
     service = await start(carrier=SavesMany)
     journal, feed, host = service.parts.journal, service.parts.feed, service.parts.host
     assert isinstance(host, SavesMany)

@@ -70,7 +70,7 @@ async def test_a_viewer_needs_a_cookie_of_this_service_and_the_proof_of_its_page
         assert "begins with hello" in (await viewer.until(lambda message: message["type"] == "refused"))["reason"]
 
 
-async def test_what_is_no_message_is_refused_and_what_is_too_long_ends_the_connection(running: RunningService) -> None:
+async def test_an_invalid_message_is_refused_and_a_too_long_one_ends_the_connection(running: RunningService) -> None:
     async with seat(running) as viewer:
         for wrong in (
             "{",
@@ -119,7 +119,7 @@ async def test_a_viewer_is_shown_the_pages_and_what_changes(running: RunningServ
         await viewer.until(lambda message: message.get("pages", {}).get("shop", 0) is None)
 
 
-async def test_who_comes_and_leaves_is_told_at_once_though_no_page_changes(running: RunningService) -> None:
+async def test_arrivals_and_departures_of_clients_are_shown_at_once(running: RunningService) -> None:
     def here(*names: str) -> Callable[[dict[str, AnyJson]], bool]:
         def holds(message: dict[str, AnyJson]) -> bool:
             agents = message.get("agents")
@@ -135,7 +135,7 @@ async def test_who_comes_and_leaves_is_told_at_once_though_no_page_changes(runni
 
 
 @pytest.mark.usefixtures("claude")
-async def test_a_file_is_taken_from_the_walls_own_page_and_from_nobody_who_may_only_look(
+async def test_a_file_is_accepted_from_the_walls_own_page_but_not_from_a_reader(
     running: RunningService,
 ) -> None:
     for read_only, proof, status in ((False, "guessed", 403), (True, "", 403), (False, "", 200)):
@@ -157,7 +157,7 @@ async def test_a_file_is_taken_from_the_walls_own_page_and_from_nobody_who_may_o
     assert not await running.parts.journal.read("SELECT 1 FROM artifacts WHERE artifact_id = ?", file["artifactId"])
 
 
-async def test_who_may_only_look_sees_a_lock_on_what_is_private_and_does_nothing(
+async def test_a_reader_sees_a_lock_on_private_pages_and_can_do_nothing(
     running: RunningService, claude: Agent, site: Site
 ) -> None:
     await claude.call("goto", pageId="own", url=site.page("/own", "<title>Own</title>"))
@@ -204,7 +204,7 @@ async def test_a_page_is_given_to_the_one_that_is_meant_of_several_chats_with_on
         await claude.call("click", pageId="shop", selector="button")
 
 
-async def test_what_a_person_does_at_the_wall_is_done_and_recorded_as_theirs(
+async def test_a_persons_acts_at_the_wall_are_done_and_recorded_as_theirs(
     running: RunningService, claude: Agent, site: Site
 ) -> None:
     async with seat(running) as person, connected(running, "c-2", "Codex") as codex:

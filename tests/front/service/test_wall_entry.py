@@ -49,7 +49,7 @@ async def test_nobody_else_makes_a_link_or_gets_in(service: RunningService, agen
         assert (again["code"], "used already" in again["message"]) == ("UNAUTHORIZED", True)
 
 
-async def test_from_another_machine_nobody_gets_in_without_tls(service: RunningService) -> None:
+async def test_nobody_gets_in_from_another_machine_without_tls(service: RunningService) -> None:
     code = await link(service)
     elsewhere = httpx.ASGITransport(app=service.app, client=("192.0.2.7", 4000))
     async with httpx.AsyncClient(transport=elsewhere, base_url=service.base_url) as browser:
@@ -57,7 +57,7 @@ async def test_from_another_machine_nobody_gets_in_without_tls(service: RunningS
         assert (refused.status_code, "TLS" in refused.text) == (403, True)
 
 
-async def test_people_elsewhere_get_in_by_the_stated_address_alone(start: StartService) -> None:
+async def test_people_elsewhere_get_in_only_by_the_configured_address(start: StartService) -> None:
     service = await start(public_url="https://browse.example.com")
     async with service.agent(operator=True) as owner:
         made = (await owner.http.post(wire.WALL_LINK, json={})).json()["result"]

@@ -63,7 +63,7 @@ async def in_line(service: RunningService, agent: Agent, call_id: str, **more: o
     return call
 
 
-async def test_who_claims_work_has_it_and_the_others_are_told_whose_it_is(claude: Agent, codex: Agent) -> None:
+async def test_claimed_work_belongs_to_its_client_and_refusals_name_that(claude: Agent, codex: Agent) -> None:
     claimed = await claude.call("claim_work", key=KEY, reason="fixing\n the cart")
     assert claimed["yours"] is True
     refused = await codex.error("claim_work", key=KEY)
@@ -81,7 +81,7 @@ async def test_who_claims_work_has_it_and_the_others_are_told_whose_it_is(claude
     assert (await listed(claude))["owner"]["you"] is True
 
 
-async def test_claiming_again_renews_and_what_is_left_idle_is_taken_with_a_word_to_both(
+async def test_claiming_again_renews_and_idle_work_is_taken_with_notices_to_both(
     claude: Agent, codex: Agent, clock: Clock
 ) -> None:
     await claude.call("claim_work", key=KEY)
@@ -121,7 +121,7 @@ async def test_released_work_is_free_and_only_its_holder_can_release_it(claude: 
     await codex.call("claim_work", key=KEY)
 
 
-async def test_who_waited_first_is_offered_it_first_and_an_unused_offer_passes_on(
+async def test_the_first_in_line_is_offered_the_work_and_an_unused_offer_passes_on(
     shared: RunningService, claude: Agent, codex: Agent, clock: Clock
 ) -> None:
     await claude.call("claim_work", key=KEY)
@@ -146,7 +146,7 @@ async def test_who_waited_first_is_offered_it_first_and_an_unused_offer_passes_o
         assert (await codex.error("claim_work", key=KEY))["code"] == "WORK_OWNED"
 
 
-async def test_who_waits_is_told_its_place(shared: RunningService, claude: Agent, codex: Agent) -> None:
+async def test_a_waiting_client_is_told_its_position(shared: RunningService, claude: Agent, codex: Agent) -> None:
     await claude.call("claim_work", key=KEY)
     async with shared.agent("Cursor") as cursor, watching(shared, cursor.client_id) as progress:
         first = await in_line(shared, codex, "c-1")
@@ -160,7 +160,7 @@ async def test_who_waits_is_told_its_place(shared: RunningService, claude: Agent
         await second
 
 
-async def test_who_took_which_work_and_why_is_recorded(claude: Agent, codex: Agent) -> None:
+async def test_taking_work_is_recorded_with_its_reason(claude: Agent, codex: Agent) -> None:
     await claude.call("claim_work", key=KEY)
     await codex.call("claim_work", key=KEY, reason="the user moved it to me")
     record = str(await claude.call("get_activity"))
@@ -168,7 +168,9 @@ async def test_who_took_which_work_and_why_is_recorded(claude: Agent, codex: Age
     assert "the user moved it to me" in record
 
 
-async def test_idle_work_goes_to_who_waits(shared: RunningService, claude: Agent, codex: Agent, clock: Clock) -> None:
+async def test_idle_work_goes_to_the_first_in_line(
+    shared: RunningService, claude: Agent, codex: Agent, clock: Clock
+) -> None:
     await claude.call("claim_work", key=KEY)
     waiting = await in_line(shared, codex, "c-1")
     clock.pass_s(IDLE_S)
@@ -177,7 +179,7 @@ async def test_idle_work_goes_to_who_waits(shared: RunningService, claude: Agent
     assert await notices(claude) == ['ticket/812, which you had left idle, went to "Codex", who waited for it.']
 
 
-async def test_a_wait_that_was_in_vain_says_so_and_leaves_the_line(claude: Agent, codex: Agent) -> None:
+async def test_a_wait_in_vain_says_so_and_leaves_the_line(claude: Agent, codex: Agent) -> None:
     await claude.call("claim_work", key=KEY)
     assert (await codex.error("claim_work", key=KEY, waitSeconds=1))["code"] == "WORK_OWNED"
     assert (await listed(claude))["waiting"] == []
@@ -201,7 +203,7 @@ async def test_work_ends_with_its_holders_presence(shared: RunningService, claud
     assert (await waiting).json()["result"]["offered"] is True
 
 
-async def test_who_leaves_waits_no_longer(shared: RunningService, claude: Agent, codex: Agent) -> None:
+async def test_a_departed_client_leaves_the_line(shared: RunningService, claude: Agent, codex: Agent) -> None:
     await claude.call("claim_work", key=KEY)
     async with watching(shared, codex.client_id):
         waiting = await in_line(shared, codex, "c-1")

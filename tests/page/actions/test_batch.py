@@ -46,7 +46,7 @@ async def test_steps_are_done_in_order_and_each_says_what_came_of_it(tab: Tab) -
     assert [one.body for one in tab.site.received if one.method == "POST"] == [b"a=1&b="]
 
 
-async def test_it_stops_at_the_first_step_that_fails_and_says_what_was_done_and_what_was_not(tab: Tab) -> None:
+async def test_a_batch_stops_at_the_first_failing_step_and_says_what_was_done(tab: Tab) -> None:
     await tab.show(FORM)
     steps = [
         do("fill", selector="#a", value="1"),
@@ -79,7 +79,7 @@ async def test_a_step_is_bounded_by_its_own_time_and_all_of_them_by_that_of_the_
     assert await tab.sees("[a.value, b.value]") == ["1", ""]
 
 
-async def test_what_one_step_needs_of_the_page_is_looked_at_when_its_time_has_come(tab: Tab) -> None:
+async def test_a_steps_needs_are_checked_when_its_turn_comes(tab: Tab) -> None:
     url = await tab.show(FORM)
     tab.site.page("/done", "thanks")
     steps = [do("click", selector="#go"), do("fill", selector="#a", value="x", expectUrl=url)]
@@ -99,7 +99,7 @@ async def test_a_ref_of_a_snapshot_among_the_steps_is_good_from_then_on(tab: Tab
     assert (await tab.call("batch", steps=[do("hover", selector=ref)]))["steps"][0]["action"] == "hover"
 
 
-async def test_what_the_steps_read_shares_the_room_of_the_reply(tab: Tab) -> None:
+async def test_reading_steps_share_the_room_of_the_reply(tab: Tab) -> None:
     await tab.show("<p>" + "x" * 30_000)
     steps = [do("content"), do("content", budget=100), do("content")]
     reply = await tab.agent.reply("batch", steps=steps, headers={wire.INLINE: "3000"})
@@ -268,7 +268,7 @@ async def test_a_wait_with_its_act_is_a_step(tab: Tab) -> None:
     assert title["title"] == "/page-1"
 
 
-async def test_the_rules_of_each_step_hold_and_nothing_is_done_where_one_may_not_be(
+async def test_each_steps_rules_apply_and_nothing_is_done_if_one_is_refused(
     agent: Agent, other: Agent, tab: Tab
 ) -> None:
     await tab.show(FORM)
@@ -290,7 +290,7 @@ async def test_the_rules_of_each_step_hold_and_nothing_is_done_where_one_may_not
     await other.call("close_page", pageId="theirs")
 
 
-async def test_its_time_is_that_of_all_steps_and_a_cancel_ends_the_one_under_way(agent: Agent, tab: Tab) -> None:
+async def test_a_batchs_timeout_covers_all_steps_and_a_cancel_ends_the_running_one(agent: Agent, tab: Tab) -> None:
     await tab.show(FORM)
     fill, pages = do("fill", selector="#a", value="1"), do("list_pages")
     error = await tab.error("batch", steps=[fill, pages, do("wait", duration=20_000), pages], timeout=800)

@@ -55,25 +55,25 @@ async def test_a_result_of_very_many_values_is_given_as_text_that_says_so(tab: T
         assert len(json.loads(got["value"])) in {2, values // 3}
 
 
-async def test_of_a_long_text_comes_the_beginning_and_how_long_it_is(tab: Tab) -> None:
+async def test_a_long_text_is_cut_to_its_beginning_and_length(tab: Tab) -> None:
     await tab.show("x")
     got = await tab.call("evaluate_script", expression="'ab'.repeat(25_000_000)")
     assert (len(got["value"]), got["cut"]) == (3_000_000, "the beginning of 50,000,000 characters")
 
 
-async def test_an_exception_of_any_length_is_told_by_its_beginning(tab: Tab) -> None:
+async def test_a_long_exception_is_cut_to_its_beginning(tab: Tab) -> None:
     await tab.show("x")
     for script in ("() => { throw 'x'.repeat(20_000_000) }", "Promise.reject(new Error('x'.repeat(20_000_000)))"):
         error = await tab.error("evaluate_script", expression=script)
         assert (error["code"], len(json.dumps(error)) < 10_000) == ("SCRIPT_EXECUTION_FAILED", True)
 
 
-async def test_results_are_what_they_are_where_old_libraries_changed_how_json_is_made(tab: Tab) -> None:
+async def test_results_are_right_even_if_old_libraries_changed_json(tab: Tab) -> None:
     await tab.show("<script>String.prototype.toJSON = Array.prototype.toJSON = function () { return '!' }</script>")
     assert await tab.sees("['a\\n\"\\\\\\u0001é🫖', {b: [1]}]") == ['a\n"\\\x01é🫖', {"b": [1]}]
 
 
-async def test_a_page_that_replaces_what_results_are_made_with_gets_no_more_sent(tab: Tab) -> None:
+async def test_a_page_that_replaces_builtins_cannot_send_larger_results(tab: Tab) -> None:
     """Each call ends, in a reply of a bounded size, whatever it says."""
     await tab.show(HOSTILE)
     for action, arguments in (
@@ -110,7 +110,7 @@ async def test_a_large_file_comes_whole_though_in_pieces(tab: Tab) -> None:
     assert (await tab.call("fetch", url="/long"))["body"] == "é🫖" * 1_000_001
 
 
-async def test_a_title_of_any_length_is_told_by_its_beginning(tab: Tab) -> None:
+async def test_a_long_title_is_cut_to_its_beginning(tab: Tab) -> None:
     await tab.show("<button onclick='document.title = `x`.repeat(5_000_000)'>b</button>", "/short")
     assert (await tab.call("get_page_title"))["title"] == "/short"
     reply = await tab.agent.reply("click", selector="button")
@@ -172,7 +172,7 @@ async def test_a_frame_whose_tree_is_too_large_is_not_shown_and_the_reply_says_s
 
 
 @pytest.mark.parametrize("grows", HUGE)
-async def test_of_a_huge_page_no_snapshot_is_taken_and_acts_on_it_work(tab: Tab, grows: str) -> None:
+async def test_a_huge_page_has_no_snapshot_but_acts_on_it_work(tab: Tab, grows: str) -> None:
     await tab.show(f"<button onclick='document.title = `clicked`'>b</button><script>{grows}</script>")
     error = await tab.error("snapshot", timeout=30_000)  # so much time as a slow machine needs to get to the bound
     assert f"too large for a snapshot: it has {HUGE[grows]}" in error["message"]

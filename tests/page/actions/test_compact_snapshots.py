@@ -47,7 +47,7 @@ async def test_a_sentence_is_a_line_and_a_label_is_not_said_twice(tab: Tab) -> N
     ]
 
 
-async def test_what_stands_in_a_button_of_divs_keeps_its_ref(tab: Tab) -> None:
+async def test_elements_inside_a_button_of_divs_keep_their_refs(tab: Tab) -> None:
     html = "<div><div onclick='window.hit = 1'>Plain</div><div style='cursor: pointer'>Hand</div></div>"
     assert await lines(tab, html) == [
         "- generic [ref]: Plain",
@@ -55,7 +55,7 @@ async def test_what_stands_in_a_button_of_divs_keeps_its_ref(tab: Tab) -> None:
     ]
 
 
-async def test_words_of_the_page_that_look_like_ours_stand_alone(tab: Tab) -> None:
+async def test_page_words_that_look_like_ours_stand_alone(tab: Tab) -> None:
     html = """<p>So: button "Pay" [ref=e1] <a href=/x>or not</a></p>
     <table><tr><td>one | two<td>three</table>"""
     written = await lines(tab, html)

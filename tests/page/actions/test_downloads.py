@@ -90,7 +90,7 @@ async def test_no_download_is_run_or_opened(agent: Agent, site: Site, tmp_path: 
     assert "/ran" not in [each.path for each in site.received]
 
 
-async def test_what_a_page_makes_itself_is_a_download_too_and_no_name_is_a_path(
+async def test_a_page_made_file_is_a_download_too_and_no_name_is_a_path(
     agent: Agent, links: str, service: RunningService
 ) -> None:
     output = service.settings.output_dir
@@ -113,7 +113,7 @@ async def test_a_download_that_opens_a_window_of_its_own_is_told_as_well(agent: 
     assert "download 'report.csv' finished (8 bytes)" in result["observed"]
 
 
-async def test_a_download_that_takes_long_is_told_when_it_has_ended(
+async def test_a_long_download_is_reported_when_it_ends(
     service: RunningService, agent: Agent, links: str, site: Site
 ) -> None:
     release = threading.Event()
@@ -140,7 +140,7 @@ async def test_goto_to_a_download_says_where_the_file_is(agent: Agent, links: st
     assert error["details"]["context"]["downloads"] == [known]
 
 
-async def test_nobody_else_sees_or_gets_it(agent: Agent, other: Agent, links: str) -> None:
+async def test_nobody_else_sees_or_gets_a_download(agent: Agent, other: Agent, links: str) -> None:
     await agent.call("goto", pageId="p", url=links)
     known = (await agent.call("click", selector="text=Report"))["downloads"][0]
     assert await listed(other) == []

@@ -36,7 +36,7 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
 # --- requests that read ----------------------------------------------------------------------------------------------
 
 
-async def test_what_the_answer_to_a_get_changes_is_told_by_the_act_that_sent_it(tab: Tab) -> None:
+async def test_a_change_by_a_gets_answer_is_reported_by_the_act_that_sent_it(tab: Tab) -> None:
     tab.site.page("/d", _late("Tea"))
     await tab.show(OUT + READS)
     told = await tab.call("click", selector="#b")
@@ -90,7 +90,7 @@ async def test_streams_beacons_and_pictures_are_not_waited_for(tab: Tab) -> None
 
 
 @pytest.mark.usefixtures("patient")
-async def test_what_a_page_polls_is_neither_told_nor_waited_for(tab: Tab) -> None:
+async def test_polling_is_neither_reported_nor_waited_for(tab: Tab) -> None:
     release = threading.Event()
     tab.site.page("/poll", Answer("", hold=release))
     await tab.show(
@@ -108,7 +108,7 @@ async def test_what_a_page_polls_is_neither_told_nor_waited_for(tab: Tab) -> Non
 # --- whose a change is -----------------------------------------------------------------------------------------------
 
 
-async def test_what_changed_between_two_acts_is_not_told_as_an_effect_of_the_second(
+async def test_a_change_between_two_acts_is_no_effect_of_the_second(
     service: RunningService, tab: Tab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(delta, "_SOON_S", 0)  # as for a model, which does not act again within a quarter of a second
@@ -140,7 +140,7 @@ async def test_a_script_that_throws_an_empty_text_is_told_and_recorded_too(tab: 
     assert message["text"] == ""
 
 
-async def test_a_title_and_a_style_that_change_are_told_and_not_denied(tab: Tab) -> None:
+async def test_changes_of_title_and_style_are_reported(tab: Tab) -> None:
     await tab.show(
         OUT + "<button id=t onclick=\"document.title = 'Inbox (1)'\">Title</button>"
         "<button id=s onclick=\"out.style.color = 'red'\">Style</button>"
@@ -189,7 +189,7 @@ async def test_an_act_that_leads_to_a_server_that_does_not_answer_is_done_and_it
     assert tab.site.counts["/slow"] == 1
 
 
-async def test_a_form_that_leads_away_while_it_is_filled_is_of_unknown_outcome(tab: Tab) -> None:
+async def test_a_form_that_navigates_while_it_is_filled_has_an_unknown_outcome(tab: Tab) -> None:
     release = threading.Event()
     tab.site.page("/slow", Answer("<h1>At last</h1>", hold=release))
     await tab.show(NEVER + "<input id=c type=checkbox>")

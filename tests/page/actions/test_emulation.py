@@ -89,9 +89,7 @@ async def widths_beside_pictures(
     return widths
 
 
-async def test_what_is_emulated_is_as_it_was_set_though_a_picture_is_made_meanwhile(
-    service: RunningService, tab: Tab
-) -> None:
+async def test_emulation_survives_a_screenshot(service: RunningService, tab: Tab) -> None:
     await tab.show(HTML)
 
     async def phone() -> None:
@@ -104,7 +102,7 @@ async def test_what_is_emulated_is_as_it_was_set_though_a_picture_is_made_meanwh
     await tab.call("emulate", reset=True)
 
 
-async def test_a_page_is_as_wide_as_it_was_when_a_phone_gives_it_back_though_a_picture_is_made_meanwhile(
+async def test_a_page_gets_its_width_back_after_a_phone_even_with_a_screenshot_meanwhile(
     service: RunningService, tab: Tab
 ) -> None:
     await tab.show(HTML)
@@ -114,7 +112,7 @@ async def test_a_page_is_as_wide_as_it_was_when_a_phone_gives_it_back_though_a_p
     assert await widths_beside_pictures(service, lambda: fit.begin(shown, 390, 500), fit.end) == [[390, width]] * 3
 
 
-async def test_what_cannot_be_emulated_is_refused_by_field_and_changes_nothing(tab: Tab) -> None:
+async def test_an_impossible_emulation_is_refused_by_field_and_changes_nothing(tab: Tab) -> None:
     await tab.show(HTML)
     before = await tab.sees(SEES)
     error = await tab.error("emulate", device="Pixel 77")
@@ -163,7 +161,7 @@ async def test_a_position_is_the_pages_and_its_site_may_ask_for_it(tab: Tab, oth
     assert await tab.sees(WHERE) == [41.9, 12.5]
 
 
-async def test_what_was_set_comes_back_with_a_page_that_was_lost(service: RunningService, tab: Tab, site: Site) -> None:
+async def test_emulation_comes_back_with_a_lost_page(service: RunningService, tab: Tab, site: Site) -> None:
     await tab.show(HTML, "/lost")
     await tab.call("emulate", timezone="Asia/Tokyo", viewport={"width": 400, "height": 300})
     await tab.call("mock_response", pattern="/data", body="mocked")

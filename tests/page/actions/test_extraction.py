@@ -75,7 +75,7 @@ async def test_attributes_are_as_written_and_null_where_there_is_none(tab: Tab) 
     assert (await tab.call("extract_attribute", selector="a >> nth=1", attribute="*"))["value"] == {}
 
 
-async def test_what_is_not_there_is_an_error_in_the_agreed_words(tab: Tab) -> None:
+async def test_a_missing_element_is_an_error_in_the_agreed_words(tab: Tab) -> None:
     await tab.show("<p>here</p>")
     for action, more in (
         ("extract_text", {}),
@@ -95,7 +95,7 @@ async def test_what_is_not_there_is_an_error_in_the_agreed_words(tab: Tab) -> No
     assert (await tab.error("extract_text", selector="p[", timeout=SOON))["code"] == "INVALID_SELECTOR"
 
 
-async def test_what_comes_late_is_waited_for(tab: Tab) -> None:
+async def test_late_elements_are_waited_for(tab: Tab) -> None:
     await tab.show("<script>setTimeout(() => document.body.append('x', document.createElement('i')), 200)</script>")
     assert (await tab.call("extract_html", selector="i", inner=False, all=True))["html"] == ["<i></i>"]
 

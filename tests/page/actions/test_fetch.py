@@ -340,7 +340,7 @@ async def test_fetch_that_cannot_even_be_sent_says_what_is_wrong_with_it(tab: Ta
     assert tab.site.counts["/api"] == 0
 
 
-async def test_fetch_of_what_scripts_may_not_read_says_so(tab: Tab) -> None:
+async def test_fetch_of_an_unreadable_response_says_so(tab: Tab) -> None:
     await tab.show("x")
     url = tab.site.page("/private", Answer("theirs")).replace("127.0.0.1", "localhost")
     error = await tab.error("fetch", url=url, fetchOptions={"mode": "no-cors"})

@@ -116,7 +116,7 @@ async def test_upload_file_names_what_is_wrong_with_a_file(tab: Tab, given: obje
     assert said in error["message"]
 
 
-async def test_what_one_reply_named_is_uploaded_by_its_client_alone(tab: Tab, other: Agent) -> None:
+async def test_an_artifact_is_uploaded_only_by_its_own_client(tab: Tab, other: Agent) -> None:
     tab.site.page("/upload", "thanks")
     await tab.show(FORM)
     artifact = (await tab.call("screenshot"))["artifact"]
@@ -150,7 +150,7 @@ async def test_drop_hands_files_and_data_to_the_pages_own_handler(tab: Tab) -> N
     ]
 
 
-async def test_drop_on_what_takes_none_is_an_error(tab: Tab) -> None:
+async def test_drop_on_an_element_that_takes_none_is_an_error(tab: Tab) -> None:
     await tab.show(ZONE)
     error = await tab.error("drop", selector="#wall", files=[file("a.bin")], timeout=500)
     assert error["code"] == "ELEMENT_NOT_INTERACTABLE"

@@ -74,7 +74,7 @@ async def test_fields_of_every_kind_are_filled_and_told_and_the_form_is_sent(tab
     }
 
 
-async def test_what_the_page_made_of_a_value_is_said(tab: Tab) -> None:
+async def test_the_reply_says_how_the_page_changed_a_value(tab: Tab) -> None:
     await tab.show(
         "<input id=a oninput='value = value.toUpperCase()'><input id=b>"
         "<input type=password id=d oninput='value = value.slice(0, 2)'><input id=e oninput='this.remove()'><input id=f>"
@@ -118,7 +118,7 @@ WRONG: list[tuple[dict[str, AnyJson], str, str, str]] = [
 ]
 
 
-async def test_what_cannot_be_filled_is_refused_before_anything_is(tab: Tab) -> None:
+async def test_an_unfillable_field_is_refused_before_anything_is_filled(tab: Tab) -> None:
     await tab.show(FORM)
     for wrong, code, says, hint in WRONG:
         error = await tab.error("fill_form", fields=[field("#name", "Ana"), wrong])
@@ -130,7 +130,7 @@ async def test_what_cannot_be_filled_is_refused_before_anything_is(tab: Tab) -> 
         assert await tab.sees("document.querySelector('#name').value") == ""
 
 
-async def test_a_field_that_the_page_makes_anew_is_looked_at_again(tab: Tab) -> None:
+async def test_a_field_that_the_page_replaces_is_read_again(tab: Tab) -> None:
     await tab.show(
         "<p><input id=a oninput=\"let v = value; this.parentNode.innerHTML = '<input id=a>'; a.value = v + '!'\"></p>"
         "<input id=b>"

@@ -69,13 +69,13 @@ async def test_find_shows_a_dozen_and_tells_how_many_there_are(tab: Tab) -> None
     assert [m["in"] for m in found["matches"][:2]] == ['listitem "Tip 0"', 'listitem "Tip 1"']
 
 
-async def test_find_puts_what_is_called_exactly_so_first(tab: Tab) -> None:
+async def test_find_lists_exact_names_first(tab: Tab) -> None:
     await tab.show("<p>Send it soon</p><a href=#>Send later</a><button>Send</button>")
     found = await tab.call("find", text="send")
     assert [m["role"] for m in found["matches"]] == ["button", "link", "paragraph"]
 
 
-async def test_find_that_finds_nothing_is_a_reading_that_names_what_is_alike(tab: Tab) -> None:
+async def test_find_without_matches_names_the_nearest(tab: Tab) -> None:
     await tab.show(SHOP)
     found = await tab.call("find", role="link", name="Carts")
     assert (found["matches"], found["total"]) == ([], 0)
@@ -166,7 +166,7 @@ async def test_several_matches_are_told_apart_by_their_rows_and_have_refs(tab: T
     assert await tab.sees("window.hit") == "Teapot"
 
 
-async def test_what_a_page_that_has_just_come_still_asks_for_is_awaited_before_nothing_is_found(tab: Tab) -> None:
+async def test_find_waits_for_a_new_pages_requests_before_it_finds_nothing(tab: Tab) -> None:
     held = threading.Event()
     tab.site.page("/chores", Answer('["Tea"]', content_type="application/json", hold=held))
     script = "fetch('/chores').then(r => r.json()).then(all => { u.innerHTML = `<li>${all[0]}</li>` })"

@@ -156,7 +156,7 @@ TAKEN_BACK = [
 ]
 
 
-async def test_fill_of_what_the_page_makes_another_value_of_fails_and_names_it(tab: Tab) -> None:
+async def test_fill_fails_and_names_the_value_if_the_page_changes_it(tab: Tab) -> None:
     await tab.show(_rewriting([writes for writes, _, _ in TAKEN_BACK]))
     for number, (_, given, shown) in enumerate(TAKEN_BACK):
         error = await tab.error("fill", selector=f"#i{number}", value=given)
@@ -177,7 +177,7 @@ async def _notices(tab: Tab, action: str, **arguments: AnyJson) -> list[str]:
     return [notice["text"] for notice in (await tab.agent.reply(action, **arguments)).json()["notices"]]
 
 
-async def test_what_a_page_takes_back_after_the_reply_is_told_with_the_next_one_and_once(tab: Tab) -> None:
+async def test_a_value_reverted_after_the_reply_is_reported_once_with_the_next(tab: Tab) -> None:
     now = threading.Semaphore(0)
 
     def wait_for_it(_: Received) -> Answer:
@@ -391,7 +391,7 @@ async def test_select_option_chooses_several_and_replaces_those_chosen_before(ta
     assert await tab.sees("[...m.selectedOptions].map(o => o.value)") == ["2"]
 
 
-async def test_of_options_of_the_same_label_it_is_told_which_one_was_chosen(tab: Tab) -> None:
+async def test_among_options_with_the_same_label_the_reply_names_the_chosen_one(tab: Tab) -> None:
     await tab.show(
         "<select id=s><optgroup label=Regions><option value=r>Other</optgroup><optgroup label=Suppliers>"
         "<option value=a>Acme<option value=o>Other</optgroup></select>"
@@ -403,7 +403,7 @@ async def test_of_options_of_the_same_label_it_is_told_which_one_was_chosen(tab:
     assert (await tab.call("select_option", selector="#s", value="o"))["observed"] == "selected 'o'"
 
 
-async def test_select_option_of_what_is_not_offered_says_so_and_what_is(tab: Tab) -> None:
+async def test_select_option_of_an_unknown_option_lists_the_known_ones(tab: Tab) -> None:
     await tab.show(TEAS)
     error = await tab.error("select_option", selector="#s", label="Oolong", timeout=1_000)
     assert (error["code"], error["status"]) == ("ELEMENT_NOT_INTERACTABLE", 409)

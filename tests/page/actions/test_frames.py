@@ -21,7 +21,7 @@ async def _shop(tab: Tab, more: str = "") -> None:
     await tab.call("wait_for_load")
 
 
-async def test_what_misses_because_it_is_in_a_frame_says_so_at_once(tab: Tab) -> None:
+async def test_an_element_in_a_frame_is_reported_at_once(tab: Tab) -> None:
     await _shop(tab)
     for action, selector, arguments in (
         ("click", "text=Pay", {}),
@@ -81,7 +81,7 @@ async def test_a_frame_in_a_frame_is_named_from_the_page_on(tab: Tab) -> None:
     assert (await tab.call("extract_text", selector="button", frame=frame["frame"]))["text"] == "Paid"
 
 
-async def test_what_the_page_makes_itself_a_moment_later_is_waited_for(tab: Tab) -> None:
+async def test_an_element_that_the_page_makes_a_moment_later_is_waited_for(tab: Tab) -> None:
     await _shop(
         tab,
         "<script>onload = () => setTimeout(() => document.body.insertAdjacentHTML('beforeend', "
@@ -91,7 +91,7 @@ async def test_what_the_page_makes_itself_a_moment_later_is_waited_for(tab: Tab)
     assert await tab.sees("window.hit") == 1
 
 
-async def test_a_hidden_frame_ends_no_wait_and_is_named_in_its_end(tab: Tab) -> None:
+async def test_a_hidden_frame_ends_no_wait_and_is_named_at_its_end(tab: Tab) -> None:
     tab.site.page("/pay", PAY)
     await tab.show("<iframe id=till src=/pay hidden></iframe>")
     await tab.call("wait_for_load")

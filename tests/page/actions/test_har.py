@@ -143,7 +143,7 @@ async def test_a_response_is_waited_for_by_its_status_too(service: RunningServic
     assert found["responseHeaders"]["content-type"] == "application/json"
 
 
-async def test_the_act_that_causes_what_is_waited_for_is_done_once_the_wait_is_armed(tab: Tab, site: Site) -> None:
+async def test_the_causing_act_runs_once_the_wait_is_armed(tab: Tab, site: Site) -> None:
     site.page("/save", Answer("saved", content_type="text/plain"))
     await tab.show("<button id=go onclick=\"fetch('/save', {method: 'POST'})\">go</button>")
     click = {"action": "click", "selector": "#go"}
@@ -158,7 +158,7 @@ async def test_the_act_that_causes_what_is_waited_for_is_done_once_the_wait_is_a
     assert (error["code"], site.counts["/save"]) == ("ELEMENT_NOT_FOUND", 2)
 
 
-async def test_a_wait_in_vain_names_what_was_sent_meanwhile(tab: Tab) -> None:
+async def test_a_wait_in_vain_names_the_requests_sent_meanwhile(tab: Tab) -> None:
     await tab.show("<h1>x</h1>")
     error = await tab.error("wait_for_response", pattern="/never", timeout=1_000)
     assert (error["code"], error["details"]["context"]["seen"]) == ("TIMEOUT", [])

@@ -85,7 +85,7 @@ async def _messages(agent: Agent, least: int, **arguments: object) -> list[dict[
     return [*found]
 
 
-async def test_the_console_and_what_was_thrown_are_told_from_the_start(tab: Tab) -> None:
+async def test_console_messages_and_exceptions_are_listed_from_the_start(tab: Tab) -> None:
     url = await tab.show(TALKS)
     found = await _messages(tab.agent, 7)
     assert [(each["type"], each["text"].split(":")[0]) for each in found] == [
@@ -136,7 +136,7 @@ async def test_errors_stay_when_a_page_talks_without_end(tab: Tab) -> None:
     assert len(found) <= 401
 
 
-async def test_what_an_earlier_document_said_is_told_when_asked_for_and_to_who_held_the_page_then(
+async def test_an_earlier_documents_messages_are_listed_on_request_for_the_holder_of_that_time(
     agent: Agent, other: Agent, site: Site
 ) -> None:
     await agent.call("goto", pageId="own", url=site.page("/a", "<script>console.log('the secret of one')</script>"))

@@ -193,7 +193,7 @@ async def test_click_without_effect_says_that_nothing_was_observable(tab: Tab) -
 # --- hover -------------------------------------------------------------------------------------------------------
 
 
-async def test_hover_opens_what_opens_under_the_mouse(tab: Tab) -> None:
+async def test_hover_opens_menus_under_the_mouse(tab: Tab) -> None:
     await tab.show("<style>#m {display: none} #b:hover + #m {display: block}</style><b id=b>Menu</b><i id=m>Item</i>")
     await tab.call("hover", selector="#b")
     assert await tab.sees("m.checkVisibility()") is True

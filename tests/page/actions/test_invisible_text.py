@@ -108,7 +108,7 @@ async def read_all(agent: Agent, url: str) -> dict[str, str]:
     return {name: str(text) for name, text in texts.items()}
 
 
-async def test_what_nobody_sees_is_in_no_reading_and_what_people_see_is(agent: Agent, site: Site) -> None:
+async def test_invisible_text_is_in_no_reading_and_visible_text_is(agent: Agent, site: Site) -> None:
     texts = await read_all(agent, site.page("/", page()))
     leaked = [(name, word) for name, text in texts.items() for word in text.split() if "SECRET" in word]
     assert leaked == []
@@ -134,9 +134,7 @@ async def test_fields_and_pictures_that_are_called_as_properties_hide_nothing_an
     await agent.call("scroll", pageId="tab", selector="text=seen words")
 
 
-async def test_frames_that_nobody_sees_are_left_out_wherever_they_are_from_in_each_document(
-    agent: Agent, site: Site
-) -> None:
+async def test_invisible_frames_are_left_out_of_every_document(agent: Agent, site: Site) -> None:
     for word in ("SECRET", "shown"):
         site.page(f"/{word}", f"<p>{word}")
     hidden, shown = (site.url(f"/{word}", host="localhost") for word in ("SECRET", "shown"))
@@ -156,7 +154,7 @@ async def test_frames_that_nobody_sees_are_left_out_wherever_they_are_from_in_ea
     ],
     ids=["scrolled past", "to the right of its own width"],
 )
-async def test_what_is_in_a_frame_is_seen_wherever_the_frame_lies_on_its_page(
+async def test_a_frames_content_is_visible_wherever_the_frame_is(
     style: str, script: str, agent: Agent, site: Site
 ) -> None:
     form = site.page("/pay", "<label>Card <input></label><button>Pay</button>")
@@ -182,7 +180,7 @@ async def test_a_reading_says_how_many_texts_it_left_out(agent: Agent, site: Sit
     assert "advice" not in await agent.call("content", pageId="tab", format="text")
 
 
-async def test_what_was_left_out_can_be_asked_for_alone(agent: Agent, site: Site) -> None:
+async def test_invisible_text_alone_can_be_read(agent: Agent, site: Site) -> None:
     hidden = (
         "<p>Tea is <b style='opacity:0'>never</b> sold<p style='visibility:hidden'>late<img alt=cup style='opacity:0'>"
     )
@@ -210,7 +208,7 @@ async def test_what_was_left_out_can_be_asked_for_alone(agent: Agent, site: Site
     }.items(),
     ids=lambda way: way[0],
 )
-async def test_what_fades_in_is_told_with_its_words(agent: Agent, site: Site, way: tuple[str, str]) -> None:
+async def test_text_that_fades_in_is_read(agent: Agent, site: Site, way: tuple[str, str]) -> None:
     html = f"""<style>@keyframes in {{ from {{opacity: 0}} to {{opacity: 1}} }}
     #d {{opacity: 0; transition: opacity 5s}} #d.shown {{opacity: 1}} #d.runs {{animation: in 5s}}
     #d.paused {{animation-play-state: paused; animation-duration: 5s}}</style><button>Open</button><script>
@@ -227,7 +225,9 @@ async def test_what_fades_in_is_told_with_its_words(agent: Agent, site: Site, wa
     assert all(words in changes for words in ("Delete it?", "All rows go", "Yes")), changes
 
 
-async def test_what_waits_to_be_scrolled_to_is_read_and_what_never_appears_is_not(agent: Agent, site: Site) -> None:
+async def test_text_that_appears_on_scrolling_is_read_and_text_that_never_appears_is_not(
+    agent: Agent, site: Site
+) -> None:
     html = """<style>@keyframes in { from {opacity: 0} to {opacity: 1} } @keyframes out { to {opacity: 0} }
     p {opacity: 0} .gap {height: 3000px} .moved {transform: translateY(40px)} .eased {transition: opacity .4s}
     .tied {animation: in linear both; animation-timeline: view()} .slow {animation: in 9999s}
@@ -250,9 +250,7 @@ async def test_what_waits_to_be_scrolled_to_is_read_and_what_never_appears_is_no
     assert ("seen-moved" in read, "seen-tied" in read) == (False, True), "nothing raised the first one"
 
 
-async def test_what_is_drawn_only_once_it_is_scrolled_to_is_read_and_what_is_never_drawn_is_not(
-    agent: Agent, site: Site
-) -> None:
+async def test_text_drawn_on_scrolling_is_read_and_text_never_drawn_is_not(agent: Agent, site: Site) -> None:
     sections = "".join(f"<section><h2>Part {n}</h2><p>Mark-{n}-end</p></section>" for n in range(20))
     style = "<style>section {content-visibility: auto; contain-intrinsic-size: auto 800px}</style>"
     hidden = "<div style='content-visibility: hidden'>SECRET-never</div><p hidden=until-found>SECRET-until"
@@ -266,7 +264,7 @@ async def test_what_is_drawn_only_once_it_is_scrolled_to_is_read_and_what_is_nev
     assert "SECRET" not in read + body
 
 
-async def test_what_appears_is_read_and_what_disappears_is_not(agent: Agent, site: Site) -> None:
+async def test_appearing_text_is_read_and_disappearing_text_is_not(agent: Agent, site: Site) -> None:
     html = "<p id=a style='opacity:0'>first words</p><p id=b>second words</p><button onclick='swap()'>Swap</button>"
     script = (
         "<script>function swap() { for (const e of [a, b]) e.style.opacity = e.style.opacity === '0' ? 1 : 0 }</script>"
@@ -291,7 +289,7 @@ async def test_a_control_without_a_visible_name_keeps_its_ref(agent: Agent, site
 @pytest.mark.parametrize(
     ("mode", "shown"), [("mark", "price ⟦not seen on the page: secret⟧ is 5"), ("keep", "price secret is 5")]
 )
-async def test_what_nobody_sees_can_be_marked_or_kept(
+async def test_invisible_text_can_be_marked_or_kept(
     agent: Agent, site: Site, service: RunningService, mode: InvisibleText, shown: str
 ) -> None:
     html = "<p id=p>price <span style='opacity:0'>secret</span> is 5</p>"

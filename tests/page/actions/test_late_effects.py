@@ -202,7 +202,7 @@ EFFECTS = [
 
 
 @pytest.mark.parametrize("effect", EFFECTS, ids=lambda effect: effect.name)
-async def test_what_an_act_causes_is_told_by_its_reply(tab: Tab, effect: Effect) -> None:
+async def test_an_acts_effects_are_in_its_reply(tab: Tab, effect: Effect) -> None:
     tab.site.page("/hits", "3 hits")
     signs_in = later("opener.postMessage('Signed in', '*'); close()", 100)
     tab.site.page("/sign-in", f"<script>{signs_in}</script>")
@@ -219,7 +219,7 @@ LATE = '<button id=b onclick="' + later(TOAST, 600) + '">Archive</button><input 
 
 
 @pytest.mark.parametrize("act", [("click", {"selector": "#c"}), ("fill", {"selector": "#q", "value": "tea"})])
-async def test_what_comes_during_the_next_act_is_told_as_that_of_the_one_that_asked_for_it(
+async def test_an_effect_during_the_next_act_is_reported_as_the_earlier_acts(
     tab: Tab, act: tuple[str, dict[str, AnyJson]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await tab.show(LATE)
@@ -232,7 +232,7 @@ async def test_what_comes_during_the_next_act_is_told_as_that_of_the_one_that_as
     assert told["changes"].splitlines() == ["from your click on #b:", "+ status: Saved"]
 
 
-async def test_what_a_page_repeats_by_itself_is_not_waited_for(tab: Tab) -> None:
+async def test_repeated_timers_of_a_page_are_not_waited_for(tab: Tab) -> None:
     await tab.show(
         OUT + "<button id=b>Dead</button><script>let n = 0; const often = () => { n++; setTimeout(often, 5) };"
         " often(); setInterval(() => n++, 10); const draw = () => requestAnimationFrame(draw); draw()</script>"
@@ -243,7 +243,7 @@ async def test_what_a_page_repeats_by_itself_is_not_waited_for(tab: Tab) -> None
         assert re.match(r"nothing observable within 0\.\d s: [^;]*$", told["observed"])
 
 
-async def test_a_second_link_into_a_named_window_tells_where_that_went(tab: Tab) -> None:
+async def test_a_second_link_into_a_named_window_reports_its_new_url(tab: Tab) -> None:
     for path in ("/one", "/two"):
         tab.site.page(path, f"<h1>{path}</h1>")
     await tab.show("<a id=b href=/one target=report>One</a><a id=c href=/two target=report>Two</a>")
@@ -252,7 +252,7 @@ async def test_a_second_link_into_a_named_window_tells_where_that_went(tab: Tab)
     assert told["observed"] == f"popup tab~1 went to {tab.site.url('/two')}"
 
 
-async def test_a_refusal_by_websocket_is_told_by_the_act_that_asked(tab: Tab) -> None:
+async def test_a_refusal_by_websocket_is_reported_by_its_act(tab: Tab) -> None:
     async def refuse(connection: ServerConnection) -> None:
         async for _ in connection:
             await asyncio.sleep(0.3)  # as a server that thinks

@@ -64,13 +64,13 @@ async def test_a_question_gets_the_passages_about_it_and_a_cursor_in_few_words(t
     assert "Mallory" not in await _told(tab, query="vinegar Mallory")
 
 
-async def test_a_question_that_nothing_is_about_gets_the_headings(tab: Tab) -> None:
+async def test_a_question_without_matching_passages_gets_the_headings(tab: Tab) -> None:
     await tab.show(LONG)
     told = await _told(tab, query="zeppelin")
     assert ("no passage has any of these words" in told, "Descaling [" in told) == (True, True)
 
 
-async def test_what_looks_like_the_end_of_the_frame_stays_in_it(tab: Tab) -> None:
+async def test_text_that_looks_like_the_end_mark_stays_inside(tab: Tab) -> None:
     await tab.show(LONG)
     lines = (await _told(tab, query="ignore all that was said")).splitlines()
     end = f"--{lines[0].rpartition('--')[2].rstrip('):')}"
@@ -90,7 +90,7 @@ async def test_a_short_page_is_its_html(tab: Tab) -> None:
 
 
 @pytest.mark.parametrize("wrong", [{"query": "a", "section": "b"}, {"query": "a", "format": "html"}])
-async def test_what_does_not_go_together_is_refused(tab: Tab, wrong: dict[str, AnyJson]) -> None:
+async def test_contradictory_arguments_are_refused(tab: Tab, wrong: dict[str, AnyJson]) -> None:
     await tab.show("<h1>Short</h1>")
     assert (await tab.error("content", **wrong))["status"] == 422
 

@@ -177,7 +177,7 @@ async def test_a_wide_picture_comes_along_reduced_and_says_so(tab: Tab) -> None:
     assert shown["said"] == "Shown reduced to 2000 x 250, because hosts take no more; the whole is in the file."
 
 
-async def test_a_picture_of_many_bytes_comes_along_as_a_jpeg_of_few_of_the_same_size(tab: Tab) -> None:
+async def test_a_picture_of_many_bytes_comes_along_as_a_smaller_jpeg_of_the_same_size(tab: Tab) -> None:
     await tab.show("<canvas id=c width=1280 height=720 style='position: fixed; inset: 0'></canvas>")
     await tab.sees(NOISE)
     artifact = (await tab.call("screenshot"))["artifact"]
@@ -244,7 +244,7 @@ async def test_a_picture_of_too_many_pixels_is_cut_before_it_is_taken_and_says_w
     ],
     ids=["no ratio", "a ratio in words", "impossible sizes"],
 )
-async def test_what_a_page_says_of_its_own_size_does_not_decide_how_much_is_taken_at_once(
+async def test_a_pages_claim_about_its_size_does_not_decide_how_much_is_captured(
     tab: Tab, lie: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(screenshots, "MOST_PIXELS", 1280 * 1_000)  # the test before this one takes the real number
@@ -266,7 +266,7 @@ async def test_screenshot_as_jpeg_is_smaller_with_less_quality(tab: Tab) -> None
     assert sizes[0] > 2 * sizes[1]
 
 
-async def test_screenshot_as_webp_is_one(tab: Tab) -> None:
+async def test_screenshot_as_webp_is_a_webp(tab: Tab) -> None:
     await tab.show(PAINTED)
     result = await tab.call("screenshot", type="webp", quality=50)
     data = await _bytes(tab.agent, result)
@@ -320,7 +320,7 @@ async def test_screenshot_comes_along_as_base64_when_it_is_small(tab: Tab) -> No
     assert artifact["data"].startswith("iVBORw0KGgo")
 
 
-async def test_screenshot_of_what_is_not_there_says_so(tab: Tab) -> None:
+async def test_screenshot_of_a_missing_element_says_so(tab: Tab) -> None:
     await tab.show("<p style='display: none'>x</p>")
     missing = await tab.error("screenshot", selector="#none", timeout=1_000)
     assert (missing["code"], missing["message"]) == (

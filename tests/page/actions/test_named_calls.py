@@ -104,7 +104,7 @@ CLOSED: Final = (
 
 
 @pytest.mark.parametrize("html", [EMBEDDED, CLOSED], ids=["object", "closed shadow root"])
-async def test_what_no_selector_reaches_is_read_as_a_page_of_its_own(agent: Agent, site: Site, html: str) -> None:
+async def test_content_beyond_selectors_is_read_as_a_page_of_its_own(agent: Agent, site: Site, html: str) -> None:
     site.page("/inner", "<p>inner words<button>Press</button>")
     await agent.call("goto", pageId="tab", url=site.page("/", html))
     error = await agent.error("click", pageId="tab", selector="text=Press")

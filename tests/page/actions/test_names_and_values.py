@@ -42,7 +42,7 @@ async def test_short_views_tell_names_and_values_made_of_parts_of_sentences(tab:
     assert _without_level_and_url(shown) == [line + " [ref]" * ("heading" in line) for line in LINES]
 
 
-async def test_what_is_made_of_parts_is_found_by_its_name_and_by_its_whole_sentence(tab: Tab) -> None:
+async def test_an_element_made_of_parts_is_found_by_its_name_and_its_sentence(tab: Tab) -> None:
     await tab.show(PARTS)
     found = (await tab.call("find", name="Save draft"))["found"]
     assert _bare(found) == ['- button "Save draft" [ref]']
@@ -97,7 +97,7 @@ async def test_words_on_two_lines_are_two_words(tab: Tab) -> None:
     ]
 
 
-async def test_words_straight_in_the_page_are_found(tab: Tab) -> None:
+async def test_words_directly_in_the_body_are_found(tab: Tab) -> None:
     await tab.show("Open from 9 to 5<p>Welcome</p>")
     assert (await tab.call("find", text="from 9"))["found"] == "- text: Open from 9 to 5"
 
@@ -141,7 +141,7 @@ async def test_options_have_their_group_and_a_list_what_is_chosen(tab: Tab) -> N
     assert '- combobox "Drink" [ref]: Other' in _bare((await tab.call("snapshot", interactiveOnly=True))["snapshot"])
 
 
-async def test_what_is_written_in_an_editor_is_its_value(tab: Tab) -> None:
+async def test_an_editors_text_is_its_value(tab: Tab) -> None:
     await tab.show(
         "<div id=a contenteditable role=textbox aria-label=Message>Dear Ana, the <b>draft</b> is saved</div>"
         "<div contenteditable aria-label=Note>First line<div>Second line</div></div>"

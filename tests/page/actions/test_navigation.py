@@ -281,9 +281,7 @@ async def test_url_and_title_are_those_of_the_document_now(tab: Tab) -> None:
     assert await tab.call("get_page_title") == {"title": "New title"}
 
 
-async def test_a_page_that_the_caller_wrote_is_opened_and_its_long_url_is_cut_wherever_it_is_told(
-    agent: Agent, other: Agent
-) -> None:
+async def test_a_data_url_is_opened_and_cut_wherever_it_is_shown(agent: Agent, other: Agent) -> None:
     filler = "x" * 5_000
     seen = "<script>document.title = `${origin} ${navigator.cookieEnabled}`</script>"
     url = f"data:text/html,<button>Go</button>{seen}<!--{filler}-->"
@@ -313,7 +311,7 @@ async def test_a_page_that_the_caller_wrote_is_opened_and_its_long_url_is_cut_wh
     assert len(json.dumps(too_long)) < 2_000
 
 
-async def test_a_page_that_the_caller_wrote_comes_back_whole_and_no_site_leads_to_one(tab: Tab, site: Site) -> None:
+async def test_a_data_page_comes_back_whole_and_no_site_leads_to_one(tab: Tab, site: Site) -> None:
     url = "data:text/html,<h1>written</h1><!--" + "x" * 500 + "-->"
     await tab.agent.call("open_page", pageId="mine", url=url)
     await tab.call("close_page", pageId="mine")

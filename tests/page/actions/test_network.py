@@ -38,7 +38,7 @@ async def test_a_mock_answers_in_the_servers_place_until_it_is_removed(tab: Tab,
     assert await got(tab, "/api/users") == [200, "real", "text/plain"]
 
 
-async def test_of_two_mocks_the_latest_that_matches_counts(tab: Tab, site: Site) -> None:
+async def test_the_latest_matching_mock_counts(tab: Tab, site: Site) -> None:
     site.page("/api/a", Answer("real", content_type="text/plain"))
     await tab.show("<h1>x</h1>")
     await tab.call("mock_response", pattern="/api/*", body="all")
@@ -61,7 +61,7 @@ async def test_a_document_and_another_origin_can_be_mocked(tab: Tab, site: Site)
     assert await tab.sees("document.body.innerText") == "made up"
 
 
-async def test_blocked_hosts_and_types_are_not_asked(tab: Tab, site: Site) -> None:
+async def test_blocked_hosts_and_types_get_no_requests(tab: Tab, site: Site) -> None:
     for path in ("/ok", "/ads/x", "/pixel.png"):
         site.page(path, Answer("here", headers={"access-control-allow-origin": "*"}))
     await tab.show("<h1>x</h1>")
@@ -159,7 +159,7 @@ async def test_a_block_holds_for_every_kind_of_request_though_caches_and_a_servi
     assert site.counts["/r/socket"] == 1
 
 
-async def test_what_a_mock_answered_is_gone_with_it_from_every_cache(tab: Tab, site: Site) -> None:
+async def test_a_removed_mocks_answers_are_gone_from_every_cache(tab: Tab, site: Site) -> None:
     site.page("/v.js", Answer("self.told = 'site'", content_type="text/javascript"))
     site.page("/v.svg", Answer("<svg xmlns='http://www.w3.org/2000/svg' width='10'/>", content_type="image/svg+xml"))
     used = """async () => {
@@ -260,7 +260,7 @@ async def test_headers_that_cannot_be_sent_are_refused_by_name(tab: Tab) -> None
         assert (error["code"], error["details"]["context"]["field"]) == ("VALIDATION_ERROR", "headers")
 
 
-async def test_what_cannot_be_set_or_removed_is_refused_by_field(tab: Tab) -> None:
+async def test_an_impossible_route_or_header_is_refused_by_field(tab: Tab) -> None:
     await tab.show("<h1>x</h1>")
     error = await tab.error("mock_response", pattern="/(/")
     assert (error["code"], error["details"]["context"]["field"]) == ("VALIDATION_ERROR", "pattern")

@@ -18,7 +18,7 @@ async def _changes(tab: Tab, selector: str) -> list[str]:
 
 
 @pytest.mark.parametrize("cover", ["page.ariaHidden = on", "document.body.style.pointerEvents = on ? 'none' : ''"])
-async def test_what_a_window_of_the_page_covers_is_neither_gone_nor_new(tab: Tab, cover: str) -> None:
+async def test_content_behind_a_dialog_is_neither_gone_nor_new(tab: Tab, cover: str) -> None:
     await tab.show(
         f"{BACKGROUND}<button onclick='show(true)'>Open</button></div>{DIALOG}"
         "<style>[role=dialog] { pointer-events: auto }</style><script>const show = on => { d.hidden = !on; "
@@ -47,7 +47,7 @@ async def test_a_long_menu_far_from_the_click_is_told_before_other_news(
     assert "menuitem" in (await tab.call("find", role="menuitem", name=f"{name} 13"))["found"]
 
 
-async def test_icons_and_what_is_said_twice_are_told_once(tab: Tab) -> None:
+async def test_icons_and_repeated_words_are_reported_once(tab: Tab) -> None:
     await tab.show(
         "<button onclick=\"s.textContent = v.textContent = 'Saved at noon'; i.hidden = false\">Save \ue5cd</button>"
         "<p role=status id=s></p><p id=v></p><div id=i hidden><p>\ue001</p><ul><li></ul></div>"

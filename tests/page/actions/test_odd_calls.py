@@ -16,7 +16,7 @@ PAGE = "<p id=p>x</p><input id=i><button>b</button><select><option>a</select><a 
 CALLED = [name for name in ACTIONS if name not in odd.NOT_CALLED | {"close_page", "wait_for_navigation"}]
 
 
-async def test_no_call_on_a_page_is_a_defect_of_the_service(tab: Tab) -> None:
+async def test_no_call_on_a_page_causes_an_internal_error(tab: Tab) -> None:
     random = Random(1)  # noqa: S311 - the same calls in each run
     for number, name in enumerate(CALLED):
         if number % 20 == 0:
@@ -60,7 +60,7 @@ ON_LIAR: list[tuple[str, AnyJson]] = [
 ]
 
 
-async def test_no_page_that_replaces_what_scripts_are_made_of_is_a_defect_of_the_service(tab: Tab) -> None:
+async def test_no_page_that_replaces_builtins_causes_an_internal_error(tab: Tab) -> None:
     await tab.show(LIAR)
     for name, arguments in ON_LIAR:
         body = {"action": name, "timeout": 500, **arguments}

@@ -127,7 +127,7 @@ async def test_a_page_with_a_shared_worker_is_not_still_loading_once_it_runs(tab
 
 
 @pytest.mark.own_window
-async def test_history_reload_and_open_page_tell_an_outline_too(tab: Tab) -> None:
+async def test_history_reload_and_open_page_reply_with_an_outline_too(tab: Tab) -> None:
     first, second = (tab.site.page(f"/{n}", f"<h1>Number {n}</h1>") for n in ("one", "two"))
     opened = await tab.call("open_page", pageId="tab", url=first)
     assert "Number one" in opened["outline"]
@@ -143,7 +143,7 @@ async def test_a_dialog_and_an_alert_come_before_everything_in_an_outline(tab: T
     assert ('dialog "Cookies"' in outline, 'button "Accept"' in outline, "Sold out" in outline) == (True, True, True)
 
 
-async def test_a_click_that_leads_to_another_document_tells_a_short_outline(tab: Tab) -> None:
+async def test_a_click_that_navigates_replies_with_a_short_outline(tab: Tab) -> None:
     tab.site.page("/p/1", "<h1>Product 1</h1><button onclick='window.hit = 1'>Buy</button>" + SHOP)
     await tab.show(SHOP)
     outline = (await tab.call("click", selector="text=Product 1 >> nth=0"))["outline"]
@@ -155,14 +155,14 @@ async def test_a_click_that_leads_to_another_document_tells_a_short_outline(tab:
 # --- what changed ------------------------------------------------------------------------------------------------
 
 
-async def test_a_click_tells_what_is_otherwise_now_and_its_refs_work_next(tab: Tab) -> None:
+async def test_a_click_reports_changes_whose_refs_work_next(tab: Tab) -> None:
     await tab.show(SHOP)
     changes = (await tab.call("click", selector="role=button[name='Add to cart'] >> nth=7"))["changes"]
     assert _bare(changes) == '+ button "Added" [active] [ref]\n+ status: Added Product 7'
     await tab.call("hover", selector=_ref(changes, '"Added"'))
 
 
-async def test_a_step_of_a_wizard_that_another_replaces_is_told_as_the_new_step(tab: Tab) -> None:
+async def test_a_replaced_wizard_step_is_reported_as_the_new_step(tab: Tab) -> None:
     await tab.show(
         "<h1>Trip</h1><section id=a><h2>Class</h2><label>First <input type=radio></label></section>"
         "<section id=b hidden><h2>Route</h2><label>From <input></label><div>"
@@ -175,7 +175,7 @@ async def test_a_step_of_a_wizard_that_another_replaces_is_told_as_the_new_step(
     assert await tab.sees("window.hit") == 1
 
 
-async def test_of_a_list_made_anew_only_what_is_otherwise_is_told(tab: Tab) -> None:
+async def test_of_a_rebuilt_list_only_the_differences_are_reported(tab: Tab) -> None:
     await tab.show(
         "<div id=app></div><script>let items = [...Array(9).keys()].map(n => 'Chore ' + n);"
         "const draw = () => { app.innerHTML = `<p>${items.length} open</p><ul>` + items.map((item, n) => `<li>${item}"
@@ -195,7 +195,7 @@ async def test_of_a_list_made_anew_only_what_is_otherwise_is_told(tab: Tab) -> N
     assert "Chore 8" in (await tab.call("snapshot", since=True))["snapshot"]
 
 
-async def test_what_went_and_was_not_replaced_is_named_or_counted(tab: Tab) -> None:
+async def test_removed_content_is_named_or_counted(tab: Tab) -> None:
     button = "<button onclick='this.closest(`tr`).remove()'>Archive</button>"
     rows = "".join(f"<tr><td>Mail {n}<td>{button}" for n in range(9))
     await tab.show(
@@ -224,7 +224,7 @@ async def test_large_changes_are_cut_and_counted_and_the_rest_is_there_to_be_ask
     assert (await tab.call("snapshot", since=True))["snapshot"].count("paragraph [ref=") == 90
 
 
-async def test_what_is_near_comes_first_where_not_all_finds_room(tab: Tab) -> None:
+async def test_nearby_changes_come_first_if_there_is_not_room_for_all(tab: Tab) -> None:
     await tab.show(
         '<main><section aria-label=Far></section></main><section aria-label=Near><button onclick="'
         "document.querySelector('[aria-label=Far]').innerHTML = '<p>Some far words</p>'.repeat(60);"
@@ -234,7 +234,7 @@ async def test_what_is_near_comes_first_where_not_all_finds_room(tab: Tab) -> No
     assert "Here" in changes
 
 
-async def test_a_click_in_an_application_tells_the_view_that_it_led_to(tab: Tab) -> None:
+async def test_a_click_in_an_application_reports_its_new_view(tab: Tab) -> None:
     await tab.show(
         "<main id=m><button onclick=\"history.pushState(0, '', '/cart');"
         " m.innerHTML = '<h1>Cart</h1><button>Pay</button>'\">To the cart</button></main>"
@@ -244,7 +244,7 @@ async def test_a_click_in_an_application_tells_the_view_that_it_led_to(tab: Tab)
     assert ('+ heading "Cart"' in result["changes"], '+ button "Pay"' in result["changes"]) == (True, True)
 
 
-async def test_what_the_answer_to_a_request_changes_is_told(tab: Tab) -> None:
+async def test_changes_by_the_answer_to_a_request_are_reported(tab: Tab) -> None:
     tab.site.page("/like", "thanks")
     await tab.show(
         "<button onclick=\"fetch('/like', {method: 'POST'}).then(r => r.text())"
@@ -253,14 +253,14 @@ async def test_what_the_answer_to_a_request_changes_is_told(tab: Tab) -> None:
     assert "You liked it" in (await tab.call("click", selector="role=button"))["changes"]
 
 
-async def test_reply_none_tells_nothing_and_full_the_whole(tab: Tab) -> None:
+async def test_reply_none_reports_nothing_and_full_everything(tab: Tab) -> None:
     await tab.show(SHOP)
     assert await tab.call("click", selector="role=button[name='Add to cart'] >> nth=3", reply="none") == {}
     full = await tab.call("click", selector="role=button[name='Add to cart'] >> nth=3", reply="full")
     assert ("Product 59" in full["snapshot"], "changes" in full) == (True, False)
 
 
-async def test_of_several_acts_in_one_call_the_last_tells_what_all_changed(tab: Tab) -> None:
+async def test_the_last_of_several_acts_in_a_call_reports_all_changes(tab: Tab) -> None:
     await tab.show(SHOP)
     click = {"action": "click", "selector": "role=button[name='Add to cart'] >> nth=0"}
     first, last = (await tab.call("batch", steps=[click, click]))["steps"]
@@ -269,7 +269,7 @@ async def test_of_several_acts_in_one_call_the_last_tells_what_all_changed(tab: 
 
 
 @pytest.mark.own_window
-async def test_the_first_act_on_a_page_that_a_client_never_read_tells_its_outline(agent: Agent, tab: Tab) -> None:
+async def test_the_first_act_on_an_unread_page_replies_with_its_outline(agent: Agent, tab: Tab) -> None:
     await agent.call("goto", pageId="tab", url=tab.site.page("/shop", SHOP), reply="none")
     assert await agent.call("click", selector="role=button[name='Add to cart'] >> nth=3", reply="none") == {}
     result = await agent.call("fill", selector="role=searchbox", value="tea")
@@ -284,7 +284,7 @@ async def test_the_first_act_on_a_page_that_a_client_never_read_tells_its_outlin
 # --- since -------------------------------------------------------------------------------------------------------
 
 
-async def test_since_tells_only_what_changed_with_where_it_is(tab: Tab) -> None:
+async def test_since_reports_only_changes_and_where_they_are(tab: Tab) -> None:
     await tab.show(SHOP)
     whole = (await tab.call("snapshot"))["snapshot"]
     assert (await tab.call("snapshot", since=True))["snapshot"] == "nothing changed since your last snapshot"
@@ -295,7 +295,7 @@ async def test_since_tells_only_what_changed_with_where_it_is(tab: Tab) -> None:
     assert (await tab.call("snapshot", since=True))["snapshot"] == "nothing changed since your last snapshot"
 
 
-async def test_since_tells_what_came_went_moved_and_is_in_another_state(tab: Tab) -> None:
+async def test_since_reports_what_came_went_moved_or_changed_state(tab: Tab) -> None:
     await tab.show("<ul><li>One</li><li>Two</li><li>Three</li></ul><input aria-label=Name><button>Old</button>")
     tree = (await tab.call("snapshot"))["snapshot"]
     one, two, three, field, old = (_ref(tree, what) for what in ("One", "Two", "Three", "Name", "Old"))
@@ -310,7 +310,7 @@ async def test_since_tells_what_came_went_moved_and_is_in_another_state(tab: Tab
     assert '+ heading "New" [level=1]' in since
 
 
-async def test_since_of_another_document_is_the_whole_with_a_word(tab: Tab) -> None:
+async def test_since_after_a_new_document_is_the_whole_with_a_note(tab: Tab) -> None:
     await tab.show(SHOP)
     assert (await tab.call("snapshot", since=True))["snapshot"].startswith("(you had no snapshot of this document")
     await tab.call("reload_page")
@@ -336,7 +336,7 @@ async def test_since_may_be_asked_of_a_part(tab: Tab) -> None:
     assert ("Store" in part, "Hello" in part) == (True, False)
 
 
-async def test_what_an_act_told_is_not_told_again_by_since(tab: Tab) -> None:
+async def test_since_does_not_repeat_what_an_act_reported(tab: Tab) -> None:
     await tab.show(SHOP)
     await tab.call("snapshot")
     assert "changes" in await tab.call("click", selector="role=button[name='Add to cart'] >> nth=3")
@@ -374,7 +374,7 @@ async def test_a_ref_in_a_frame_that_went_elsewhere_is_stale(tab: Tab) -> None:
     assert (await tab.call("evaluate_script", frame="iframe", expression="window.hit ?? 0"))["value"] == 0
 
 
-async def test_what_is_not_shown_is_counted_in_words(tab: Tab) -> None:
+async def test_omitted_content_is_counted(tab: Tab) -> None:
     boxes = "".join(f"<label><input type=checkbox>Box {n} {'x' * 60}</label>" for n in range(100))
     outline = (await tab.call("goto", pageId="tab", url=tab.site.page("/boxes", boxes)))["outline"]
     assert re.fullmatch(r"not shown: \d+ checkboxes", outline.splitlines()[-1])

@@ -45,7 +45,7 @@ async def test_a_site_reads_the_clipboard_once_it_was_granted_and_no_other_site_
     await tab.call("close_session", sessionId=session)
 
 
-async def test_a_refusal_does_not_tell_where_a_private_page_is(other: Agent, tab: Tab, site: Site) -> None:
+async def test_a_refusal_does_not_reveal_a_private_pages_url(other: Agent, tab: Tab, site: Site) -> None:
     await tab.show("<h1>x</h1>")
     await tab.call("share_page", access="private")
     there, elsewhere = site.url().rstrip("/"), "https://elsewhere.example"
@@ -60,7 +60,7 @@ async def test_a_refusal_does_not_tell_where_a_private_page_is(other: Agent, tab
     assert "nothing" in done["observed"]
 
 
-async def test_what_cannot_be_granted_is_refused_by_field(tab: Tab) -> None:
+async def test_an_unknown_permission_is_refused_by_field(tab: Tab) -> None:
     for arguments, field in (
         ({"permissions": ["all"], "origin": "https://example.com"}, "permissions.0"),
         ({"permissions": ["camera"], "origin": "https://example.com/path"}, "origin"),

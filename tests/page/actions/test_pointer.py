@@ -46,14 +46,14 @@ async def test_drag_and_drop_does_an_html_drag_and_says_where_it_was_dropped(tab
     assert await tab.sees("[seen, done.children[0].id]") == [["dragstart a", "drop done", "dragend a"], "a"]
 
 
-async def test_drag_and_drop_on_what_takes_no_drop_fails(tab: Tab) -> None:
+async def test_drag_and_drop_on_an_element_that_takes_no_drop_fails(tab: Tab) -> None:
     await tab.show(BOARD)
     error = await tab.error("drag_and_drop", source="#a", target="#wall")
     assert (error["code"], error["details"]["selector"]) == ("ELEMENT_NOT_INTERACTABLE", "#wall")
     assert error["message"] == "An HTML drag began, and nothing accepted the drop; the dragged element is where it was."
 
 
-async def test_drag_and_drop_moves_what_follows_the_mouse_from_point_to_point(tab: Tab) -> None:
+async def test_drag_and_drop_moves_elements_that_follow_the_mouse(tab: Tab) -> None:
     await tab.show(SLIDER)
     at = {"sourcePosition": {"x": 20, "y": 20}, "targetPosition": {"x": 200, "y": 10}}
     result = await tab.call("drag_and_drop", source="#knob", target="#rail", steps=9, **at)
@@ -210,7 +210,7 @@ async def test_scroll_moves_the_page_and_says_where_it_is_and_what_is_more(tab: 
     assert await tab.sees("low.getBoundingClientRect().top < innerHeight")
 
 
-async def test_scroll_finds_what_rolls_where_the_page_itself_does_not(tab: Tab) -> None:
+async def test_scroll_finds_the_scrollable_element_if_the_page_does_not_scroll(tab: Tab) -> None:
     inner = "<div id=list style='height:200px;overflow:auto'><p style='height:900px'>List</p></div>"
     await tab.show(
         f"<body style='margin:0'><main style='height:100vh;overflow:auto'>{inner}<p style='height:4000px'>Main</main>"
@@ -223,7 +223,7 @@ async def test_scroll_finds_what_rolls_where_the_page_itself_does_not(tab: Tab) 
     assert error["code"] == "ELEMENT_NOT_FOUND"
 
 
-async def test_scroll_to_the_end_waits_for_what_comes_then_and_says_what_is_still_to_come(tab: Tab) -> None:
+async def test_scroll_to_the_end_waits_for_more_content_and_says_what_is_still_pending(tab: Tab) -> None:
     release = threading.Event()
     tab.site.page("/more", lambda received: Answer("<p style='height: 900px'>", hold=_held(received, release)))
     await tab.show(

@@ -25,7 +25,7 @@ async def test_the_reply_of_the_click_names_the_popup_that_it_opened(agent: Agen
     assert (await agent.call("get_page_title", pageId=popup))["title"] == "clicked"
 
 
-async def test_a_popup_that_no_act_opens_is_told_to_the_holder_of_its_opener(
+async def test_a_popup_that_no_act_opened_is_reported_to_its_openers_holder(
     service: RunningService, agent: Agent, site: Site
 ) -> None:
     site.page("/popup", "later")

@@ -249,7 +249,7 @@ async def test_following_the_cursor_of_a_snapshot_gives_the_identical_whole_and_
     assert await tab.sees("window.hit") == 79
 
 
-async def test_words_of_the_page_that_look_like_refs_are_none(tab: Tab) -> None:
+async def test_page_words_that_look_like_refs_are_no_refs(tab: Tab) -> None:
     await tab.show(
         "<p>See [ref=e2] and [cursor=pointer]</p>"
         "<button onclick='window.hit = 1'>Buy [ref=e1]: it's \"new\" [ref=f9e9]</button>"

@@ -14,7 +14,7 @@ async def _ref(tab: Tab, name: str) -> str:
     return str(re.findall(rf'"{name}"[^\n]*?\[ref=(\w+)\]', shown)[0])
 
 
-async def test_a_click_by_ref_does_nothing_to_an_element_that_the_page_has_made_another_one_of(tab: Tab) -> None:
+async def test_a_click_by_ref_leaves_a_changed_element_alone(tab: Tab) -> None:
     await tab.show("<button id=b onclick='window.got = 1'>Keep</button>")
     ref = await _ref(tab, "Keep")
     await tab.call("evaluate_script", expression="b.textContent = 'Delete'")
@@ -58,7 +58,7 @@ async def test_acts_by_refs_reach_into_frames_and_know_a_frame_that_loaded_anoth
     assert (await tab.error("fill", selector=ref, value="Oslo"))["code"] in {"ELEMENT_GONE", "STALE_REVISION"}
 
 
-async def test_what_covers_an_element_is_told_without_a_word_of_how_it_is_looked_up(tab: Tab) -> None:
+async def test_a_covering_element_is_named_without_our_lookup(tab: Tab) -> None:
     await tab.show("<button>Keep</button><div style='position: fixed; inset: 0'>Wall</div>")
     error = await tab.error("click", selector=await _ref(tab, "Keep"), timeout=700)
     assert "is covered by another element" in error["message"]
@@ -81,7 +81,7 @@ async def test_a_click_within_a_row_is_done_only_while_the_row_is_what_its_ref_w
     assert await tab.sees("window.got") == ["Keys"]
 
 
-async def test_of_a_row_that_went_only_one_that_says_the_same_is_named_as_the_one_that_is_there_now(tab: Tab) -> None:
+async def test_a_gone_row_is_replaced_only_by_one_with_the_same_words(tab: Tab) -> None:
     rows = "".join(f"<tr><td>{name}<td><button>Archive</button>" for name in ("Keys", "Lunch", "Minutes"))
     await tab.show(f"<table id=t>{rows}</table>")
     row = str((await tab.call("find", role="row", text="Lunch"))["matches"][0]["ref"])
@@ -106,7 +106,7 @@ const show = from => {
 show(1);</script>"""
 
 
-async def test_a_ref_into_a_row_that_a_list_used_again_for_another_is_gone(tab: Tab) -> None:
+async def test_a_ref_into_a_reused_row_is_gone(tab: Tab) -> None:
     """These rows have no roles: they are known by standing beside others like them."""
     await tab.show(RECYCLED)
     tree = str((await tab.call("snapshot"))["snapshot"])

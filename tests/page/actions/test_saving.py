@@ -27,7 +27,7 @@ async def test_a_table_as_csv_is_quoted_and_runs_no_formula(tab: Tab) -> None:
     assert (found["rows"], found["count"]) == (9, 1)
 
 
-async def test_what_a_spreadsheet_does_not_see_before_a_formula_does_not_hide_it(tab: Tab) -> None:
+async def test_invisible_characters_before_a_formula_do_not_hide_it(tab: Tab) -> None:
     cells = ["\N{FULLWIDTH EQUALS SIGN}1+1", "\N{ZERO WIDTH SPACE}=1+1", "\N{MINUS SIGN}A1", "\N{MINUS SIGN}5", "-"]
     await tab.show("<table><tr><th>Name" + "".join(f"<tr><td>{cell}" for cell in cells) + "</table>")
     found = await tab.call("extract_table", format="csv")
@@ -35,7 +35,7 @@ async def test_what_a_spreadsheet_does_not_see_before_a_formula_does_not_hide_it
     assert [cell.startswith("'") for cell in read] == [True, True, True, False, True]
 
 
-async def test_a_long_cell_that_is_nearly_a_number_is_told_from_one_in_no_time(tab: Tab) -> None:
+async def test_a_long_almost_number_is_recognized_fast(tab: Tab) -> None:
     await tab.show(f"<table><tr><td>-{'1' * 100_000}x</table>")
     async with asyncio.timeout(30):  # it took six minutes, of everybody, where each digit was tried with each
         assert (await tab.call("extract_table", format="csv"))["formulas"].startswith("1 cells")

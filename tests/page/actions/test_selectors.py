@@ -93,7 +93,7 @@ async def test_a_selector_that_matches_only_in_a_frame_is_not_found_and_the_hint
     assert "frame" in error["hint"]
 
 
-async def test_a_frame_that_is_not_there_is_what_the_error_names(tab: Tab) -> None:
+async def test_the_error_names_a_missing_frame(tab: Tab) -> None:
     await _in_a_frame(tab)
     for action, more in (("click", {"selector": "#buy"}), ("content", {}), ("evaluate_script", {"expression": "1"})):
         error = await tab.error(action, frame="#nowhere", timeout=300, **more)
@@ -101,7 +101,7 @@ async def test_a_frame_that_is_not_there_is_what_the_error_names(tab: Tab) -> No
         assert "#nowhere" in error["message"]
 
 
-async def test_a_frame_that_is_none_or_several_is_what_the_error_names(tab: Tab) -> None:
+async def test_the_error_names_a_frame_selector_that_matches_no_frame_or_several(tab: Tab) -> None:
     await _in_a_frame(tab)
     error = await tab.error("click", selector="#buy", frame="body", timeout=500)
     assert (error["code"], error["details"]["context"]["field"]) == ("VALIDATION_ERROR", "frame")

@@ -113,7 +113,7 @@ async def test_each_type_of_selector_finds_what_playwrights_own_locator_does(
     assert text == f"Found {count} element(s) matching: {repeated}\nElement is visible and enabled"
 
 
-async def test_what_is_found_is_told_as_it_is(browsing: Agent) -> None:
+async def test_a_found_element_is_described_as_it_is(browsing: Agent) -> None:
     disabled = await said(browsing, "browser_find", selector="button:disabled")
     assert disabled.endswith("Element is visible and disabled")
     hidden = await said(browsing, "browser_find", selector="p[hidden]")
@@ -215,7 +215,7 @@ async def test_a_browser_of_another_size_is_a_session_of_its_own_that_quit_close
         await agent.call("browser_quit")
 
 
-async def test_what_cannot_be_launched_is_said_and_leaves_nothing_behind(
+async def test_an_impossible_launch_is_refused_and_leaves_nothing_behind(
     service: RunningService, browsing: Agent
 ) -> None:
     error = await browsing.error("browser_launch", headless=False)

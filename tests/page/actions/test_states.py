@@ -71,7 +71,7 @@ async def test_an_element_is_told_as_it_is(tab: Tab) -> None:
     assert (await tab.error("get_element", selector="p[["))["code"] == "INVALID_SELECTOR"
 
 
-async def test_an_answer_may_be_as_old_as_is_asked_and_never_of_an_earlier_revision(tab: Tab, site: Site) -> None:
+async def test_an_answer_may_be_as_old_as_requested_but_never_of_an_earlier_revision(tab: Tab, site: Site) -> None:
     later = threading.Event()
     site.page("/later", Answer("", hold=later))
     await tab.show("<p id=a>first</p><script>fetch('/later').then(() => a.textContent = 'second')</script>")
@@ -102,7 +102,7 @@ async def test_a_picture_is_taken_or_found_again(tab: Tab, other: Agent) -> None
     assert (theirs["status"], theirs["code"]) == (404, "INVALID_REQUEST")
 
 
-async def test_what_one_client_may_read_of_a_page_is_not_told_to_another(tab: Tab, other: Agent) -> None:
+async def test_a_cached_state_is_refused_to_a_client_that_may_not_read_the_page(tab: Tab, other: Agent) -> None:
     await tab.show(BODY)
     await other.call("get_page_state", pageId="tab", maxAge=60_000)
     await tab.call("share_page", access="private")

@@ -73,7 +73,7 @@ async def test_record_video_shows_what_the_page_showed_through_a_navigation(tab:
     assert len(frames) >= found["frames"] >= 2
 
 
-async def test_record_video_one_at_a_time_on_a_page_and_only_by_who_may_act_there(tab: Tab, other: Agent) -> None:
+async def test_record_video_runs_once_per_page_and_only_for_clients_that_may_act(tab: Tab, other: Agent) -> None:
     await tab.show(PAINTED.format(colour=RED))
     nothing = await tab.error("record_video", command="stop")
     assert (nothing["code"], nothing["details"]["context"]["field"]) == ("VALIDATION_ERROR", "command")
@@ -104,7 +104,7 @@ async def test_record_video_is_kept_when_its_page_closes_and_when_its_time_is_ov
     assert {colour for _, colour in _watched(await _bytes(tab.agent, url))} == {(240, 0, 0)}
 
 
-async def test_record_video_ends_before_it_shows_what_became_private_to_another(tab: Tab, other: Agent) -> None:
+async def test_record_video_ends_before_the_page_becomes_private_to_another(tab: Tab, other: Agent) -> None:
     await tab.show(PAINTED.format(colour=RED))
     await tab.call("record_video", command="start")
     await other.call("list_pages")

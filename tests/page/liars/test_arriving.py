@@ -63,7 +63,7 @@ async def test_a_page_whose_script_keeps_it_from_being_used_is_waited_for(
     assert (error["code"], error["message"]) == ("NAVIGATION_FAILED", f"Navigation to {url} timed out")
 
 
-async def test_goto_an_answer_without_content_says_that_it_led_nowhere(tab: Tab) -> None:
+async def test_goto_to_an_answer_without_content_says_that_it_led_nowhere(tab: Tab) -> None:
     here = await tab.show("here")
     url = tab.site.page("/empty", Answer(status=204))
     error = await tab.error("goto", pageId="tab", url=url)

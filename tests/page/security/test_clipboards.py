@@ -68,7 +68,7 @@ async def test_a_site_that_may_read_the_clipboard_reads_nothing_that_keys_copied
 
 
 @pytest.mark.usefixtures("copied")
-async def test_who_copied_pastes_it_whatever_others_copied_since(agent: Agent, other: Agent) -> None:
+async def test_a_client_pastes_its_own_copy_whatever_others_copied_since(agent: Agent, other: Agent) -> None:
     await other.call("fill", pageId="q", selector="#q", value="something else")
     await other.call("press", pageId="q", selector="#q", key="Control+a")
     await other.call("press", pageId="q", key="Control+x")
@@ -89,7 +89,7 @@ async def test_who_copied_pastes_it_whatever_others_copied_since(agent: Agent, o
     ],
     ids=["what is selected of a text", "with its form", "what the page gives"],
 )
-async def test_it_is_what_a_browser_would_copy(
+async def test_a_copy_is_what_a_browser_would_copy(
     agent: Agent, site: Site, source: str, target: str, expected: str
 ) -> None:
     await agent.call("goto", pageId="p", url=site.page("/rich", RICH))
@@ -108,14 +108,14 @@ async def test_nothing_is_copied_out_of_a_field_for_a_secret(agent: Agent, site:
     assert done["observed"] == "nothing that can be copied was selected"
 
 
-async def test_what_is_selected_around_a_secret_is_not_copied(agent: Agent, site: Site) -> None:
+async def test_a_selection_around_a_secret_is_not_copied(agent: Agent, site: Site) -> None:
     await agent.call("goto", pageId="p", url=site.page("/rich", RICH))
     await agent.call("evaluate_script", pageId="p", expression="getSelection().selectAllChildren(document.body)")
     done = await agent.call("press", pageId="p", key="Control+c")
     assert done["observed"] == "nothing that can be copied was selected"
 
 
-async def test_of_a_long_text_as_much_is_copied_as_can_be_pasted(agent: Agent, site: Site) -> None:
+async def test_a_long_text_is_copied_as_far_as_it_can_be_pasted(agent: Agent, site: Site) -> None:
     await agent.call("goto", pageId="p", url=site.page("/rich", RICH))
     await agent.call("evaluate_script", pageId="p", expression="long.value = 'x' + '\U0001f600'.repeat(600_000)")
     await agent.call("press", pageId="p", selector="#long", key="Control+a")
@@ -126,7 +126,7 @@ async def test_of_a_long_text_as_much_is_copied_as_can_be_pasted(agent: Agent, s
 
 
 @pytest.mark.parametrize("made", ["'x'.repeat(1_200_000)", "'\\ud800abc'"], ids=["too long", "half a character"])
-async def test_what_a_page_makes_of_our_script_is_copied_by_nobody(agent: Agent, site: Site, made: str) -> None:
+async def test_a_page_that_tampers_with_builtins_gets_nothing_copied(agent: Agent, site: Site, made: str) -> None:
     await agent.call("goto", pageId="p", url=site.page("/rich", RICH))
     tamper = f"for (const name of ['slice', 'substring', 'at']) String.prototype[name] = () => {made}; 1"
     await agent.call("evaluate_script", pageId="p", expression=tamper)

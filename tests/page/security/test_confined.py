@@ -158,7 +158,7 @@ async def test_requests_of_a_page_are_followed_nowhere_else(shopper: Agent, site
     assert "<h1>Shop</h1>" in (await shopper.call("fetch", pageId="s", url="/shop"))["body"]
 
 
-async def test_where_a_page_was_before_is_in_no_log_of_its_requests(
+async def test_a_pages_earlier_urls_are_in_no_log_of_its_requests(
     shopper: Agent, agent: Agent, site: Site, bank: str
 ) -> None:
     site.page("/shop", "<h1>Shop</h1>")
@@ -190,7 +190,7 @@ async def test_going_back_to_where_others_had_a_page_tells_no_more_of_it_than_it
     assert "/bank" not in str(replies)
 
 
-async def test_who_waits_for_a_request_is_not_told_where_the_page_went_meanwhile(
+async def test_a_wait_for_a_request_does_not_reveal_where_the_page_went(
     shopper: Agent, agent: Agent, site: Site, bank: str
 ) -> None:
     url = site.page("/shop", "<h1>Shop</h1>")
@@ -216,7 +216,7 @@ async def test_a_video_ends_where_its_page_comes_elsewhere(shopper: Agent, agent
     assert "it ended because the page came to another origin" in told
 
 
-async def test_nothing_is_done_on_a_shared_page_that_is_under_way_elsewhere(
+async def test_nothing_is_done_on_a_shared_page_that_is_leaving(
     shopper: Agent, agent: Agent, site: Site, bank: str
 ) -> None:
     arrives = threading.Event()
@@ -235,7 +235,7 @@ async def test_nothing_is_done_on_a_shared_page_that_is_under_way_elsewhere(
     assert site.counts["/paid"] == 0
 
 
-async def test_an_error_tells_nothing_of_where_its_page_came_meanwhile(
+async def test_an_error_does_not_reveal_where_its_page_went(
     shopper: Agent, agent: Agent, site: Site, bank: str
 ) -> None:
     site.page("/bank", "<p>Bank one</p><p>Bank two</p>")

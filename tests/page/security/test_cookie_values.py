@@ -53,7 +53,7 @@ async def every_way(agent: Agent, site: Site, page: str) -> list[str]:
     return told
 
 
-async def test_no_tool_tells_them_to_a_token_that_was_not_made_for_it(service: RunningService, site: Site) -> None:
+async def test_no_tool_shows_cookie_values_to_an_ordinary_token(service: RunningService, site: Site) -> None:
     async with limited(service, "plain") as agent:
         told = await every_way(agent, site, "p")
         assert [text[:200] for text in told if VALUE in text] == []
@@ -64,7 +64,7 @@ async def test_no_tool_tells_them_to_a_token_that_was_not_made_for_it(service: R
         await agent.call("close_page", pageId="p")
 
 
-async def test_they_are_told_to_one_that_was_and_in_sessions_of_its_own_to_all(
+async def test_cookie_values_are_shown_to_tokens_made_for_it_and_in_own_sessions_to_all(
     service: RunningService, site: Site
 ) -> None:
     async with limited(service, "trusted", cookies="values") as agent:
@@ -79,9 +79,7 @@ async def test_they_are_told_to_one_that_was_and_in_sessions_of_its_own_to_all(
         await agent.call("close_session", sessionId="own")
 
 
-async def test_what_was_saved_of_the_shared_login_comes_into_no_other_session(
-    service: RunningService, site: Site
-) -> None:
+async def test_saved_shared_logins_cannot_be_restored_into_another_session(service: RunningService, site: Site) -> None:
     async with limited(service, "mover") as agent:
         await agent.call("goto", pageId="p", url=site.page("/", "x"))
         await agent.call("save_session_state", name="mine")

@@ -56,7 +56,7 @@ async def test_the_error_says_what_the_site_wants_and_which_call_gives_it(agent:
     assert (await agent.error("goto", pageId="p", url=shop.url()))["code"] == "LOGIN_REQUIRED"
 
 
-async def test_what_was_given_is_kept_for_the_origin_and_what_it_loads(agent: Agent, shop: Site) -> None:
+async def test_credentials_are_kept_for_the_origin_and_what_it_loads(agent: Agent, shop: Site) -> None:
     shop.page("/open", "<h1>Open</h1>")
     shop.page("/api", _asks("the answer"))
     opened = await agent.call("goto", pageId="p", url=shop.url("/open"), auth=AUTH)
@@ -67,7 +67,7 @@ async def test_what_was_given_is_kept_for_the_origin_and_what_it_loads(agent: Ag
     assert "Inside" in json.dumps(await agent.call("snapshot", pageId="q"))
 
 
-async def test_what_is_refused_is_not_kept(agent: Agent, shop: Site) -> None:
+async def test_refused_credentials_are_not_kept(agent: Agent, shop: Site) -> None:
     error = await agent.error("goto", pageId="p", url=shop.url(), auth={"username": "ana", "password": "wrong"})
     assert "and refused those that it was given" in error["message"]
     assert "refused" not in (await agent.error("goto", pageId="p", url=shop.url()))["message"]
@@ -85,7 +85,7 @@ async def test_another_login_takes_the_place_of_the_first(agent: Agent, shop: Si
     assert (await agent.call("get_current_url", pageId="p"))["url"] == shop.url("/who")
 
 
-async def test_no_other_origin_gets_it(agent: Agent, shop: Site) -> None:
+async def test_no_other_origin_gets_the_credentials(agent: Agent, shop: Site) -> None:
     with Site() as other:
         for path in ("/", "/frame", "/api"):
             other.page(path, _asks())

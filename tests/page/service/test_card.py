@@ -87,7 +87,7 @@ async def chat(browser: Browser, running: RunningService, site: Site) -> AsyncIt
     await connection.chats.own.service.close(within_s=1)
 
 
-async def test_only_who_shows_cards_is_told_of_them(chat: Chat, running: RunningService) -> None:
+async def test_only_hosts_that_show_cards_get_them(chat: Chat, running: RunningService) -> None:
     tools = {tool.name: tool for tool in (await chat.client.list_tools()).tools}
     assert tools["goto"].meta == {"ui": {"resourceUri": cards.URI}}
     assert tools["click"].meta is None

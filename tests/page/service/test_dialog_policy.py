@@ -27,7 +27,7 @@ async def test_dialogs_are_accepted_at_once_and_named_in_the_reply(agent: Agent,
     assert len(asked["dialogs"]) == 2
 
 
-async def test_of_any_number_of_dialogs_a_reply_names_fifty(agent: Agent, site: Site) -> None:
+async def test_a_reply_names_at_most_fifty_dialogs(agent: Agent, site: Site) -> None:
     await agent.call("goto", pageId="p", url=site.page("/asks", ASKS))
     await agent.call("set_dialog_policy", pageId="p", policy="accept")
     asking = "Array.from({length: 53}, (_, number) => confirm(number)).length"

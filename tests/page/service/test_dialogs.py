@@ -202,7 +202,7 @@ async def test_calls_that_ask_nothing_of_the_page_work_while_a_dialog_is_open(
     assert "dialog" not in page
 
 
-async def test_what_waits_for_its_turn_when_a_dialog_opens_is_sent_away(
+async def test_queued_calls_are_refused_when_a_dialog_opens(
     service: RunningService, agent: Agent, other: Agent, site: Site
 ) -> None:
     await agent.call("goto", pageId="p", url=site.page("/", CONFIRM))
@@ -277,7 +277,7 @@ async def test_a_popups_alert_that_blocks_its_openers_click_is_answered_there(
     assert (await agent.call("evaluate_script", pageId="p", expression="1"))["value"] == 1
 
 
-async def test_what_a_private_windows_dialog_says_is_not_told_to_who_holds_its_opener(
+async def test_a_private_windows_dialog_text_is_not_shown_to_its_openers_holder(
     service: RunningService, agent: Agent, other: Agent, site: Site
 ) -> None:
     site.page("/popup", "<button onclick=\"setTimeout(() => alert('the secret'))\">b</button>")
@@ -333,7 +333,7 @@ async def test_an_answer_that_nothing_waited_for_says_what_the_page_made_of_it(
     assert (result["navigatedTo"], "dialog" in result) == (home, False)
 
 
-async def test_where_no_dialog_is_open_the_answer_is_refused_with_a_reason(agent: Agent, site: Site) -> None:
+async def test_an_answer_without_an_open_dialog_is_refused_with_a_reason(agent: Agent, site: Site) -> None:
     await agent.call("goto", pageId="p", url=site.page("/", CONFIRM))
     error = await agent.error("handle_dialog", pageId="p", accept=True)
     assert (error["status"], error["code"]) == (409, "INVALID_REQUEST")
@@ -348,7 +348,7 @@ async def test_where_no_dialog_is_open_the_answer_is_refused_with_a_reason(agent
     await agent.call("handle_dialog", pageId="p", accept=True)
 
 
-async def test_of_two_answers_at_once_one_is_given(agent: Agent, site: Site) -> None:
+async def test_one_of_two_simultaneous_answers_counts(agent: Agent, site: Site) -> None:
     await agent.call("goto", pageId="p", url=site.page("/", CONFIRM))
     await agent.call("click", pageId="p", selector="button")
     replies = await asyncio.gather(*(agent.reply("handle_dialog", pageId="p", accept=True) for _ in range(4)))

@@ -90,7 +90,7 @@ async def test_with_a_site_only_what_belongs_to_it_is_brought(agent: Agent) -> N
     assert result["notBrought"] == []
 
 
-async def test_what_cannot_be_brought_is_told_with_the_reason_and_costs_the_others_nothing(agent: Agent) -> None:
+async def test_an_unusable_cookie_is_named_with_its_reason_and_the_others_are_imported(agent: Agent) -> None:
     content = state(
         cookie("old", "x.test", expires=EARLIER),
         cookie("spaced", "not a domain"),
@@ -126,7 +126,7 @@ async def test_values_are_in_no_reply_no_log_and_no_account(
 
 
 @pytest.mark.parametrize("content", ["{", "[]", "{}", '{"cookies": 1}', "nothing", '{"cookies": ["a"]}'])
-async def test_what_is_neither_format_is_refused_by_name(agent: Agent, content: str) -> None:
+async def test_an_unknown_format_is_refused_by_name(agent: Agent, content: str) -> None:
     error = await agent.error("import_login", content=content)
     assert (error["code"], error["details"]["context"]["field"]) == ("VALIDATION_ERROR", "content")
     assert "cookies.txt" in error["hint"]
@@ -137,7 +137,7 @@ async def test_a_site_that_the_file_does_not_have_is_said(agent: Agent) -> None:
     assert (error["code"], error["details"]["context"]["field"]) == ("VALIDATION_ERROR", "site")
 
 
-async def test_who_works_on_that_site_is_not_signed_in_as_another_unawares(
+async def test_a_client_working_on_a_site_is_not_silently_signed_in_as_another(
     agent: Agent, other: Agent, shop: Site
 ) -> None:
     await agent.call("goto", pageId="shop", url=shop.url("/"))
@@ -147,7 +147,7 @@ async def test_who_works_on_that_site_is_not_signed_in_as_another_unawares(
     await other.call("import_login", content=state(cookie()), site="127.0.0.1", affectOthers=True)
 
 
-async def test_it_can_be_brought_into_a_session_of_ones_own(service: RunningService) -> None:
+async def test_a_login_can_be_imported_into_an_own_session(service: RunningService) -> None:
     async with service.agent() as agent:
         await agent.call("create_session", sessionId="own-login")
         await agent.call("import_login", sessionId="own-login", content=state(cookie("mine")))

@@ -28,7 +28,7 @@ async def test_the_content_of_a_private_page_is_not_read(agent: Agent, other: Ag
         assert SECRET not in reply.text
 
 
-async def test_what_a_page_sent_while_it_was_private_is_not_told_when_it_no_longer_is(
+async def test_requests_sent_while_a_page_was_private_stay_hidden_afterwards(
     agent: Agent, other: Agent, site: Site
 ) -> None:
     await agent.call("goto", pageId="own", url=site.page("/before", "x"))
@@ -89,7 +89,7 @@ async def test_the_shared_login_is_not_cleared_under_those_who_use_it(agent: Age
     assert "login=ana" in (await agent.call("evaluate_script", pageId="own", expression="document.cookie"))["value"]
 
 
-async def test_what_a_page_throws_is_in_no_reply_to_another(agent: Agent, other: Agent, site: Site) -> None:
+async def test_a_pages_exceptions_are_in_no_reply_to_another_client(agent: Agent, other: Agent, site: Site) -> None:
     await other.call("goto", pageId="others", url=site.page("/quiet", "<h1>quiet</h1>"))
     await agent.call("goto", pageId="own", url=site.page("/throws", THROWS))
     replies = [await other.reply("click", pageId="others", selector="h1"), await other.reply("list_pages")]
@@ -113,7 +113,7 @@ KEY = "Bearer the-key-of-one"
 POSTS = f"fetch('/save?token=t0ken', {{method: 'POST', body: 'password=hunter2', headers: {{Authorization: '{KEY}'}}}})"
 
 
-async def test_what_anothers_page_sends_is_told_without_its_secrets(
+async def test_requests_of_anothers_page_are_shown_without_secrets(
     service: RunningService, agent: Agent, other: Agent, site: Site
 ) -> None:
     site.page("/save", Answer('{"card": "4111"}', headers={"set-cookie": "sid=s3cret"}))
@@ -139,7 +139,7 @@ async def test_what_anothers_page_sends_is_told_without_its_secrets(
     assert not [secret for secret in secrets if secret in str(reply)]
 
 
-async def test_what_a_page_sent_for_its_last_holder_is_withheld_from_the_next(
+async def test_requests_sent_for_the_last_holder_are_withheld_from_the_next(
     agent: Agent, other: Agent, site: Site
 ) -> None:
     await agent.call("goto", pageId="own", url=site.page("/own", HTML))
@@ -154,7 +154,7 @@ async def test_what_a_page_sent_for_its_last_holder_is_withheld_from_the_next(
     assert "hunter2" not in str(seen)
 
 
-async def test_what_one_set_on_a_page_ends_when_another_gets_it(agent: Agent, other: Agent, site: Site) -> None:
+async def test_a_clients_settings_on_a_page_end_when_another_gets_it(agent: Agent, other: Agent, site: Site) -> None:
     site.page("/real", "real")
     await agent.call("goto", pageId="own", url=site.page("/own", HTML))
     await agent.call("set_extra_headers", pageId="own", headers={"Authorization": KEY})

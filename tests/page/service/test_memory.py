@@ -19,7 +19,7 @@ FORM = """<label>Name<input id=name></label><label><input type=checkbox id=box>B
 HANDLES = {"ElementHandle", "JSHandle"}
 
 
-async def test_of_many_calls_the_oldest_that_ended_are_forgotten_and_none_that_runs() -> None:
+async def test_the_oldest_ended_calls_are_forgotten_and_no_running_one() -> None:
     register, goes_on = CallRegister(), asyncio.Event()
     action = catalogue.parse({"action": "list_pages"})
 
@@ -52,7 +52,7 @@ async def test_what_a_page_logged_is_not_kept_by_the_driver(service: RunningServ
     await become(lambda: not [each for each in objects.values() if each._type == "JSHandle"])  # noqa: SLF001 - as above
 
 
-async def test_what_calls_took_hold_of_in_a_page_is_let_go(service: RunningService, agent: Agent, site: Site) -> None:
+async def test_handles_that_calls_took_are_released(service: RunningService, agent: Agent, site: Site) -> None:
     await agent.call("goto", pageId="p", url=site.page("/form", FORM))
     objects = service.window("p")._impl_obj._connection._objects  # noqa: SLF001 - as above
     for _ in range(3):

@@ -40,7 +40,7 @@ async def follow(phone: Page, running: RunningService, request_id: str) -> None:
     assert await phone.evaluate("document.documentElement.scrollWidth") == 390
 
 
-async def test_what_is_asked_is_answered_beside_its_page(phone: Page, running: RunningService, claude: Agent) -> None:
+async def test_a_request_is_answered_beside_its_page(phone: Page, running: RunningService, claude: Agent) -> None:
     asks: list[tuple[dict[str, AnyJson], str, str]] = [
         ({"kind": "code", "message": "The <b>code</b>?"}, "Done", "A person gave the code at .* It says: 724 115"),
         ({"kind": "decision", "message": "Which?", "choices": ["red", "blue"]}, "blue", "decided. It says: blue"),

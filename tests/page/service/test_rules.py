@@ -5,7 +5,7 @@ That both pass shows that the host without a browser does as the real one."""
 import pytest
 
 from tests.front.service.test_activity import (
-    test_what_is_done_on_a_private_page_is_seen_by_its_owner_and_who_did_it,
+    test_an_act_on_a_private_page_is_seen_by_its_owner_and_the_caller,
     test_who_logged_me_out_has_an_answer,
 )
 from tests.front.service.test_calls import (
@@ -23,31 +23,31 @@ from tests.front.service.test_claims import (
     short_offers,
     test_a_call_that_was_queued_when_its_page_was_taken_is_refused_and_the_one_that_ran_ends,
     test_a_claim_with_a_reason_takes_the_page_and_its_holder_is_told_why,
-    test_a_hold_that_is_over_keeps_nobody_out,
     test_a_page_is_handed_over_by_name_and_its_new_owner_is_told,
     test_a_page_that_is_shared_for_acting_is_acted_on_by_all_and_closed_by_its_holder_alone,
     test_a_persons_tab_may_be_taken_for_acting_and_is_not_closed_without_a_reason,
     test_a_released_page_goes_to_those_who_wait_for_it_in_the_order_in_which_they_came,
+    test_an_expired_hold_keeps_nobody_out,
     test_an_offer_that_is_not_used_passes_on,
-    test_nobody_else_reads_a_private_page_or_learns_where_it_is,
-    test_of_many_who_claim_at_once_each_has_the_page_once_and_never_two_at_a_time,
+    test_nobody_else_reads_a_private_page_or_learns_its_url,
+    test_of_many_simultaneous_claims_each_gets_the_page_once_and_never_two_at_a_time,
     test_siblings_behind_one_client_are_told_apart_and_do_not_close_each_others_pages_by_accident,
     third,
 )
 from tests.front.service.test_ownership import (
+    test_acting_on_a_free_page_takes_its_lease,
     test_an_act_for_another_revision_or_url_is_refused_before_anything_happens,
-    test_every_page_action_that_is_no_read_is_refused_to_others_and_changes_nothing,
+    test_every_act_on_anothers_page_is_refused_and_changes_nothing,
     test_reading_is_free,
-    test_who_acts_on_a_page_that_nobody_holds_owns_it,
 )
 from tests.front.service.test_sessions import (
     mine,
     test_a_closed_session_is_gone_with_its_pages,
     test_a_session_has_cookies_of_its_own,
     test_a_shared_session_is_used_by_all_and_closed_by_its_owner_alone,
-    test_calls_that_run_or_wait_on_a_page_when_its_session_closes_are_told_so,
     test_clearing_the_cookies_of_a_session_in_which_others_work_is_refused_and_names_them,
     test_cookies_are_cleared_by_domain_name_and_path,
+    test_running_and_queued_calls_say_that_their_session_closed,
 )
 
 __all__ = [
@@ -64,26 +64,26 @@ __all__ = [
     "test_a_click_cancelled_while_its_navigation_hangs_frees_the_page",
     "test_a_closed_session_is_gone_with_its_pages",
     "test_a_failure_is_stored_like_a_result",
-    "test_a_hold_that_is_over_keeps_nobody_out",
     "test_a_page_is_handed_over_by_name_and_its_new_owner_is_told",
     "test_a_page_that_is_shared_for_acting_is_acted_on_by_all_and_closed_by_its_holder_alone",
     "test_a_persons_tab_may_be_taken_for_acting_and_is_not_closed_without_a_reason",
     "test_a_released_page_goes_to_those_who_wait_for_it_in_the_order_in_which_they_came",
     "test_a_session_has_cookies_of_its_own",
     "test_a_shared_session_is_used_by_all_and_closed_by_its_owner_alone",
+    "test_acting_on_a_free_page_takes_its_lease",
     "test_an_act_for_another_revision_or_url_is_refused_before_anything_happens",
+    "test_an_act_on_a_private_page_is_seen_by_its_owner_and_the_caller",
+    "test_an_expired_hold_keeps_nobody_out",
     "test_an_offer_that_is_not_used_passes_on",
-    "test_calls_that_run_or_wait_on_a_page_when_its_session_closes_are_told_so",
     "test_clearing_the_cookies_of_a_session_in_which_others_work_is_refused_and_names_them",
     "test_cookies_are_cleared_by_domain_name_and_path",
-    "test_every_page_action_that_is_no_read_is_refused_to_others_and_changes_nothing",
+    "test_every_act_on_anothers_page_is_refused_and_changes_nothing",
     "test_get_call_waits_for_a_running_call_and_returns_its_result",
-    "test_nobody_else_reads_a_private_page_or_learns_where_it_is",
-    "test_of_many_who_claim_at_once_each_has_the_page_once_and_never_two_at_a_time",
+    "test_nobody_else_reads_a_private_page_or_learns_its_url",
+    "test_of_many_simultaneous_claims_each_gets_the_page_once_and_never_two_at_a_time",
     "test_reading_is_free",
+    "test_running_and_queued_calls_say_that_their_session_closed",
     "test_siblings_behind_one_client_are_told_apart_and_do_not_close_each_others_pages_by_accident",
-    "test_what_is_done_on_a_private_page_is_seen_by_its_owner_and_who_did_it",
-    "test_who_acts_on_a_page_that_nobody_holds_owns_it",
     "test_who_logged_me_out_has_an_answer",
     "third",
 ]

@@ -116,7 +116,7 @@ def black_at(frame: Frame, *heights: int) -> list[bool]:
     return [isinstance(pixel, int) and pixel < 20 for pixel in pixels]
 
 
-async def test_who_may_not_see_secrets_sees_a_black_box_over_a_field_that_has_the_focus_or_a_value(
+async def test_a_reader_sees_a_black_box_over_a_secret_field_with_focus_or_value(
     service: RunningService, agent: Agent, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(masked, "_EVERY_S", 0.05)
@@ -139,9 +139,7 @@ async def test_who_may_not_see_secrets_sees_a_black_box_over_a_field_that_has_th
     await until(service, "form", lambda frame: black_at(frame, *places) == [False, False, False], MASKED)
 
 
-async def test_of_a_page_that_asks_it_is_not_said_that_it_hides_a_password(
-    service: RunningService, agent: Agent, site: Site
-) -> None:
+async def test_a_page_with_an_open_dialog_is_live_not_hidden(service: RunningService, agent: Agent, site: Site) -> None:
     await agent.call("goto", pageId="asks", url=site.page("/asks", "<input type=password value=x>"))
     await service.window("asks").evaluate("document.documentElement.style.zoom = 2")
     await until(service, "asks", lambda frame: frame.state == "hidden", MASKED)
@@ -151,7 +149,7 @@ async def test_of_a_page_that_asks_it_is_not_said_that_it_hides_a_password(
     await agent.call("handle_dialog", pageId="asks", accept=True)
 
 
-async def test_who_may_not_see_secrets_gets_no_picture_of_the_document_before(
+async def test_a_reader_gets_no_picture_of_the_previous_document(
     service: RunningService, agent: Agent, site: Site
 ) -> None:
     code = "<body style='background:red'><input autocomplete=one-time-code value=123456>"
@@ -200,7 +198,7 @@ async def test_a_window_that_people_see_opens_its_own_choosers_but_for_what_was_
         await ana.call("give_back", pageId="files")
 
 
-async def test_a_page_that_hangs_and_one_that_crashed_are_seen_to(
+async def test_hanging_and_crashed_pages_are_shown_as_such(
     service: RunningService, agent: Agent, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(screencast, "_SILENT_S", 0.1)

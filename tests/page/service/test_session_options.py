@@ -86,7 +86,7 @@ async def test_an_option_that_cannot_be_is_named_and_makes_no_session(
     assert (await agent.error("get_session", sessionId="never"))["code"] == "SESSION_NOT_FOUND"
 
 
-async def test_a_client_has_so_many_sessions_and_no_more(agent: Agent, other: Agent) -> None:
+async def test_the_number_of_a_clients_sessions_is_bounded(agent: Agent, other: Agent) -> None:
     for _ in range(50):
         await agent.call("create_session")
     assert (await agent.error("create_session"))["code"] == "RESOURCE_EXHAUSTED"
@@ -202,13 +202,13 @@ async def test_logins_are_saved_and_restored_by_name(agent: Agent, site: Site) -
     assert (error["status"], error["hint"]) == (404, "Saved: signed in.")
 
 
-async def test_to_restore_a_session_that_others_work_in_is_refused(agent: Agent, other: Agent, site: Site) -> None:
+async def test_restoring_a_session_in_which_others_work_is_refused(agent: Agent, other: Agent, site: Site) -> None:
     await agent.call("save_session_state")
     await other.call("goto", pageId="theirs", url=site.page("/", "here"))
     assert (await agent.error("restore_session_state"))["code"] == "AFFECTS_OTHERS"
 
 
-async def test_what_is_exported_is_imported_elsewhere(agent: Agent, other: Agent, site: Site) -> None:
+async def test_an_exported_login_is_imported_elsewhere(agent: Agent, other: Agent, site: Site) -> None:
     await agent.call("create_session", sessionId="from")
     await agent.call("goto", pageId="in", sessionId="from", url=site.page("/", LOGIN))
     await seen(agent, SIGN_IN, pageId="in")

@@ -87,7 +87,9 @@ async def test_a_trace_ends_by_itself_and_is_kept_until_it_is_asked_for(
     assert "trace.trace" in (await _file(agent, result)).namelist()
 
 
-async def test_others_are_asked_for_and_told_of_a_trace_of_their_pages(agent: Agent, other: Agent, site: Site) -> None:
+async def test_tracing_others_pages_needs_affect_others_and_notifies_them(
+    agent: Agent, other: Agent, site: Site
+) -> None:
     url = site.page("/", "x")
     await other.call("goto", pageId="theirs", url=url)
     refused = await agent.error("start_tracing")

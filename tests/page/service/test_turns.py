@@ -80,7 +80,7 @@ async def test_the_queue_is_shown_with_position_and_who_is_ahead(
     assert "evaluate_script" in progress.of("four")[-2].behind
 
 
-async def test_those_behind_a_cancelled_call_are_told_that_they_moved_up(
+async def test_calls_behind_a_cancelled_one_learn_that_they_moved_up(
     service: RunningService, agent: Agent, site: Site, hold: threading.Event
 ) -> None:
     await agent.call("goto", pageId="p", url=site.page("/", LINK))
@@ -172,7 +172,7 @@ async def test_turns_go_by_the_fronts_order_and_a_cancelled_one_is_left_out() ->
     assert last == {"call-4": 3, "call-2": 1, "call-3": 1, "call-5": 1}
 
 
-async def test_waiting_beside_neither_takes_a_turn_nor_waits_for_one(
+async def test_a_wait_neither_takes_a_turn_nor_waits_for_one(
     service: RunningService, agent: Agent, site: Site, hold: threading.Event
 ) -> None:
     html = "<button id=b onclick=\"document.body.insertAdjacentHTML('beforeend','<p id=late>now')\">b</button>"

@@ -212,7 +212,7 @@ async def test_a_finger_taps_and_swipes_an_input_method_composes_and_lines_are_p
     await phone.context.close()
 
 
-async def test_what_a_page_asks_is_answered_at_the_wall_for_an_agent_and_by_the_hand_that_has_it(
+async def test_a_pages_dialog_is_answered_at_the_wall_for_an_agent_and_by_the_person_who_has_it(
     window: Page, running: RunningService, claude: Agent, site: Site, tmp_path: Path
 ) -> None:
     body = """<style>body, button, input {display: block; width: 300px; height: 40px; margin: 0}</style>
@@ -257,7 +257,7 @@ async def test_what_a_page_asks_is_answered_at_the_wall_for_an_agent_and_by_the_
     assert not await running.parts.journal.read("SELECT 1 FROM artifacts")
 
 
-async def test_what_an_agent_asks_for_is_answered_beside_its_page(
+async def test_an_agents_request_is_answered_beside_its_page(
     window: Page, running: RunningService, claude: Agent
 ) -> None:
     for kind, press, told in (("login", "Done", "ana signed in"), ("decision", "blue", "It says: blue")):
@@ -296,7 +296,7 @@ async def test_a_lost_connection_is_told_and_comes_back_by_itself_with_what_chan
     await expect(window.get_by_role("tabpanel")).to_contain_text("/later")
 
 
-async def test_who_may_only_look_is_told_why_the_buttons_do_nothing_and_a_used_link_why_it_is_refused(
+async def test_a_reader_learns_why_buttons_do_nothing_and_a_used_link_why_it_is_refused(
     browser: Browser, running: RunningService, claude: Agent
 ) -> None:
     phone = await visit(browser, running, read_only=True, viewport={"width": 390, "height": 844}, color_scheme="dark")
@@ -324,7 +324,7 @@ async def test_who_may_only_look_is_told_why_the_buttons_do_nothing_and_a_used_l
     await phone.context.close()
 
 
-async def test_who_may_only_look_is_not_spoken_to_as_the_one_who_is_asked_and_sees_why_there_is_no_picture(
+async def test_a_reader_is_not_addressed_as_the_asked_person_and_sees_why_there_is_no_picture(
     browser: Browser, running: RunningService, claude: Agent, site: Site
 ) -> None:
     await claude.call("share_page", pageId="shop", access="read")
@@ -426,9 +426,7 @@ async def test_a_page_without_a_window_has_one_again_once_a_person_takes_it_over
     await expect(running.window("shop").locator("textarea")).to_have_value("hello")
 
 
-async def test_who_has_a_page_whose_site_asks_by_http_gives_it_a_name_and_a_password_at_the_wall(
-    window: Page, claude: Agent
-) -> None:
+async def test_a_person_gives_http_credentials_for_their_page_at_the_wall(window: Page, claude: Agent) -> None:
     def answer(received: Received) -> Answer:
         if received.headers.get("Authorization") == f"Basic {base64.b64encode(b'ana:right').decode()}":
             return Answer("<h1>Inside</h1>")

@@ -128,7 +128,7 @@ def test_in_the_foreground_it_runs_until_a_signal_which_is_an_ordinary_end(termi
     assert not (terminal.data_dir / INSTANCE_FILE).exists()
 
 
-def test_what_a_killed_service_left_behind_is_no_running_service(terminal: Terminal) -> None:
+def test_leftovers_of_a_killed_service_are_no_running_service(terminal: Terminal) -> None:
     with terminal.start("up") as process:
         eventually(lambda: terminal.service is not None)
         process.kill()
@@ -144,7 +144,7 @@ def test_down_never_ends_a_process_that_is_not_the_service(running: Terminal, tm
     assert running.service
 
 
-def test_who_takes_the_port_and_the_name_of_a_killed_service_is_not_taken_for_it(terminal: Terminal) -> None:
+def test_a_program_with_a_killed_services_port_and_name_is_not_taken_for_it(terminal: Terminal) -> None:
     with terminal.start("up") as process:
         eventually(lambda: terminal.service is not None)
         process.kill()

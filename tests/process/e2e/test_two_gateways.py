@@ -57,7 +57,7 @@ async def test_a_page_of_one_chat_is_refused_to_another_with_the_call_that_leads
     assert text_of(clicks).splitlines()[0] == "0"
 
 
-async def test_a_model_that_made_a_page_ask_is_told_the_next_call_and_then_what_came_of_its_click(
+async def test_after_a_dialog_a_model_gets_the_next_call_and_then_its_clicks_result(
     alice: Client, bob: Client, site: Site
 ) -> None:
     site.page("/all", "gone")

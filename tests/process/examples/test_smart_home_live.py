@@ -105,7 +105,7 @@ async def test_a_logout_ends_the_streams_of_its_token_and_of_no_other(site: Site
 # Stopping
 
 
-async def test_a_terminated_site_ends_open_streams_and_does_not_hang(site: Site) -> None:
+async def test_a_terminated_site_ends_open_streams(site: Site) -> None:
     assert site.process.stderr
     async with logged_in(site.url) as client, following(client) as stream:
         await anext(stream)

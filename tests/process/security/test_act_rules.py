@@ -98,7 +98,7 @@ async def test_an_act_is_done_once_a_person_allows_it_and_each_time_anew(
     assert site.counts["/paid"] == 1
 
 
-async def test_what_was_allowed_is_that_button_as_the_person_was_told_of_it(
+async def test_the_permission_covers_the_button_as_the_person_saw_it(
     service: RunningService, agent: Agent, site: Site
 ) -> None:
     async with service.agent(operator=True) as person:
@@ -226,7 +226,7 @@ async def test_a_rule_on_goto_is_one_on_whatever_leads_a_page_to_an_address(agen
     assert (await agent.error("batch", steps=steps))["code"] == "FORBIDDEN"
 
 
-async def test_a_rule_goes_by_what_receives_the_click_or_the_key(agent: Agent, site: Site) -> None:
+async def test_a_rule_looks_at_the_element_that_receives_the_click_or_key(agent: Agent, site: Site) -> None:
     site.page("/inner", INNER)
     await agent.call("goto", pageId="p", url=site.page("/guarded", GUARDED))
     for name, arguments in WAYS:

@@ -80,7 +80,7 @@ async def test_the_middle_button_pastes_nothing_that_others_selected(
         assert (await other.call("evaluate_script", pageId="yours", expression=pasted))["value"] == ""
 
 
-async def test_a_page_that_prints_is_said_to_and_can_be_left(
+async def test_a_printing_page_is_reported_and_can_be_left(
     start: StartService, windows: Persons, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tab, "_TITLE_WITHIN_S", 5.0)  # a machine may be busy
@@ -107,7 +107,7 @@ async def test_a_download_is_told_which_the_persons_browser_keeps_and_in_a_sessi
         assert "download 'told.txt' finished" in (await agent.call("click", pageId="own", selector="a"))["observed"]
 
 
-async def test_a_persons_tab_is_closed_for_a_reason_alone_by_who_uses_it_too(
+async def test_even_its_user_closes_a_persons_tab_only_with_a_reason(
     start: StartService, persons: Persons, site: Site
 ) -> None:
     await persons.open(site.page("/", FORM))
@@ -137,7 +137,7 @@ async def test_a_dialog_that_an_agents_act_opens_in_a_persons_tab_is_the_agents_
         assert seen["value"] == "answered"
 
 
-async def test_a_rule_of_the_owners_holds_for_what_an_agents_act_sends_from_a_persons_tab(
+async def test_the_owners_rules_cover_an_agents_requests_from_a_persons_tab(
     start: StartService, persons: Persons, site: Site, tmp_path: Path
 ) -> None:
     rules = tmp_path / "policy.toml"

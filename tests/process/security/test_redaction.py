@@ -16,7 +16,7 @@ from tests.support.site import Answer, Site
 
 
 @pytest.mark.anyio
-async def test_a_secret_is_in_nothing_that_the_service_keeps_shows_or_logs(
+async def test_a_secret_is_in_no_file_reply_or_log_of_the_service(
     tmp_path: Path, site: Site, capsys: pytest.CaptureFixture[str]
 ) -> None:
     secret = "hunter2-Sw0rdfish"

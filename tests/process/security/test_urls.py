@@ -76,7 +76,7 @@ SHOP = "http://shop.example/"
 
 
 @pytest.mark.anyio
-async def test_a_blocked_navigation_is_told_to_whose_page_it_is(visitor: Agent, site: Site) -> None:
+async def test_a_blocked_navigation_is_reported_to_the_pages_holder(visitor: Agent, site: Site) -> None:
     site.page("/", "<a href='http://2852039166/latest'>go</a>")
     await visitor.call("goto", pageId="p", url=SHOP)
     told = (await visitor.reply("click", pageId="p", selector="a")).text
@@ -87,7 +87,7 @@ async def test_a_blocked_navigation_is_told_to_whose_page_it_is(visitor: Agent, 
 
 
 @pytest.mark.anyio
-async def test_a_fetch_that_is_redirected_to_a_denied_host_tells_nothing_of_it(visitor: Agent, site: Site) -> None:
+async def test_a_fetch_redirected_to_a_denied_host_reveals_nothing_of_it(visitor: Agent, site: Site) -> None:
     allowed = {"Access-Control-Allow-Origin": "*"}
     for host, code in (("open.example", None), ("sub.denied.example", "FORBIDDEN")):
         site.page("/", "<title>shop</title>")

@@ -161,7 +161,7 @@ async def test_a_renderer_that_crashes_by_itself_takes_no_other_page_with_it(
         assert "reopened" in str(reply["notices"])
 
 
-async def test_a_page_that_does_not_open_again_keeps_its_url_and_is_tried_again(
+async def test_a_page_that_fails_to_reopen_keeps_its_url_and_is_tried_again(
     service: RunningService, site: Site
 ) -> None:
     async with service.agent() as agent:

@@ -130,7 +130,7 @@ def asked_at(service: RunningService, page_id: str) -> str:
     return page.person.request_id if page and page.person else ""
 
 
-async def test_what_a_person_is_asked_stays_open_over_a_restart(tmp_path: Path, site: Site) -> None:
+async def test_a_request_to_a_person_stays_open_across_a_restart(tmp_path: Path, site: Site) -> None:
     url = site.page("/", "<h1>Sign in</h1>")
     async with started(tmp_path) as (service, agent):
         await agent.call("goto", pageId="p", url=url)
@@ -222,7 +222,7 @@ async def test_an_exported_session_goes_on_at_another_service(tmp_path: Path, si
         assert (refused["what"], "your own session" in refused["why"]) == ("IndexedDB", True)
 
 
-async def test_what_a_pages_script_stores_by_itself_is_saved_too(tmp_path: Path, site: Site) -> None:
+async def test_logins_that_a_pages_script_stores_are_saved_too(tmp_path: Path, site: Site) -> None:
     later = "<script>setTimeout(() => localStorage.setItem('late', 'yes'), 700)</script>"
     settings = settings_for(tmp_path, save_every_ms=200)
     async with running_service(settings) as service, service.agent("Claude", client_id="chat") as agent:

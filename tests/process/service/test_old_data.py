@@ -96,7 +96,7 @@ async def test_the_shared_login_has_the_cookies_that_end_with_a_browser(ana: Age
     assert "brief" in {cookie["name"] for cookie in cookies}
 
 
-async def test_what_ended_with_the_service_and_what_was_closed_is_known_as_such(ana: Agent, site: Site) -> None:
+async def test_ended_sessions_and_closed_pages_are_known_as_such(ana: Agent, site: Site) -> None:
     passing, gone = [await ana.error("goto", pageId=name, url=site.url("/cart")) for name in ("passing", "gone")]
     assert (passing["code"], "ended with the service" in passing["message"]) == ("SESSION_NOT_FOUND", True)
     assert gone["code"] == "PAGE_NOT_FOUND"

@@ -280,7 +280,7 @@ async def test_without_a_screen_nothing_is_closed_and_the_error_names_the_other_
         assert await home(agent, bank) == "", "the shared browser goes on"
 
 
-async def test_it_is_for_the_shared_login_alone(agent: Agent) -> None:
+async def test_the_login_window_is_for_the_shared_login_only(agent: Agent) -> None:
     await agent.call("create_session", sessionId="own")
     error = await agent.error("login", sessionId="own")
     assert (error["code"], error["details"]["context"]["field"]) == ("VALIDATION_ERROR", "sessionId")

@@ -120,7 +120,7 @@ async def test_an_act_that_still_waited_for_its_element_surely_did_not_happen(st
 # --- what comes back -------------------------------------------------------------------------------------------------
 
 
-async def test_what_clients_had_set_is_set_again(start: StartService, site: Site) -> None:
+async def test_client_settings_are_restored(start: StartService, site: Site) -> None:
     service = await start()
     url = site.page("/", "<button onclick=\"document.title = confirm('Sure?')\">ask</button>")
     async with service.agent() as agent:
@@ -171,9 +171,7 @@ async def test_a_login_of_this_moment_comes_back_in_every_kind_of_session(start:
         assert homes == {f"/{kind}/home": f"sid={kind}" for kind in kinds}
 
 
-async def test_what_a_site_stored_comes_back_in_sessions_that_last_no_longer_than_the_service(
-    start: StartService, site: Site
-) -> None:
+async def test_site_storage_comes_back_in_temporary_sessions(start: StartService, site: Site) -> None:
     service = await start()
     url = site.page("/", "<h1>Here</h1>")
     read = "[localStorage.token, new Promise(d => { indexedDB.databases().then(all => d(all.length)) })]"
@@ -192,7 +190,7 @@ async def test_what_a_site_stored_comes_back_in_sessions_that_last_no_longer_tha
 
 
 @pytest.mark.parametrize("frozen", ["browser", "driver"])
-async def test_what_hangs_under_all_pages_is_replaced_by_a_reload_of_one_and_the_others_come_back(
+async def test_a_hanging_browser_is_replaced_by_one_reload_and_all_pages_come_back(
     start: StartService, site: Site, frozen: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(recovery, "_HANGS_AFTER_S", 2)
@@ -317,7 +315,7 @@ async def test_a_browser_that_does_not_run_here_is_quoted_and_nobody_is_told_to_
 # --- what a killed service leaves ------------------------------------------------------------------------------------
 
 
-async def test_what_a_killed_service_left_is_ended_and_nothing_else(tmp_path: Path) -> None:
+async def test_only_what_a_killed_service_left_is_ended(tmp_path: Path) -> None:
     command = [sys.executable, "-c", "import time; time.sleep(60)"]
     left, other = (subprocess.Popen(command) for _ in range(2))  # noqa: ASYNC220 - they only have to be there
     try:

@@ -78,7 +78,7 @@ async def test_all_kinds_of_fields_are_offered_and_filled_again_and_secrets_are_
         assert "refill" in await notice(agent, "p")
 
 
-async def test_what_was_sent_or_left_is_not_offered(start: StartService, site: Site) -> None:
+async def test_sent_or_abandoned_fields_are_not_offered(start: StartService, site: Site) -> None:
     service = await start()
     site.page("/sent", "sent")
     url = site.page("/form", "<input id=a><button onclick=\"fetch('/sent', {method: 'POST'})\">send</button>")

@@ -82,7 +82,7 @@ async def test_results_errors_notices_and_artifacts_cross_as_json(remote: Runnin
         assert (await agent.http.get(picture["url"])).headers["content-type"] == "image/png"
 
 
-async def test_what_a_page_looks_like_crosses_as_json(remote: RunningService, site: Site) -> None:
+async def test_frames_of_a_page_cross_as_json(remote: RunningService, site: Site) -> None:
     async with remote.agent() as agent:
         await agent.call("goto", pageId="p", url=site.page("/", "hello"))
     host, view = remote.parts.host, View()
@@ -98,7 +98,7 @@ async def test_what_a_page_looks_like_crosses_as_json(remote: RunningService, si
     assert await host.frame_after("nowhere", 0, 0, view) is None
 
 
-async def test_what_no_json_can_say_does_not_break_the_seam(remote: RunningService, site: Site) -> None:
+async def test_values_without_json_do_not_break_the_seam(remote: RunningService, site: Site) -> None:
     async with remote.agent() as agent:
         await agent.call("goto", pageId="p", url=site.page("/", "hello"))
         for expression in ("NaN", "[1, Infinity]", "undefined", "() => {}", "10n", "new Map([[1, 2]])", "window"):
@@ -209,7 +209,7 @@ async def test_calls_that_wait_take_their_turns_by_the_fronts_order_however_they
 
 
 @pytest.mark.parametrize("seed", [3])
-async def test_a_cancel_that_races_its_call_is_told_truly(start: StartService, site: Site, seed: int) -> None:
+async def test_a_cancel_that_races_its_call_is_reported_truthfully(start: StartService, site: Site, seed: int) -> None:
     print(f"seed {seed}")  # noqa: T201 - shown where the test fails
     dice = random.Random(seed)  # noqa: S311 - as above
     site.page("/step", "step")

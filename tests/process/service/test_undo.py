@@ -10,7 +10,7 @@ from tests.support.site import Site
 pytestmark = pytest.mark.anyio
 
 
-async def test_after_ten_minutes_nothing_is_left_of_it(start: StartService, site: Site) -> None:
+async def test_after_ten_minutes_nothing_can_be_undone(start: StartService, site: Site) -> None:
     clock = Clock()
     service = await start(JsonCarrier, clock)
     async with service.agent() as agent:

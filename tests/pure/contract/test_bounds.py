@@ -76,7 +76,7 @@ def test_json_inside_an_argument_may_have_texts_of_any_length() -> None:
 
 @given(JSON)
 @settings(max_examples=40)
-def test_what_json_says_is_parsed_as_it_is(value: object) -> None:
+def test_json_is_parsed_unchanged(value: object) -> None:
     text = json.dumps(value)
     assert json.dumps(strict.loads(text.encode())) == text
 
@@ -116,7 +116,7 @@ def test_signs_within_strings_count_for_nothing() -> None:
 
 @settings(max_examples=40)
 @given(st.text("a*[]?.x", max_size=30), st.text("a[]?.x", max_size=60))
-def test_a_star_is_any_text_and_every_other_sign_itself(glob: str, text: str) -> None:
+def test_a_star_is_any_text_and_other_signs_are_themselves(glob: str, text: str) -> None:
     found, places = {0}, len(text)
     for sign in glob:
         found = (

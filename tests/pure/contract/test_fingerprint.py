@@ -9,12 +9,12 @@ from shared.catalogue import ACTIONS, digest
 from shared.written import fingerprint
 
 
-def test_what_is_written_down_is_the_digest_of_all_actions() -> None:
+def test_the_written_fingerprint_is_the_digest_of_all_actions() -> None:
     assert fingerprint() == digest(ACTIONS)
     assert digest({}) != digest(ACTIONS)
 
 
-def test_it_does_not_depend_on_the_order_of_actions() -> None:
+def test_the_fingerprint_does_not_depend_on_the_order_of_actions() -> None:
     assert digest(dict(reversed([*ACTIONS.items()]))) == fingerprint()
 
 
@@ -41,9 +41,9 @@ class Unchanged(interaction.Click):
 
 
 @pytest.mark.parametrize("changed", [OneMore, OtherDefault, OtherLimit])
-def test_it_changes_with_any_argument(changed: type[Action]) -> None:
+def test_the_fingerprint_changes_with_any_argument(changed: type[Action]) -> None:
     assert digest({**ACTIONS, "click": changed}) != fingerprint()
 
 
-def test_it_changes_with_nothing_else() -> None:
+def test_the_fingerprint_changes_with_nothing_else() -> None:
     assert digest({**ACTIONS, "click": Unchanged}) == fingerprint()

@@ -49,7 +49,7 @@ def test_without_a_name_all_tools_are_told_by_category() -> None:
     assert [name for line in lines[:-1] for name in line.partition(": ")[2].split(", ")] == [*ACTIONS]
 
 
-def test_a_toolset_is_told_a_line_each_tool() -> None:
+def test_a_toolset_lists_one_line_per_tool() -> None:
     first, *lines, last = toolset_help("files").splitlines()
     assert first == f"files has {len(lines)} tools:"
     assert "- upload_file: " in "\n".join(lines)
@@ -61,7 +61,7 @@ def test_a_toolset_is_told_a_line_each_tool() -> None:
 
 
 @pytest.mark.parametrize("toolset", toolsets.NAMES)
-def test_no_toolset_is_told_at_a_length_that_a_reply_would_cut(toolset: str) -> None:
+def test_no_toolsets_help_is_long_enough_to_be_cut(toolset: str) -> None:
     assert len(toolset_help(toolset)) < INLINE_TEXT
 
 

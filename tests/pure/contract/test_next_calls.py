@@ -151,7 +151,7 @@ def test_each_call_names_an_action_and_arguments_that_it_takes() -> None:
     assert computed == COMPUTED
 
 
-def test_there_are_many_of_them() -> None:
+def test_many_calls_are_checked() -> None:
     assert len(calls()) > 150
 
 

@@ -109,7 +109,7 @@ def test_a_ref_is_taken_as_a_snapshot_shows_it_and_as_other_tools_spell_it(spell
 
 
 @pytest.mark.parametrize("selector", ["#e12", "[ref=x12]", '[ref="e12"]', "text=ref=e12", "text=[ref=e12] >> nth=0"])
-def test_what_is_no_ref_stays_as_it_is(selector: str) -> None:
+def test_other_texts_than_refs_stay_unchanged(selector: str) -> None:
     assert parse({"action": "click", "selector": selector}).requested_selector == selector
 
 
@@ -138,7 +138,7 @@ def test_a_bag_within_a_bag_is_refused_without_suggesting_itself() -> None:
         ({"action": "upload_file", "selector": "#f", "path": "/a.txt"}, '"files": [{"path": "..."}]'),
     ],
 )
-def test_what_cannot_cross_the_wire_says_what_to_do_instead(body: Body, reason: str) -> None:
+def test_an_argument_that_cannot_cross_the_wire_says_what_to_do_instead(body: Body, reason: str) -> None:
     assert reason in str(refused(body).hint)
 
 

@@ -143,7 +143,7 @@ def test_steps_that_are_not_all_of_one_pages_turn_are_calls_of_their_own(
     assert batch(*steps, **beside).has_separate_calls is apart
 
 
-def test_what_is_expected_of_a_page_is_not_passed_over_where_the_steps_are_of_several() -> None:
+def test_expectations_of_a_page_are_not_ignored_if_steps_span_several_pages() -> None:
     for expected in ({"ifRevision": 3}, {"expectUrl": "*"}):
         assert not batch(CLICK, **expected).has_separate_calls
         with pytest.raises(BrowseError, match="its steps are not all of one page: give ifRevision and expectUrl"):
@@ -171,7 +171,7 @@ def test_every_part_pays_at_its_origin() -> None:
     }
 
 
-def test_of_each_part_no_more_is_told_than_of_the_action_by_itself() -> None:
+def test_a_part_reveals_no_more_than_the_action_by_itself() -> None:
     fill = {"action": "fill", "selector": "#card", "value": "4111 1111"}
     evaluate = {"action": "evaluate_script", "expression": "secret()"}
     assert arguments(batch(CLICK, fill, evaluate)) == {
@@ -179,7 +179,7 @@ def test_of_each_part_no_more_is_told_than_of_the_action_by_itself() -> None:
     }
 
 
-def test_what_was_done_before_the_service_ended_is_not_done_again() -> None:
+def test_finished_parts_are_not_repeated_after_the_service_ended() -> None:
     """A gateway sends again what an ending service says it did not do."""
     ending = ServiceUnavailable("It ends.", details={"context": {"ending": True}})
     parsed = batch({"action": "content"}, CLICK, {"action": "content"})

@@ -131,7 +131,7 @@ def test_an_option_of_playwright_is_an_argument(name: str, option: str, annotati
 
 
 @pytest.mark.parametrize(("name", "option"), NOT_TAKEN)
-def test_what_is_not_taken_is_refused_and_still_exists_in_playwright(name: str, option: str) -> None:
+def test_unsupported_options_are_refused_and_still_exist_in_playwright(name: str, option: str) -> None:
     assert any(option in options(method) for method, action in CALLS if action == name)
     with pytest.raises(ValidationFailed, match=f"Unknown argument '{option}'"):
         parse({"action": name, "params": {option: "x"}})

@@ -36,7 +36,7 @@ def test_a_website_is_scraped_page_after_page() -> None:
     )
 
 
-def test_what_is_not_given_is_left_out() -> None:
+def test_omitted_arguments_are_left_out() -> None:
     assert text("scrape_website", url=URL, fields=FIELDS[:1]) == (
         "I need to scrape data from https://example.com/shop.\n\nThe data I need:\n"
         "- title: The <b>title</b> (selector: h1)\n\n"
@@ -77,7 +77,7 @@ def test_a_form_that_is_not_sent_says_nothing_of_sending() -> None:
         ({"fullPage": False}, "- Viewport screenshot"),
     ],
 )
-def test_of_the_kinds_of_picture_one_is_asked_for(arguments: dict[str, JsonValue], what: str) -> None:
+def test_a_prompt_asks_for_one_kind_of_picture(arguments: dict[str, JsonValue], what: str) -> None:
     assert text("capture_screenshots", url=URL, **arguments) == (
         f"I need screenshots from https://example.com/shop.\n\nCapture requirements:\n{what}\n\n\n\n"
         "Image format: png (quality: 80)"
@@ -101,12 +101,12 @@ WAITS = "\nWait for navigation after submit.\n"
 
 
 @pytest.mark.parametrize("value", [0, 0.0, "", [], None, False])
-def test_what_javascript_takes_for_false_is_false(value: JsonValue) -> None:
+def test_values_that_are_falsy_in_javascript_are_false(value: JsonValue) -> None:
     assert WAITS not in text("fill_form", url=URL, fields=FORM, submit={"waitForNavigation": value})
 
 
 @pytest.mark.parametrize("value", [1, "0", [0], {}, True])
-def test_and_the_rest_is_true(value: JsonValue) -> None:
+def test_all_other_values_are_true(value: JsonValue) -> None:
     assert WAITS in text("fill_form", url=URL, fields=FORM, submit={"waitForNavigation": value})
     assert "click the submit button: \n" in text("fill_form", url=URL, fields=FORM, submit={})
 
@@ -134,7 +134,7 @@ def test_a_wrong_argument_is_named(name: str, arguments: dict[str, str], argumen
     assert refused.value.details == {"prompt": name, "argument": argument}
 
 
-def test_a_name_that_none_has_is_told_the_names_there_are() -> None:
+def test_an_unknown_prompt_name_lists_the_known_ones() -> None:
     with pytest.raises(ValidationFailed, match=r"Prompt not found: fill_forms\. Did you mean fill_form\?") as refused:
         named("fill_forms")
     assert refused.value.details == {"availablePrompts": [*PROMPTS]}

@@ -40,7 +40,7 @@ def test_the_mark_is_another_in_each_reply_and_never_in_the_text() -> None:
     assert not any(mark.removeprefix("--") in text for mark in marks)
 
 
-def test_a_mark_that_taking_out_the_unseen_would_make_is_none() -> None:
+def test_removing_invisible_characters_cannot_create_a_mark() -> None:
     parted = "\u200b".join("bcdfghjkmnpqrstvwxz") * 40
     _, foreign = read(assembled([Foreign("It says", parted)]))
     assert foreign == [legible(parted)]
@@ -61,7 +61,7 @@ def test_a_line_stays_one_and_an_address_stays_one_word(text: str) -> None:
 
 
 @given(anything)
-def test_what_steers_a_terminal_or_is_not_seen_is_taken_out_once_for_all(text: str) -> None:
+def test_terminal_controls_and_invisible_characters_are_removed_for_good(text: str) -> None:
     seen = legible(text)
     assert not set(seen) & {*UNSEEN, *TAGS, "\r", "\x85", "\u2028"}
     assert legible(seen) == seen
@@ -70,7 +70,7 @@ def test_what_steers_a_terminal_or_is_not_seen_is_taken_out_once_for_all(text: s
 @pytest.mark.parametrize(
     "text", ["a\tb\nc", "naïve — 漢字 «x»", "👩‍👩‍👧 ❤️", "می‌خواهم", "क्‍ष", "Ελλάς \u00a0 1\u202f000 €"]
 )
-def test_what_people_write_stays(text: str) -> None:
+def test_ordinary_text_stays(text: str) -> None:
     assert legible(text) == text
 
 

@@ -18,7 +18,7 @@ def written() -> str:
     return reference()
 
 
-def test_what_is_committed_is_fresh() -> None:
+def test_the_committed_reference_is_fresh() -> None:
     assert main(["--check"]) == 0, "run make docs"
     assert PAGE.read_text(encoding="utf-8") == reference()
     assert FILE.read_text(encoding="utf-8") == answers()

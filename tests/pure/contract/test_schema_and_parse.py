@@ -133,7 +133,9 @@ def asked(action: type[Action], given_arguments: Arguments) -> Action:
 @every_action
 @given(data=st.data())
 @a_few
-def test_what_the_schema_allows_is_accepted_and_survives_the_wire(action: type[Action], data: st.DataObject) -> None:
+def test_arguments_within_the_schema_are_accepted_and_survive_the_wire(
+    action: type[Action], data: st.DataObject
+) -> None:
     chosen = data.draw(arguments_of(action))
     validator(action).validate(chosen)
     parsed = asked(action, chosen)
@@ -163,7 +165,7 @@ def test_an_argument_that_the_schema_lacks_is_refused(action: type[Action], data
 @every_action
 @given(data=st.data())
 @one
-def test_what_the_schema_requires_is_missed(action: type[Action], data: st.DataObject) -> None:
+def test_a_missing_required_argument_is_refused(action: type[Action], data: st.DataObject) -> None:
     chosen = data.draw(arguments_of(action))
     for name in required_of(schema_of(action)):
         with pytest.raises(ValidationFailed, match=f"{action.name()} needs '{name}'"):

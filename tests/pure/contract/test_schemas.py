@@ -93,7 +93,7 @@ def test_a_listed_schema_shows_what_is_required_and_everyday_and_of_the_inherite
 
 
 @every_action
-def test_what_is_required_is_listed(action: type[Action]) -> None:
+def test_required_arguments_are_listed(action: type[Action]) -> None:
     schema = listed_schema(action)
     assert set(required_of(schema)) <= properties(schema).keys()
 

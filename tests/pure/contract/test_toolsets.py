@@ -46,7 +46,7 @@ def test_several_toolsets_list_each_tool_once_in_the_order_of_the_catalogue() ->
     assert both == [name for name in ACTIONS if name in expected]
 
 
-def test_what_is_not_listed_can_be_called() -> None:
+def test_unlisted_tools_can_be_called() -> None:
     assert "mouse" not in listed("core")
     assert parse({"action": "mouse", "do": "up", "x": 1, "y": 1}).name() == "mouse"
 

@@ -95,7 +95,7 @@ def test_words_are_one_line_of_characters_that_are_seen(text: str) -> None:
 
 
 @given(TEXTS, st.sampled_from(sorted(SAID - TO_PEOPLE)))
-def test_what_an_action_takes_to_say_to_others_is_clean(text: str, argument: str) -> None:
+def test_texts_for_others_are_clean(text: str, argument: str) -> None:
     name, _, key = argument.partition(".")
     body = {"action": name, **smallest(catalogue.ACTIONS[name]), key: text}
     if name == "hand_over_page":
@@ -147,6 +147,6 @@ def _check_lines(lines: list[str], said: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["", " \n ", "\u200b", "x" * 201])
-def test_what_says_nothing_or_too_much_is_refused(text: str) -> None:
+def test_empty_and_too_long_texts_are_refused(text: str) -> None:
     with pytest.raises(ValidationFailed, match="reason"):
         catalogue.parse({"action": "hold_page", "pageId": "p", "reason": text})

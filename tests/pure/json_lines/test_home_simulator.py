@@ -58,7 +58,7 @@ async def client() -> AsyncIterator[Speaker]:
         yield speaker
 
 
-async def test_it_says_that_it_is_ready_before_it_is_asked() -> None:
+async def test_the_simulator_says_ready_before_any_call() -> None:
     async with speaking(partial(serve, HomeState())) as client:
         line = await client.line()
     assert line.startswith(

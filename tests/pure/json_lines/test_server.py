@@ -96,7 +96,7 @@ async def client(tools: Tools) -> AsyncIterator[Speaker]:
         (b"x" * 200_000, None, "Mensaje demasiado grande: como máximo 1000 bytes"),
     ],
 )
-async def test_what_is_no_message_gets_an_error_and_the_next_line_is_answered(
+async def test_an_invalid_line_gets_an_error_and_the_next_is_answered(
     client: Speaker, line: bytes, call_id: object, error: str
 ) -> None:
     await client.write(line)
@@ -168,7 +168,7 @@ async def test_a_client_that_sends_without_end_and_reads_nothing_is_not_read_any
     assert most in {MOST_CALLS, MOST_CALLS + 1}, "one may be written, and not yet read"
 
 
-async def test_what_long_lines_have_together_is_bounded(tools: Tools) -> None:
+async def test_the_total_size_of_long_lines_is_bounded(tools: Tools) -> None:
     async with speaking(partial(serve, tools), most_bytes=1_000) as client:
         line = json.dumps({"type": "call", "id": 1, "tool": "wait", "args": {"text": "x" * 900}})
         await client.write(*[line] * 5)

@@ -47,7 +47,7 @@ def test_a_secret_that_is_longer_than_what_a_script_sends_is_known_by_its_beginn
     assert cut(text, 3_000) == "it is «secret:key»"
 
 
-def test_what_follows_the_cut_of_a_script_is_taken_away() -> None:
+def test_text_beyond_a_scripts_cut_is_removed() -> None:
     given_by_page: JsonValue = {
         "name": "'x K7Q2\ufdd0-9XVB/44TD and more\ufdd1…'",
         "rest": ["a\ufdd0 b\ufdd1"],

@@ -112,7 +112,7 @@ def test_every_action_that_takes_a_script_says_so() -> None:
     assert taking <= SCRIPTS == {name for name, action in catalogue.ACTIONS.items() if action.runs_given_script}
 
 
-def test_what_is_refused_is_refused_however_deep_it_is_carried() -> None:
+def test_a_refused_action_is_refused_however_deep_it_is_carried() -> None:
     waiting: Json = {
         "action": "wait_for_response",
         "url": "*",
@@ -175,7 +175,7 @@ def test_an_origin_limit_looks_at_every_address_that_an_argument_names(body: Jso
     assert refused(who, catalogue.parse(body)) == "--origin"
 
 
-def test_an_origin_limit_leaves_what_is_there() -> None:
+def test_an_origin_limit_keeps_addresses_within_it() -> None:
     who = caller(origins=["https://shop.example", "https://*.cdn.example"])
     bodies: list[Json] = [
         {"action": "goto", "url": "https://SHOP.example:443/a?b#c"},

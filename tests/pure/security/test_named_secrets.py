@@ -45,7 +45,7 @@ def test_codes_are_those_of_the_standard(at: int, code: str) -> None:  # RFC 623
 
 
 @pytest.mark.parametrize("text", ["otpauth://hotp/x?secret=AAAA", "otpauth://totp/x", "8 is no base32", "AAA1"])
-def test_what_is_no_authenticators_key_is_refused(text: str) -> None:
+def test_an_invalid_authenticator_key_is_refused(text: str) -> None:
     with pytest.raises((ValidationFailed, ValueError)):
         from_authenticator("otp", text, SHOP)
 
@@ -85,7 +85,7 @@ _DISGUISED: dict[str, Callable[[str], JsonValue]] = {
 
 @pytest.mark.parametrize("disguise", _DISGUISED.values(), ids=_DISGUISED)
 @pytest.mark.parametrize("value", ["S3cr3t & <Pässword>", "hunter22x", "Tr0_ub*4dor!"])
-def test_what_a_script_makes_of_a_secret_is_seen_through(disguise: Callable[[str], JsonValue], value: str) -> None:
+def test_a_scripts_disguise_of_a_secret_is_recognized(disguise: Callable[[str], JsonValue], value: str) -> None:
     result: JsonValue = {"value": {"it": disguise(value)}, "type": "object"}
     hides = Concealment([("pw", value)])
     assert hides.may_find(json.dumps(result))
@@ -172,7 +172,7 @@ def test_there_is_a_limit_to_how_many_there_are(tmp_path: Path) -> None:
         secrets.set(_text("more", "hunter22"))
 
 
-def test_what_undoes_an_act_keeps_what_was_there(tmp_path: Path) -> None:
+def test_undo_states_keep_their_secrets(tmp_path: Path) -> None:
     secrets = NamedSecrets(tmp_path, Seal(tmp_path))
     undo = Undoable(body={}, what="set it", state={"was": "hunter22"})
     outcome = Outcome(call_id="c", result={"value": "hunter22"}, undo=[undo])

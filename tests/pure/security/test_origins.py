@@ -70,7 +70,7 @@ def test_a_host_is_within_its_own_pattern_and_no_other_host_is(labels: list[str]
 
 
 @given(st.text())
-def test_no_text_fails_or_is_elsewhere_and_within(text: str) -> None:
+def test_no_text_fails_or_counts_as_both_inside_and_outside(text: str) -> None:
     pattern = ["https://shop.example"]
     within(pattern, text)
     asks_within(pattern, text)
@@ -78,7 +78,7 @@ def test_no_text_fails_or_is_elsewhere_and_within(text: str) -> None:
     assert not pattern_within(pattern, f"https://*{text}")
 
 
-def test_what_has_no_origin_is_not_within_but_for_a_blank_page() -> None:
+def test_of_urls_without_an_origin_only_a_blank_page_is_within() -> None:
     pattern = ["https://shop.example"]
     assert within(pattern, "about:blank")
     assert within(pattern, "blob:https://shop.example/1")

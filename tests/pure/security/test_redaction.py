@@ -66,14 +66,14 @@ PLANTED: dict[str, Planting] = {
 @given(secret=SECRETS)
 @example(secret="Passw0rd")
 @example(secret="hunter2hunter2hunter2")
-def test_a_secret_is_in_no_argument_that_is_redact(place: str, secret: str) -> None:
+def test_no_redacted_argument_contains_a_secret(place: str, secret: str) -> None:
     secret = f"{secret}Q7"  # no word that is there anyway
     assert secret not in json.dumps(redaction.arguments(parse(PLANTED[place](secret))))
 
 
 @pytest.mark.parametrize("number", range(len(IN_URLS)))
 @given(secret=SECRETS)
-def test_a_secret_is_in_no_url_that_is_redact(number: int, secret: str) -> None:
+def test_no_redacted_url_contains_a_secret(number: int, secret: str) -> None:
     secret = f"{secret}Q7"
     url = IN_URLS[number](secret)
     assert secret not in redaction.safe_url(url)
@@ -83,7 +83,7 @@ def test_a_secret_is_in_no_url_that_is_redact(number: int, secret: str) -> None:
 
 
 @given(secret=st.integers(min_value=100_000, max_value=999_999_999))
-def test_a_number_that_was_handed_over_is_not_redact(secret: int) -> None:
+def test_a_number_in_a_script_argument_or_body_is_redacted(secret: int) -> None:
     bodies: list[Body] = [
         {"action": "evaluate_script", "expression": "a => a", "arg": secret},
         {"action": "fetch", "url": "/x", "body": {"otp": secret}},
@@ -100,7 +100,7 @@ def test_a_password_cannot_be_read_from_the_keys_that_were_pressed(character: st
 
 
 @pytest.mark.parametrize("key", ["Enter", "ArrowDown", "Control+a", "Control+Shift+Tab", "F5", "Meta+Enter"])
-def test_keys_that_write_nothing_are_redact(key: str) -> None:
+def test_keys_that_write_nothing_are_kept(key: str) -> None:
     assert redaction.arguments(parse({"action": "press", "key": key})) == {"key": key}
 
 
@@ -132,7 +132,7 @@ def test_an_action_may_name_texts_that_are_no_secret() -> None:
 @pytest.mark.parametrize(
     "action", [each for each in ACTIONS.values() if each.loggable_arguments], ids=lambda each: each.name()
 )
-def test_what_an_action_names_so_is_an_argument_of_it(action: type[Action]) -> None:
+def test_every_loggable_argument_exists(action: type[Action]) -> None:
     assert action.loggable_arguments <= _named(full_schema(action))
 
 
@@ -165,11 +165,11 @@ def _named(schema: JsonValue) -> set[str]:
         ("data:text/html,x", "(16 characters)"),
     ],
 )
-def test_of_a_url_is_told_where_it_leads(url: str, told: str) -> None:
+def test_a_redacted_url_still_says_where_it_leads(url: str, told: str) -> None:
     assert redaction.safe_url(url) == told
 
 
-def test_what_an_act_was_done_to_is_redact() -> None:
+def test_the_target_of_an_act_is_kept() -> None:
     body: Body = {
         "action": "click",
         "selector": 'role=button[name="Log out"]',
@@ -184,7 +184,7 @@ def test_what_an_act_was_done_to_is_redact() -> None:
     assert redaction.arguments(parse(body)) == expected
 
 
-def test_what_is_long_is_told_in_short() -> None:
+def test_long_arguments_are_shortened() -> None:
     told = redaction.arguments(parse({"action": "close_page", "reason": "so " * 66}))
     assert len(str(told["reason"])) <= 201
     long = "https://shop.example/" + "a/" * 5_000 + "?" + "&".join(f"k{n}=v" for n in range(500))

@@ -89,7 +89,7 @@ def test_a_key_that_is_none_is_set_aside(tmp_path: Path) -> None:
     assert Seal(tmp_path).open(sealed) == SECRET
 
 
-def test_what_was_changed_or_sealed_elsewhere_is_not_opened(tmp_path: Path) -> None:
+def test_changed_or_foreign_seals_are_not_opened(tmp_path: Path) -> None:
     seal = Seal(tmp_path)
     sealed = seal.close(SECRET)
     for changed in (sealed[:-1], sealed[:40] + b"x" + sealed[41:], b"", b"\xff" * 80):

@@ -99,7 +99,7 @@ def test_an_allowed_path_is_left_by_no_way_that_a_server_may_read() -> None:
         assert not policy.permits(f"https://shop.example{url}"), url
 
 
-def test_what_is_denied_is_denied_though_it_is_allowed_too() -> None:
+def test_a_denied_url_is_denied_even_if_also_allowed() -> None:
     rules = UrlRules((url_rule("*.shop.example"),), (url_rule("https://shop.example/admin"),))
     policy = UrlPolicy(rules=rules)
     assert policy.permits("https://shop.example/")

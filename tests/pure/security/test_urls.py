@@ -142,7 +142,7 @@ def test_other_schemes_are_refused(url: str) -> None:
         POLICY.check(url)
 
 
-def test_only_what_a_caller_goes_to_by_itself_may_be_a_page_that_it_wrote() -> None:
+def test_only_a_callers_own_navigation_may_be_a_data_url() -> None:
     for url in ("data:text/html,<h1>x", " DATA:,x", "about:blank", "https://example.com/"):
         assert POLICY.check_own(url) == url.strip()
     for url in ("about:srcdoc", "about:version", "file:///etc/passwd", "javascript:alert(1)", "chrome://version"):

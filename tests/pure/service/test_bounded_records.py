@@ -28,7 +28,7 @@ def test_an_act_has_a_thousand_lines_of_a_kind() -> None:
     assert observation.script_errors[-1] == "error 999"
 
 
-def test_of_fields_that_were_lost_with_many_windows_the_latest_are_offered() -> None:
+def test_the_latest_fields_of_lost_windows_are_offered() -> None:
     fields = FilledFields()
     for window in range(3):
         for number in range(40):

@@ -24,7 +24,7 @@ CALLER = Identity(client_id="shopper", label="Shopper")
 QUESTION: Json = {"rule": "payments", "what": "click", "key": "k", "ways": "the owner may"}
 
 
-async def test_who_needs_longer_than_a_call_waits_is_asked_on_and_their_answer_counts() -> None:
+async def test_a_person_may_take_longer_than_one_wait_and_their_answer_counts() -> None:
     register, asked = CallRegister(), list[Json]()
 
     async def perform(caller: Identity, body: Json, call_id: str) -> Json:

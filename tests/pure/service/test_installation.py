@@ -42,7 +42,7 @@ def test_an_environment_without_pip_is_one_of_uvs(prefix: Path, monkeypatch: pyt
     assert install_command("video") == f'uv pip install --python "{prefix}/bin/python" "av<20,>=18"'
 
 
-def test_what_pipx_installed_is_added_to(prefix: Path) -> None:
+def test_a_pipx_installation_is_extended(prefix: Path) -> None:
     (prefix / "pipx_metadata.json").touch()
     assert install_command("video") == f'pipx inject {APP_NAME} "av<20,>=18"'
 
@@ -58,7 +58,7 @@ def test_what_pipx_installed_is_added_to(prefix: Path) -> None:
         ),
     ],
 )
-def test_what_uv_installed_is_installed_anew_from_where_it_came(
+def test_a_uv_installation_is_reinstalled_from_its_source(
     prefix: Path, monkeypatch: pytest.MonkeyPatch, origin: object, suffix: str
 ) -> None:
     (prefix / "uv-receipt.toml").touch()

@@ -67,7 +67,7 @@ def test_a_visit_of_several_requests_needs_room_for_all_and_pays_for_all(clock: 
     assert site.enter(endless), "more than there ever is room for goes when nobody else does"
 
 
-def test_a_newcomer_gets_what_is_freed_before_who_used_the_minute_up(clock: Clock) -> None:
+def test_a_newcomer_gets_freed_room_before_a_client_that_used_up_the_minute(clock: Clock) -> None:
     site, _ = origin(clock, 0, 4)
     for visit in visits(*"aaa"):
         assert site.enter(visit)
@@ -151,9 +151,7 @@ def test_an_origin_has_one_name_however_it_is_spelled(url: str, base: str, name:
         ("http://[2606:4700::1111]", False),
     ],
 )
-def test_what_is_of_this_machine_or_of_a_private_network_has_no_limits_by_default(
-    origin: str, *, private: bool
-) -> None:
+def test_this_machine_and_private_networks_have_no_limits_by_default(origin: str, *, private: bool) -> None:
     assert is_private(origin) is private
     assert OriginLimits().of(origin) == (OriginLimits(at_once=0, per_minute=0) if private else OriginLimits())
     assert OriginLimits(local=True).of(origin) == OriginLimits(local=True)

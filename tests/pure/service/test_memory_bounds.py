@@ -46,7 +46,7 @@ def undos(clock: Clock) -> UndoStore:
     return UndoStore(Sessions(), clock)
 
 
-def test_of_each_client_the_last_thirty_acts_of_ten_minutes_can_be_undone(undos: UndoStore, clock: Clock) -> None:
+def test_each_clients_last_thirty_acts_of_ten_minutes_can_be_undone(undos: UndoStore, clock: Clock) -> None:
     for number in range(40):
         assert did(undos, "a", f"call-{number:02}")
     did(undos, "b", "other")
@@ -57,7 +57,7 @@ def test_of_each_client_the_last_thirty_acts_of_ten_minutes_can_be_undone(undos:
     assert (undoable(undos, "a"), undoable(undos, "b")) == (["later"], [])
 
 
-def test_what_undoing_needs_is_bounded_for_each_client_and_for_all(undos: UndoStore) -> None:
+def test_undo_states_are_bounded_per_client_and_in_all(undos: UndoStore) -> None:
     assert did(undos, "a", "too much", MEGABYTE * 11) == ""
     for number in range(6):
         did(undos, "a", f"call-{number}", MEGABYTE * 2)

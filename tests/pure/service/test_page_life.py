@@ -46,7 +46,7 @@ def test_a_new_tab_makes_any_page_live_that_is_not_closed(state: Life) -> None:
 
 
 @given(MANY)
-def test_what_is_closed_stays_closed_and_as_it_was_closed(events: list[LifeEvent]) -> None:
+def test_a_closed_page_stays_closed_the_same_way(events: list[LifeEvent]) -> None:
     states = lived(events)
     over = [state for state in states if state.over]
     assert states[len(states) - len(over) :] == over
@@ -83,7 +83,7 @@ def test_a_page_that_died_is_known_to_have_until_it_has_another_tab(events: list
 
 
 @given(st.sampled_from(Life), st.sampled_from(LifeEvent))
-def test_what_cannot_happen_raises_and_says_what_it_was(state: Life, event: LifeEvent) -> None:
+def test_an_impossible_move_raises_and_names_itself(state: Life, event: LifeEvent) -> None:
     if event in MOVES[state]:
         assert after(state, event) is MOVES[state][event]
     else:

@@ -47,7 +47,7 @@ def test_two_calls_that_open_one_page_reserve_its_name_until_both_have_ended(dir
     assert not directory.is_taken("shop")
 
 
-def test_to_find_out_where_a_call_goes_takes_no_name(directory: Directory) -> None:
+def test_addressing_a_call_reserves_no_name(directory: Directory) -> None:
     assert address(directory, "goto", url="about:blank") == Address("main", "default", is_new=True)
     assert address(directory, "goto", url="about:blank", pageId="p") == Address("p", "default", is_new=True)
     with pytest.raises(Forbidden):

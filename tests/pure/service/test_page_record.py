@@ -25,7 +25,7 @@ def call(client_id: str) -> Call:
 
 
 @given(st.lists(st.sampled_from([*ENDS]), max_size=20))
-def test_what_became_of_a_tab_is_noted_whenever_it_is_looked_at(ends: list[LifeEvent | None]) -> None:
+def test_a_tabs_fate_is_noted_at_every_look(ends: list[LifeEvent | None]) -> None:
     page = record()
     page.move(LifeEvent.OPENED)
     for end in ends:

@@ -80,7 +80,7 @@ def test_a_section_has_those_below_it() -> None:
     assert care.splitlines() == ["## Care", "### Descaling", "Vinegar takes lime off.", "### Storing", "Keep it dry."]
 
 
-def test_of_many_headings_the_highest_are_listed_and_the_others_counted() -> None:
+def test_the_highest_headings_are_listed_and_the_others_counted() -> None:
     article = _article("1Top", *(f"{2 + n % 3}Heading number {n}" for n in range(90)))
     listed = articles.headings(article.sections).splitlines()
     assert sum(map(len, listed)) < 2_500
@@ -91,7 +91,7 @@ def test_of_many_headings_the_highest_are_listed_and_the_others_counted() -> Non
 
 @given(st.lists(st.builds(str.__add__, st.sampled_from("00123456"), st.text(max_size=900)), max_size=8), st.text())
 @example(["1a\nb", "00"], "0")
-def test_whatever_a_page_says_is_told_in_pieces_of_it(blocks: list[str], question: str) -> None:
+def test_passages_are_always_pieces_of_the_page(blocks: list[str], question: str) -> None:
     article = _article(*blocks)
     whole = " ".join(article.text().split())
     for passage in passages.about(article, question):
@@ -101,7 +101,7 @@ def test_whatever_a_page_says_is_told_in_pieces_of_it(blocks: list[str], questio
         assert articles.section(article, section.handle) == section
 
 
-def test_of_the_passages_as_many_are_told_first_as_fit() -> None:
+def test_as_many_passages_come_first_as_fit() -> None:
     found = ["x" * 1_000, "y" * 1_000, "漢" * 700, "z"]
     assert passages.budget(found) == 2_002
     assert passages.budget(found[2:]) == 703

@@ -45,7 +45,7 @@ def test_each_step_of_a_batch_counts(clock: Clock) -> None:
         quotas.admit("c", BATCH)
 
 
-def test_pages_that_are_being_opened_count_like_open_ones_and_a_page_counts_once(clock: Clock) -> None:
+def test_opening_pages_count_like_open_ones_and_each_page_counts_once(clock: Clock) -> None:
     quotas = Quotas(ClientLimits(pages=2), clock)
     quotas.check_pages(["a"], {"a"})
     with pytest.raises(ResourceExhausted, match="2 pages open") as refusal:

@@ -9,7 +9,7 @@ from tests.support.clock import Clock
 
 
 @given(st.lists(st.floats(0, 3), max_size=50))
-def test_no_more_are_allowed_within_a_time_and_after_it_as_many_again(pauses: list[float]) -> None:
+def test_a_rate_allows_a_number_per_period(pauses: list[float]) -> None:
     clock = Clock()
     rate, allowed = Rate(3, 1.0, clock), list[float]()
     for pause in pauses:

@@ -27,7 +27,7 @@ def test_an_act_is_told_with_the_pages_changes_as_a_chat_is() -> None:
     assert reply.around == [PAGE_LINE]
 
 
-def test_of_what_was_asked_for_the_text_stands_alone_so_that_it_can_be_piped() -> None:
+def test_the_requested_text_stands_alone_so_that_it_can_be_piped() -> None:
     read = envelope(value=42, scriptErrors=["oops"])
     reply = for_terminal(read, ACTIONS["evaluate_script"])
     assert (reply.text, reply.around) == ("42", ["a script of the page failed: 'oops'", PAGE_LINE])

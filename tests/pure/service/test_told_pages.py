@@ -26,7 +26,7 @@ def test_a_call_that_names_no_page_is_told_which_it_was_if_that_is_another_than_
     assert [needs(told, {}, "cart", "cart"), needs(told, {}, "cart", "cart")] == [True, False]
 
 
-def test_who_counts_revisions_is_told_each() -> None:
+def test_a_client_that_counts_revisions_gets_each() -> None:
     told = ToldPages()
     needs(told, {"pageId": "cart"})
     assert needs(told, {"pageId": "cart", "params": {"ifRevision": 3}})

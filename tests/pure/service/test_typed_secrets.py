@@ -9,7 +9,7 @@ def shown(text: str, masked: list[str], told: list[str]) -> list[str]:
     return [node.line for node in nodes]
 
 
-def test_what_nobody_is_to_see_goes_from_fields_texts_and_names_and_what_only_words_tell_from_its_field() -> None:
+def test_masked_values_are_removed_everywhere_and_word_guessed_ones_from_their_field() -> None:
     page = (
         '- textbox "Password" [ref=e1]: hunter2\n'
         '- button "Copy hunter2 now" [ref=e2]\n'

@@ -76,7 +76,7 @@ def ask(viewing: Viewing, viewer: Viewer, *, times: int) -> None:
             asked.enter_context(viewing.answering(viewer))
 
 
-def test_so_many_look_at_a_time_and_one_who_goes_makes_room() -> None:
+def test_the_number_of_viewers_is_bounded_and_leaving_makes_room() -> None:
     viewing = Viewing()
     looking = [viewing.watching(come(viewing)) for _ in range(MOST_SOCKETS)]
     for one in looking:
@@ -116,7 +116,7 @@ def test_all_that_a_viewer_sends_by_all_of_their_sockets_is_limited_and_large_me
     viewing.receive(other, 60_000)
 
 
-def test_few_things_that_a_viewer_asked_for_are_under_way_at_a_time() -> None:
+def test_few_requests_of_a_viewer_run_at_a_time() -> None:
     viewing = Viewing()
     viewer = viewing.guest("req_1", "ana")
     assert viewing.guest("req_1", "ana") is viewer
