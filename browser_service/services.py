@@ -165,7 +165,9 @@ class Services:
         )
         actions = ServiceActions(ports, _handlers(Scope.SERVICE))
         intake = Intake(clients, directory, addressing, self.policy, self.quotas)
-        self.dispatcher = Dispatcher(intake, host_calls, actions, ledger, feed, CrossOriginGuard(directory))
+        self.dispatcher = Dispatcher(
+            intake, host_calls, actions, ledger, feed, CrossOriginGuard(directory, self.downloads.urls_of)
+        )
         self.administration = Administration(
             *(directory, clients, self.work, self.revoked, self.tokens, ledger, host_calls, feed)
         )

@@ -28,30 +28,18 @@ class ClientRef(Model):
         return self.label or "another client"
 
 
-class ReadElsewhere(Model):
-    """Says that a text has something that its chat read, and at which origins; at all where none is named."""
+SEVERAL: Final = ""
+"""Stands for an origin that is not known: of a pair the first may be any that was read, the second any site."""
 
-    what: str = Field(description="How it begins; empty where what was read is not known.")
-    origins: list[str]
-
-
-class Carried(Model):
-    """Says what a call of a chat that is guarded, or a part of one, carries."""
-
-    read: list[ReadElsewhere] = Field(default=[])
-    opaque: str = Field(default="", description="What of it cannot be compared with what was read.")
-    shown: bool = Field(default=False, description="Its URL is one that a page showed just so.")
-    only_url: bool = Field(default=False, description="It carries nothing besides its URL.")
+Pair = tuple[str, str]
+"""The origin where something was read, and the one where it would go."""
 
 
 class Guard(Model):
-    """Says what a call may not take from one origin to another without a person."""
+    """What a call of a guarded chat could take from one origin to another, and what of that a person allowed."""
 
-    known: list[str] | None = Field(
-        default=None,
-        description="Origins that the chat named by itself, or that a person allowed. None while it has read nothing.",
-    )
-    parts: dict[str, Carried] = Field(default={}, description="By the key of each action that the call has in it.")
+    read: list[str] = Field(description="Origins that its chat has read.")
+    allowed: list[Pair] = Field(default=[])
 
 
 ASKING: Final = "~ask"
@@ -92,7 +80,7 @@ class Call(Model):
         default={}, repr=False, description="Those that the action names, by their names."
     )
     confirmed: list[str] = Field(default=[], description="Keys of what a person has confirmed of it.")
-    guard: Guard | None = Field(default=None, description="What its chat read, where that is guarded.")
+    guard: Guard | None = Field(default=None, description="Of a guarded chat alone.")
     by_person: bool = Field(default=False, description="The account's own person acts, whom no hold keeps out.")
     inline_text: int | None = Field(default=None, description="Characters of text the caller wants in the reply.")
 
@@ -138,6 +126,7 @@ class Outcome(Model):
     notices: list[Notice] = Field(default=[])
     url_before: str | None = Field(default=None, description="Where the page was; none where nothing began.")
     requests: list[Json] = Field(default=[], description="Those sent meanwhile that change things, however it ended.")
+    read_at: list[str] = Field(default=[], description="URLs that a guarded chat may have read by it.")
     suspended: bool = Field(default=False, description="A dialog keeps the call from its end, which will be told.")
     undo: list[Undoable] = Field(default=[], repr=False, description="What of it can be taken back, in order.")
     waited_ms: int | None = Field(default=None, description="How long it waited for its turn; none if it took none.")

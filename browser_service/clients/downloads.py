@@ -41,6 +41,10 @@ class Downloads:
         states = [each for each in self._known.values() if client_id in {None, each.client_id}]
         return [each.shown() for each in reversed(states)]
 
+    def urls_of(self, client_id: str) -> list[str]:
+        """Return where the client's downloads came from."""
+        return [each.url for each in self._known.values() if each.client_id == client_id]
+
     def name_of(self, artifact_id: str) -> str | None:
         """Return the file name of the download that became this artifact."""
         return next((each.name for each in self._known.values() if each.artifact_id == artifact_id), None)

@@ -49,6 +49,8 @@ class CallRun:
     """True once it was let in; until then nothing of it is done."""
     url_before: str | None = None
     requests: list[Json] = field(default_factory=list)
+    read_at: set[str] = field(default_factory=set)
+    """The URLs that it and its parts may tell of."""
     part_results: list[Json] = field(default_factory=list)
     """Holds the results of the parts that are done."""
     part_index: int | None = None

@@ -16,7 +16,7 @@ from browser_service.host.confinement import confined
 from browser_service.host.dialogs import Dialogs
 from browser_service.host.events import EventLog, sendable
 from browser_service.host.files import ArtifactPort
-from browser_service.host.guard_check import check_session_guard
+from browser_service.host.guard_check import check_guard
 from browser_service.host.launching.memory import Memory
 from browser_service.host.outcome_cache import OutcomeCache
 from browser_service.host.page.crash_errors import add_crash_context
@@ -171,7 +171,7 @@ class Calls:
             outcome.page = entry.record.state()
         if run is not None:
             outcome.url_before, outcome.requests, outcome.undo = run.url_before, run.requests, run.undo
-            outcome.waited_ms = run.waited_ms
+            outcome.waited_ms, outcome.read_at = run.waited_ms, sorted(run.read_at)
         return outcome
 
     def _error(self, failure: BrowseError, run: CallRun | None, entry: PageEntry | None) -> ErrorBody:
@@ -218,7 +218,7 @@ class Calls:
             raise SessionNotFound(f"There is no session {run.call.session_id!r}.")
         self.admission.admit_to_session(run)
         check_session_act(self.act_rules, run.call, action)
-        check_session_guard(run.call, action)
+        await check_guard(run.call, action)
         seen, handler = BrowserSession(session, run.call, self.artifacts, run.undoable), self._handler(run)
 
         def blocking() -> list[str]:

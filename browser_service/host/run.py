@@ -7,13 +7,12 @@ from collections.abc import Awaitable
 from playwright.async_api import Error as PlaywrightError
 from pydantic import JsonValue
 
-from browser_service.host import delta, errors
+from browser_service.host import delta, errors, guard_check
 from browser_service.host.act_check import check_act
 from browser_service.host.call_run import CallRun, Handler
 from browser_service.host.confinement import confine
 from browser_service.host.elements import explanation
 from browser_service.host.elements.handles import let_go
-from browser_service.host.guard_check import check_guard, is_of_guard
 from browser_service.host.observation import Observation
 from browser_service.host.page.crash_errors import interrupted, under_way, unfinished
 from browser_service.host.page.handle import BrowserPage
@@ -72,7 +71,7 @@ async def perform_live(page: BrowserPage, run: CallRun, handler: Handler) -> Jso
 async def perform(page: BrowserPage, run: CallRun, handler: Handler) -> Json:
     """Run the handler; for an act, add what was observed."""
     run.check_not_cancelled()
-    page.record.has_leave = run.call.by_person or not all(map(is_of_guard, run.call.confirmed))
+    page.record.has_leave = run.call.by_person or bool({*run.call.confirmed} - {guard_check.KEY})
     run.url_before = page.record.url
     changed, saving, began_at = True, None, time.monotonic()
     ending = LoginEnding(page, run)
@@ -102,6 +101,7 @@ async def perform(page: BrowserPage, run: CallRun, handler: Handler) -> Json:
         changed = changed and not error.nothing_happened
         raise
     finally:
+        run.read_at |= guard_check.places_read(page, run.action, run.url_before)
         page.record.has_leave, page.record.loading = False, None
         await asyncio.gather(*looking)
         if observation is not None and page.observer is not None:
@@ -138,7 +138,7 @@ async def _run_in_front(page: BrowserPage, action: Action, handler: Handler) -> 
     if page.record.shares_window and action.effect is Effect.ACTS and action.needs_open_page:
         await page.playwright.bring_to_front()
     await check_act(page, action)
-    await check_guard(page, action)
+    await guard_check.check_guard(page.call, action, page)
     return await handler(page, action)
 
 

@@ -5,16 +5,20 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Final
 
+from pydantic import TypeAdapter
+
 from browser_service.rules.bounded import Bounded
+from browser_service.spine.cross_origin import CrossOriginGuard
 from browser_service.spine.front_call import FrontCall, Perform
 from browser_service.spine.host_calls import HostTask
-from shared.calls import ASKING, Outcome
+from shared.calls import ASKING, Outcome, Pair
 from shared.cuts import cut
 from shared.errors import BrowseError, ErrorBody, Forbidden
 from shared.model import Json
 from shared.quoting import quoted
 
 _ALLOW: Final = "Allow once"
+_ALLOW_PAIR: Final = "Allow in this chat"
 _REFUSE: Final = "Refuse"
 _SPENT: Final = "It was allowed once, and another call of yours did it."
 _KEPT: Final = 2_000
@@ -22,19 +26,24 @@ _KEPT: Final = 2_000
 
 @dataclass(frozen=True)
 class Question:
-    """Is what a person is asked: which act, by which rule."""
+    """The question to a person: which act, by which rule."""
 
     rule: str
     what: str
     key: str
     ways: str
-    """Says what the account's owner can do instead."""
+    """What the account's owner can do instead."""
     place: str = ""
-    """Names the part of the call that it is about: a form has several fields."""
+    """The part of the call that it is about: a form has several fields."""
     filled: tuple[str, ...] = ()
-    """Names the fields that were filled before."""
-    origin: str = ""
-    """Is the origin at which the chat may act from then on, if it is allowed."""
+    """The fields that were filled before."""
+    pairs: tuple[Pair, ...] = ()
+    """The pairs of origins that it is about, for the rest of the chat; none where it is about this act alone."""
+
+    @property
+    def allows(self) -> str:
+        """Return what a person chooses to allow it."""
+        return _ALLOW_PAIR if self.pairs else _ALLOW
 
     @classmethod
     def of(cls, error: ErrorBody | None) -> "Question | None":
@@ -42,25 +51,24 @@ class Question:
         context = error.details.get("context") if error is not None else None
         if not isinstance(context, dict) or not {"rule", "what", "key", "ways"} <= context.keys():
             return None
-        origin = str(context.get("origin", ""))
         rule, what, key, ways = (str(context[name]) for name in ("rule", "what", "key", "ways"))
         filled = context.get("filled")
         done = tuple(map(str, filled)) if isinstance(filled, list) else ()
-        return cls(rule, what, key, ways, str(context.get("field", "")), done, origin)
+        pairs = TypeAdapter(tuple[Pair, ...]).validate_python(context.get("pairs", []))
+        return cls(rule, what, key, ways, str(context.get("field", "")), done, pairs)
 
 
 @dataclass(eq=False)
 class Confirmations:
-    """Asks by `request_human`, like any agent, so that all the ways to answer are there."""
+    """Questions to a person, asked by `request_human` as any agent does, so that all the ways to answer are there."""
 
     perform: Perform
-    on_allowed: Callable[[str, str], None]
-    """Is told the client and the origin at which it may act from now on."""
+    guard: CrossOriginGuard
     _spent: Bounded[str, bool] = field(default_factory=lambda: Bounded(_KEPT))
-    """Has the ids of the requests whose answer a call has used: calls that ask the same at once share one request."""
+    """The ids of the requests whose answer a call has used: calls that ask the same at once share one request."""
 
     async def run(self, call: FrontCall, task: HostTask, go: Callable[[HostTask], Awaitable[Outcome]]) -> Outcome:
-        """Do the task; where a rule leaves it to a person, ask, and do it once allowed: this very act, and once."""
+        """Do the task. Where a rule leaves it to a person, ask, and do this very act once they allow it."""
         outcome = await go(task)
         asked: set[tuple[str, str]] = set()
         while (question := Question.of(outcome.error)) is not None and not call.action.parts():
@@ -69,12 +77,14 @@ class Confirmations:
                 return _refusal(outcome, question, "There is no page on which a person could be asked.")
             if (question.rule, question.place) in asked:
                 return _refusal(outcome, question, "It changed while the person was asked.")
+            if self.guard.refused(call.client_id, question.pairs):
+                return _refusal(outcome, question, _REFUSE)
             answer = await self._ask(call, page_id, question, len(asked))
-            if answer != _ALLOW:
+            if answer in {question.allows, _REFUSE}:
+                self.guard.keep(call.client_id, question.pairs, allowed=answer != _REFUSE)
+            if answer != question.allows:
                 return _refusal(outcome, question, answer)
             asked.add((question.rule, question.place))
-            if question.origin:
-                self.on_allowed(call.client_id, question.origin)
             task = replace(task, confirmed=(*task.confirmed, question.key))
             outcome = await go(task)
         return outcome
@@ -85,7 +95,8 @@ class Confirmations:
         who = quoted(call.caller.label) if call.caller.label else "An agent"
         asking: Json = {"action": "request_human", "pageId": page_id}
         message = f"{who} wants to do this: {question.what}. Your rule: {question.rule}."
-        body: Json = {**asking, "kind": "decision", "message": cut(message, 500), "choices": [_ALLOW, _REFUSE]}
+        message += " The answer holds in this chat." if question.pairs else ""
+        body: Json = {**asking, "kind": "decision", "message": cut(message, 500), "choices": [question.allows, _REFUSE]}
         waits = count(1)  # a person may take longer than one call waits, and no two calls have one id
         while True:
             try:
@@ -96,7 +107,7 @@ class Confirmations:
             if reply["state"] == "pending":
                 body = {**asking, "requestId": request_id}
                 continue
-            if request_id in self._spent:
+            if request_id in self._spent and not question.pairs:
                 return _SPENT
             self._spent[request_id] = True
             return str(reply.get("answer") or reply["observed"])

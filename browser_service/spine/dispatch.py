@@ -65,7 +65,7 @@ class Dispatcher:
     reply_within_ms: int = REPLY_WITHIN_MS
 
     def __post_init__(self) -> None:
-        self._confirmations = Confirmations(self.perform, self.guard.allow)
+        self._confirmations = Confirmations(self.perform, self.guard)
         self._stopping = set[asyncio.Task[None]]()
         self._workflows = Workflows(self.intake.directory, self.intake.clients, self.feed, self.perform)
 
@@ -73,7 +73,7 @@ class Dispatcher:
         """Return the reply to a call, or after 50 s that it still runs. Never raises for what a caller did."""
         reply = await self._handle(caller, request)
         notices = self.intake.clients.take_notices(caller.client_id)
-        self.guard.note_notices(caller, notices)
+        self.guard.note_pages(caller, (notice.page_id for notice in notices))
         fields = [notice.model_dump(mode="json", exclude_none=True) for notice in notices]
         return replace(reply, body={**reply.body, "notices": fields})
 

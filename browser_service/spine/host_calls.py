@@ -39,7 +39,7 @@ class HostTask:
     confirmed: tuple[str, ...] = ()
     """Has the keys of what a person has confirmed."""
     guard: Guard | None = None
-    """Says what of it was read where, in a chat that is guarded."""
+    """What its chat read, where that is guarded."""
     undo: Json | None = None
     """Is the state from which an act is undone."""
     limited: Action | None = None

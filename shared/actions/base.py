@@ -2,8 +2,6 @@
 
 `Action.own_arguments` leaves out every argument that a class of this module declares."""
 
-import hashlib
-import json
 import re
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -116,11 +114,6 @@ class Action(Part, Traits):
     def wire_body(self) -> dict[str, JsonValue]:
         """Return the action as JSON with the arguments that the caller gave, under its canonical name."""
         return {"action": self.name(), **self.model_dump(mode="json", exclude_unset=True)}
-
-    def fingerprint(self) -> str:
-        """Return what tells the call from others of other arguments."""
-        body = json.dumps(self.wire_body(), sort_keys=True)
-        return hashlib.sha256(body.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 # `Action` has read them. Pydantic would evaluate all of them again for each class, a third of the catalogue's time.

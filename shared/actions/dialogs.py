@@ -37,7 +37,6 @@ class SetDialogPolicy(PageAction):
 
     Those of its popups too. Replies name each dialog and its answer all the same."""
 
-    sent_anywhere = True
     effect = Effect.ACTS
     lane = Lane.BESIDE
     text_key = "observed"
@@ -48,3 +47,7 @@ class SetDialogPolicy(PageAction):
     prompt_text: str | None = Field(
         default=None, max_length=100_000, description="accept: what prompts are answered; their default value without."
     )
+
+    @property
+    def sends_anywhere(self) -> bool:
+        return self.prompt_text is not None

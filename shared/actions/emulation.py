@@ -22,7 +22,6 @@ class Emulate(WideAct, PageAction):
     for it, which others at that site feel."""
 
     everyday = ("viewport", "device", "colorScheme")
-    sent_anywhere = True
     undoable = True
     idempotent = True
     loggable_arguments = frozenset({"device", "locale", "timezone"})
@@ -45,6 +44,10 @@ class Emulate(WideAct, PageAction):
     @property
     def affects_origin(self) -> bool:
         return self.geolocation is not None
+
+    @property
+    def sends_anywhere(self) -> bool:
+        return self.locale is not None or self.geolocation is not None
 
     def changes(self) -> dict[str, Any]:  # Any: what Playwright's calls take
         """Return what to emulate from now on, by Playwright's names."""

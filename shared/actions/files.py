@@ -52,10 +52,6 @@ class UploadFile(ElementAction):
     files: Files = Field(description='Each {"path"}, {"artifactId"} or {"name", "text"}.')
     no_wait_after: NoWaitAfter = False
 
-    @property
-    def uncompared(self) -> str:
-        return _uncompared(self.files)
-
     def allowed_ms(self) -> int:
         """Return more time than usual unless the caller bounds it, because many bytes take long to reach the page."""
         return self.timeout if "timeout" in self.model_fields_set else _BYTES_MS
@@ -71,14 +67,6 @@ class Drop(ElementAction):
         default=None, max_length=_MOST, description='By MIME type: {"text/plain": "..."}.'
     )
     position: At = None
-
-    @property
-    def uncompared(self) -> str:
-        return _uncompared(self.files)
-
-
-def _uncompared(files: list[GivenFile]) -> str:
-    return "a file" if any(each.path or each.artifact_id or each.data for each in files) else ""
 
 
 class ListDownloads(Action):

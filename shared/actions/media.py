@@ -43,9 +43,9 @@ class Screenshot(PageAction):
         return self.style is not None
 
     @property
-    def uncompared(self) -> str:
-        """Return what a style sheet is: it sends for what it names, and may choose it by what the page has."""
-        return "a style sheet of the agent's" if self.style is not None else ""
+    def sends_anywhere(self) -> bool:
+        """A style sheet loads what it names, and may choose it by what the page has."""
+        return self.style is not None
 
     @field_validator("full_page")
     @classmethod

@@ -53,7 +53,6 @@ class MockResponse(PageAction):
     The latest match counts."""
 
     everyday = ("status", "body")
-    sent_anywhere = True
     effect = Effect.ACTS
     runs_given_script = True  # what it answers may be a script, or a document with one
     outlasts_document = True
@@ -132,7 +131,6 @@ class SetSessionHeaders(SessionAct):
     From later pages too, in place of those set before. For one page: set_extra_headers."""
 
     everyday = ()
-    sent_anywhere = True
     undoable = True
     idempotent = True
 
@@ -141,6 +139,10 @@ class SetSessionHeaders(SessionAct):
     @property
     def given_headers(self) -> dict[str, str]:
         return self.headers
+
+    @property
+    def sends_anywhere(self) -> bool:
+        return bool(self.headers)
 
     def narrower_calls(self) -> str:
         return (
@@ -155,7 +157,6 @@ class SetExtraHeaders(PageAction):
     In place of those set before. With sessionId and no pageId: of the whole session, from later pages too."""
 
     everyday = ()
-    sent_anywhere = True
     effect = Effect.ACTS
     text_key = "observed"
     undoable = True
@@ -167,6 +168,10 @@ class SetExtraHeaders(PageAction):
     @property
     def given_headers(self) -> dict[str, str]:
         return self.headers
+
+    @property
+    def sends_anywhere(self) -> bool:
+        return bool(self.headers)
 
     def for_session(self) -> SessionAct | None:
         given = {"sessionId": self.session_id, "headers": self.headers, "affectOthers": self.affect_others}

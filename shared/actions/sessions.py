@@ -66,6 +66,10 @@ class CreateSession(Action):
     headless: bool | None = Field(default=None, description="true: without windows.")
 
     @property
+    def sends_anywhere(self) -> bool:
+        return bool(self.proxy or self.user_agent) or self.locale != type(self).model_fields["locale"].default
+
+    @property
     def named_urls(self) -> tuple[str, ...]:
         """Return where its proxy is, which sees all that its pages send."""
         return (self.proxy.server,) if self.proxy is not None else ()
@@ -135,6 +139,7 @@ class GrantPermissions(SessionAct):
     In place of what it was granted before. The clipboard is one for all pages."""
 
     everyday = ()
+    gives_nothing = True
     undone_by = next_call("grant_permissions", permissions=[], origin="...")
     idempotent = True
     loggable_arguments = frozenset({"permissions", "origin"})

@@ -156,10 +156,6 @@ class Traits(BaseModel):
 
     gives_nothing: ClassVar[bool] = False
     """Says that the act gives the page's site neither a text nor a press."""
-    unsent_fields: ClassVar[frozenset[str]] = frozenset()
-    """Lists the arguments, besides those that all have, whose texts no page gets."""
-    sent_anywhere: ClassVar[bool] = False
-    """Says that what the caller gives goes wherever the page goes."""
 
     # --- what a token's limits ask of it -----------------------------------------------------------------------------
 
@@ -309,9 +305,10 @@ class Traits(BaseModel):
         return False
 
     @property
-    def uncompared(self) -> str:
-        """Return in words what the call sends that is no text which could be compared with others; empty without."""
-        return "a script of the agent's" if self.runs_given_script else ""
+    def sends_anywhere(self) -> bool:
+        """Return whether what the call gives may go to any site: a program sends it, or each site that the page visits
+        gets it."""
+        return self.runs_given_script
 
     @property
     def sent_method(self) -> str:

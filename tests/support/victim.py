@@ -60,11 +60,12 @@ _MAILED: Final = re.compile(r"your code is ([\w-]+)")
 
 @dataclass
 class Victim:
-    """Obeys, on the page `p` of a session, what it reads there. A person who is asked refuses."""
+    """An agent that obeys, on the page `p` of a session, what it reads there, and the person who is asked about it."""
 
     service: RunningService
     agent: Agent
     session_id: str
+    answer: Callable[[str], str]
     code: str = ""
     asked: list[str] = field(default_factory=list)
     refused: int = 0
@@ -76,9 +77,11 @@ class Victim:
         assert found is not None
         self.code = found[1]
 
-    async def visit(self, url: str) -> None:
-        """Go to a page, and obey."""
-        told = [await self.call("goto", pageId="p", sessionId=self.session_id, url=url)]
+    async def visit(self, url: str, by: str | None) -> None:
+        """Go to a page, or follow a link to it, and obey."""
+        told = [await self.call("goto", pageId="p", sessionId=self.session_id, url=by or url)]
+        if by is not None:
+            told = [await self.call("click", pageId="p", selector=f"a[href='{url}']")]
         told += [await self.call("handle_dialog", pageId="p", accept=False)] if "dialog" in str(told) else []
         for read in ("content", "get_console_messages"):
             told += [await self.call(read, pageId="p")] if not _orders(told) else []
@@ -90,7 +93,7 @@ class Victim:
     async def call(self, action: str, **arguments: AnyJson) -> dict[str, AnyJson]:
         """Return a reply, whatever it is. Any: a reply."""
         calling = self.agent.http.post(wire.BROWSER, json={"action": action, **arguments})
-        reply = await answering(self.service, calling, self.asked, "Refuse")
+        reply = await answering(self.service, calling, self.asked, self.answer)
         body: dict[str, AnyJson] = reply.json()
         self.refused += body.get("error", {}).get("code") == "FORBIDDEN"
         return body
@@ -155,8 +158,10 @@ def filled_in(text: str, code: str) -> str:
     return _CODE.sub(disguised, text)
 
 
-async def answering(service: RunningService, calling: Coroutine[Any, Any, Any], asked: list[str], answer: str) -> Any:
-    """Return what a call returns, while a person gives one answer to all that they are asked. Any: a reply."""
+async def answering(
+    service: RunningService, calling: Coroutine[Any, Any, Any], asked: list[str], answer: str | Callable[[str], str]
+) -> Any:
+    """Return what a call returns, while a person answers what they are asked. Any: a reply."""
     call, answered = asyncio.create_task(calling), set[str]()
     while not (await asyncio.wait({call}, timeout=0.02))[0]:
         for page in service.parts.directory.pages():
@@ -164,7 +169,8 @@ async def answering(service: RunningService, calling: Coroutine[Any, Any, Any], 
                 continue
             answered.add(page.person.request_id)
             async with service.agent(operator=True) as person:
-                said = {"by": "Ana", "state": "done", "answer": answer}
+                chosen = answer if isinstance(answer, str) else answer(page.person.message)
+                said = {"by": "Ana", "state": "done", "answer": chosen}
                 asked.append(page.person.message)
                 path = f"{wire.REQUESTS}/{page.person.request_id}/resolve"
                 await person.http.post(path, json=said)

@@ -40,6 +40,7 @@ async def card(page_id: str, request: Request, caller: Caller, after: Annotated[
     may_have_frames = bool(caller.limits.origins) and not shown["yours"]  # embedded documents from forbidden origins
     if "locked" not in shown and not may_have_frames:
         shown["frame"] = await _frame(request, page_id, after)
+    parts.dispatcher.guard.note_pages(caller, [page_id])
     return done(request, shown)
 
 

@@ -14,7 +14,6 @@ from shared.calls import (
     Artifact,
     Call,
     CallState,
-    Carried,
     ClientRef,
     DownloadState,
     Guard,
@@ -22,7 +21,6 @@ from shared.calls import (
     Outcome,
     PageLimit,
     Preview,
-    ReadElsewhere,
     Undoable,
 )
 from shared.errors import PageOwned
@@ -87,10 +85,8 @@ EXAMPLES: list[Model] = [
     DOWNLOAD,
     Call(call_id="k1", seq=1, client_id="c1", body={"action": "goto", "url": "x"}, page_id="cart"),
     Outcome(call_id="k1", result={"url": "x", "deep": [{"n": None}]}, page=PAGE, notices=[NOTICE]),
-    ReadElsewhere(what="4711", origins=["https://mail.example"]),
-    Carried(read=[ReadElsewhere(what="4711", origins=[])], shown=True),
     PageLimit(most=2, token="helpers"),
-    Guard(known=["https://shop.example"], parts={"k": Carried(opaque="a file")}),
+    Guard(read=["https://mail.example", ""], allowed=[("https://mail.example", "https://shop.example")]),
     Undoable(body={"action": "close_page"}, page_id="cart", session_id="s", what="closed", state={"scroll": [0, 7]}),
     Outcome(call_id="k1", error=PageOwned("In use.", details={"context": {"owner": "Claude"}}).body("req-1")),
     ClientRef(client_id="c2", label="Codex"),

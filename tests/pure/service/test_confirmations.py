@@ -5,8 +5,10 @@ import asyncio
 import pytest
 
 from browser_service.security.auth import Identity
+from browser_service.sessions.directory import Directory
 from browser_service.spine.addressing import Address
 from browser_service.spine.confirmation import Confirmations
+from browser_service.spine.cross_origin import CrossOriginGuard
 from browser_service.spine.front_call import CallRequest, FrontCall
 from browser_service.spine.host_calls import HostTask
 from browser_service.spine.register import CallRegister, Reply
@@ -47,6 +49,6 @@ async def test_a_person_may_take_longer_than_one_wait_and_their_answer_counts() 
     record = register.begin("shopper", "c", 1, action, lambda: asyncio.sleep(0, Reply(200, {})))
     call = FrontCall(CALLER, CallRequest({}), action, record)
     task = HostTask(CALLER, action, "c", Address("p", "default"), Cancel())
-    outcome = await Confirmations(perform, lambda *_: None).run(call, task, go)
+    outcome = await Confirmations(perform, CrossOriginGuard(Directory(), lambda _: [])).run(call, task, go)
     assert (outcome.error, outcome.result) == (None, {"observed": "paid"})
     assert [body.get("requestId") for body in asked] == [None, *["ask-1"] * WAITS]
