@@ -1,6 +1,5 @@
-"""Turns at an origin, so that clients share fairly what they may send there together."""
+"""Turns at an origin, to which all clients together send so many requests at once, and so many within a minute."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import inf
 
@@ -37,16 +36,16 @@ class Visit(Place):
 
 
 class OriginTurns:
-    """The visits to one origin, started within the limits. The last quarter of each limit is reserved for clients that
-    had less than their share: a lone client may use the rest, and a newcomer always finds room."""
+    """A semaphore and a moving window of a minute, before which visits wait in the order in which they came."""
 
     def __init__(self, name: str, limits: OriginLimits, send: Send, clock: Clock) -> None:
-        self.line = Line[Visit](send, lambda: f"others at {name}", fair=True)
+        self.line = Line[Visit](send, lambda: f"others at {name}")
         self._limits = limits
         self._send = send
         self._clock = clock
         self._recent = Recent(clock)
         self._running: dict[Visit, float] = {}
+        """The visits that run, each with the time by which it ends."""
 
     @property
     def idle(self) -> bool:
@@ -54,7 +53,7 @@ class OriginTurns:
 
     def enter(self, visit: Visit) -> bool:
         """Start the visit if possible, else put it in line. Return whether it started."""
-        if self._fits(visit):
+        if not self.line and self._fits(visit):
             visit.grant()
             self._admit(visit)
             return True
@@ -69,8 +68,8 @@ class OriginTurns:
         self.advance()
 
     def advance(self) -> None:
-        """Start the waiting visits that now fit, taking clients in turn."""
-        while visit := self.line.first(self._fits):
+        """Start the waiting visits that fit now."""
+        while (visit := self.line.first()) and self._fits(visit):
             self.line.serve(visit)
             self._admit(visit)
             self._send(visit.event(CallState.RUNNING))
@@ -79,41 +78,28 @@ class OriginTurns:
     def runs(self, visit: Visit) -> bool:
         return visit in self._running
 
-    def rate_free_in(self, client_id: str, times: int = 1) -> float:
-        """Return the seconds until the rate limit lets the client pass, if nobody else comes."""
-        client_ids = [client for _, client in self._recent.entries()]
-        for forgotten in range(len(client_ids)):
-            if self._has_room(self._limits.per_minute, client_ids[forgotten:], client_id, times):
-                return self._recent.forgets_in(forgotten) if forgotten else 0.0
-        return self._recent.forgets_in(len(client_ids)) if client_ids else 0.0
+    def rate_free_in(self, times: int = 1) -> float:
+        """Return the seconds until so many requests fit into the rate. More than could ever fit go when no other does,
+        and all of them count."""
+        limit = self._limits.per_minute
+        over = len(self._recent.entries()) + min(times, limit) - limit
+        return self._recent.forgets_in(over) if limit and over > 0 else 0.0
 
     def free_in(self, visit: Visit) -> float:
         """Return the seconds until both limits let the visit pass, if running visits take all their time."""
         due = min(self._running.values(), default=0.0) - self._clock()
-        busy = not self._has_room(self._limits.at_once, [each.client_id for each in self._running], visit.client_id)
-        return max(self.rate_free_in(visit.client_id, visit.times), due if busy else 0.0)
+        return max(self.rate_free_in(visit.times), due if self._busy else 0.0)
 
     def due_in(self, visit: Visit) -> float:
         """Return the seconds until time alone lets the visit start; infinite if it waits for another visit to end."""
-        return self.rate_free_in(visit.client_id, visit.times) or inf
+        return self.rate_free_in(visit.times) or inf
+
+    @property
+    def _busy(self) -> bool:
+        return 0 < self._limits.at_once <= len(self._running)
 
     def _fits(self, visit: Visit) -> bool:
-        running = [each.client_id for each in self._running]
-        recent = [client for _, client in self._recent.entries()]
-        at_once, per_minute = self._limits.at_once, self._limits.per_minute
-        return self._has_room(at_once, running, visit.client_id) and self._has_room(
-            per_minute, recent, visit.client_id, visit.times
-        )
-
-    def _has_room(self, limit: int, client_ids: Sequence[str], client_id: str, times: int = 1) -> bool:
-        """Return whether a visit of the client fits. One with more requests than could ever fit goes when it is alone,
-        and all its requests count."""
-        further = min(times, max(1, limit // 2)) - 1
-        free = limit - len(client_ids) - further
-        if not limit or free > limit // 4:
-            return True
-        clients = max(2, len({client_id, *client_ids} | self.line.clients))  # another client may come at any time
-        return free > 0 and client_ids.count(client_id) + further < max(1, limit // clients)
+        return not self._busy and not self.rate_free_in(visit.times)
 
     def _admit(self, visit: Visit) -> None:
         self._running[visit] = self._clock() + visit.allowed_s

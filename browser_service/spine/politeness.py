@@ -1,4 +1,4 @@
-"""Limits what all clients together ask of a site, in fair turns, and keeps the pauses that a site asks for."""
+"""Limits what all clients together ask of a site, and keeps the pauses that a site asks for."""
 
 import math
 import re
@@ -26,16 +26,16 @@ _IDLE_ONES_KEPT = 1_000
 _PAUSES_KEPT = 5_000
 """A site has as many names as it likes: of more that ask for a pause, the oldest are forgotten."""
 _DEFAULT_PAUSE_S = 30.0
-"""Is the pause after a 429 that does not say how long."""
+"""The pause after a 429 that does not say how long."""
 _TOO_MANY = 429
 _NOTICED_AFTER_S = 1.0
-"""Is the shortest wait that a caller is told of."""
+"""The shortest wait that a caller is told of."""
 _LONGEST_TIMEOUT_MS = 120_000
 
 
 @dataclass(frozen=True)
 class Pause:
-    """Is a pause that a site asked for."""
+    """A pause that a site asked for."""
 
     until: float
     status: int
@@ -44,7 +44,7 @@ class Pause:
 
 
 class Origins:
-    """Keeps the turns and the pauses of all origins that somebody goes to."""
+    """The turns and the pauses of all origins that somebody goes to."""
 
     def __init__(self, limits: OriginLimits, send: Send, clock: Clock = time.monotonic) -> None:
         self._limits = limits
@@ -53,7 +53,7 @@ class Origins:
         self._turns = Bounded[str, OriginTurns](_IDLE_ONES_KEPT, spared=lambda turns: not turns.idle)
         self._pauses = Bounded[str, Pause](_PAUSES_KEPT)
         self._redirects = Bounded[str, str](_IDLE_ONES_KEPT)
-        """Maps the addresses that last led to another origin to that origin."""
+        """The origins to which addresses of others led lately."""
 
     @asynccontextmanager
     async def turn(self, name: str, visit: Visit, cancel: Cancel) -> AsyncIterator[str]:
@@ -62,12 +62,12 @@ class Origins:
         if pause := self._pause(name):
             raise self._pause_error(name, pause, visit)
         turns = self._turns_at(name)
-        if turns.rate_free_in(visit.client_id, visit.times) > visit.allowed_s:
-            raise self._share_error(name, turns, visit)
+        if turns.rate_free_in(visit.times) > visit.allowed_s:
+            raise self._full_error(name, turns, visit)
         began, notice = self._clock(), ""
         try:
             if not turns.enter(visit):
-                limit = self._limit(rate=turns.rate_free_in(visit.client_id, visit.times) > 0)
+                limit = self._limit(rate=turns.rate_free_in(visit.times) > 0)
                 await self._wait(name, turns, visit, cancel)
                 notice = f"{visit.action} waited {self._clock() - began:.0f} s for its turn at {name}: {limit}."
             yield notice if self._clock() - began >= _NOTICED_AFTER_S else ""
@@ -117,7 +117,7 @@ class Origins:
                     f"The call was cancelled while it waited for its turn at {name}; it did not happen."
                 ) from None
             if not visit.granted:  # its turn may come in the very instant of the deadline
-                raise self._share_error(name, turns, visit) from None
+                raise self._full_error(name, turns, visit) from None
 
     def _pause(self, name: str) -> Pause | None:
         """Return the current pause of an origin."""
@@ -136,13 +136,13 @@ class Origins:
             {"limit": "pause", "origin": name, "metBy": pause.met_by, "status": pause.status},
         )
 
-    def _share_error(self, name: str, turns: OriginTurns, visit: Visit) -> RateLimited:
-        limits, rate = self._limits, turns.rate_free_in(visit.client_id, visit.times) > 0
+    def _full_error(self, name: str, turns: OriginTurns, visit: Visit) -> RateLimited:
+        limits, rate = self._limits, turns.rate_free_in(visit.times) > 0
         limit, value = ("originPerMinute", limits.per_minute) if rate else ("originAtOnce", limits.at_once)
         free_in = turns.free_in(visit)
         return rate_limited(
-            f"{visit.action} did not happen: {self._limit(rate=rate)}, and your share of {name} is used up for "
-            "longer than it may wait.",
+            f"{visit.action} did not happen: {self._limit(rate=rate)}, and {name} has no room for longer than it may "
+            "wait.",
             free_in,
             f"Repeat {visit.action} then{_timeout_hint(free_in) if visit.times == 1 else ''}; "
             f"read what is open meanwhile: {next_call('snapshot', ...)}.",

@@ -1,4 +1,4 @@
-"""Tests the rules of limits, without a browser: turns that are fair to each client, and what a site's words mean."""
+"""Tests the rules of limits, without a browser: turns at a site, and what a site's words mean."""
 
 from datetime import UTC, datetime
 
@@ -26,39 +26,28 @@ def origin(clock: Clock, at_once: int, per_minute: int) -> tuple[OriginTurns, li
     return OriginTurns("http://x", OriginLimits(at_once, per_minute), told.append, clock), told
 
 
-def test_clients_take_turns_however_many_calls_one_of_them_sent(clock: Clock) -> None:
+def test_visits_go_in_the_order_in_which_they_came(clock: Clock) -> None:
     site, told = origin(clock, 1, 0)
-    first, *waiting = visits("a", "a", "a", "a", "b", "b", "c")
+    first, *waiting = visits("a", "a", "b", "a")
     assert site.enter(first)
-    assert [site.enter(visit) for visit in waiting] == [False] * 6
-    places = {moved.call_id: moved.position for moved in told}
-    assert places == {"a1": 1, "b4": 2, "c6": 3, "a2": 4, "b5": 5, "a3": 6}
-    served, running = [], first
-    for _ in waiting:
+    assert [site.enter(visit) for visit in waiting] == [False] * 3
+    assert {moved.call_id: moved.position for moved in told} == {"a1": 1, "b2": 2, "a3": 3}
+    running = first
+    for next_one in waiting:
         site.leave(running)
-        (running,) = [visit for visit in waiting if site.runs(visit)]
-        served.append(running.call_id)
-    assert served == ["a1", "b4", "c6", "a2", "b5", "a3"]
-
-
-def test_the_last_quarter_is_for_clients_that_had_less(clock: Clock) -> None:
-    site, _ = origin(clock, 8, 0)
-    greedy = visits(*"aaaaaaaa")
-    assert [site.enter(visit) for visit in greedy] == [True] * 6 + [False] * 2
-    assert site.enter(visits("b")[0])
-    site.leave(greedy[0])
-    assert not site.runs(greedy[6]), "what became free in the last quarter is not for who has the most"
-    assert site.enter(visits("c")[0])
+        assert [visit for visit in waiting if site.runs(visit)] == [next_one]
+        running = next_one
 
 
 def test_a_visit_of_several_requests_needs_room_for_all_and_pays_for_all(clock: Clock) -> None:
     site, _ = origin(clock, 0, 8)
-    several = Visit("a0", "a", "batch", 30.0, 4)
+    several = Visit("a0", "a", "batch", 30.0, 5)
     assert site.enter(several)
     again = Visit("a1", "a", "batch", 30.0, 4)
     assert not site.enter(again)
-    assert site.rate_free_in("a", 4) == 60
-    assert site.rate_free_in("b") == 0
+    assert site.rate_free_in(4) == 60
+    assert site.rate_free_in() == 0
+    assert not site.enter(visits("b")[0]), "nobody overtakes who waits"
     endless = Visit("b0", "b", "batch", 30.0, 100)
     clock.pass_s(60)
     site.advance()
@@ -67,21 +56,16 @@ def test_a_visit_of_several_requests_needs_room_for_all_and_pays_for_all(clock: 
     assert site.enter(endless), "more than there ever is room for goes when nobody else does"
 
 
-def test_a_newcomer_gets_freed_room_before_a_client_that_used_up_the_minute(clock: Clock) -> None:
-    site, _ = origin(clock, 0, 4)
-    for visit in visits(*"aaa"):
+def test_the_rate_is_of_any_minute(clock: Clock) -> None:
+    site, _ = origin(clock, 0, 3)
+    for visit in visits(*"aab"):
         assert site.enter(visit)
         site.leave(visit)
         clock.pass_s(1)
-    newcomer = visits("b")[0]
-    assert site.enter(newcomer)
-    site.leave(newcomer)
-    assert site.rate_free_in("a") == 60 - 2
+    assert site.rate_free_in() == 60 - 3
     clock.pass_s(57)
-    assert site.rate_free_in("b") == 0
-    assert site.rate_free_in("a") > 0
-    clock.pass_s(site.rate_free_in("a"))
-    assert site.rate_free_in("a") == 0
+    assert site.rate_free_in() == 0
+    assert site.rate_free_in(2) == 1
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 5, 120])
