@@ -1,11 +1,11 @@
-"""Keeps the scripts of a caller that run in each document before the document's own, for a pageId or a session, and
-adds them to each window or context behind it.
+"""The scripts of a caller that run in each document before the document's own, kept for a pageId or a session, and
+added to each window or context behind it.
 
 A popup starts with a copy of its opener's; its first document may be there before that. What is set for a page ends
 when the page passes to another client, in whose name nothing of the other's may run.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from typing import Final
@@ -28,12 +28,12 @@ def _nobody() -> str:
 
 @dataclass(eq=False)
 class InitScripts:
-    """Keeps the init scripts of one page, or of all pages of a session."""
+    """The init scripts of one page, or of all pages of a session."""
 
     holder: Callable[[], str] = _nobody
     """Returns the id of the client that holds the page; empty for nobody, and for a session."""
     owner: str = ""
-    """Is the id of the client that held the page when they were added."""
+    """The id of the client that held the page when they were added."""
     texts: dict[str, str] = field(default_factory=dict)
     _added: dict[str, AsyncExitStack] = field(default_factory=dict)
 
@@ -66,9 +66,9 @@ class InitScripts:
         await self._put(to, script_id)
         return script_id
 
-    async def remove(self, script_ids: Iterable[str] | None) -> dict[str, str]:
-        """Return the removed scripts. Raises ValidationFailed for an unknown id. A page that hangs is not waited for,
-        because its scripts go with its window."""
+    async def remove(self, script_ids: Iterable[str] | None) -> list[str]:
+        """Remove scripts, all of them for None; return their ids. Raises ValidationFailed for an unknown id. A page
+        that hangs is not waited for, because its scripts go with its window."""
         removed_ids = [*self.texts] if script_ids is None else [*script_ids]
         if unknown := [script_id for script_id in removed_ids if script_id not in self.texts]:
             raise ValidationFailed(
@@ -76,21 +76,11 @@ class InitScripts:
                 hint=f"There are {', '.join(self.texts) or 'none'}: {next_call('list_routes')}.",
                 details=field_details("scriptIds"),
             )
-        removed = {script_id: self.texts.pop(script_id) for script_id in removed_ids}
         for script_id in removed_ids:
+            self.texts.pop(script_id, None)
             if added := self._added.pop(script_id, None):
                 await bounded(added.aclose())
-        return removed
-
-    async def put_back(self, to: Page | BrowserContext | None, texts: Mapping[str, str]) -> list[str]:
-        """Add removed scripts again, except those whose id another has by now; return the ids that are back."""
-        back = [script_id for script_id in texts if script_id not in self.texts]
-        self.owner = self.holder()
-        for script_id in back:
-            self.texts[script_id] = texts[script_id]
-            if to is not None:
-                await self._put(to, script_id)
-        return back
+        return removed_ids
 
     def shown(self) -> list[Json]:
         """List the scripts without their text, which may hold secrets."""

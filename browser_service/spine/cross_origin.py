@@ -14,10 +14,11 @@ from browser_service.security.urls import origin_of
 from browser_service.sessions.directory import Directory
 from browser_service.spine.front_call import FrontCall
 from browser_service.spine.host_calls import HostTask
-from shared.actions.traits import Effect
+from shared.actions.traits import Effect, Scope
 from shared.calls import SEVERAL, Guard, Outcome, Pair
 from shared.errors import Forbidden
 
+_BLANK: Final = ("about:", "chrome-error:")
 _MOST_CHATS: Final = 2_000
 _MOST_ORIGINS: Final = 200
 _MOST_ANSWERS: Final = 500
@@ -34,7 +35,7 @@ class _Chat:
 
     def note(self, urls: Iterable[str]) -> None:
         for url in urls:
-            if url and not url.startswith("about:"):
+            if url and not url.startswith(_BLANK):
                 origin = origin_of(url.removeprefix("blob:")) or SEVERAL
                 self.read.add(origin if len(self.read) < _MOST_ORIGINS else SEVERAL)
 
@@ -63,8 +64,8 @@ class CrossOriginGuard:
         if self._is_guarded(outcome.page.session_id if outcome.page else task.address.session_id):
             chat.note(outcome.read_at)
             chat.note([outcome.page.url] if outcome.page else [])
-            if outcome.page is None and task.action.effect is Effect.READS:
-                chat.read.add(SEVERAL)  # cookies of any site
+            if task.action.scope is Scope.SESSION and task.action.effect is Effect.READS:
+                chat.read.add(SEVERAL)  # the cookies of any site
         return outcome
 
     def note_pages(self, caller: Identity, page_ids: Iterable[str | None]) -> None:

@@ -7,6 +7,7 @@ from pydantic import Field
 from shared.actions.arguments import Part
 from shared.actions.base import PageAction, WideAct
 from shared.actions.sessions import Viewport
+from shared.next_calls import next_call
 
 
 class Geolocation(Part):
@@ -22,7 +23,7 @@ class Emulate(WideAct, PageAction):
     for it, which others at that site feel."""
 
     everyday = ("viewport", "device", "colorScheme")
-    undoable = True
+    undone_by = next_call("emulate", reset=True)
     idempotent = True
     loggable_arguments = frozenset({"device", "locale", "timezone"})
 

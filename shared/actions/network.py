@@ -119,7 +119,7 @@ class RemoveRoutes(PageAction):
     gives_nothing = True
     effect = Effect.ACTS
     text_key = "observed"
-    undoable = True
+    undone_by = next_call("mock_response", pattern="...")
     idempotent = True
 
     route_ids: list[str] | None = Field(default=None, max_length=100, description="Only these of list_routes.")
@@ -131,7 +131,7 @@ class SetSessionHeaders(SessionAct):
     From later pages too, in place of those set before. For one page: set_extra_headers."""
 
     everyday = ()
-    undoable = True
+    undone_by = next_call("set_session_headers", headers={...})
     idempotent = True
 
     headers: Headers = Field(description="Names and values.")
@@ -159,7 +159,7 @@ class SetExtraHeaders(PageAction):
     everyday = ()
     effect = Effect.ACTS
     text_key = "observed"
-    undoable = True
+    undone_by = next_call("set_extra_headers", headers={...})
     idempotent = True
 
     headers: Headers = Field(description="Names and values.")

@@ -98,7 +98,7 @@ class RemoveSessionInitScripts(SessionAct):
 
     everyday = ("scriptIds",)
     gives_nothing = True
-    undoable = True
+    undone_by = next_call("add_init_script", script="...")
     idempotent = True
 
     script_ids: ScriptIds = None
@@ -112,7 +112,7 @@ class RemoveInitScripts(PageAction):
     lane = Lane.BESIDE
     needs_open_page = False
     text_key = "observed"
-    undoable = True
+    undone_by = next_call("add_session_init_script", script="...")
     idempotent = True
 
     script_ids: ScriptIds = None

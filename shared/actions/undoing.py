@@ -10,10 +10,9 @@ from shared.actions.traits import Effect, Lane
 
 
 class Undo(Action):
-    """Take back what a call of yours lost within 10 minutes: a closed page or session, cookies, storage, routes,
-    emulation.
+    """Take back what a call of yours lost within 10 minutes: a closed page or session, cookies, storage, logins.
 
-    Headers too. What was set anew since stays, and is told. Acts on the site itself cannot be undone."""
+    What was set anew since stays, and is told. Acts on the site itself cannot be undone."""
 
     everyday = ("callId", "list")
     effect = Effect.ACTS

@@ -13,13 +13,8 @@ async def emulate(page: BrowserPage, action: emulation.Emulate) -> Json:
         changes["device"] = page.session.launcher.device(action.device)
     if action.reset:
         changes = {**dict.fromkeys(settings.emulation.settings), **changes}
-    previous = {**settings.emulation.settings}
     await settings.emulation.change(page.tab, changes)
     await settings.network.set_offline(page.playwright, offline=settings.emulation.offline)
-    if previous != settings.emulation.settings:
-        state: Json = {"was": previous, "made": {**settings.emulation.settings}}
-        lost = any(settings.emulation.settings.get(name) != value for name, value in previous.items())
-        page.undoable(f"emulation of page {page.page_id} changed", state, lost=lost)
     described = settings.emulation.describe()
     listed = ", ".join(f"{name} {value}" for name, value in described.items()) or "nothing"
     site = await _allowed(page) if action.geolocation is not None else ""

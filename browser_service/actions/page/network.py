@@ -54,29 +54,18 @@ async def list_routes(page: BrowserPage, _: network.ListRoutes) -> Json:
 async def remove_routes(page: BrowserPage, action: network.RemoveRoutes) -> Json:
     removed = await page.settings.network.remove(page.playwright, action.route_ids)
     left = len(page.settings.network.rules)
-    if removed:
-        rules: list[JsonValue] = [rule.to_json() for rule in removed]
-        page.undoable(f"{len(removed)} routes of page {page.page_id} removed", {"rules": rules})
     names = [rule.route_id for rule in removed]
     return {"removed": [*names], "observed": f"routes removed: {', '.join(names) or 'none'}; {left} left"}
 
 
 async def set_extra_headers(page: BrowserPage, action: network.SetExtraHeaders) -> Json:
-    previous = page.settings.network.headers
     await page.settings.network.set_headers(page.playwright, action.headers)
-    if previous != action.headers:
-        state: Json = {"was": {**previous}, "made": {**action.headers}}
-        page.undoable(f"extra headers of page {page.page_id} set", state, lost=bool(previous))
     names = ", ".join(action.headers) or "no extra headers"
     return {"observed": f"{names} sent with every request of this page from now on"}
 
 
 async def set_session_headers(session: BrowserSession, action: network.SetSessionHeaders) -> Json:
-    previous = session.entry.headers
     await session.entry.set_headers(action.headers)
-    if previous != action.headers:
-        state: Json = {"was": {**previous}, "made": {**action.headers}}
-        session.undoable(f"extra headers of session {action.session_id} set", state, lost=bool(previous))
     names = ", ".join(action.headers) or "no extra headers"
     return {"observed": f"{names} sent with every request of session {action.session_id} from now on"}
 

@@ -66,8 +66,6 @@ async def add_init_script(page: BrowserPage, action: scripting.AddInitScript) ->
 
 async def remove_init_scripts(page: BrowserPage, action: scripting.RemoveInitScripts) -> Json:
     removed = await page.settings.init_scripts.remove(action.script_ids)
-    if removed:
-        page.undoable(f"{len(removed)} init scripts of page {page.page_id} removed", {"texts": {**removed}})
     return _removal_reply(removed, page.settings.init_scripts)
 
 
@@ -86,12 +84,10 @@ async def add_session_init_script(session: BrowserSession, action: scripting.Add
 
 async def remove_session_init_scripts(session: BrowserSession, action: scripting.RemoveSessionInitScripts) -> Json:
     removed = await session.entry.init_scripts.remove(action.script_ids)
-    if removed:
-        session.undoable(f"{len(removed)} init scripts of session {action.session_id} removed", {"texts": {**removed}})
     return _removal_reply(removed, session.entry.init_scripts)
 
 
-def _removal_reply(removed: dict[str, str], scripts: InitScripts) -> Json:
+def _removal_reply(removed: list[str], scripts: InitScripts) -> Json:
     observed = f"init scripts removed: {', '.join(removed) or 'none'}; {len(scripts.texts)} left"
     return {"removed": [*removed], "observed": observed}
 

@@ -189,14 +189,6 @@ class PageNetwork:
         await self._forget(page, removed)
         return removed
 
-    async def restore(self, page: Page, rules: list[Rule]) -> tuple[list[str], list[str]]:
-        """Restore removed rules behind the later ones. Return the restored ids, and those that later rules replace."""
-        later = {rule.key for rule in self.rules}
-        restored = [rule for rule in rules if rule.key not in later]
-        self.owner, self.rules = self.holder(), [*restored, *self.rules]
-        await self._update(page)
-        return [rule.route_id for rule in restored], [rule.route_id for rule in rules if rule.key in later]
-
     @property
     def foreign(self) -> bool:
         """Say if another client than the present holder set this."""

@@ -1,7 +1,7 @@
-"""Undoes an act on our side, from the state that the act left for that.
+"""Takes back an act by which something would be lost for good, from the state that the act left for that.
 
-A newer setting is never overwritten: it stays, and is reported. Only a whole session's restored logins come back as
-one, since half of a login is none.
+What was set anew since is never overwritten: it stays, and is reported. Only a whole session's restored logins come
+back as one, since half of a login is none.
 """
 
 import json
@@ -10,7 +10,6 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from browser_service.host.launching.person_window import cookie_key
-from browser_service.host.network.routes import Rule
 from browser_service.host.page.handle import BrowserPage
 from browser_service.host.results import BadResult, bounded, read
 from browser_service.host.scripts import script
@@ -18,11 +17,10 @@ from browser_service.host.session_handle import BrowserSession
 from browser_service.security.urls import origin_of
 from shared.errors import CannotUndo
 from shared.model import Json
-from shared.next_calls import next_call
 from shared.quoting import one_line
 
 UndoState = dict[str, Any]  # Any: JSON
-"""Is JSON, in the form that the act's handler gave it."""
+"""JSON, in the form that the act's handler gave it."""
 Reversal = Callable[..., Awaitable[Json]]
 """Takes a BrowserPage or a BrowserSession, by its action's scope, and what the act left."""
 
@@ -84,49 +82,6 @@ async def _logins(session: BrowserSession, state: UndoState) -> Json:
     return {"observed": "the logins are as they were before that; what the session has got since is gone"}
 
 
-async def _routes(page: BrowserPage, state: UndoState) -> Json:
-    rules = [Rule.from_json(rule) for rule in state["rules"]]
-    restored, newer = await page.settings.network.restore(page.playwright, rules)
-    return {"observed": _report(f"{counted(len(restored), 'route')} back: {_join(restored)}", restored, newer)}
-
-
-async def _headers(page: BrowserPage, state: UndoState) -> Json:
-    _check_same(page.settings.network.headers, state["made"], next_call("set_extra_headers", headers={...}))
-    await page.settings.network.set_headers(page.playwright, state["was"])
-    return {"observed": f"the page's extra headers are as before: {_join(state['was'])}"}
-
-
-async def _session_headers(session: BrowserSession, state: UndoState) -> Json:
-    _check_same(session.entry.headers, state["made"], next_call("set_session_headers", headers={...}))
-    await session.entry.set_headers(state["was"])
-    return {"observed": f"the session's extra headers are as before: {_join(state['was'])}"}
-
-
-async def _init_scripts(page: BrowserPage, state: UndoState) -> Json:
-    return _scripts_report(await page.settings.init_scripts.put_back(page.playwright, state["texts"]), state)
-
-
-async def _session_init_scripts(session: BrowserSession, state: UndoState) -> Json:
-    return _scripts_report(await session.entry.init_scripts.put_back(await session.context(), state["texts"]), state)
-
-
-def _scripts_report(restored: list[str], state: UndoState) -> Json:
-    newer = [script_id for script_id in state["texts"] if script_id not in restored]
-    return {"observed": _report(f"{counted(len(restored), 'init script')} back: {_join(restored)}", restored, newer)}
-
-
-async def _emulate(page: BrowserPage, state: UndoState) -> Json:
-    settings, was, made = page.settings, state["was"], state["made"]
-    now = settings.emulation.settings
-    changed = [name for name in was | made if was.get(name) != made.get(name)]
-    newer = [name for name in changed if now.get(name) not in (was.get(name), made.get(name))]
-    restored = {name: was.get(name) for name in changed if name not in newer}
-    await settings.emulation.change(page.tab, restored)
-    await settings.network.set_offline(page.playwright, offline=settings.emulation.offline)
-    report = _report(f"{_join(restored)} as before", restored, newer)
-    return {"emulated": settings.emulation.describe(), "observed": report}
-
-
 REVERSALS: Final[Mapping[str, Reversal]] = MappingProxyType(
     {
         "close_page": _close_page,
@@ -137,15 +92,9 @@ REVERSALS: Final[Mapping[str, Reversal]] = MappingProxyType(
         "set_storage": _storage,
         "remove_storage": _storage,
         "clear_storage": _storage,
-        "remove_routes": _routes,
-        "set_extra_headers": _headers,
-        "set_session_headers": _session_headers,
-        "emulate": _emulate,
-        "remove_init_scripts": _init_scripts,
-        "remove_session_init_scripts": _session_init_scripts,
     }
 )
-"""Maps an act's name to its reversal."""
+"""The reversals, by the names of the acts."""
 
 
 def _report(done: str, restored: Iterable[object], newer: list[str]) -> str:
@@ -154,11 +103,6 @@ def _report(done: str, restored: Iterable[object], newer: list[str]) -> str:
     if newer and not [*restored]:
         raise CannotUndo(f"Nothing was put back: {skipped}.", hint="Set it yourself if you want another value.")
     return f"{done}; {skipped}" if newer else done
-
-
-def _check_same(now: object, made: object, next_step: str) -> None:
-    if now != made:
-        raise CannotUndo("Nothing was put back, because they were set anew since.", hint=f"Set them: {next_step}.")
 
 
 def counted(count: int, what: str) -> str:

@@ -92,20 +92,24 @@ async def test_a_page_whose_site_is_gone_stays_closed_and_can_be_undone_later(ag
 
 
 async def test_the_reply_says_which_act_was_taken_back_and_when_that_was(agent: Agent) -> None:
-    await agent.call("open_page", pageId="p")
+    await agent.call("create_session", sessionId="own")
+    await agent.call("open_page", pageId="p", sessionId="own")
     for call_id, action, arguments in (
-        ("one-of-two", "emulate", {"locale": "de-DE"}),
-        ("two-of-two", "close_page", {}),
+        ("one-of-two", "set_cookies", {"sessionId": "own", "cookies": [cookie("theme", "dark")]}),
+        ("two-of-two", "close_page", {"pageId": "p"}),
     ):
-        done = await agent.reply(action, headers={"X-Browse-Call": call_id}, pageId="p", **arguments)
+        done = await agent.reply(action, headers={"X-Browse-Call": call_id}, **arguments)
         assert done.is_success
-    for call_id, action, what in (("two-of-two", "close_page", "page p is open again"), ("one-of-two", "emulate", "")):
+    for call_id, action, what in (
+        ("two-of-two", "close_page", "page p is open again"),
+        ("one-of-two", "set_cookies", ""),
+    ):
         told = await agent.call("undo")
         assert (told["undone"], told["action"]) == (call_id, action)
         assert told["observed"].startswith(f"{action} of {told['at']} ({call_id[:8]}) is undone: {what}")
 
 
-# --- cookies, storage, what is set for a page ------------------------------------------------------------------------
+# --- cookies and storage ---------------------------------------------------------------------------------------------
 
 
 async def test_cookies_are_as_before_and_those_that_were_set_anew_stay(agent: Agent) -> None:
@@ -173,38 +177,6 @@ async def test_storage_is_as_before_and_what_was_set_anew_stays(agent: Agent, si
         "CANNOT_UNDO",
         f'goto {{"pageId": "p", "url": "{site.url("").rstrip("/")}"}}, then undo again.',
     )
-
-
-async def test_routes_headers_and_emulation_of_a_page_are_as_before(agent: Agent, site: Site) -> None:
-    site.page("/api", "from the server")
-    await agent.call("goto", pageId="p", url=site.page("/p", "<p>"))
-    await agent.call("mock_response", pageId="p", pattern="*/api", body="mocked", contentType="text/plain")
-    await agent.call("set_extra_headers", pageId="p", headers={"x-who": "before"})
-    await agent.call("emulate", pageId="p", locale="de-DE", colorScheme="dark")
-    await agent.call("remove_routes", pageId="p")
-    await agent.call("set_extra_headers", pageId="p", headers={"x-who": "after"})
-    await agent.call("emulate", pageId="p", locale="fr-FR", reset=True)
-    for _ in range(3):
-        await agent.call("undo")
-    told = "fetch('/api').then(r => r.text())"
-    assert await sees(
-        agent, "p", f"{told}.then(t => [t, navigator.language, matchMedia('(prefers-color-scheme: dark)').matches])"
-    ) == ["mocked", "de-DE", True]
-    await sees(agent, "p", "fetch('/p?x').then(r => r.text())")
-    assert site.received[-1].headers["x-who"] == "before"
-
-
-async def test_headers_of_a_session_are_as_before_unless_they_were_set_anew(agent: Agent, site: Site) -> None:
-    await agent.call("create_session", sessionId="own")
-    for value in ("1", "2"):
-        await agent.call("set_session_headers", sessionId="own", headers={"x-who": value})
-    await agent.call("undo")
-    await agent.call("goto", sessionId="own", pageId="p", url=site.page("/p", "<p>"))
-    (loaded,) = (received for received in site.received if received.path == "/p")
-    assert loaded.headers["x-who"] == "1"
-    await agent.call("set_session_headers", sessionId="own", headers={})
-    error = await agent.error("undo", callId=(await agent.call("undo", list=True))["undoable"][1]["callId"])
-    assert (error["code"], "set anew" in error["message"]) == ("CANNOT_UNDO", True)
 
 
 # --- sessions --------------------------------------------------------------------------------------------------------
@@ -323,6 +295,7 @@ async def test_what_cannot_be_undone_says_why_and_what_to_call(agent: Agent, sit
         ("click", {"selector": "button"}, "the site's side"),
         ("goto", {"url": site.url("/p")}, "go_back {}"),
         ("mock_response", {"pattern": "*"}, "remove_routes {"),
+        ("emulate", {"locale": "de-DE"}, "emulate {"),
         ("get_page_title", {}, "nothing to undo"),
         ("clear_storage", {"kind": "session"}, "changed nothing"),
     ):
