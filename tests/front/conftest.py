@@ -1,4 +1,4 @@
-"""Provides services without a browser, for tests of what lies in front of the seam."""
+"""Services without a browser, for tests of everything in front of the seam."""
 
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack

@@ -99,7 +99,7 @@ NOT_SAID: Final[dict[str, str]] = {
     "export_session.artifact.secret": "no call to read it is advised",
     "batch.error.details.context.done.artifact.url": "likewise",
 }
-"""Lists what need not be in the text, and why: by action and place, `*` for every action."""
+"""What need not be in the text, and why, by action and place; `*` stands for every action."""
 
 
 def texts(reply: Json, tool: str) -> str:
@@ -159,7 +159,7 @@ def missing(action: str, given: Json, reply: Json, text: str) -> list[str]:
 
 
 class Tour:
-    """Calls one action after the other, and gathers what their texts lack."""
+    """A run of one action after another, which collects what their texts lack."""
 
     def __init__(self, agent: Agent, other: Agent, site: Site, shop: str) -> None:
         self.agent, self.other, self.site, self.shop = agent, other, site, shop

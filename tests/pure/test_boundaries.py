@@ -33,11 +33,11 @@ NEVER = {
     "browser_service/rules": {"asyncio", "anyio", "threading", "playwright", "structlog"},
     "browser_service/host/host.py": {"playwright"},
 }
-"""Maps each part to what it does not import."""
+"""What each part does not import."""
 EXCEPT = {
     "browser_service/cli/setting_values.py": "the command line sets the gateway's settings too, by their declarations"
 }
-"""Maps each module that may to the reason."""
+"""Modules that may, with the reason."""
 
 HTTP = (
     "browser_service/http/",
@@ -54,7 +54,7 @@ ONLY_IN = {
     "sse_starlette": HTTP,
     "uvicorn": (*HTTP, "mcp_gateway/transports/"),
 }
-"""Maps each library to the only modules in the packages that may import it."""
+"""For each library, the only modules of the packages that may import it."""
 
 BELOW = {
     "browser_service/rules": {
@@ -74,24 +74,24 @@ BELOW = {
     "browser_service/observability": _packages("host", "spine", "http", "clients", "sessions"),
     "browser_service/actions/service": {"playwright", *_packages("host", "http")},
 }
-"""Maps each layer to what it knows nothing of, imports for types included."""
+"""For each layer, the layers that it must not know, imports for types included."""
 KNOWN_TO_ALL = ("browser_service.host.seam", "shared.actions.base", "shared.actions.traits")
 
 ALL_IT_KNOWS = {
     "shared/json_lines": ("shared.json_lines", "shared.wire"),
     "mcp_home_simulator": ("mcp_home_simulator", "shared.json_lines", "browse_together"),
 }
-"""Maps each part that other programs may use by itself to all of ours that it imports, types included: beside it there
-is the standard library alone."""
+"""For each part that other programs may use alone, everything of ours that it imports, types included; the rest is the
+standard library."""
 
 SQL = re.compile(r"\s*(SELECT|INSERT|UPDATE|DELETE|CREATE|DROP|ALTER|PRAGMA)\s")
 JAVASCRIPT = re.compile(
     r"=>|\b(const|let|return|await) .*;|\b(document|window)\.\w|\bfunction *\(|\w\.(map|querySelector)\("
 )
 WORDS = 80
-"""Bounds the characters of a JavaScript expression in Python. What is longer, or has a statement, is a file."""
+"""Limit of a JavaScript expression's length in Python. Longer ones, and those with statements, are files."""
 HANDLED = {"ValueError", "TypeError"}
-"""Names what a handler may catch: text that turned out to be no JSON."""
+"""Exceptions that a handler may catch: text that turned out not to be JSON."""
 
 
 @cache
@@ -326,8 +326,8 @@ WHOLE_ENTRY = {
     "browser_service/host/placement.py": "it finds the page of a call, or has it made",
     "browser_service/host/calls.py": "it gives a call the parts of its page that it may use",
 }
-"""Maps each module that may take a page's whole entry to the reason. All others take its record, its tab, or the one
-part that they use."""
+"""Modules that may take a page's whole entry, with the reason. All others take its record, its tab, or the one part
+that they use."""
 
 
 def takers_of_entries(code: ast.Module) -> Iterator[str]:

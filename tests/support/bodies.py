@@ -32,7 +32,7 @@ _MEANT: dict[str, dict[str, AnyJson]] = {
     "call_tool": {"name": "click", "arguments": {"selector": SELECTOR}},
     "request_human": {"kind": "other", "message": "x"},
 }
-"""Adds arguments that are not required, where a call without them, or with made-up ones, would do nothing."""
+"""Optional arguments for calls that would do nothing without them, or with made-up ones."""
 
 
 def smallest(action: type[Action], **chosen: Any) -> dict[str, Any]:  # Any: JSON

@@ -18,7 +18,7 @@ from browser_service.services import MakeHost
 from tests.support.fake_host import FakeHost
 
 _DEBIANS: Final = Path("/usr/lib/chromium/chromium-headless-shell")
-"""Names the browser itself and not the script that starts it, because a test that kills it must kill the browser."""
+"""The browser itself and not the script that starts it, because a test that kills it must kill the browser."""
 
 
 def _light() -> Path | None:

@@ -26,7 +26,7 @@ def through_json(value: M) -> M:
 
 
 class JsonCarrier:
-    """Carries every value as JSON."""
+    """A carrier that passes every value through JSON."""
 
     def __init__(self, host: LocalHost) -> None:
         self._host = host
@@ -76,7 +76,7 @@ class JsonCarrier:
 
 
 class UnreliableCarrier(JsonCarrier):
-    """Carries messages to the host late, out of order and more than once; answers come late."""
+    """A carrier that passes messages late, out of order and more than once; answers come late."""
 
     def __init__(self, host: LocalHost, seed: int) -> None:
         super().__init__(host)
@@ -85,7 +85,7 @@ class UnreliableCarrier(JsonCarrier):
         self._polls: set[asyncio.Task[object]] = set()
         self.repeated = 0
         self.taken: list[str] = []
-        """Lists the calls in the order in which the front took them."""
+        """The calls in the order in which the front took them."""
 
     async def run(self, call: Call) -> Outcome:
         self.taken.append(call.call_id)

@@ -1,4 +1,4 @@
-"""Makes a certificate of this machine's loopback addresses, which nobody else trusts."""
+"""Makes a certificate for this machine's loopback addresses, which nobody else trusts."""
 
 import datetime as dt
 import ipaddress

@@ -9,7 +9,7 @@ _CHUNK_BYTES = 65_536
 
 
 class Cuttable:
-    """Has the port that clients connect to instead."""
+    """A port in front of another one, whose connections a test can cut."""
 
     def __init__(self, port: int) -> None:
         self.port = 0

@@ -21,7 +21,7 @@ async def asking(service: RunningService, page_id: str) -> None:
 
 
 async def asks(service: RunningService, page_id: str, script: str) -> None:
-    """Have a page run a script that shows a dialog, of which no call is the cause, and wait until it shows it."""
+    """Have a page's script show a dialog without a causing call, and wait until it is shown."""
     await service.window(page_id).evaluate(f"void setTimeout(() => {{ {script} }})")
     await asking(service, page_id)
 

@@ -7,7 +7,8 @@ from typing import Any
 from playwright.async_api import Page
 
 _BESIDE = ("'Browser.getVersion'", "cut(document.title")
-"""Are asked beside all acts: whether the browser answers, and some time after a page came what its title is."""
+"""Messages that are sent beside acts: whether the browser answers, and, some time after a page came, what its title
+is."""
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Provides the product's own host on a fake browser, for tests of what does not depend on a browser."""
+"""The product's own host on a fake browser, for tests that need no browser."""
 
 import io
 from collections.abc import Mapping
@@ -28,7 +28,7 @@ from tests.support.fakes.page import FakeBrowser, FakePage
 
 
 class FakeLauncher(Launcher):
-    """Has a fake browser as soon as somebody asks for one."""
+    """A launcher that has a fake browser as soon as one is asked for."""
 
     def __init__(self, options: LaunchOptions) -> None:
         super().__init__(options)
@@ -71,7 +71,7 @@ class FakeLauncher(Launcher):
 
 
 class FakeHost(LocalHost):
-    """Has sessions, pages, leases and turns as ever. Only what is done to a page is done by hand."""
+    """The product's host: sessions, pages, leases and turns are real, only what is done to a page is done by hand."""
 
     def __init__(
         self,

@@ -6,7 +6,7 @@ from tests.support.json import AnyJson
 
 
 def bytes_of(artifact: AnyJson) -> bytes:
-    """Return the contents of the file that a reply names. Nobody but its owner may read it."""
+    """Return the contents of the file that a reply names. Only its owner may read it."""
     path = Path(artifact["path"])
     assert path.stat().st_mode & 0o777 == 0o600
     return path.read_bytes()

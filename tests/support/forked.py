@@ -31,7 +31,7 @@ _SERVERS: Final = (
     "mcp_gateway.transports.serving",
 )
 _OPEN: Final = 256
-"""Exceeds all descriptors that a process has that was just forked."""
+"""More descriptors than a freshly forked process has."""
 _UNDERSTOOD: Final = frozenset(("env", "cwd", "start_new_session", "stdin", "stdout", "stderr"))
 set_forkserver_preload([__name__, *(f"browser_service.cli.{name}" for name in _COMMANDS), *_SERVERS])
 _exec = asyncio.BaseEventLoop.subprocess_exec
@@ -40,7 +40,7 @@ Stream = int | IO[Any] | None  # Any: as subprocess has it
 
 
 class Started(NamedTuple):
-    """Is what a new process is told. The descriptors of its streams go along beside it."""
+    """What a new process receives. The descriptors of its streams are sent with it."""
 
     module: str
     arguments: tuple[str, ...]
@@ -50,7 +50,7 @@ class Started(NamedTuple):
 
 
 class Passed:
-    """Is a descriptor that goes along to a new process, where it has another number."""
+    """A descriptor that is sent to a new process, where it has another number."""
 
     def __init__(self, descriptor: int) -> None:
         self.descriptor = descriptor
@@ -88,7 +88,7 @@ def _run(started: Started, *streams: int) -> None:
 
 
 class _Program:
-    """Is to asyncio what subprocess.Popen is."""
+    """For asyncio, what subprocess.Popen is."""
 
     def __init__(self, started: Started, *streams: Stream) -> None:
         self._ours: list[IO[bytes] | None] = [None, None, None]
@@ -126,7 +126,7 @@ class _Program:
 
 
 class _Transport(BaseSubprocessTransport):
-    """Is a program whose end is told by the process that forked it, and not by its being a child of this one."""
+    """A program whose end the forking process reports, because it is no child of this one."""
 
     def _start(  # noqa: PLR0917 - as asyncio has it
         self,

@@ -19,9 +19,8 @@ COLD = {
     "BROWSE_SHARED": os.environ.get("BROWSE_TESTS_SHARED", "false"),
     "BROWSE_SHARED_IDLE_S": "1",
 }
-"""Delays the browser until the first call that needs it, because most tests of processes need none, keeps the
-developer's own file of settings out, and gives each gateway a process of its own: what holds there is tested of the
-shared one by BROWSE_TESTS_SHARED=true."""
+"""Starts the browser with the first call that needs it (most process tests need none), keeps the developer's settings
+file out, and gives each gateway its own process; BROWSE_TESTS_SHARED=true tests the shared one."""
 
 
 def environment(data_dir: Path, **changes: str) -> dict[str, str]:

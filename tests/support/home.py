@@ -18,7 +18,7 @@ ELSEWHERE = (
     "VSCODE_PORTABLE",
     "XDG_RUNTIME_DIR",
 )
-"""Names the variables that would lead out of the home."""
+"""Variables that would lead out of the home."""
 
 
 @dataclass

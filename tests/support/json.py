@@ -3,4 +3,4 @@
 from typing import Any
 
 AnyJson = Any
-"""Types JSON as Any, because a test reads as deep as it likes, and fails where something is not there."""
+"""JSON as Any, because a test reads as deep as it likes, and fails where something is missing."""

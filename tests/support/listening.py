@@ -24,7 +24,7 @@ PATIENCE_S = 20
 
 
 class _Server(InThisProcess, Server):
-    """Is the service's own."""
+    """The service's own server."""
 
 
 @contextlib.asynccontextmanager
@@ -59,7 +59,7 @@ async def connected(service: RunningService, client_id: str, label: str = "") ->
 
 @dataclass
 class Progress:
-    """Collects the progress that a client receives about its calls."""
+    """The progress that a client receives about its calls."""
 
     moves: list[CallMoved] = field(default_factory=list)
     _grown: asyncio.Event = field(default_factory=asyncio.Event)

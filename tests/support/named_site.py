@@ -20,7 +20,7 @@ from tests.support.site import Site
 
 
 class NamedSite(Site):
-    """Serves over TLS, with a certificate of its own."""
+    """A site over TLS, with its own certificate."""
 
     def __init__(self, name: str, directory: Path) -> None:
         super().__init__()

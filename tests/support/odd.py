@@ -32,7 +32,7 @@ OTHERS: Final[list[JsonValue]] = [
 NOT_CALLED: Final = frozenset(
     {*("login", "request_human", "create_session", "browser_launch", "close_session", "record_video", "start_tracing")}
 )
-"""Waits for people, or starts what outlasts the test."""
+"""Actions that wait for people, or start what outlasts the test."""
 _OF_ANOTHER_KIND: Final = 0.02
 _ADDRESS: Final = frozenset({"pageId", "sessionId", "ifRevision", "expectUrl"})
 """Would have most calls refused before they do anything."""

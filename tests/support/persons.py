@@ -17,7 +17,7 @@ from tests.support.screen import screen
 
 
 class Persons:
-    """Runs a person's browser: an ordinary one that accepts whoever attaches to it."""
+    """A person's browser: an ordinary one that accepts whoever attaches to it."""
 
     def __init__(self, profile: Path, port: int = 0, display: str | None = None) -> None:
         executable = installed_browser()

@@ -1,4 +1,4 @@
-"""Has a script by which a page replaces all that it can: its globals, what their prototypes have, and what each of its
+"""A script with which a page replaces everything it can: its globals, what their prototypes have, and what each of its
 elements has."""
 
 POISON = """<script>{

@@ -1,4 +1,4 @@
-"""Has a page reach for another place in every way that there is."""
+"""Pages that reach for another place in every possible way."""
 
 import asyncio
 import re
@@ -97,7 +97,7 @@ ARRIVALS = {
     *BY_CLICK,
     *("worker-socket", "shared-socket", "closed", "closed-socket"),
 } - {"icon", "speculated", "speculated redirect"}
-"""Are the ways by which something comes each time: the other three Chromium takes where it sees fit."""
+"""The ways by which something always comes; Chromium takes the other three when it sees fit."""
 SHOWN = {"document", "iframe", "frame", "object", "embed"}
 
 

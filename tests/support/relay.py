@@ -1,4 +1,4 @@
-"""Runs a proxy that speaks HTTP and SOCKS 5, notes what it is asked for, and connects to this machine alone."""
+"""A proxy that speaks HTTP and SOCKS 5, records what is requested of it, and connects only to this machine."""
 
 import asyncio
 import contextlib
@@ -14,7 +14,7 @@ Connection = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 class Relay:
     def __init__(self) -> None:
         self.asked: list[str] = []
-        """Lists the places, as host:port."""
+        """The places, as host:port."""
         self._tasks: set[asyncio.Task[None]] = set()
         self._server: asyncio.Server | None = None
 

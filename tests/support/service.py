@@ -32,7 +32,7 @@ class Refused(AssertionError):
 
 @dataclass
 class Agent:
-    """Represents one client of the service, with an identity of its own."""
+    """One client of the service, with its own identity."""
 
     http: httpx.AsyncClient
     client_id: str
@@ -116,8 +116,7 @@ class RunningService:
 UNLIMITED = dict.fromkeys(
     ("client_pages", "client_calls_in_flight", "client_calls_per_minute", "origin_at_once", "origin_per_minute"), 0
 )
-"""Raises the limits, because tests call a service and a site more often than agents would. They look at
-cookies, too."""
+"""Higher limits, because tests call a service and a site more often than agents would. Tests look at cookies, too."""
 
 
 def settings_for(data_dir: Path, **changes: AnyJson) -> Settings:

@@ -17,9 +17,9 @@ class Answer:
     content_type: str = "text/html; charset=utf-8"
     headers: Mapping[str, str] = field(default_factory=dict)
     hold: threading.Event | None = None
-    """Delays the answer until this event, for 10 s at most."""
+    """The answer waits for this event, for 10 s at most."""
     pause: threading.Event | None = None
-    """Delays the last byte of the answer until this event, for 10 s at most."""
+    """The last byte of the answer waits for this event, for 10 s at most."""
 
 
 @dataclass

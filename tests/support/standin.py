@@ -58,7 +58,7 @@ def _in_form(response: Response, seen: Seen) -> Response:
 
 
 class BrokenOff(Response):
-    """Promises more than it sends, so that the connection ends in the middle."""
+    """An answer that promises more than it sends, so that the connection ends in the middle."""
 
     def __init__(self) -> None:
         super().__init__(b"{", headers={"content-length": "999", "content-type": "application/json"})
@@ -69,7 +69,7 @@ async def echo(seen: Seen) -> Response:
 
 
 class StandIn:
-    """Lets a test wait for requests and set the answers."""
+    """A service of which a test awaits the requests and sets the answers."""
 
     def __init__(self) -> None:
         self.url = ""
@@ -154,7 +154,7 @@ class StandIn:
 
 
 class InThisProcess(uvicorn.Server):
-    """Tells when it listens."""
+    """A server that reports when it listens."""
 
     @cached_property
     def listens(self) -> asyncio.Event:

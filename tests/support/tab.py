@@ -37,7 +37,7 @@ NOTHING: Final = Unhurried("nothing observable: no navigation, request, popup, d
 
 @dataclass
 class Tab:
-    """Represents the agent's only page, unless a test opens more, so that calls need no pageId."""
+    """The agent's only page, unless a test opens more, so that calls need no pageId."""
 
     agent: Agent
     site: Site

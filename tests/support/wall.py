@@ -19,7 +19,7 @@ from tests.support.service import RunningService
 
 
 class Door(NamedTuple):
-    """Says where the wall of a service is, and what proves its account's owner."""
+    """Where the wall of a service is, and what proves its account's owner."""
 
     url: str
     secret: str
@@ -44,7 +44,7 @@ async def link(of: RunningService | Door, *, read_only: bool = False) -> str:
 
 @dataclass
 class Seat:
-    """Represents a viewer's connection. Any: JSON."""
+    """A viewer's connection. Any: JSON."""
 
     socket: ClientConnection
 

@@ -1,4 +1,4 @@
-"""Tests that a token is sent to nobody who has not proven, on that connection, that it has the account's secret."""
+"""Tests that a token goes only to a program that has proven, on that connection, that it has the account's secret."""
 
 import asyncio
 import contextlib
@@ -32,7 +32,7 @@ HEALTHY = {"status": "ok", "pid": 1, "version": wire.VERSION, "catalogue": finge
 
 
 class Foreign:
-    """Is another program at a port: it keeps all that it is sent, and answers what a test has it answer."""
+    """Another program at a port: it records what it is sent, and answers as a test says."""
 
     def __init__(self, answer: Callable[[str], bytes]) -> None:
         self.answer = answer

@@ -1,4 +1,5 @@
-"""Tests who may call: only what was signed with this account's secret, for this service, and not too long ago."""
+"""Tests who may call: only callers with a token that was signed with this account's secret, for this service, not too
+long ago."""
 
 import base64
 import inspect

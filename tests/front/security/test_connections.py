@@ -33,7 +33,7 @@ Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
 class Raw:
-    """Speaks to a service in bytes."""
+    """A client that speaks to a service in bytes."""
 
     def __init__(self, service: RunningService) -> None:
         self.service = service

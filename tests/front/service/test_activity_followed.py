@@ -1,4 +1,4 @@
-"""Tests the account as it grows: who follows is shown each act, and holds up nobody."""
+"""Tests following the record: a follower sees each act, and delays nobody."""
 
 import asyncio
 import contextlib

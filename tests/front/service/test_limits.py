@@ -32,7 +32,7 @@ def clock() -> Clock:
 
 
 class NoNews(JsonCarrier):
-    """Returns events when it is asked for them, and not by itself."""
+    """A host that returns events only when it is asked for them."""
 
     async def events_after(self, seq: int, wait_ms: int, limit: int) -> EventBatch:
         if wait_ms:
@@ -395,7 +395,7 @@ PAUSES = [
     (500, "120", None),
     (200, "120", None),
 ]
-"""Lists the statuses and Retry-After headers of a site, and the pause in seconds that follows each."""
+"""Statuses and Retry-After headers of a site, with the pause in seconds that follows each."""
 
 
 async def test_a_pause_is_as_long_as_the_site_asks_and_no_longer_than_the_setting(

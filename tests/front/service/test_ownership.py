@@ -319,7 +319,7 @@ async def test_a_caller_without_a_stream_keeps_its_lease(tmp_path: Path, site: S
 async def test_a_late_release_takes_no_page_that_was_used_since(
     service: RunningService, agent: Agent, site: Site
 ) -> None:
-    """Messages to a host may be late: the client is back by then."""
+    """Messages to a host may be late; by then the client is back."""
     await agent.call("goto", pageId="p", url=site.page("/", FORM))
     held = lease(service, "p")
     assert held is not None

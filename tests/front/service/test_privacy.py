@@ -1,5 +1,5 @@
-"""Tests that nothing opens a private page but its holder and a person, and that nobody else is told of it: by attacks,
-each of which must fail."""
+"""Tests, by attacks that must fail, that only its holder and a person can open a private page, and that nobody else
+learns of it."""
 
 import asyncio
 from collections.abc import AsyncIterator

@@ -1,4 +1,5 @@
-"""Tests the link of a request: who has it sees that request and its page live, answers it, and does nothing else."""
+"""Tests the link of a request: whoever has it sees that request and its page live, answers it, and can do nothing
+else."""
 
 from collections.abc import AsyncIterator
 from typing import Any

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.anyio
 
 
 class SavesMany(JsonCarrier):
-    """Saves logins under any number of names at once."""
+    """A host that saves logins under any number of names at once."""
 
     names = 0
 

@@ -1,4 +1,4 @@
-"""Tests the socket of the wall: who is let in, what they see and may do, and that nonsense is refused with a reason."""
+"""Tests the socket of the wall: who gets in, what they see and may do, and that nonsense is refused with a reason."""
 
 import contextlib
 import time

@@ -74,7 +74,7 @@ async def test_results_are_right_even_if_old_libraries_changed_json(tab: Tab) ->
 
 
 async def test_a_page_that_replaces_builtins_cannot_send_larger_results(tab: Tab) -> None:
-    """Each call ends, in a reply of a bounded size, whatever it says."""
+    """Each call ends with a reply of a bounded size, whatever that says."""
     await tab.show(HOSTILE)
     for action, arguments in (
         ("evaluate_script", {"expression": "[1, {a: 2}]"}),

@@ -1,4 +1,4 @@
-"""Tests that what an act causes is told by that act: its requests, what their answers change, and where it leads."""
+"""Tests that an act's effects are reported by that act: its requests, what their answers change, and where it leads."""
 
 import threading
 from typing import Any

@@ -10,7 +10,7 @@ pytestmark = [pytest.mark.anyio, pytest.mark.one_window]
 
 
 SOON = 300
-"""Bounds, in milliseconds, how long a test waits for what is not there."""
+"""How many milliseconds a test waits for something that never comes."""
 
 
 # --- texts, HTML, attributes -----------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ pytestmark = [pytest.mark.anyio, pytest.mark.one_window]
 PAY = """<body><button onclick="this.textContent = 'Paid'">Pay</button><a href=/terms>Terms</a><b class=sum>12</b>
 <input id=card><img src=/seal.png alt=Seal>"""
 AT_ONCE_S = 15
-"""Bounds the time of a test on a busy machine; the calls may take twice as long."""
+"""Time limit of a test on a busy machine; the calls may take twice as long."""
 PATIENT_MS = 30_000
 
 

@@ -15,7 +15,7 @@ BOX = """<body style='margin: 0; background: white; height: 3000px'><dialog id=m
 <p class=two>1<p class=two>2<b id=low style='position: absolute; top: 2500px'>low</b><i id=none hidden>no</i>"""
 MARKED, WHITE, YELLOW = (0, 0, 255), (255, 255, 255), (255, 255, 0)
 OUTLINE = (97, 250)
-"""Names a point left of the box, within two to five pixels of it."""
+"""A point left of the box, two to five pixels away."""
 
 
 async def _picture(tab: Tab, **arguments: AnyJson) -> Image.Image:

@@ -78,7 +78,7 @@ setTimeout(broken);
 
 
 async def _messages(agent: Agent, least: int, **arguments: object) -> list[dict[str, str]]:
-    """Wait for so many messages, which the browser reports a moment after they were written."""
+    """Wait for a number of messages, which the browser reports a moment after they were written."""
     async with asyncio.timeout(10):
         while len(found := (await agent.call("get_console_messages", **arguments))["messages"]) < least:  # noqa: ASYNC110 - no event tells it
             await asyncio.sleep(0.02)  # between two calls

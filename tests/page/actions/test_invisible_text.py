@@ -1,4 +1,4 @@
-"""Tests that what nobody sees on a page is in no reply, however it is hidden, and that what people see stays."""
+"""Tests that invisible text is in no reply, however it is hidden, and that visible text stays."""
 
 from typing import Final
 
@@ -60,7 +60,7 @@ IN_THE_WAY: Final = {
     "assignedSlot": "<div style='opacity:0'><form><input name=assignedSlot>SECRET",
     "ownerDocument": f"<form><input name=ownerDocument>{FAR}",
 }
-"""Maps names of properties to documents whose fields or pictures have them, which then answer in their place."""
+"""For some property names, documents whose fields or pictures have these names, and so answer in their place."""
 
 
 def page() -> str:

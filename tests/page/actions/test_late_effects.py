@@ -1,4 +1,4 @@
-"""Tests that what an act causes is told by that act, though it comes later, elsewhere, or without a change of the
+"""Tests that an act's effects are reported by that act, even if they come later, elsewhere, or without a change of the
 document."""
 
 import asyncio

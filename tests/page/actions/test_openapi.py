@@ -27,7 +27,7 @@ pytestmark = [pytest.mark.anyio, pytest.mark.one_window, pytest.mark.long]
 PAGE: Final = "<h1 id=p>x</h1><input id=i><button>b</button><a href=#x>l</a>"
 EXAMPLES: Final = 6
 STREAMS: Final = wire.EVENTS
-"""Ends with its client alone."""
+"""A stream that ends only with its client."""
 CALLED: Final = {"find", "get_element", "scroll", "fill", "extract_text", "list_pages", "get_page_state"}
 """Stand for all: a strategy of the whole union takes ten seconds to make, and odd calls have a test of their own."""
 CHECKS: Final = [*(not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance)]

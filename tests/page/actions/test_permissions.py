@@ -1,4 +1,4 @@
-"""Tests permissions: granted on request to one origin, and felt by nobody elsewhere."""
+"""Tests permissions: granted on request to one origin, without effect elsewhere."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Tests pages that have made something else of what scripts are made of: they are read and acted on like any other."""
+"""Tests pages that have replaced the builtins which scripts use: they are read and acted on like any other."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Tests PDF: how many sheets of which size, and what is on them."""
+"""Tests PDF: how many sheets of which size, and their content."""
 
 import io
 

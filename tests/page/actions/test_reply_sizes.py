@@ -163,7 +163,7 @@ async def test_a_title_that_the_page_or_its_url_shows_is_not_repeated(tab: Tab, 
 
 
 class _Server:
-    """Answers a scripted chat as a gateway does, without one."""
+    """A stand-in for a gateway that answers a scripted chat."""
 
     instructions = ""
 

@@ -14,7 +14,8 @@ pytestmark = [pytest.mark.anyio, pytest.mark.one_window]
 
 ALL = "({...localStorage})"
 EMPTIED = "new Promise(ok => { const look = () => localStorage.length ? setTimeout(look, 20) : ok(true); look() })"
-"""Waits in the page until its storage is empty, because another page's process hears of a change a little later."""
+"""A script that waits until the page's storage is empty, because another page's process learns of a change a little
+later."""
 
 
 # --- storage ---------------------------------------------------------------------------------------------------------

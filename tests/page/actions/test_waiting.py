@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.anyio, pytest.mark.one_window]
 
 
 class Under:
-    """Represents a call that runs while the test goes on."""
+    """A call that runs while the test goes on."""
 
     def __init__(self) -> None:
         self.replies: list[httpx.Response] = []

@@ -27,9 +27,9 @@ class Liar:
     then: str = ""
     truth: dict[str, Any] = field(default_factory=dict)  # Any: what each expression is in the page afterwards
     server: dict[str, int] = field(default_factory=dict)
-    """Counts the requests for each path."""
+    """Number of requests per path."""
     error: str = ""
-    """Is the error's code; None for a success."""
+    """The error's code; None for a success."""
     says: tuple[str, ...] = ()
     never: tuple[str, ...] = ()
 

@@ -16,7 +16,7 @@ from tests.support.tab import Tab
 pytestmark = pytest.mark.anyio
 
 IMPATIENT_MS = 700
-"""Bounds the calls that fail. Those that succeed do not take that long."""
+"""Time limit of calls that fail; successful ones are faster."""
 PATIENT_MS = 3_000
 
 

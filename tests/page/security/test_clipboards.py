@@ -23,7 +23,7 @@ async def value(agent: Agent, page_id: str, selector: str = "#q") -> object:
 
 @pytest.fixture
 async def copied(agent: Agent, other: Agent, site: Site) -> None:
-    """Has one agent copy what its private page shows, and another open a page."""
+    """One agent copies what its private page shows, and another opens a page."""
     await agent.call("goto", pageId="p", url=site.page("/private", f"<textarea id=t>{SECRET}</textarea>"))
     await agent.call("share_page", pageId="p", access="private")
     await agent.call("press", pageId="p", selector="#t", key="Control+a")

@@ -75,7 +75,7 @@ def broken_out(text: str) -> list[str]:
 
 
 class Walk:
-    """Makes one call after the other, and gathers what of the page stood outside of frames and quotes."""
+    """A run of one call after another, which collects page words outside of frames and quotes."""
 
     def __init__(self, agent: Agent) -> None:
         self.agent = agent

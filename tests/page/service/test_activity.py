@@ -1,4 +1,4 @@
-"""Tests the account of who did what: recorded in the one spine, told to whom it may be, found again by its filters."""
+"""Tests the record of who did what: written in the one spine, shown to those who may see it, found by its filters."""
 
 import pytest
 

@@ -32,7 +32,7 @@ _POLICY = (
     "default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
     "media-src 'self' data:; connect-src 'none'"
 )
-"""Is what the protocol prescribes for a card that names no hosts."""
+"""The policy that the protocol prescribes for a card that names no hosts."""
 _SHOWS = advertise(cards.EXTENSION, {"mimeTypes": [cards.MIME_TYPE]})
 _HTML = "<title>Kettles</title><style>body{background:teal}</style><button>Buy</button>"
 

@@ -1,4 +1,4 @@
-"""Tests what a chat is told whose form was not taken because another chat had logged out."""
+"""Tests what a chat learns whose form was lost because another chat had logged out."""
 
 import pytest
 

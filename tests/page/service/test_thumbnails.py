@@ -1,4 +1,4 @@
-"""Tests the small pictures of what acts made of their pages: of which acts there are some, and what is not on them."""
+"""Tests the thumbnails of acts: which acts get them, and what is not on them."""
 
 import asyncio
 import base64

@@ -10,9 +10,9 @@ from typing import Any, Final
 import psutil
 
 NO_REPLY: Final = "NO_REPLY"
-"""Is the code of a call whose gateway was killed."""
+"""Code of a call whose gateway was killed."""
 _PROTOCOLS: Final = {"No browser instance found. Call browser_launch first.": "PAGE_REQUIRED"}
-"""Maps errors of the protocol to the error codes that they stand for."""
+"""The error codes for which errors of the protocol stand."""
 _READY_WITHIN_S: Final = 60
 _ENDS_WITHIN_S: Final = 30
 _LONGEST_LINE: Final = 32 * 1024 * 1024
@@ -21,9 +21,9 @@ _LONGEST_LINE: Final = 32 * 1024 * 1024
 @dataclass(frozen=True)
 class Answer:
     code: str
-    """Is the code of the error, or `ok`."""
+    """The error's code, or `ok`."""
     text: str
-    """Is the text that a model gets."""
+    """The text that a model gets."""
     result: dict[str, Any] = field(default_factory=dict)  # Any: JSON
 
     @property
@@ -34,14 +34,14 @@ class Answer:
 
 @dataclass(eq=False)
 class Sent:
-    """Represents a call that is under way."""
+    """A running call."""
 
     action: str
     answer: "asyncio.Future[Answer]"
 
 
 class Chat:
-    """Represents one client through the lives of all its gateways."""
+    """One client through the lives of all its gateways."""
 
     def __init__(self, name: str, env: dict[str, str], log: Path) -> None:
         self.name = name

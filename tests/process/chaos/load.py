@@ -18,12 +18,12 @@ _CHOSEN: Final[dict[str, dict[str, Any]]] = {  # Any: JSON
     "wait_for_selector": {"selector": "#never"},
     "find": {"text": "Scratch"},
 }
-"""Replaces arguments where the smallest body would do nothing, or take too long."""
+"""Arguments in place of the smallest body, where that would do nothing or take too long."""
 
 
 @dataclass(frozen=True)
 class Act:
-    """Represents an act that the site counts."""
+    """An act that the site counts."""
 
     key: str
     action: str
@@ -32,7 +32,7 @@ class Act:
 
 @dataclass
 class Ledger:
-    """Records the outcome of every act, by its key."""
+    """The outcome of every act, by its key."""
 
     codes: dict[str, str] = field(default_factory=dict)
 
@@ -87,8 +87,7 @@ def catalogue_body(action: type[Action], page_id: str, session_id: str) -> dict[
 
 
 class Catalogue:
-    """Gives all actions in an order that the seed decides. Actions that were not in flight at a kill come before those
-    that were."""
+    """All actions in an order that the seed decides. Those that were not in flight at a kill come first."""
 
     def __init__(self, dice: random.Random) -> None:
         self._dice = dice

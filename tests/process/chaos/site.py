@@ -17,7 +17,7 @@ from examples.smart_home.state import Home
 
 _STARTS_WITHIN_S: Final = 20
 _ANSWERS_AFTER_S: Final = 0.15
-"""Keeps an act in flight for a while after it was counted."""
+"""Pause that keeps an act in flight after it was counted."""
 
 DESK: Final = """<!doctype html><title>Desk</title><p class=person><strong>$person</strong>
 <input id=field><select id=choice><option>0<option>1</select><input type=checkbox id=box><button id=go>Go</button>
@@ -34,7 +34,7 @@ SCRATCH: Final = """<!doctype html><title>Scratch</title><h1>Scratch</h1><p>x</p
 
 
 class ChaosSite:
-    """Runs the site in its own thread, on a free port. Its counts may be read at any time."""
+    """The site in its own thread, on a free port. Its counts may be read at any time."""
 
     def __init__(self) -> None:
         self.home = Home()

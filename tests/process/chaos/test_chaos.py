@@ -38,14 +38,13 @@ pytestmark = [pytest.mark.anyio, pytest.mark.long, pytest.mark.own_start]
 
 KINDS: Final = ("renderer", "browser", "driver", "service", "gateway")
 FIRST_S: Final = (0.0, 0.05, 0.2, 0.5)
-"""Lists how many seconds after the acts the catalogue's actions may come."""
+"""How many seconds after the acts the catalogue's actions may come."""
 THEN_S: Final = (0.005, 0.02, 0.05, 0.1, 0.3)
-"""Lists how many seconds after these something may die."""
+"""How many seconds after these something may die."""
 MORE_HANDLES: Final = 12
 _ANEW: Final = 0.3
 _LAST: Final = 6
-"""Counts the last kills, before which the catalogue's actions get no time, because some are too quick to be met
-otherwise."""
+"""Number of last kills without time for the catalogue's actions, because some are too quick to be hit otherwise."""
 
 
 def _seed() -> int:
@@ -73,8 +72,7 @@ class Chaos:
         self.handles: dict[int, int] = {}
         self._last = ""
         self.wrongs: list[str] = []
-        """Collects what was answered or done otherwise than it should be. A run goes on, and reports all of it at its
-        end."""
+        """Wrong answers and effects. A run goes on, and reports all of them at its end."""
 
     async def run(self) -> None:
         for number, kind in enumerate(plan(self.kills, self.here.dice)):

@@ -23,7 +23,7 @@ from tests.support.gateways import environment
 
 CHATS: Final = 3
 APART: Final = "apart"
-"""Names a session that is not persistent, so that it ends with the service."""
+"""A session that is not persistent, so that it ends with the service."""
 KEPT: Final = "kept"
 TYPED: Final = {error.code for error in every_error()} - {"INTERNAL_ERROR"}
 ACTS_END_AS: Final = {"ok", "UNKNOWN_OUTCOME", "BROWSER_CRASHED"}
@@ -37,13 +37,13 @@ _WHO: Final = "document.querySelector('.person strong')?.textContent + ' ' + loc
 
 @dataclass(frozen=True)
 class Place:
-    """Represents a page that must survive everything."""
+    """A page that must survive everything."""
 
     page_id: str
     chat: int
     session_id: str | None = None
     light: str = ""
-    """Names the switch of a page of the house. Without one the page is a desk."""
+    """The switch on a page of the house. A page without one is a desk."""
 
     def path(self, key: str) -> str:
         return f"/?key={key}" if self.light else f"/desk/{self.page_id}?key={key}"
@@ -65,7 +65,7 @@ class World:
     dice: random.Random
     ledger: Ledger = field(default_factory=Ledger)
     paths: dict[str, str] = field(default_factory=dict)
-    """Maps the id of each page to the path where it is."""
+    """The path of each page, by id."""
 
     def chat_of(self, place: Place) -> Chat:
         return self.chats[place.chat]

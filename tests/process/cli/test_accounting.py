@@ -15,7 +15,7 @@ from tests.support.terminal import Terminal
 
 
 class Caller:
-    """Represents another client of the same service, over plain HTTP."""
+    """Another client of the same service, over plain HTTP."""
 
     def __init__(self, terminal: Terminal, client_id: str, label: str) -> None:
         token = mint(ensure_secret(terminal.data_dir), client_id, label)

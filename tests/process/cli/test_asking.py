@@ -15,7 +15,7 @@ from tests.support.terminal import Terminal
 
 
 class Robin:
-    """Represents a client over plain HTTP, with a page named `robin`."""
+    """A client over plain HTTP, with a page named `robin`."""
 
     def __init__(self, terminal: Terminal, url: str) -> None:
         token = mint(ensure_secret(terminal.data_dir), "the-id-of-robin", "Robin")

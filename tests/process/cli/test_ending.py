@@ -21,7 +21,7 @@ pytestmark = pytest.mark.whole_browser
 
 
 class Caller:
-    """Represents a client of the service, whose calls wait for their answers in threads."""
+    """A client of the service, whose calls wait for their answers in threads."""
 
     def __init__(self, terminal: Terminal) -> None:
         may_read = {TOKEN_LIMITS: {"cookies": "values"}}

@@ -35,7 +35,7 @@ ELSEWHERE = {
     "python -m mcp_home_simulator": "it runs until its client ends, and is tested with one",
     "python -m examples.smart_home": "it runs until it is ended; here it is the site of the tutorial",
 }
-"""Commands that another place proves, by how they begin."""
+"""Beginnings of commands that other tests prove."""
 PATIENCE_S = 40
 CURL = """#!{python}
 import argparse, sys, urllib.request
@@ -49,7 +49,7 @@ lines = [sys.stdin.read().strip() if header == "@-" else header for header in gi
 headers = dict(line.split(": ", 1) for line in lines)
 print(urllib.request.urlopen(urllib.request.Request(given.url, given.d.encode(), headers)).read().decode())
 """
-"""Does what the pages ask of curl, on a machine that has none."""
+"""Does what the docs ask of curl, on a machine without it."""
 
 
 @pytest.fixture

@@ -49,13 +49,13 @@ SCRIPT: Final = """fetch({url}, {options}).then(response => {{
 
 @dataclass
 class Documented:
-    """Holds a service with a browser that has a screen, a chat, and a caller by HTTP."""
+    """A service whose browser has a screen, a chat, and an HTTP caller."""
 
     site: NamedSite
     chat: Chat
     http: httpx.AsyncClient
     initialized: Json = field(default_factory=dict)
-    """Is the reply to the handshake."""
+    """The reply to the handshake."""
 
     async def shake_hands(self) -> None:
         client_info = {"name": "claude-desktop", "version": "1.0.0"}

@@ -54,7 +54,7 @@ async def test_a_killed_gateway_that_comes_back_with_its_chats_id_is_the_same_ow
 
 
 ONE, TWO = "dm9uIGVpbnM/Pg==", "dm9uIHp3ZWk/Pg=="
-"""Lists ids as VS Code makes them: base64, which has characters that no client id may have."""
+"""Ids as VS Code makes them: base64, with characters that no client id may have."""
 
 
 async def call(host: Client, conversation: str, tool: str, **arguments: str) -> CallToolResult:

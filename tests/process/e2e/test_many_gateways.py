@@ -27,12 +27,12 @@ STEPS_AT_ONCE: Final = 15
 WITHIN_S: Final = 150
 HTML = "<h1>Log</h1><script>window.log = []</script>"
 PAGES: Final = {"a": "default", "b": "default", "c": "default", "d": "open", "e": "open", "f": "closed"}
-"""Maps each page to its session. `open` belongs to gateway 0, who shares it; `closed` to gateway 1, who does not."""
+"""The session of each page. `open` belongs to gateway 0, who shares it; `closed` to gateway 1, who does not."""
 
 
 @dataclass
 class Known:
-    """Represents a page as the rules know it."""
+    """A page as the rules know it."""
 
     session: str
     owner: int | None = None
@@ -218,12 +218,12 @@ async def test_every_step_of_eight_gateways_is_answered_as_the_rules_foretell(wo
 
 @dataclass
 class Told:
-    """Collects what the gateways were told of what they did."""
+    """What the gateways were told about their acts."""
 
     done: dict[str, set[str]] = field(default_factory=lambda: {page_id: set() for page_id in PAGES})
     refused: dict[str, set[str]] = field(default_factory=lambda: {page_id: set() for page_id in PAGES})
     unknown: dict[str, set[str]] = field(default_factory=lambda: {page_id: set() for page_id in PAGES})
-    """Holds what ran while the page became private to another: its outcome is not told."""
+    """Calls that ran while the page became private to another client, so that their outcome is withheld."""
 
 
 REFUSALS: Final = {"PAGE_OWNED", "FORBIDDEN", "TIMEOUT"}

@@ -40,7 +40,7 @@ pytestmark = [pytest.mark.anyio, pytest.mark.long]
 
 Arguments = dict[str, Any]  # Any: JSON
 Door = Callable[[str, Arguments], Awaitable[str]]
-"""Takes an action and its arguments; answers with all that the intruder is told."""
+"""Takes an action and its arguments; returns everything that the intruder learns."""
 
 SECRET = "the-secret-of-alice"
 HOLD, AGENT = "waiting-for-the-doctor", "nurse-of-alice"
@@ -50,10 +50,9 @@ PUBLIC = PAGE.replace(SECRET, "cart")
 READABLE, PRIVATE, INSIDE, SESSION = "cart", "diary", "inside", "vault"
 POPUP = f"{READABLE}~1"
 LISTINGS = {"list_pages", "list_sessions", "get_activity"}
-"""Lists the actions that may name what is another's, and tell nothing private of it."""
+"""Actions that may name what is another's, but reveal nothing private of it."""
 NAME_NOTHING = {*LISTINGS, "create_session"}
-"""Lists the actions whose arguments need not name a thing of Alice's; the name of something new is refused if it is
-taken."""
+"""Actions whose arguments need not name a thing of Alice's; a new thing's name is refused if it is taken."""
 OPENERS: tuple[Arguments, ...] = (
     {"expectUrl": "*/diary"},
     {"expectUrl": "*"},
@@ -66,14 +65,14 @@ OPENERS: tuple[Arguments, ...] = (
     {"params": {"expectUrl": "*/diary"}},
     {"cursor": "art-nobodys:0"},
 )
-"""Lists the arguments that could open a private page, or tell whether a guess of it is right."""
+"""Arguments that could open a private page, or confirm a guess about it."""
 TELLING = (SECRET, "/diary", HOLD, AGENT)
-"""Lists what nobody but Alice may read of the private page."""
+"""What only Alice may read of the private page."""
 
 
 @dataclass
 class Scene:
-    """Holds Alice's pages and session, and the doors by which Mallory tries them."""
+    """Alice's pages and session, and the doors by which Mallory tries them."""
 
     alice: Client
     site: Site
@@ -202,14 +201,14 @@ def _through(door: Door) -> Door:
 class Attempt:
     action: type[Action]
     way: str
-    """Holds, as JSON, the arguments by which the action names what is Alice's."""
+    """The arguments, as JSON, by which the action names what is Alice's."""
     codes: frozenset[str]
     carrier: type[Action] | None = None
-    """Is the action that carries it, if any."""
+    """The action that carries it, if any."""
     beside: str = "{}"
-    """Holds, as JSON, the arguments by which the carrier names what is Alice's."""
+    """The arguments, as JSON, by which the carrier names what is Alice's."""
     after: str = ""
-    """Is an action before it in its batch, which makes each of them a call of its own."""
+    """An action before it in its batch, which makes each of them a separate call."""
 
     def __str__(self) -> str:
         within = f" within {self.carrier.name()} {self.beside} {self.after}" if self.carrier else ""

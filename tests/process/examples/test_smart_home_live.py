@@ -25,7 +25,7 @@ LOGIN = {"username": "ana", "password": "casa"}
 
 
 class Site:
-    """Represents a running process of the site."""
+    """A running process of the site."""
 
     def __init__(self, process: anyio.abc.Process, url: str) -> None:
         self.process = process

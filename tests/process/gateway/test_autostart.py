@@ -24,7 +24,7 @@ END_WITHIN_S = 15
 
 
 class Place:
-    """Holds a data directory and a port that nobody uses yet."""
+    """A data directory and a port that nobody uses yet."""
 
     def __init__(self, data_dir: Path, port: int) -> None:
         self.data_dir = data_dir

@@ -35,7 +35,7 @@ DECISION: dict[str, Any] = {"kind": "decision", "message": "Red or blue?", "choi
 
 
 class Person:
-    """Answers the forms of a client."""
+    """A client that answers forms."""
 
     def __init__(self, action: str = "accept", nothing: int = 0, **content: str) -> None:
         """Let the form come back empty `nothing` times first."""
@@ -196,7 +196,7 @@ async def test_nobody_is_asked_for_a_password(service: ServiceProcess, site: Sit
 
 
 class Follower:
-    """Represents a person whose client shows links too: it opens the link, and answers there."""
+    """A person whose client shows links too: it opens the link, and answers there."""
 
     def __init__(self, service: ServiceProcess, *, follows: bool = True) -> None:
         self.service, self.follows = service, follows

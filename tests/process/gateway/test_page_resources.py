@@ -98,7 +98,7 @@ class Shop:
     alice: Client
     bob: Client
     updates: "asyncio.Queue[str]"
-    """Collects the URIs that Alice is told of."""
+    """The URIs about which Alice was notified."""
 
     async def updated(self, *uris: str) -> None:
         """Wait until Alice is told of all these URIs, and check that she is told of no other."""

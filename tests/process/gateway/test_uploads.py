@@ -21,7 +21,7 @@ FORM = "<form><input type=file id=one><input type=file id=many multiple></form>"
 
 
 class Roots:
-    """Holds the folders of a client, which may change."""
+    """The folders of a client, which may change."""
 
     def __init__(self, *paths: Path) -> None:
         self.paths = [*paths]

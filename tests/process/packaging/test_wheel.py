@@ -53,7 +53,7 @@ def test_the_wheel_has_every_file_of_the_packages_and_says_what_it_is(built: Pat
 
 
 class Tool:
-    """Holds an environment of the wheel's own, in which nothing of this source tree is, and what is in its way."""
+    """An environment for the wheel, without this source tree, and with obstacles on its path."""
 
     def __init__(self, built: Path, folder: Path) -> None:
         self.data_dir, self.home, self.strangers = folder / "data", folder / "tool", folder / "strangers"

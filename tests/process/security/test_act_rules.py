@@ -69,7 +69,7 @@ def asked_at(service: RunningService, page_id: str) -> str:
 async def answered(
     service: RunningService, calling: Coroutine[Any, Any, Any], answer: str, *, meanwhile: Agent | None = None
 ) -> dict[str, AnyJson]:
-    """Return the result of a call of which a person is asked, and answers. Any: a reply."""
+    """Return the result of a call about which a person is asked, and answers. Any: a reply."""
     call = asyncio.create_task(calling)
     await become(lambda: bool(asked_at(service, "p")))
     async with service.agent(operator=True) as person:

@@ -15,7 +15,7 @@ pytestmark = [pytest.mark.anyio, pytest.mark.whole_browser]
 
 @pytest.fixture
 def untrusted(tmp_path: Path) -> Iterator[NamedSite]:
-    """Serve a site over TLS, whose certificate nobody has signed, and that is for another name."""
+    """Serve a site over TLS with an unsigned certificate for another name."""
     with named_site("shop.example", tmp_path) as site:
         site.page("/", "<title>whoever it is</title>")
         yield site

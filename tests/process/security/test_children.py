@@ -1,4 +1,4 @@
-"""Tests what a service starts: a browser that calls nobody but the page's hosts, and processes that know no secret."""
+"""Tests what a service starts: a browser that contacts only the pages' hosts, and processes that know no secret."""
 
 import asyncio
 import contextlib
@@ -24,7 +24,7 @@ PAGE = (
 
 
 class Recorder:
-    """Is a proxy: it has one site, and keeps the host of each request and of each tunnel that is asked for."""
+    """A proxy with one site, which records the host of every requested URL and tunnel."""
 
     def __init__(self) -> None:
         self.hosts = list[str]()

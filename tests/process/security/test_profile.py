@@ -1,4 +1,4 @@
-"""Tests that the browser leaves nothing in its profile of what is typed into pages."""
+"""Tests that nothing that is typed into pages is left in the browser's profile."""
 
 from pathlib import Path
 

@@ -110,8 +110,7 @@ async def greeted(port: int, server: int, *protocols: str) -> bytes:
 
 @pytest.mark.anyio
 async def test_an_encrypted_websocket_goes_to_no_host_of_which_only_some_paths_are_free(far: Site) -> None:
-    """A page is told from a WebSocket by the protocols that it offers. The server answers what is no HTTP all the
-    same."""
+    """Pages' WebSockets are recognized by the protocols that they offer. The server also answers what is no HTTP."""
     for rules, arrives in (
         ({"denied": (url_rule(f"https://partly.localhost:{far.port}/secret"),)}, False),
         ({"allowed": (url_rule(f"https://partly.localhost:{far.port}/free"),)}, False),
@@ -148,7 +147,7 @@ async def test_no_request_of_a_page_or_its_workers_arrives_at_the_services_own_p
 
 
 NAMES = {"inside.example": "127.0.0.1", "lan.example": "10.0.0.1", "mapped.example": "::ffff:127.0.0.1"}
-"""Are names that lead to this machine, as an attacker's own name server has them do after the first time."""
+"""Names that lead to this machine, as an attacker's own name server can make them do from the second time on."""
 
 
 @pytest.fixture

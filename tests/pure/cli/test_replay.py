@@ -38,7 +38,7 @@ def data(page: str) -> dict[str, AnyJson]:
 
 
 class Elements(HTMLParser):
-    """Collects what a page's elements would load, and its scripts."""
+    """What a page's elements would load, and its scripts."""
 
     def __init__(self, page: str) -> None:
         super().__init__()

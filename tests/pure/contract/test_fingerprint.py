@@ -19,25 +19,25 @@ def test_the_fingerprint_does_not_depend_on_the_order_of_actions() -> None:
 
 
 class OneMore(interaction.Click):
-    """Is Click with one more argument."""
+    """Click with one more argument."""
 
     pressure: float = Field(default=0, description="How hard.")
 
 
 class OtherDefault(interaction.Click):
-    """Is Click with another default."""
+    """Click with another default."""
 
     click_count: int = Field(default=2, ge=1, le=3, description="2 is a double click.")
 
 
 class OtherLimit(interaction.Click):
-    """Is Click with another limit."""
+    """Click with another limit."""
 
     click_count: int = Field(default=1, ge=1, le=4, description="2 is a double click.")
 
 
 class Unchanged(interaction.Click):
-    """Is Click under another name in Python."""
+    """Click under another Python name."""
 
 
 @pytest.mark.parametrize("changed", [OneMore, OtherDefault, OtherLimit])

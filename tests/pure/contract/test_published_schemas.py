@@ -196,7 +196,7 @@ PUBLISHED: Final[dict[str, tuple[Published, str]]] = {
 NOT_REQUIRED: Final = {"sessionId", "pageId"}
 """Either addresses a page, and your only page needs neither."""
 WHOLE: Final = {"clickCount", "timeout", "quality", "duration", "ttl", "width", "height", "status", "delay"}
-"""Numbers of which only whole ones make sense: clicks, milliseconds, per cent, pixels of a window."""
+"""Numbers that must be whole: clicks, milliseconds, per cent, pixels of a window."""
 MORE_CHOICES: Final = {
     "waitUntil": {"commit"},
     "modifiers": {"ControlOrMeta"},
@@ -216,7 +216,7 @@ DEFAULTS: Final[dict[str, JsonValue]] = {
 }
 """What it is when it is not given, where nothing was said."""
 COMPLETE: Final = {"position": {"x", "y"}, "clip": {"x", "y", "width", "height"}, "proxy": {"server"}}
-"""Members without which an object means nothing."""
+"""Members without which an object is meaningless."""
 
 
 def named(name: str) -> tuple[type[Action], dict[str, Schema]]:

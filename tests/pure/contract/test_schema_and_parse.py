@@ -40,7 +40,7 @@ EXCLUSIVE = {
     "generate_pdf": (("format", "width"), ("format", "height")),
     "compare_screenshots": (("current", "selector"), ("current", "fullPage"), ("selector", "fullPage")),
 }
-"""Arguments of which the second may not stand beside every value of the first, which it cannot say either."""
+"""Arguments of which the second may not accompany every value of the first; a schema cannot say so."""
 
 OWN_NAMES = {name: action for name, action in ACTIONS.items() if action is not CallTool}
 """All but the one that becomes what it calls."""
@@ -50,7 +50,7 @@ one = settings(max_examples=1)
 
 
 CARRIED: list[Arguments] = [{"action": "content"}, {"action": "click", "selector": "#a"}]
-"""What an action carries may be any other, of which its schema says no more."""
+"""Actions that carry others, whose arguments their schema does not describe."""
 
 schema_of = cache(full_schema)
 

@@ -40,7 +40,7 @@ NASTY: Final = (
 NOW: Final = datetime(2026, 1, 1, 12, tzinfo=UTC)
 TEXTS: Final = st.one_of(st.sampled_from(NASTY), st.text(max_size=150), st.text(st.characters(), max_size=60))
 TO_PEOPLE: Final = {"request_human.message", "request_human.choices"}
-"""Lists what only people read: quotes and braces stay as they are."""
+"""Arguments that only people read, whose quotes and braces stay."""
 SAID: Final = {
     *("claim_page.reason", "hold_page.reason", "hand_over_page.note", "close_page.reason"),
     *("claim_work.key", "claim_work.reason", "release_work.key"),
@@ -48,7 +48,7 @@ SAID: Final = {
     *("save_session_state.name", "restore_session_state.name"),
     *TO_PEOPLE,
 }
-"""Lists what agents say to others, beside `as`, which every action of a page has."""
+"""What agents say to others, besides `as`, which every action on a page has."""
 
 
 def _said(action: type[Action]) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Tests that a start of the service which cannot even begin is told to all who wait for it."""
+"""Tests that all who wait for the service learn of a start that cannot even begin."""
 
 import threading
 from pathlib import Path

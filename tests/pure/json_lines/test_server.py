@@ -24,7 +24,7 @@ PIPE_BYTES = 65_536
 
 
 class Tools:
-    """Does what a test asks for, and remembers it."""
+    """A server that does what a test asks for, and remembers it."""
 
     def __init__(self) -> None:
         self.began: list[object] = []

@@ -18,7 +18,7 @@ SECRET: JsonValue = {"cookies": [{"name": "token", "value": "a token that is lon
 
 
 class Ring(keyring.backend.KeyringBackend):
-    """Is a keyring of this test, which may be locked."""
+    """A keyring for this test, which may be locked."""
 
     priority = 1
 

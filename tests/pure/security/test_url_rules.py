@@ -1,4 +1,4 @@
-"""Tests the rules by which an account's owner says where pages may go."""
+"""Tests the owner's rules about where pages may go."""
 
 import re
 import time

@@ -14,7 +14,7 @@ KEYS = st.sampled_from("abcdefgh")
 
 
 class Remembering(RuleBasedStateMachine):
-    """Models what was set as a list, the oldest first, that a reader trims by hand."""
+    """A model of the mapping: a list of what was set, oldest first, trimmed by hand."""
 
     @initialize()
     def begin(self) -> None:

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.anyio
 
 
 class Chromium:
-    """Takes what is asked of it, and sends pictures when a test says so."""
+    """Stand-in that accepts all requests, and sends pictures when a test says so."""
 
     def __init__(self) -> None:
         self.asked: list[str] = []

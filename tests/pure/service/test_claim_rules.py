@@ -18,7 +18,7 @@ KEYS = st.sampled_from(["ticket/1", "ticket/2"])
 
 
 class Sharing(RuleBasedStateMachine):
-    """Lets each client believe what it was told and nothing else; the beliefs must never contradict each other."""
+    """A world in which each client believes only what it was told; the beliefs must never contradict each other."""
 
     @initialize()
     def begin(self) -> None:

@@ -1,9 +1,9 @@
-"""Tests the colours by which the wall tells clients from one another."""
+"""Tests the colours that tell clients apart on the wall."""
 
 from browser_service.spine.wall import hue_of
 
 _RED = 27
-"""Is the hue in which the wall says that something failed."""
+"""The hue of failures on the wall."""
 
 
 def test_no_client_has_the_colour_of_what_failed_and_each_keeps_its_own() -> None:

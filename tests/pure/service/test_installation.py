@@ -13,7 +13,7 @@ from shared.wire import APP_NAME
 
 
 class Metadata:
-    """Stands in for the metadata of the installed program."""
+    """Stand-in for the metadata of the installed program."""
 
     def __init__(self, origin: object = None) -> None:
         self.requires = ["mcp<3,>=2.3", 'keyring>=25; extra == "keyring"', 'av<20,>=18; extra == "video"']

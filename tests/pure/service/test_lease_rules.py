@@ -18,7 +18,8 @@ CLIENTS = st.sampled_from("abcd")
 
 
 class Sharing(RuleBasedStateMachine):
-    """Lets clients act on one page, leave it, keep it and wait for it. What protects a holder must always do so."""
+    """A world in which clients act on one page, leave it, hold it and wait for it. A holder's protection must never
+    fail."""
 
     @initialize()
     def begin(self) -> None:

@@ -1,4 +1,4 @@
-"""Tests what is told of a page's changes, on trees alone."""
+"""Tests what is reported of a page's changes, on trees alone."""
 
 from browser_service.host.reading import news, news_report, tree
 

@@ -1,4 +1,4 @@
-"""Tests the rules of what one client may ask for, without a call that runs: the clock is handed in."""
+"""Tests the limits of one client, without running calls: the clock is handed in."""
 
 import pytest
 

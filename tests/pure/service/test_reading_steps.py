@@ -9,9 +9,9 @@ from browser_service.host.reading import identity, news, news_report, outline, s
 from browser_service.host.reading.tree import Tree
 
 _MOST_STEPS = 2_000
-"""A comparison calls so many functions for each element, at most."""
+"""Limit of function calls per element in a comparison."""
 _FEW_STEPS = 100
-"""And a reading so many."""
+"""Limit of function calls per element in a reading."""
 
 
 def lists(count: int, first: int) -> str:

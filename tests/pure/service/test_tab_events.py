@@ -47,7 +47,7 @@ class Tab(Emitter):
             self._heard_again.set()
 
     def make(self, event: str, count: int) -> int:
-        """Emit so many events, and return how many were heard."""
+        """Emit a number of events, and return how many were noticed."""
         self.heard.clear()
         for _ in range(count):
             self.emit(event, Event(self.clock()))

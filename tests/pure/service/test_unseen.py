@@ -1,4 +1,4 @@
-"""Tests that words which nobody sees are taken out of a tree, and nothing else."""
+"""Tests that unseen words, and only those, are taken out of a tree."""
 
 import pytest
 from hypothesis import given

@@ -23,7 +23,7 @@ class Times(NamedTuple):
 
 
 class Process:
-    """A process of which a test says what it does."""
+    """A process whose work a test decides."""
 
     pid = 1
 

@@ -39,7 +39,7 @@ class Document:
     text: str = ""
     elements: list[Element] = field(default_factory=list)
     scripts: dict[str, int] = field(default_factory=dict)
-    """Holds the variables of its window."""
+    """The variables of its window."""
 
     def find(self, selector: str) -> Element | None:
         """Find an element by `#id`, or by its tag and an id if it has one."""

@@ -22,7 +22,7 @@ class Cookie(TypedDict):
 
 @dataclass(eq=False)
 class FakeRequest:
-    """Represents a request, with the names that Playwright gives to its facts."""
+    """A request, with Playwright's names for its facts."""
 
     url: str
     method: str
@@ -51,7 +51,7 @@ class FakeResponse:
 
 @dataclass(eq=False)
 class FakeRoute:
-    """Represents a request that a handler decides about before it is sent."""
+    """A request about which a handler decides before it is sent."""
 
     request: FakeRequest
     refused: str = ""
@@ -64,7 +64,7 @@ class FakeRoute:
 
 
 class CookieJar:
-    """Keeps cookies by host and path, which are all the rules that tests without a browser need."""
+    """Cookies by host and path, which are all the rules that tests without a browser need."""
 
     def __init__(self, cookies: list[Cookie]) -> None:
         self.cookies = [*cookies]

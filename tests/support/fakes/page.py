@@ -60,7 +60,7 @@ class FakeDialog:
 
 
 class FakeAnswer:
-    """Holds the answer to a request, whose body is read in pieces."""
+    """The answer to a request, whose body is read in pieces."""
 
     def __init__(self, answer: dict[str, Any]) -> None:  # Any: as `fetch` gives it
         self.body = str(answer.pop("body", ""))
@@ -73,7 +73,7 @@ class FakeAnswer:
 
 
 class FakePage(Emitter):
-    """Represents one window: where it is, what it shows, and where it was before."""
+    """One window: where it is, what it shows, and where it was before."""
 
     viewport_size = None
 
@@ -290,7 +290,7 @@ class FakePage(Emitter):
 
 
 class FakeContext(Emitter):
-    """Holds pages with the cookies that they share."""
+    """Pages with the cookies that they share."""
 
     def __init__(self, browser: "FakeBrowser", cookies: list[Cookie]) -> None:
         super().__init__()
@@ -358,7 +358,7 @@ class _Engine:
 
 
 class FakeBrowser:
-    """Represents a browser that has no process and sends real requests."""
+    """A browser that has no process and sends real requests."""
 
     browser_type = _Engine()
 

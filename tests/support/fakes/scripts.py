@@ -28,12 +28,12 @@ _VALUES = {
     "new Map([[1, 2]])": {},
     "window": "ref: <Window>",
 }
-"""Maps scripts whose values JSON cannot express to what Playwright returns for them."""
+"""For scripts whose values JSON cannot express, what Playwright returns."""
 _DIALOG = re.compile(r"(alert|confirm)\('(.*)'\)")
 
 
 class Window(Protocol):
-    """Declares what scripts can reach."""
+    """What scripts can reach."""
 
     document: Document
 

@@ -38,19 +38,19 @@ MASKS: Final[Sequence[tuple[re.Pattern[str], str]]] = [
         (r"(?<![\w.])\d+(\.\d+)?( ?)(ms|s|seconds?|minutes?|min|h|hours?) ago\b", r"<number>\2\3 ago"),
     )
 ]
-"""Lists patterns of what differs in every run, and their replacements."""
+"""Patterns of what differs in every run, with their replacements."""
 
 HEALTH: Final = "/health"
-"""Names the path that a test polls while a service starts, so that the number of its requests differs."""
+"""The path that a test polls while a service starts, so that the number of its requests differs."""
 
 NUMBERED: Final = (r"client-(\d+)", r"\bf(\d+)(?=e\d)", r"\b(gw\d+)\b")
-"""Matches the numbers that depend on earlier tests. In each test they count from 1, in order of appearance."""
+"""Numbers that depend on earlier tests. In each test they are counted from 1, in order of appearance."""
 
 NAMED: Final = re.compile(r'(?:"(?:pageId|sessionId)": "|\bpage )([\w.~-]+-)([a-z0-9]{4})\b')
-"""Matches a name that was made because another was taken, with a random end."""
+"""A name with a random end, made because another was taken."""
 
 OF_PAGES: Final = ("outline", "snapshot", "content", "changed", "observed", "title", "requests")
-"""Lists the members that a real page has and that a stand-in for a browser lacks or has otherwise."""
+"""Members that a real page has and that a stand-in for a browser lacks or has differently."""
 
 REVISION: Final = re.compile(r'("revision": |revision )(\d+)')
 

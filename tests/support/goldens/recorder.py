@@ -40,7 +40,7 @@ def record_if_asked(config: pytest.Config) -> None:
 
 
 class Recorder:
-    """Is a pytest plugin that adds a line of JSON for each test to a file of this process."""
+    """A pytest plugin that adds a line of JSON for each test to a file of this process."""
 
     def __init__(self, folder: Path) -> None:
         worker = os.environ.get("PYTEST_XDIST_WORKER", "alone")
@@ -130,7 +130,7 @@ class Recorder:
 
 
 class _Heard(httpx.AsyncByteStream):
-    """Records a reply that comes in pieces, as they come."""
+    """A recorder of a reply that comes in pieces."""
 
     def __init__(self, stream: httpx.AsyncByteStream, exchange: Exchange) -> None:
         self._stream = stream
