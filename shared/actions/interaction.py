@@ -4,7 +4,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, AliasChoices, BeforeValidator, Field, model_validator
 
-from shared.actions.arguments import LONG_TEXT, Position, SecretRef, Selector, Several
+from shared.actions.arguments import LONG_TEXT, Part, Position, SecretRef, Selector, Several
 from shared.actions.base import ElementAction, PageAction
 from shared.actions.traits import Alias, Effect
 from shared.key_names import browser_key
@@ -26,15 +26,8 @@ Scroll = Annotated[Literal["auto", "none"], Field(description="`none` leaves the
 Modifiers = Annotated[list[Modifier] | None, Field(max_length=10, description="Keys held down meanwhile.")]
 
 
-class Click(ElementAction):
-    """Click an element. Double: params {"clickCount": 2}.
-
-    The reply tells of a navigation, requests sent, a popup, what changed, or that there was nothing."""
-
-    everyday = ("params",)
-    activates = True
-    points = True
-    aliases = (Alias("double_click", presets={"clickCount": 2}), Alias("right_click", presets={"button": "right"}))
+class HowToClick(Part):
+    """How to click."""
 
     button: Literal["left", "right", "middle"] = Field(default="left", description="Mouse button.")
     click_count: int = Field(default=1, ge=1, le=3, description="2 is a double click.")
@@ -46,6 +39,17 @@ class Click(ElementAction):
     trial: Trial = False
     steps: int | None = Field(default=None, ge=1, le=1_000, description="Mouse moves on the way to the element.")
     scroll: Scroll = "auto"
+
+
+class Click(HowToClick, ElementAction):
+    """Click an element. Double: params {"clickCount": 2}.
+
+    The reply tells of a navigation, requests sent, a popup, what changed, or that there was nothing."""
+
+    everyday = ("params",)
+    activates = True
+    points = True
+    aliases = (Alias("double_click", presets={"clickCount": 2}), Alias("right_click", presets={"button": "right"}))
 
 
 class Fill(ElementAction):

@@ -8,9 +8,9 @@ from typing import Annotated, ClassVar, Final, Literal
 
 from pydantic import Field
 
-from shared.actions.arguments import LONG_TEXT, Part, Position, Selector
+from shared.actions.arguments import LONG_TEXT, Part, Selector
 from shared.actions.base import Action, OwnPageAction, VisitingAction
-from shared.actions.interaction import Click, Fill, Modifier, Scroll, Type
+from shared.actions.interaction import Click, Fill, HowToClick, Type
 from shared.actions.traits import Effect, Lane
 from shared.errors import ValidationFailed, field_details
 from shared.filenames import FileName
@@ -48,19 +48,9 @@ class LocatorOptions(Part):
     selected: bool | None = Field(default=None, description="With role.")
 
 
-class ClickOptions(LocatorOptions):
+class ClickOptions(HowToClick, LocatorOptions):
     """The same, and how to click."""
 
-    button: Literal["left", "right", "middle"] = Field(default="left", description="Mouse button.")
-    click_count: int = Field(default=1, ge=1, le=3, description="2 is a double click.")
-    delay: float | None = Field(default=None, ge=0, le=10_000, description="Ms between mouse down and up.")
-    modifiers: list[Modifier] | None = Field(default=None, max_length=10, description="Keys held down meanwhile.")
-    position: Position | None = Field(default=None, description="Where in the element, px from its top left corner.")
-    force: bool = Field(default=False, description="Skip the checks that the element can be acted on.")
-    no_wait_after: bool = Field(default=False, description="Do not wait for a navigation that the click starts.")
-    trial: bool = Field(default=False, description="Check that it could be done, and do nothing.")
-    steps: int | None = Field(default=None, ge=1, le=1_000, description="Mouse moves on the way to the element.")
-    scroll: Scroll = "auto"
     timeout: int | None = Field(default=None, ge=1, le=120_000, description="Milliseconds the click may take.")
 
 
