@@ -61,7 +61,7 @@ def check_versions() -> Check:
 
 
 def check_gateways() -> Check:
-    """Say which processes serve this account's chats."""
+    """List the processes that serve this account's chats."""
     mine = psutil.Process().username()
     found = list[str]()
     for process in psutil.process_iter():
@@ -86,7 +86,7 @@ def check_config() -> list[Check]:
 
 
 def check_reach(settings: Settings) -> Check:
-    """Tell where pages may go."""
+    """Describe where pages may go."""
     rules = [
         f"BROWSE_{name.upper()} {', '.join(values)}"
         for name in ("url_whitelist", "url_blacklist", "allow_hosts", "deny_hosts")
@@ -100,7 +100,7 @@ def check_reach(settings: Settings) -> Check:
 
 
 def check_settings(settings: Settings, running: instance.Instance) -> Check:
-    """Tell where the running service has other settings than one that is started from here: that is no fault."""
+    """Compare the settings of the running service with those of a start from here; a difference is no fault."""
     account = running_settings(running, settings)
     if account is None:
         return sound("settings", "the running service does not say them")

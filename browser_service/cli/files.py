@@ -1,5 +1,4 @@
-"""Reads and writes configuration files: whole or not at all, and for the programs of others with a copy of what was
-there."""
+"""Reads and writes configuration files, whole or not at all; of other programs' files it keeps a copy."""
 
 import os
 import stat
@@ -45,13 +44,9 @@ def read(path: Path, encoding: str = "utf-8") -> str | None:
 
 
 def check_writable(path: Path) -> None:
-    """Raise ValidationFailed if a file may not be changed, or not be made."""
-    target = path.resolve()
-    if target.exists() and not (target.stat().st_mode & stat.S_IWUSR and os.access(target, os.W_OK)):
+    """Raise ValidationFailed for a file that is read-only."""
+    if path.exists() and not (path.stat().st_mode & stat.S_IWUSR and os.access(path, os.W_OK)):
         raise _unusable(path, "is read-only")
-    folder = next(each for each in target.parents if each.exists())
-    if not folder.is_dir() or not os.access(folder, os.W_OK | os.X_OK):
-        raise _unusable(path, f"cannot be written: {folder} does not let this account")
 
 
 def replace(path: Path, before: str | None, after: str, encoding: str = "utf-8") -> None:

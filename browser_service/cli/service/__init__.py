@@ -1,1 +1,1 @@
-"""Has the platform start the service at login."""
+"""The start of the service at login, by each platform's own means."""

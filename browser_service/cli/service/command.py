@@ -25,7 +25,7 @@ OnlyPrint = Annotated[bool, typer.Option("--print", help="Change nothing: print 
 
 
 def install(*, only_print: OnlyPrint = False, **options: Any) -> None:  # Any: of each flag what typer made of it
-    """Have the service start at each login, with these settings, and now.
+    """Start the service at each login with these settings, and now.
 
     It is a unit of systemd for this user, a job of launchd, or a scheduled task of Windows.
     """
@@ -61,7 +61,7 @@ service.command("install")(with_signature(install, [*parameters_of(install), *fl
 
 @service.command()
 def uninstall(data_dir: flags.DataDir = None) -> None:
-    """Have the service start at login no more, and end it if it was started so."""
+    """Stop starting the service at login, and end it if it was started that way."""
     machine = Machine.here()
     unit = _current(machine, flags.settings(data_dir))
     if not unit.path.exists():
@@ -94,7 +94,7 @@ def status(*, data_dir: flags.DataDir = None, as_json: flags.AsJson = False) -> 
 
 
 def remove(machine: Machine, unit: Unit) -> None:
-    """Take a unit away. Where the platform's program is missing or fails, its command is printed."""
+    """Take a unit away. Print the platform's command where its program is missing or fails."""
     _run(machine, unit.disabling, must=False)
     unit.path.unlink(missing_ok=True)
     output.say(f"Removed: {unit.path}. The service starts at login no more.")
@@ -105,7 +105,7 @@ def _current(machine: Machine, settings: Settings) -> Unit:
 
 
 def _warn_of_variables(given: Collection[str]) -> None:
-    """Say which settings of this shell a service that starts at login will not have."""
+    """Name the settings of this shell that a service started at login will not have."""
     fields = {name: field for name, field in Settings.model_fields.items() if name not in {*given, "data_dir"}}
     unseen = [variable for name, field in fields.items() if (variable := config_file.variable_of(name, field))]
     unseen += [config_place.VARIABLE] if os.environ.get(config_place.VARIABLE) else []
@@ -118,7 +118,7 @@ def _warn_of_variables(given: Collection[str]) -> None:
 
 
 def _run(machine: Machine, commands: Sequence[Command], *, must: bool = True) -> None:
-    """Run the commands that let the platform know; print them where they cannot run."""
+    """Tell the platform by these commands; print those that cannot run."""
     for place, words in enumerate(commands):
         if not (problem := machine.failure_of(words)):
             output.say(f"$ {typed(*words)}")

@@ -78,7 +78,7 @@ def test_what_else_is_configured_stays_and_comes_back_byte_for_byte(home: Home, 
     assert section.keys() == {"github", NAME}
     assert [line for line in before.splitlines() if line not in after and not line.endswith("}")] == []
     assert backup_of(path).read_text(encoding="utf-8") == before
-    assert {stat.S_IMODE(each.stat().st_mode) for each in (path, backup_of(path))} == {0o640}
+    assert [stat.S_IMODE(each.stat().st_mode) for each in (path, backup_of(path))] == [0o640, 0o600]
     home.succeed("uninstall", key)
     assert path.read_bytes() == before.encode()
     assert not backup_of(path).exists()
