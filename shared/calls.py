@@ -67,6 +67,9 @@ class Call(Model):
     body: Json = Field(description="The action as JSON, with its canonical name under `action`.")
     page_id: str | None = None
     session_id: str | None = None
+    opens: bool = Field(
+        default=False, description="It may open its page where there is none: its name, session and right are decided."
+    )
     state: Json | None = Field(default=None, repr=False, description="What is to be restored, where that is asked.")
     undo: Json | None = Field(
         default=None, repr=False, description="The act is to be taken back: what it left for that."

@@ -44,7 +44,7 @@ async def check_act(page: BrowserPage, action: Action) -> None:
     elif done.requested_selector is None:
         await _check_keys(page, action, act, await targets.focused_element(page.playwright))
     else:
-        element = await page.element(done.requested_selector, done.requested_frame, strict=done.requested_strict)
+        element = await page.elements.find(done.requested_selector, done.requested_frame, strict=done.requested_strict)
         timeout_ms = done.allowed_ms() if done.requested_timeout is None else done.requested_timeout
         handle = taken(await element.element_handle(timeout=timeout_ms))
         if done.points:

@@ -7,6 +7,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
+from browser_service.host.page.record import PageRecord
 from browser_service.host.seam import CallKey
 from browser_service.rules.turns import PageQueue
 from browser_service.waits import Cancel, turn_on
@@ -34,19 +35,27 @@ class Suspension:
     resumed: asyncio.Event = field(default_factory=asyncio.Event)
 
 
+def _future() -> "asyncio.Future[Outcome]":
+    return asyncio.get_running_loop().create_future()
+
+
 @dataclass
 class CallRun:
-    """Is a call that this host runs, or one part of it."""
+    """A call on its way through the host, or one part of it: what it asks for, and what came of it so far."""
 
     call: Call
     action: Action
     reply: "asyncio.Future[Outcome]"
-    """Resolves to what its caller is told: the outcome, or that a dialog keeps it from its end."""
-    outcome: "asyncio.Future[Outcome]"
-    """Resolves when the call ends."""
+    """What its caller is told: the outcome, or that a dialog keeps it from its end."""
+    outcome: "asyncio.Future[Outcome]" = field(default_factory=_future)
+    """How it ended."""
     cancel: Cancel = field(default_factory=Cancel)
+    page: PageRecord | None = None
+    """Its page, once that is found."""
     admitted: bool = False
     """True once it was let in; until then nothing of it is done."""
+    has_turn: bool = False
+    is_part: bool = False
     url_before: str | None = None
     requests: list[Json] = field(default_factory=list)
     read_at: set[str] = field(default_factory=set)
@@ -85,10 +94,6 @@ class CallRun:
         """Return its callId as its client knows it."""
         return CallKey.parse(self.call.call_id).call_id
 
-    def belongs_to(self, client_id: str, page_id: str) -> bool:
-        """Say whether a client made it, and for that page."""
-        return self.call.client_id == client_id and self.call.page_id == page_id
-
     @property
     def ended(self) -> bool:
         return self.outcome.done()
@@ -114,7 +119,13 @@ class CallRun:
     def for_part(self, action: Action) -> "CallRun":
         """Make a part of it, with the same caller, cancel and dialogs, and an account of its own."""
         return replace(
-            self, action=action, requests=[], part_results=[], part_index=None, _suspended_before=self._suspension.count
+            self,
+            action=action,
+            is_part=True,
+            requests=[],
+            part_results=[],
+            part_index=None,
+            _suspended_before=self._suspension.count,
         )
 
     def undoable(self, what: str, state: Json, *, lost: bool = True) -> None:

@@ -97,7 +97,7 @@ def _outside_soon(page: BrowserPage, call: Call) -> str | None:
     """Return where a page of another client's is under way to, if the token is not for that: what waits for an element
     here would find it there. A page of its own does not arrive."""
     is_own = page.record.state().belongs_to(call.client_id)
-    return None if is_own else first_outside(call.origins, [page.navigating_to])
+    return None if is_own else first_outside(call.origins, [page.effects.navigating_to])
 
 
 def _redirected(call: Call, result: Json) -> str | None:

@@ -1,41 +1,47 @@
-"""Reads on in a text or picture that is kept, from where a cursor points."""
+"""Reads what is kept of earlier calls: on in a text or a picture, from where a cursor points, or to compare."""
 
-from browser_service.host.files import ArtifactPort, Files
+from browser_service.host.files import Files
+from browser_service.host.reading.comparison import compare_artifacts
 from browser_service.host.reading.pdf_text import pdf_text
 from browser_service.pictures import slice_of
-from shared.calls import Call
+from shared.actions.base import Action
+from shared.actions.media import CompareScreenshots, Screenshot
 from shared.errors import ValidationFailed, field_details
 from shared.model import Json
-from shared.wire import MAX_MESSAGE_BYTES, PDF
+from shared.wire import PDF
 
 _DIGITS = 15
 
 
-def reader(call: Call) -> str | None:
-    """Name the client whose files a call may read; None for all, where the account's own person calls."""
-    return None if call.by_person else call.client_id
+async def read_kept(files: Files, action: Action) -> Json:
+    """Do what concerns only artifacts, for which neither a page nor a turn is needed."""
+    match action:
+        case CompareScreenshots():
+            return await compare_artifacts(files, action)
+        case Screenshot():
+            return await _picture(files, action.requested_cursor)
+    return await _text(files, action.text_key, action.requested_cursor, action.requested_budget)
 
 
-async def read_on(artifacts: ArtifactPort, call: Call, key: str, cursor: str, budget: int | None) -> Json:
+async def _text(files: Files, key: str, cursor: str, budget: int | None) -> Json:
     """Return the next part of a text that is kept, under `key`, and a cursor where there is more. A PDF has a text
     too."""
     artifact_id, start = _place(cursor)
-    if not start and (await artifacts.describe(artifact_id, reader(call))).mime_type.startswith(PDF):
-        data, _ = await artifacts.data(artifact_id, reader(call))
-        files = Files(artifacts, call.client_id, inline_text=call.inline_text)
+    if not start and (await files.describe(artifact_id)).mime_type.startswith(PDF):
+        data, _ = await files.data(artifact_id)
         return await files.shown(key, await pdf_text(data), budget)
-    text = await artifacts.text(artifact_id, reader(call))
-    end = start + (budget or call.inline_text or MAX_MESSAGE_BYTES // 2)
+    text = await files.text(artifact_id)
+    end = start + (budget or files.room)
     more: Json = {"cursor": f"{artifact_id}:{end}"} if end < len(text) else {}
     return {key: text[start:end], **more, "length": len(text)}
 
 
-async def read_picture(artifacts: ArtifactPort, call: Call, cursor: str) -> Json:
+async def _picture(files: Files, cursor: str) -> Json:
     """Return the next rows of a picture that is kept."""
     artifact_id, top = _place(cursor)
-    data, _ = await artifacts.data(artifact_id, reader(call))
+    data, _ = await files.data(artifact_id)
     preview = await slice_of(data, artifact_id, top)
-    artifact = await artifacts.describe(artifact_id, reader(call))
+    artifact = await files.describe(artifact_id)
     return {"artifact": artifact.model_copy(update={"preview": preview}).model_dump(exclude_none=True)}
 
 

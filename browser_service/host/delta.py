@@ -113,12 +113,12 @@ def shows_changes(page: BrowserPage, action: Action) -> bool:
     """Say if the reply to an act shows what changed."""
     delta = action.text_key == "observed" and action.reply_amount == "delta" and not action.is_trial
     unasked = page.quiet and "reply" not in action.model_fields_set
-    return delta and not unasked and not page.record.dialog and not page.navigating_to
+    return delta and not unasked and not page.record.dialog and not page.effects.navigating_to
 
 
 async def page_before(page: BrowserPage, action: Action) -> PageBefore:
     """Look at the page before an act, so that what changed by itself is not taken for the act's effect."""
-    before, view = PageBefore(), page.view
+    before, view = PageBefore(), page.looks.view
     late = page.observer is not None and page.observer.has_earlier
     compares = (late or not action.reports_everything) and not action.navigates and shows_changes(page, action)
     if page.current.live and compares and (late or view is None or time.monotonic() - view.looked_at > _SOON_S):
@@ -126,23 +126,23 @@ async def page_before(page: BrowserPage, action: Action) -> PageBefore:
             async with asyncio.timeout(_LOOK_BEFORE_S):
                 if late and page.observer is not None:
                     await page.observer.wait_for_earlier()
-                before = PageBefore(state := await page.state())
+                before = PageBefore(state := await page.looks.state())
                 before = PageBefore(state, await _changes_by_itself(page, state))
                 if late and page.observer is not None:
                     page.observer.forget_earlier()
         except (TimeoutError, PlaywrightError):
             pass
-    if page.view is not None:
-        page.view.acted_since = True
+    if page.looks.view is not None:
+        page.looks.view.acted_since = True
     return before
 
 
 async def _changes_by_itself(page: BrowserPage, state: State) -> str:
     """Describe what changed by itself since the client last acted or looked; "" if its own acts may have done it."""
-    view = page.view
+    view = page.looks.view
     if view is None or view.state is None or state.document != view.document:
         return ""
-    cause = page.cause_since(view.looked_at)
+    cause = page.effects.cause_since(view.looked_at)
     if view.acted_since and not cause:
         return ""
     if state.is_like(view.state):
@@ -160,17 +160,17 @@ async def page_delta(
     page: BrowserPage, action: Action, observation: Observation, before: PageBefore
 ) -> PageDelta | None:
     """Return what the reply to an act shows of the page; None if nobody looked."""
-    if page.view is not None and action.reports_everything:
-        page.view.note_given(action.given_texts)
+    if page.looks.view is not None and action.reports_everything:
+        page.looks.view.note_given(action.given_texts)
     if not shows_changes(page, action) or observation.error_pages or observation.pending_url:
         return None
-    if action.reports_everything and page.view is not None and not observation.came_later:
+    if action.reports_everything and page.looks.view is not None and not observation.came_later:
         # it tells by itself what its field shows, in half the time of a look
         return PageDelta(before.fields) if before.changes else None
     try:
         async with asyncio.timeout(_LOOK_MS / 1000):
             if observation.visited_urls and action.navigates:
-                return PageDelta(_outline(page, await page.refresh_view(_LOOK_MS), OUTLINE_TEXT))
+                return PageDelta(_outline(page, await page.looks.refresh_view(_LOOK_MS), OUTLINE_TEXT))
             return await _delta_of_act(page, action, observation, before)
     except (TimeoutError, PlaywrightError):
         return None
@@ -179,8 +179,8 @@ async def page_delta(
 async def _delta_of_act(
     page: BrowserPage, action: Action, observation: Observation, before: PageBefore
 ) -> PageDelta | None:
-    last, moves = page.view, page.moves
-    state = _known_state(page, observation) or await page.state(TURNS)
+    last, moves = page.looks.view, page.effects.moves
+    state = _known_state(page, observation) or await page.looks.state(TURNS)
     previous = before.state or (last.state if last else None)
     same = previous is not None and state.is_like(previous)
     whole = last is not None and not last.frames and not action.shows_styles  # which styles may answer
@@ -193,22 +193,22 @@ async def _delta_of_act(
             return PageDelta(before.fields, unchanged=unchanged)
         return _announcements(state, previous) if whole else None
     earlier = bool(unchanged and previous and state.focus == previous.focus)
-    comparison = await _compare(page, state if page.moves == moves else None)
+    comparison = await _compare(page, state if page.effects.moves == moves else None)
     if comparison is not None:
-        late = page.cause_since(observation.began_at)
+        late = page.effects.cause_since(observation.began_at)
         return _delta_of_comparison(action, comparison, before, unchanged, same=same, earlier=earlier, late=late)
-    if page.view is None:
+    if page.looks.view is None:
         return None
-    fields = _outline(page, page.view, _SHORT_OUTLINE if last else OUTLINE_TEXT)
+    fields = _outline(page, page.looks.view, _SHORT_OUTLINE if last else OUTLINE_TEXT)
     return PageDelta(fields, changed=previous is not None and not same, unchanged=_DOCUMENT if same else "")
 
 
 def _known_state(page: BrowserPage, observation: Observation) -> State | None:
     """Return the state that the act's own script read, if nothing came since that may have changed the page."""
-    if page.state_after_act is None or observation.came_later or observation.visited_urls or observation.dialogs:
+    if page.looks.state_after_act is None or observation.came_later or observation.visited_urls or observation.dialogs:
         return None
-    state, moves = page.state_after_act
-    return state if moves == page.moves else None
+    state, moves = page.looks.state_after_act
+    return state if moves == page.effects.moves else None
 
 
 def _delta_of_comparison(
@@ -244,16 +244,16 @@ def _announcements(state: State, previous: State | None) -> PageDelta:
 
 async def _compare(page: BrowserPage, known: State | None) -> _Comparison | None:
     """Look at the page, and compare; None if this client has not seen the document before."""
-    last = page.view
+    last = page.looks.view
     previous = last and ClientView(last.document, tree=last.tree, snapshot=last.snapshot, state=last.state)
-    view = await page.refresh_view(_LOOK_MS, known=known)
+    view = await page.looks.refresh_view(_LOOK_MS, known=known)
     if previous is None or view is not last:
         return None
     return _Comparison(view, previous, news.news(previous.tree, view.tree))
 
 
 def _outline(page: BrowserPage, view: ClientView, budget: int) -> Json:
-    note = loading.describe(view, page.pending())
+    note = loading.describe(view, page.effects.pending())
     text, nodes = outline(view.tree, budget - len(note))
     view.add_refs(nodes)
     lines = "\n".join(filter(None, [text, note]))

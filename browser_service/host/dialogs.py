@@ -26,7 +26,6 @@ from shared.actions.dialogs import HandleDialog
 from shared.actions.traits import Effect
 from shared.calls import Call
 from shared.errors import NoDialog, TimedOut, ValidationFailed, field_details
-from shared.events import HostEvent, PageChanged
 from shared.model import Json
 
 _GONE = "gone with its page"
@@ -52,12 +51,10 @@ class Dialogs:
         self,
         pages: Mapping[str, AskingPage],
         running: Mapping[str, CallRun],
-        emit: Callable[[HostEvent], None],
         within_ms: int,
     ) -> None:
         self._pages = pages
         self._running = running
-        self._emit = emit
         self._within_s = within_ms / 1000
         self._open: list[OpenDialog] = []
         self._early: dict[Page, Dialog] = {}
@@ -159,7 +156,7 @@ class Dialogs:
         tab.page.once("close", lambda _: self._remove_lost(open_dialog))
         tab.page.once("crash", lambda _: self._remove_lost(open_dialog))
         self._interrupt_calls(open_dialog)
-        self._emit(PageChanged(page=page.state()))
+        page.tell_changed()
         self._changed.set()
 
     def _interrupt_calls(self, dialog: OpenDialog) -> None:
@@ -174,7 +171,7 @@ class Dialogs:
         informed |= {each.call.client_id for each in self._running.values() if each.action.answers_dialog}
         holder = page.holder_id if page.person is None else ""  # else the person answers it
         if holder and holder not in informed:
-            self._emit(page.notice(holder, f"{page.page_id} shows {dialog.named}. {dialog.next_call(holder)}"))
+            page.tell(holder, f"{page.page_id} shows {dialog.named}. {dialog.next_call(holder)}")
 
     def _refuse_queued(self, dialog: OpenDialog, asking: AskingPage) -> list[Turn]:
         return asking.queue.refuse(lambda turn: refusal(dialog, asking.record, turn.call.client_id))
@@ -264,7 +261,7 @@ class Dialogs:
             if not any(run in other.calls for other in self._open):
                 run.resume()
         if known is not None and known.record is page:
-            self._emit(PageChanged(page=page.state()))
+            page.tell_changed()
         self._changed.set()
 
     def forget_tab(self, tab: Tab) -> None:
@@ -292,7 +289,7 @@ class Dialogs:
                 clients[run.call.client_id] = f" What came of {run.action.name()}: {get_call_of(run)}."
         for client_id, more in clients.items():
             shown = f"{page.named_to(client_id)}: {dialog.named_to(client_id)}"
-            self._emit(page.notice(client_id, f"{shown} {how}.{more}"))
+            page.tell(client_id, f"{shown} {how}.{more}")
 
     def _dismiss_early(self, page: Page) -> None:
         dialog = self._early.pop(page, None)

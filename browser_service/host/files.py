@@ -3,15 +3,17 @@
 import json
 from datetime import datetime
 from pathlib import Path
-from typing import Protocol
+from typing import Final, Protocol
 
 from pydantic import JsonValue
 
 from browser_service.host.events import well_formed
-from shared.calls import Artifact
+from shared.calls import Artifact, Call
 from shared.frames import ActPicture
 from shared.model import Json
 from shared.wire import INLINE_BYTES, MAX_MESSAGE_BYTES
+
+_HEAD: Final = 1_000
 
 
 class ArtifactPort(Protocol):
@@ -49,14 +51,14 @@ def dated(what: str, of: str) -> str:
 
 
 class Files:
-    """Keeps one client's files. `share` is how many actions tell of their files in one reply; `inline_text` is how
-    many characters of text the client wants in it."""
+    """The files of one call's client. `of` names the page or session in names that they get; `share` is how many
+    actions tell of their files in one reply."""
 
-    def __init__(self, artifacts: ArtifactPort, client_id: str, share: int = 1, inline_text: int | None = None) -> None:
-        self._artifacts = artifacts
-        self._share = share
-        self.inline_text = inline_text
-        self._client_id = client_id
+    def __init__(self, artifacts: ArtifactPort, call: Call, of: str = "", share: int = 1) -> None:
+        self._artifacts, self._of, self._share = artifacts, of, share
+        self._client_id, self._reader = call.client_id, None if call.by_person else call.client_id
+        self.inline_text = call.inline_text
+        """How many characters of text the client wants in a reply."""
 
     @property
     def room(self) -> int:
@@ -91,12 +93,36 @@ class Files:
         cut = await self.shown(key, json.dumps(value, ensure_ascii=False), budget)
         return cut if "cursor" in cut else {key: value}
 
-    async def keep(self, data: bytes, mime_type: str, name: str, *, inline: bool = True) -> Json:
-        """Hand bytes over; the reply names them."""
+    async def keep(
+        self, data: bytes, mime_type: str, what: str, name: str | None = None, *, inline: bool = True
+    ) -> Json:
+        """Save bytes as a file of that name, or one that says `what` they are. Returns its description for a reply."""
         fits = self._share == 1 or len(data) <= INLINE_BYTES // self._share
+        name = name or dated(what, self._of)
         kept = await self._artifacts.put(data, mime_type, self._client_id, inline=inline and fits, name=name)
         return kept.model_dump(exclude_none=True)
 
-    async def data(self, artifact_id: str) -> bytes:
-        """Raises ArtifactNotFound, also for another's."""
-        return (await self._artifacts.data(artifact_id, self._client_id))[0]
+    async def save_text(self, key: str, text: str, mime_type: str, what: str, name: str | None = None) -> Json:
+        """Save `text` as a file, and return its head under `key` with a cursor to read on."""
+        text = await self.conceal(text)
+        artifact = await self.keep(text.encode(), mime_type, what, name, inline=False)
+        head = text[: text.rfind("\n", 0, _HEAD) + 1 or _HEAD] if len(text) > _HEAD else text
+        cursor: Json = {"cursor": f"{artifact['artifactId']}:{len(head)}"} if len(head) < len(text) else {}
+        return {key: head, **cursor, "length": len(text), "artifact": artifact}
+
+    async def data(self, artifact_id: str) -> tuple[bytes, str]:
+        """Return the bytes and the MIME type of a file that an earlier reply named. Raises ArtifactNotFound, also for
+        another's, which only the account's own person may read."""
+        return await self._artifacts.data(artifact_id, self._reader)
+
+    async def describe(self, artifact_id: str) -> Artifact:
+        """Return the description of such a file, without its bytes."""
+        return await self._artifacts.describe(artifact_id, self._reader)
+
+    async def text(self, artifact_id: str) -> str:
+        """Return a text that is kept, whole."""
+        return await self._artifacts.text(artifact_id, self._reader)
+
+    async def upload(self, name: str, most: int) -> bytes:
+        """Read a file of the folders that the operator opened for uploads, of `most` bytes at most."""
+        return await self._artifacts.upload(name, most)

@@ -9,25 +9,28 @@ import structlog
 
 from browser_service.host.admission import Admission
 from browser_service.host.background import Background, within
-from browser_service.host.call_run import CallRun, Handler
-from browser_service.host.calls import Calls
+from browser_service.host.call_run import Handler
 from browser_service.host.dialogs import Dialogs
 from browser_service.host.events import EventLog
 from browser_service.host.files import ArtifactPort
 from browser_service.host.launching.memory import Memory
 from browser_service.host.network.downloads import Downloads
 from browser_service.host.network.guard import BrowserGuard
-from browser_service.host.page.entry import PageEntry
+from browser_service.host.openings import Openings
+from browser_service.host.page.entry import Common, PageEntry
 from browser_service.host.page.life import Life, LifeEvent
 from browser_service.host.page.record import PageRecord
 from browser_service.host.page.tab import Tab
-from browser_service.host.placement import Placement
+from browser_service.host.pipeline import Pipeline
 from browser_service.host.recovery.closed_page import remember
 from browser_service.host.registry import PageRegistry
 from browser_service.host.request_rules import RequestRules
 from browser_service.host.room import Room
+from browser_service.host.running_calls import RunningCalls
 from browser_service.host.seam import HostLimits
 from browser_service.host.session import SessionEntry
+from browser_service.rules.human import HeldPage
+from browser_service.rules.human_requests import HumanRequests
 from browser_service.security.urls import UrlPolicy
 from shared.calls import Call, Outcome
 from shared.errors import BrowseError, ErrorBody, PageNotFound
@@ -65,28 +68,26 @@ class LocalHost:
         self._limits = limits
         self.sessions: dict[str, SessionEntry] = {}
         self.pages: dict[str, PageEntry] = {}
-        self.running: dict[str, CallRun] = {}
+        self.running = RunningCalls()
         self._background = Background()
         self._upkeep = Background()
         self._log = EventLog(secrets.token_hex(6))
-        self.dialogs = Dialogs(self.pages, self.running, self._log.emit, limits.dialog_wait_ms)
+        self.dialogs = Dialogs(self.pages, self.running, limits.dialog_wait_ms)
         self.downloads = Downloads(artifacts, self._log.emit, limits.download_max_mb)
         self.memory = Memory(limits.memory_mb, lambda: launcher.driver)
         self.room = Room(
             *(self.pages, self.sessions, self.running, self.downloads, launcher, self.memory, limits, self._log.emit),
             forget=self._forget,
         )
-        rules = RequestRules(limits.act_rules, self._live_pages, self.running, self._log.emit)
+        rules = RequestRules(limits.act_rules, self._live_pages, self.running)
         self._guard = BrowserGuard(policy, limits.act_rules, rules.refuses, rules.is_persons)
-        parts = (self.pages, self._log, self.dialogs, policy, limits)
-        self._registry = PageRegistry(
-            *parts,
-            downloads=self.downloads,
-            busy=self._busy,
-            room=self.room,
+        self.people = HumanRequests(
+            *(self._log.emit, self._records, self._note_held),
+            lambda seconds, look: asyncio.get_running_loop().call_later(seconds, look),
         )
-        self.people = self._registry.people
-        self._calls = self._make_calls(handlers, artifacts)
+        held = (self.running, self.dialogs, self.downloads, self.people)
+        self._registry = PageRegistry(self.pages, Common(self._log, policy, limits, artifacts, *held), self.room)
+        self._pipeline = self._make_pipeline(handlers, artifacts)
 
     def _browsers(self) -> "list[CDPSession]":
         """Return a session of Chromium's for each of our browsers that runs."""
@@ -100,33 +101,32 @@ class LocalHost:
     def _forget(self, page: PageRecord) -> None:
         self._registry.forget(page)
 
+    def _note_held(self, page: HeldPage) -> None:
+        if (entry := self.pages.get(page.page_id)) is not None:
+            entry.note_held()
+
     def _live_pages(self) -> list[tuple[PageRecord, Tab]]:
         return [(entry.record, entry.tab) for entry in self.pages.values() if entry.tab is not None]
 
-    def _busy(self, client_id: str, page_id: str) -> bool:
-        """Say if a client has a call queued or running on a page."""
-        return any(run.belongs_to(client_id, page_id) for run in self.running.values())
-
-    def _make_calls(self, handlers: Mapping[str, Handler], artifacts: ArtifactPort) -> Calls:
+    def _make_pipeline(self, handlers: Mapping[str, Handler], artifacts: ArtifactPort) -> Pipeline:
         admission = Admission(self._records, self._policy, self.dialogs, self.launcher.profile.check_free)
         parts = (self._registry, admission, self.room, self._log)
-        return Calls(
+        return Pipeline(
             *(self.pages, self.sessions, self.running, handlers, artifacts),
+            openings=Openings(self.pages, self.sessions, *parts),
             admission=admission,
             dialogs=self.dialogs,
             registry=self._registry,
-            placement=Placement(self.pages, self.sessions, *parts),
             memory=self.memory,
             log=self._log,
-            queue_wait_ms=self._limits.queue_wait_ms,
-            act_rules=self._limits.act_rules,
+            limits=self._limits,
             spare_windows=self.room.spare_windows,
         )
 
     # --- the seam ------------------------------------------------------------------------------------------------
 
     async def run(self, call: Call) -> Outcome:
-        return await self._calls.run(call)
+        return await self._pipeline.run(call)
 
     async def problem(self, options: SessionOptions) -> ErrorBody | None:
         try:
@@ -163,14 +163,14 @@ class LocalHost:
         return session.spec.model_copy(update={"pages": pages, "former": known})
 
     async def cancel(self, call_id: str) -> None:
-        await self._calls.cancel(call_id)
+        await self._pipeline.cancel(call_id)
 
     async def release(self, client_id: str, before_seq: int, *, for_good: bool = False) -> None:
         for entry in self.pages.values():
             if entry.tab is not None:
                 entry.tab.views.pop(client_id, None)
             if entry.record.ownership.leave(client_id, before_seq, for_good=for_good):
-                self._log.emit(entry.record.changed())
+                entry.record.tell_changed()
         self._background.spawn(self.room.end_permissions(gone=client_id))
 
     async def answer(self, request_id: str, answer: Answer) -> bool:
@@ -204,7 +204,7 @@ class LocalHost:
         try:
             if (entry := self.pages.get(page_id)) is None:
                 raise PageNotFound(f"There is no page {page_id!r}.")
-            await entry.hand.do(strokes, self._calls.artifacts)
+            await entry.hand.do(strokes, self._pipeline.artifacts)
         except BrowseError as error:
             return error.body()
         entry.record.mark_used()
@@ -240,14 +240,14 @@ class LocalHost:
     def end_calls(self) -> None:
         """Cancel all calls: the service ends. What has not begun did not happen; a person's answer stays awaited."""
         self._registry.people.stop()
-        self._calls.end()
+        self.running.end_all()
 
     async def stop(self) -> None:
         """End in good order: calls cancelled, cookies saved, browser closed. Each step is bounded."""
         self.end_calls()
         self.dialogs.dismiss_all()
         await self._upkeep.stop()
-        await self._calls.wait_until_ended()
+        await self.running.wait_until_ended()
         videos = [video for session in self.sessions.values() for video in session.recordings]
         await within(_VIDEOS_END_WITHIN_S, *(video.end("the service stopped") for video in videos))
         for entry in [*self.pages.values()]:
@@ -267,7 +267,7 @@ class LocalHost:
 
     async def at_rest(self) -> None:
         """Let what runs on pages end, or end it where it takes too long; then save all logins."""
-        await self._calls.wait_until_idle(_AT_REST_WITHIN_S)
+        await self._pipeline.wait_until_idle(_AT_REST_WITHIN_S)
         for session in self.sessions.values():
             await session.logins.save(with_storage=True)
 

@@ -38,23 +38,18 @@ def is_shut_out(page: PageRecord, run: CallRun) -> bool:
     return page.private_from(run.call.client_id) and not (run.call.by_person or run.action.ownership)
 
 
-def shut_out_calls(page: PageRecord, by: CallRun, runs: Iterable[CallRun]) -> list[str]:
-    """Return the ids of the calls that must end because `by` left the page private to another client."""
-    if not (by.action.ownership and page.private):
-        return []
-    return [run.call.call_id for run in runs if run.call.page_id == page.page_id and is_shut_out(page, run)]
-
-
-def stopped_calls(page: PageRecord, by: CallRun, runs: Iterable[CallRun]) -> list[str]:
-    """Return the ids of the calls that a person stops: all that do something on the page, and do not wait for them.
-    Their replies will name the person."""
+def calls_ended_by(by: CallRun, page: PageRecord, on_page: Iterable[CallRun]) -> list[CallRun]:
+    """Return the calls that must end because `by` left the page private to another client, or because a person stops
+    all that do something there and do not wait for them. The replies of these will name the person."""
+    if by.action.ownership and page.private:
+        return [run for run in on_page if is_shut_out(page, run)]
     if not by.action.stops_others:
         return []
-    on_page = (run for run in runs if run.call.page_id == page.page_id and not run.call.by_person)
-    acting = [run for run in on_page if run.action.effect is not Effect.READS and not run.action.waits_for_person]
+    others = [run for run in on_page if not run.call.by_person and not run.action.waits_for_person]
+    acting = [run for run in others if run.action.effect is not Effect.READS]
     for run in acting:
         run.stopped_by = by.call.client_label or "a person"
-    return [run.call.call_id for run in acting]
+    return acting
 
 
 def told_of_stop(page: PageRecord, run: CallRun, failure: BrowseError) -> BrowseError:

@@ -5,21 +5,13 @@ from typing import TYPE_CHECKING
 
 from browser_service.host.background import Background
 from browser_service.host.close import bounded
-from browser_service.host.dialogs import Dialogs
-from browser_service.host.events import EventLog
-from browser_service.host.network.downloads import Downloads
-from browser_service.host.page.entry import Busy, PageEntry
+from browser_service.host.page.entry import Common, PageEntry
 from browser_service.host.page.life import Life, LifeEvent
 from browser_service.host.page.record import PageRecord
 from browser_service.host.page.tab import Tab, target_of
 from browser_service.host.recovery import closed_page
 from browser_service.host.room import Room
-from browser_service.host.seam import HostLimits
 from browser_service.host.session import SessionEntry
-from browser_service.rules.human import HeldPage
-from browser_service.rules.human_requests import HumanRequests
-from browser_service.rules.popups import PopupLimit
-from browser_service.security.urls import UrlPolicy
 from shared.calls import Call, ClientRef
 from shared.errors import BrowserCrashed
 from shared.events import PageClosed, PageOpened
@@ -35,32 +27,9 @@ _BROWSER_ENDS_WITHIN_S = 0.3
 class PageRegistry:
     """Knows which entry stands behind which pageId."""
 
-    def __init__(
-        self,
-        pages: dict[str, PageEntry],
-        log: EventLog,
-        dialogs: Dialogs,
-        policy: UrlPolicy,
-        limits: HostLimits,
-        *,
-        downloads: Downloads,
-        busy: Busy,
-        room: Room,
-    ) -> None:
-        self.people = HumanRequests(
-            log.emit,
-            lambda: [page.record for page in pages.values()],
-            self._held,
-            lambda seconds, look: asyncio.get_running_loop().call_later(seconds, look),
-        )
-        self._pages = pages
-        self._log = log
-        self._dialogs = dialogs
-        self._downloads = downloads
-        self._policy = policy
-        self._limits = limits
-        self._busy = busy
-        self._room = room
+    def __init__(self, pages: dict[str, PageEntry], common: Common, room: Room) -> None:
+        self.people = common.people
+        self._pages, self._common, self._room = pages, common, room
         self._background = Background()
 
     def add(self, state: PageState, session: SessionEntry, former: Json | None = None) -> PageEntry:
@@ -68,32 +37,18 @@ class PageRegistry:
         if former is not None:
             state = closed_page.renewed_state(state, former)
 
-        def on_close(entry: PageEntry, tab: Tab) -> None:
-            opener = self._pages.get(entry.record.opener_id or "")
-            if opener is not None and opener.current.observer is not None and not entry.record.life.over:
-                opener.current.observer.add_lines([f"popup {entry.page_id} closed"], "")
-            self._background.spawn(self._closed(entry, tab))
-
-        entry = self._pages[state.page_id] = PageEntry(
-            state,
-            session,
-            self._policy,
-            emit=self._log.emit,
-            on_close=on_close,
-            on_lost=self._dialogs.forget_tab,
-            busy=self._busy,
-            people=self.people,
-            downloads=self._downloads,
-            idle_lease_ms=self._limits.idle_lease_ms,
-            popups=PopupLimit(self._limits.page_popups),
-            invisible_text=self._limits.invisible_text,
-            timeline=self._limits.timeline,
-        )
+        entry = self._pages[state.page_id] = PageEntry(state, session, self._common, self._on_close)
         if state.person is not None and (state.person.is_hold or state.asker_id is not None):
             self.people.restore(entry.record, state.person, state.asker_id)
         if former is not None:
             closed_page.restore(entry.record, entry.settings, former)
         return entry
+
+    def _on_close(self, entry: PageEntry, tab: Tab) -> None:
+        opener = self._pages.get(entry.record.opener_id or "")
+        if opener is not None and opener.current.observer is not None and not entry.record.life.over:
+            opener.current.observer.add_lines([f"popup {entry.page_id} closed"], "")
+        self._background.spawn(self._closed(entry, tab))
 
     def reopen(self, session: SessionEntry, call: Call) -> PageEntry:
         """Make an entry for a closed page, held by the client that undoes its closing. The head of the queue opens
@@ -123,7 +78,7 @@ class PageRegistry:
             del self._pages[page.page_id]
             for popup in (each.record for each in self._pages.values()):
                 popup.opener_id = None if popup.opener_id == page.page_id else popup.opener_id
-            self._log.emit(PageClosed(page_id=page.page_id, session_id=page.session_id))
+            self._common.log.emit(PageClosed(page_id=page.page_id, session_id=page.session_id))
 
     def foreign_page(self, session: SessionEntry, page: "Page") -> None:
         self._background.spawn(self._register(session, page))
@@ -142,7 +97,7 @@ class PageRegistry:
         """Name the limit that one more popup would exceed: of its page, or of the client that holds it."""
         if not opener.record.guarded:
             return ""
-        family, holder_id, limits = opener.record.family, opener.record.holder_id, self._limits
+        family, holder_id, limits = opener.record.family, opener.record.holder_id, self._common.limits
         held = sum(each.record.holder_id == holder_id for each in self._pages.values()) if holder_id else 0
         if limits.client_pages and held >= limits.client_pages:
             return f"you have {held} pages open, which is the limit (BROWSE_CLIENT_PAGES)"
@@ -202,7 +157,7 @@ class PageRegistry:
             opener.add_popup(entry)
             if opener.record.person is not None:
                 self.people.cover(opener.record.person, entry.record)
-        self._log.emit(PageOpened(page=entry.record.state()))
+        self._common.log.emit(PageOpened(page=entry.record.state()))
         self._adopted(entry)
 
     async def pages_found(self, session: SessionEntry, pages: "list[Page]") -> None:
@@ -230,23 +185,16 @@ class PageRegistry:
 
     def _adopted(self, entry: PageEntry) -> None:
         if entry.tab is not None:
-            self._dialogs.note_adopted(entry.record, entry.tab)
-
-    def _held(self, page: HeldPage) -> None:
-        """Tell that a person took a page, or gave it back."""
-        if (entry := self._pages.get(page.page_id)) is not None:
-            entry.check_trace()
-            entry.hand.check_held()
-            self._log.emit(entry.record.changed())
+            self._common.dialogs.note_adopted(entry.record, entry.tab)
 
     def dialog(self, page: "Page | None", dialog: "Dialog") -> None:
         entry = self._showing(page)
-        if entry is None or entry.record.guarded or self._busy(entry.record.holder_id, entry.page_id):
+        if entry is None or entry.record.guarded or self._common.running.busy(entry.record.holder_id, entry.page_id):
             # else a person's own, in their browser
-            self._dialogs.note_opened(page, dialog)
+            self._common.dialogs.note_opened(page, dialog)
 
     def dialog_closed(self, dialog: "Dialog") -> None:
-        self._dialogs.note_closed(dialog)
+        self._common.dialogs.note_closed(dialog)
 
     def _showing(self, page: "Page | None") -> PageEntry | None:
         return next((entry for entry in self._pages.values() if entry.tab is not None and entry.tab.page is page), None)

@@ -12,25 +12,20 @@ from browser_service.host.page.record import PageRecord
 from browser_service.host.page.tab import Tab
 from browser_service.security.act_rules import ActRule, ActRules
 from browser_service.security.urls import origin_of
-from shared.events import HostEvent
 from shared.quoting import address
 
 Page = tuple[PageRecord, Tab]
-Emit = Callable[[HostEvent], None]
 
 
 class RequestRules:
     """Refuses what a rule leaves to a person. A call of a person, or one that a person has allowed, lets it be sent;
     that a person was asked about the page does not."""
 
-    def __init__(
-        self, rules: ActRules, pages: Callable[[], Iterable[Page]], running: Mapping[str, CallRun], emit: Emit
-    ) -> None:
+    def __init__(self, rules: ActRules, pages: Callable[[], Iterable[Page]], running: Mapping[str, CallRun]) -> None:
         """`pages` are those that are live, `running` the calls of clients."""
         self._rules = rules
         self._pages = pages
         self._running = running
-        self._emit = emit
 
     def is_persons(self, sent: Sent) -> bool:
         """Say if a person sends a request, in a tab of a browser that is theirs and on which no act of an agent runs;
@@ -57,7 +52,7 @@ class RequestRules:
         if any(map(self._is_free, senders)) or not (senders or ours):
             return False
         if len(senders) == 1:  # else nobody knows whose it is
-            _tell(senders[0], self._emit, rule, sent)
+            _tell(senders[0], rule, sent)
         return True
 
     def _against_redirect(self, sent: Sent, senders: list[Page]) -> ActRule | None:
@@ -86,7 +81,7 @@ async def watch_requests(page: BrowserPage) -> None:
         rule = rules.against_request(request.method, request.url)
         if rule is None or _has_leave(sender):
             return False
-        _tell(sender, page.emit, rule, Sent(request.method, request.url))
+        _tell(sender, rule, Sent(request.method, request.url))
         return True
 
     if not is_chromium(page.playwright.context):
@@ -103,8 +98,8 @@ def _shows(tab: Tab, origin: str) -> bool:
     return any(f"{frame.url}/".startswith(f"{origin}/") for frame in tab.page.frames)
 
 
-def _tell(page: Page, emit: Emit, rule: ActRule, sent: Sent) -> None:
+def _tell(page: Page, rule: ActRule, sent: Sent) -> None:
     record, tab = page
     if record.holder_id and tab.events.notices.allows():  # a notice to nobody would be one to all
         what = f"{record.page_id}: {sent.method} {address(sent.url)} was not sent"
-        emit(record.notice(record.holder_id, f'{what}: the rule "{rule.name}" leaves that to a person. {WAYS}'))
+        record.tell(record.holder_id, f'{what}: the rule "{rule.name}" leaves that to a person. {WAYS}')

@@ -16,7 +16,6 @@ import structlog
 from playwright.async_api import Error as PlaywrightError
 
 from browser_service.host.background import Background
-from browser_service.host.call_run import CallRun
 from browser_service.host.close import bounded
 from browser_service.host.launching.launcher import Launcher
 from browser_service.host.launching.memory import Memory
@@ -27,6 +26,7 @@ from browser_service.host.page.place import has_unsent_fields, history_of, place
 from browser_service.host.page.record import PageRecord, Place
 from browser_service.host.page.tab import Tab
 from browser_service.host.recovery.closed_page import remember
+from browser_service.host.running_calls import RunningCalls
 from browser_service.host.seam import HostLimits
 from browser_service.host.session import SessionEntry
 from browser_service.host.spare_windows import SpareWindows
@@ -50,7 +50,7 @@ class Room:
 
     pages: dict[str, PageEntry]
     sessions: dict[str, SessionEntry]
-    running: dict[str, CallRun]
+    running: RunningCalls
     downloads: Downloads
     launcher: Launcher
     memory: Memory
@@ -134,7 +134,7 @@ class Room:
 
     def _needs(self, page: PageEntry) -> bool:
         """Say whether somebody needs the page at all."""
-        has_call = any(run.call.page_id == page.page_id for run in self.running.values())
+        has_call = bool(self.running.on_page(page.page_id))
         return page.needed or has_call or self.downloads.running_on(page.page_id)
 
     def _must_stay(self, page: PageEntry) -> bool:
@@ -208,7 +208,7 @@ class Room:
         if has_unsent or page.current.tab is not tab or not self._is_idle(page, idle_s):
             return False
         page.current.park(place)
-        self.emit(page.record.changed())
+        page.record.tell_changed()
         await bounded(tab.page.close())
         return True
 

@@ -3,8 +3,6 @@
 import asyncio
 import contextlib
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
 
@@ -42,8 +40,8 @@ _MOST_WAITING: Final = 5
 
 
 @dataclass
-class Act:
-    """Is the act of a call, as it is shown."""
+class ShownCall:
+    """The act of a call, as it is shown."""
 
     run: CallRun
     began_at: float
@@ -68,7 +66,7 @@ class Screencast:
         self._asking = 0
         self._cast: Cast | None = None
         self._tab: Tab | None = None
-        self._act: Act | None = None
+        self._act: ShownCall | None = None
         self._probe: asyncio.Task[None] | None = None
         self._probed_at = 0.0
         self._ending: asyncio.TimerHandle | None = None
@@ -110,23 +108,16 @@ class Screencast:
 
     # --- for what is done --------------------------------------------------------------------------------------------
 
-    @contextmanager
-    def showing(self, run: CallRun) -> Iterator[Act | None]:
-        """Show the act of a call as the page's, until its end and a moment longer. What does nothing with what the page
-        shows is not shown."""
-        if not run.action.needs_open_page:
-            yield None
-            return
-        act = self._act = Act(run, time.monotonic())
+    def show(self, run: CallRun) -> ShownCall:
+        """Show the act of a call as the page's, until its end and a moment longer."""
+        self._act = ShownCall(run, time.monotonic())
         self._changed.set()
-        try:
-            yield act
-        except BaseException:
-            act.failed = True
-            raise
-        finally:
-            act.ended_at = time.monotonic()
-            self._changed.set()
+        return self._act
+
+    def finish(self, act: ShownCall, *, failed: bool) -> None:
+        """Note the end of an act."""
+        act.ended_at, act.failed = time.monotonic(), failed
+        self._changed.set()
 
     def aim(self, element: Locator) -> None:
         """Mark the element that the act is aimed at, if somebody watches or the act is pictured. The act does not wait
@@ -134,7 +125,7 @@ class Screencast:
         if self._act is not None and (self._cast is not None or self._act.pictured):
             self._background.spawn(self._mark(self._act, element))
 
-    async def _mark(self, act: Act, element: Locator) -> None:
+    async def _mark(self, act: ShownCall, element: Locator) -> None:
         with contextlib.suppress(PlaywrightError, TimeoutError, ValidationError):  # or the page made numbers of its own
             async with asyncio.timeout(_AIMS_WITHIN_MS / 1000):
                 # A third of the messages that `bounding_box` takes, which waits for an element, and knows frames.
@@ -198,7 +189,7 @@ class Screencast:
     def _waiting(self) -> list[str]:
         return [turn.description for turn in self._queue.line][:_MOST_WAITING]
 
-    def _shown_act(self) -> Act | None:
+    def _shown_act(self) -> ShownCall | None:
         act = self._act
         over = act is None or (act.ended_at is not None and time.monotonic() - act.ended_at > _ACT_SHOWN_S)
         return None if over else act
@@ -275,7 +266,7 @@ async def _answers(tab: Tab) -> None:
         await (tab.cdp.send("Runtime.evaluate", {"expression": "1"}) if tab.cdp else tab.page.evaluate("1"))
 
 
-def _shown(act: Act) -> ShownAct:
+def _shown(act: ShownCall) -> ShownAct:
     call = act.run.call
     over = "failed" if act.failed else "done"
     return ShownAct(

@@ -26,7 +26,7 @@ class BrowserSession:
         self.call = call
         self.undoable = undoable
         """Notes what it takes to take the act back."""
-        self.files = Files(artifacts, call.client_id, inline_text=call.inline_text)
+        self.files = Files(artifacts, call, entry.session_id)
 
     @property
     def session_id(self) -> str:

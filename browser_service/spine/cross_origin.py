@@ -1,7 +1,7 @@
 """Keeps what a chat reads at one site of a guarded session from going to another one without a person.
 
 It goes by origins alone, not by texts: whatever a chat that has read A sends to B may be of A, in any words. The host
-decides where an act goes (`host/guard_check.py`), at the moment of the act: a page may have moved by then."""
+decides where an act goes (`host/stages/guard.py`), at the moment of the act: a page may have moved by then."""
 
 import json
 from collections.abc import Awaitable, Callable, Iterable

@@ -9,7 +9,7 @@ from browser_service.security.urls import abridged
 from browser_service.spine.front_call import FrontCall
 from browser_service.spine.register import Record, Reply
 from shared.calls import Outcome
-from shared.errors import ErrorBody, Relayed
+from shared.errors import ErrorBody
 from shared.model import Json, weight
 from shared.pages import PageState
 
@@ -19,8 +19,7 @@ def reply_of(call: FrontCall, outcome: Outcome) -> Reply:
     page = page_block(outcome.page, call.client_id).model_dump(mode="json") if outcome.page else None
     finish = (lambda last: reply_of(call, last)) if outcome.suspended else None
     if outcome.error is not None:
-        error = Relayed(_with_details(outcome.error, call, outcome)).body(call.request.request_id)
-        return failed(error, page=page)
+        return failed(_with_details(outcome.error, call, outcome), page=page)
     result = outcome.result or {}
     return Reply(200, {"success": True, "result": result, "page": page}, size=weight(result), finish=finish)
 
@@ -58,4 +57,5 @@ def _with_details(error: ErrorBody, call: FrontCall, outcome: Outcome) -> ErrorB
     if selector := call.action.requested_selector:
         details["selector"] = selector
     hint = call.action.hints.get(error.code, error.hint)
-    return error.model_copy(update={"details": {**details, **error.details}, "hint": hint})
+    known = {"details": {**details, **error.details}, "hint": hint, "request_id": call.request.request_id}
+    return error.model_copy(update=known)

@@ -6,7 +6,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
 from browser_service.clients.presence import Clients
-from browser_service.host.seam import CallKey, SessionHost
+from browser_service.host.seam import CallKey, ParsedCall, SessionHost
 from browser_service.rules.origin_turns import Visit
 from browser_service.rules.quotas import Quotas
 from browser_service.rules.visits import count_visits
@@ -21,6 +21,7 @@ from browser_service.spine.politeness import Origins
 from browser_service.spine.register import CallRegister, Record
 from browser_service.waits import Cancel
 from shared.actions.base import Action
+from shared.actions.traits import Unaddressed
 from shared.calls import Call, ClientRef, Guard, Notice, Outcome, PageLimit
 from shared.model import Json
 from shared.pages import PageState
@@ -124,7 +125,8 @@ class HostCalls:
         action, caller, address = task.action, task.caller, task.address
         if action.saved_name is not None and task.undo is None:
             await self.vault.check_room(address.session_id or "", action.saved_name)
-        call = Call(
+        call = ParsedCall(
+            action=action,
             call_id=str(CallKey(caller.client_id, task.call_id)),
             seq=next(self._seq),
             client_id=caller.client_id,
@@ -133,6 +135,7 @@ class HostCalls:
             body=action.wire_body(),
             page_id=address.page_id,
             session_id=address.session_id,
+            opens=address.is_new or action.unaddressed is Unaddressed.NEW_PAGE,
             undo=task.undo,
             confirmed=[*task.confirmed],
             guard=task.guard,

@@ -323,8 +323,8 @@ WHOLE_ENTRY = {
     "browser_service/host/registry.py": "it makes them, and forgets them",
     "browser_service/host/host.py": "it keeps them by their pageIds, for the seam",
     "browser_service/host/room.py": "it closes those that nobody needs",
-    "browser_service/host/placement.py": "it finds the page of a call, or has it made",
-    "browser_service/host/calls.py": "it gives a call the parts of its page that it may use",
+    "browser_service/host/openings.py": "it finds the page of a call, or has it made",
+    "browser_service/host/pipeline.py": "it gives a call the parts of its page that it may use",
 }
 """Modules that may take a page's whole entry, with the reason. All others take its record, its tab, or the one part
 that they use."""

@@ -129,7 +129,7 @@ async def _snapshot(page: BrowserPage, action: Snapshot) -> Json:
 async def _screenshot(page: BrowserPage, _: Screenshot) -> Json:
     picture = io.BytesIO()
     Image.new("RGB", (1, 1)).save(picture, "PNG")
-    return {"artifact": await page.keep(picture.getvalue(), "image/png", "screenshot")}
+    return {"artifact": await page.files.keep(picture.getvalue(), "image/png", "screenshot")}
 
 
 async def _wait_for_selector(page: BrowserPage, action: WaitForSelector) -> Json:

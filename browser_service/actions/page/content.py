@@ -39,10 +39,11 @@ async def content(page: BrowserPage, action: reading.Content) -> Json:
     if action.format in {None, "html"}:
         text, beside = await _html(page, action)
     else:
-        element = await page.element(action.selector or ":root", action.frame)
+        element = await page.elements.find(action.selector or ":root", action.frame)
         source = _VISIBLE_TEXT if action.format == "text" else _SEEN_HTML
-        text, unseen, cut = await _read(element.evaluate(source, page.invisible_text, timeout=action.timeout))
-        text, beside = text if action.format == "text" else await markdown(text), {**page.of_unseen(unseen), **cut}
+        text, unseen, cut = await _read(element.evaluate(source, page.looks.invisible_text, timeout=action.timeout))
+        text = text if action.format == "text" else await markdown(text)
+        beside = {**page.looks.of_unseen(unseen), **cut}
     where = {} if action.selector or action.frame else await _beside_a_blank_page(page, action, text)
     shown = await page.files.shown("content", text, action.budget)
     return {**where, **shown, **beside, **joined(where, beside), "format": action.format or "html", "url": page.url}
@@ -60,13 +61,13 @@ async def _evaluate(page: BrowserPage, action: reading.Content, source: str, arg
     if not (action.selector or action.frame):
         with contextlib.suppress(locators.NoElement):
             return await locators.evaluate_one(page.playwright, ":root", source, arg)
-    element = await page.element(action.selector or ":root", action.frame)
+    element = await page.elements.find(action.selector or ":root", action.frame)
     return await element.evaluate(source, arg, timeout=action.timeout)
 
 
 async def _article(page: BrowserPage, action: reading.Content) -> Json:
     """Return the beginning of a page, a section of it, or the passages about a question."""
-    answer = await _evaluate(page, action, _BLOCKS, [page.invisible_text])
+    answer = await _evaluate(page, action, _BLOCKS, [page.looks.invisible_text])
     found = results.made(articles.Found.of, answer)
     article = found.article(await page.files.conceal(found.text))
     told: Json
@@ -76,8 +77,10 @@ async def _article(page: BrowserPage, action: reading.Content) -> Json:
         told = await _head(page, action, article, articles.section(article, action.section))
     else:
         told = await _head(page, action, article, None)
-    in_frames = {} if told["content"] or action.selector or action.frame else await page.in_frames(_NOT_EMPTY, None)
-    of_unseen = page.of_unseen(found.unseen)
+    in_frames = (
+        {} if told["content"] or action.selector or action.frame else await page.elements.in_frames(_NOT_EMPTY, None)
+    )
+    of_unseen = page.looks.of_unseen(found.unseen)
     cut: Json = {"cut": "the beginning of a longer text"} if article.is_cut else {}
     return {**in_frames, **told, **of_unseen, **cut, **joined(of_unseen, told), "format": "text", "url": page.url}
 
@@ -124,18 +127,18 @@ async def _beside_a_blank_page(page: BrowserPage, action: reading.Content, text:
         text, _, _ = await _read(root.evaluate(_VISIBLE_TEXT, "keep", timeout=action.timeout))
     if text.strip():
         return {}
-    return {**await page.in_frames(_NOT_EMPTY, None), **(await page.state()).beyond.advice(page.url)}
+    return {**await page.elements.in_frames(_NOT_EMPTY, None), **(await page.looks.state()).beyond.advice(page.url)}
 
 
 async def _html(page: BrowserPage, action: reading.Content) -> tuple[str, Json]:
     """Return the raw HTML, how many invisible texts it has, and how to read it better if it has few words."""
-    element = await page.element(action.selector or ":root", action.frame)
+    element = await page.elements.find(action.selector or ":root", action.frame)
     asked = _HTML if action.selector or action.frame else _DOCUMENT_HTML
     html, beside = await _received(element.evaluate(asked, action.include_shadow, timeout=action.timeout))
     told: Json = {}
     if page.files.is_for_model and not action.format and len(html) > _LEAST_HTML and is_mostly_unshown(html):
         told = {"advice": f"mostly scripts and styles; its words: {next_call('content', format='markdown')}"}
-    if page.invisible_text == "keep":
+    if page.looks.invisible_text == "keep":
         return html, {**beside, **told}
     unseen = results.made(int, await element.evaluate(_UNSEEN_COUNT, timeout=action.timeout))
     if unseen:

@@ -30,7 +30,7 @@ class Pasted(TypedDict):
 
 
 async def focus(page: BrowserPage, action: editing.Focus) -> Json:
-    element = await page.element(action.selector, action.frame, strict=action.strict)
+    element = await page.elements.find(action.selector, action.frame, strict=action.strict)
     await element.focus(**action.own_arguments(), timeout=action.timeout)
     if not await read_back(bool, element, _HAS_FOCUS):
         raise ElementNotInteractable(
@@ -42,7 +42,7 @@ async def focus(page: BrowserPage, action: editing.Focus) -> Json:
 
 
 async def blur(page: BrowserPage, action: editing.Blur) -> Json:
-    element = await page.element(action.selector, action.frame, strict=action.strict)
+    element = await page.elements.find(action.selector, action.frame, strict=action.strict)
     had = results.value_of(await element.evaluate(results.bounded(_HAS_FOCUS), timeout=action.timeout))
     await element.blur(**action.own_arguments(), timeout=action.timeout)
     if await read_back(bool, element, _HAS_FOCUS):
@@ -52,7 +52,7 @@ async def blur(page: BrowserPage, action: editing.Blur) -> Json:
 
 async def paste(page: BrowserPage, action: editing.Paste) -> Json:
     if action.selector is not None:
-        named = await page.element(action.selector, action.frame, strict=action.strict)
+        named = await page.elements.find(action.selector, action.frame, strict=action.strict)
         await named.focus(timeout=action.timeout)
         element = taken(await named.element_handle(timeout=action.timeout))
     else:

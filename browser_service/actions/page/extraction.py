@@ -120,7 +120,7 @@ async def extract_images(page: BrowserPage, action: actions.ExtractImages) -> Js
 
 
 async def extract_metadata(page: BrowserPage, action: actions.ExtractMetadata) -> Json:
-    root = await page.element(":root", action.frame)
+    root = await page.elements.find(":root", action.frame)
     metadata = value_of(await root.evaluate(_METADATA, timeout=action.timeout))
     return await page.files.shown_data("metadata", metadata, action.budget)
 
@@ -160,19 +160,19 @@ def _is_brief(page: BrowserPage, action: SavableExtraction) -> bool:
 
 async def _as_csv(page: BrowserPage, action: SavableExtraction, table: csvs.Csv) -> Json:
     if action.save:
-        return {**await page.save_text("csv", table.text, "text/csv; charset=utf-8", "table"), **table.facts()}
+        return {**await page.files.save_text("csv", table.text, "text/csv; charset=utf-8", "table"), **table.facts()}
     return {**await page.files.shown("csv", table.text, action.budget), **table.facts()}
 
 
 async def _as_json(page: BrowserPage, action: SavableExtraction, key: str, value: JsonValue) -> Json:
     if action.save:
         text = json.dumps(value, ensure_ascii=False, indent=1)
-        return await page.save_text(key, text, "application/json", key)
+        return await page.files.save_text(key, text, "application/json", key)
     return await page.files.shown_data(key, value, action.budget)
 
 
 async def _in_frames(page: BrowserPage, action: ScopedExtraction, selector: str) -> Json:
-    return {} if action.selector else await page.in_frames(selector, action.frame)
+    return {} if action.selector else await page.elements.in_frames(selector, action.frame)
 
 
 async def _of_elements(page: BrowserPage, action: ElementExtraction, source: str, arg: object) -> Json:
@@ -191,12 +191,12 @@ async def _read_seen(
     kind: type[T], page: BrowserPage, action: ElementExtraction, source: str, arg: object
 ) -> tuple[T, Json]:
     """Evaluate a script that reads visible content. Return its value, and how much is invisible."""
-    found = await _read(_Seen, page, action, source, [page.invisible_text, [action.all, arg]])
-    return of_kind(kind, found["value"]), page.of_unseen(found["unseen"])
+    found = await _read(_Seen, page, action, source, [page.looks.invisible_text, [action.all, arg]])
+    return of_kind(kind, found["value"]), page.looks.of_unseen(found["unseen"])
 
 
 async def _read(kind: type[T], page: BrowserPage, action: ElementExtraction, source: str, arg: object) -> T:
-    found = await page.element(action.selector, action.frame, strict=True)
+    found = await page.elements.find(action.selector, action.frame, strict=True)
     await found.first.wait_for(state="attached", timeout=action.timeout)
     return await locators.evaluate_all(kind, found, source, arg)
 
@@ -204,6 +204,6 @@ async def _read(kind: type[T], page: BrowserPage, action: ElementExtraction, sou
 async def _of_scope(
     kind: type[T], page: BrowserPage, action: ScopedExtraction, source: str, arg: object
 ) -> tuple[T, Json]:
-    root = await page.element(action.selector or ":root", action.frame)
-    found = read(_Seen, await root.evaluate(source, [page.invisible_text, arg], timeout=action.timeout))
-    return of_kind(kind, found["value"]), page.of_unseen(found["unseen"])
+    root = await page.elements.find(action.selector or ":root", action.frame)
+    found = read(_Seen, await root.evaluate(source, [page.looks.invisible_text, arg], timeout=action.timeout))
+    return of_kind(kind, found["value"]), page.looks.of_unseen(found["unseen"])

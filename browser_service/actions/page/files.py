@@ -30,7 +30,7 @@ class HeldFile(TypedDict):
 
 
 async def upload_file(page: BrowserPage, action: files.UploadFile) -> Json:
-    element = await page.element(action.selector, action.frame, strict=action.strict)
+    element = await page.elements.find(action.selector, action.frame, strict=action.strict)
     uploads = await payloads(page, action.files)
     if results.value_of(await element.evaluate(_TAKES_FILES, timeout=action.timeout)):
         await element.set_input_files(
@@ -55,7 +55,7 @@ async def drop(page: BrowserPage, action: files.Drop) -> Json:
             hint=f"{next_call('drop', selector='...', files=[{'name': 'a.txt', 'text': '...'}])}.",
             details=field_details("files"),
         )
-    element = await page.element(action.selector, action.frame, strict=action.strict)
+    element = await page.elements.find(action.selector, action.frame, strict=action.strict)
     uploads = await payloads(page, action.files, _DROPPED_BYTES)
     position = action.position.model_dump() if action.position else None
     await element.drop(

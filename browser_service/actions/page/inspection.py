@@ -28,11 +28,11 @@ class _Found(TypedDict):
 
 
 async def find_elements(page: BrowserPage, action: inspection.FindElements) -> Json:
-    found = await page.element(action.selector, action.frame, strict=True, frames=False)
+    found = await page.elements.find(action.selector, action.frame, strict=True, frames=False)
     await locators.check_syntax(found, action.selector, page.playwright)
-    asked = [page.invisible_text, [action.limit, action.attributes]]
+    asked = [page.looks.invisible_text, [action.limit, action.attributes]]
     described = (await locators.evaluate_all(_Found, found, _ELEMENTS, asked))["value"]
-    refs = await page.refs(found, action.limit, action.timeout)
+    refs = await page.looks.refs(found, action.limit, action.timeout)
     framed = action.frame or locators.leading_ref(action.selector) or "enter-frame" in action.selector
     elements: list[Json] = []
     for number, (what, ref) in enumerate(zip(described["elements"], refs, strict=False)):
@@ -40,7 +40,7 @@ async def find_elements(page: BrowserPage, action: inspection.FindElements) -> J
             # a FloatRect is JSON
             what["box"] = cast("Json | None", await found.nth(number).bounding_box(timeout=action.timeout))
         elements.append({"selector": ref.own or f"{action.selector} >> nth={number}", **what})
-    where = {} if elements else await page.in_frames(action.selector, action.frame)
+    where = {} if elements else await page.elements.in_frames(action.selector, action.frame)
     return {**await page.files.shown_data("elements", [*elements], action.budget), "count": described["count"], **where}
 
 

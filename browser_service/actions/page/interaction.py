@@ -69,21 +69,21 @@ async def click(page: BrowserPage, action: interaction.Click) -> Json:
         await found.click(**action.own_arguments(), timeout=action.timeout)
 
     if action.trial or action.no_wait_after:
-        await page.act(element, action.selector, press_mouse, strict=action.strict)
+        await page.elements.act(element, action.selector, press_mouse, strict=action.strict)
         return {}
-    frame = page.document_of(action.selector, action.frame)
+    frame = page.looks.document_of(action.selector, action.frame)
     with page.tab.file_choosers.during_act() as opened_chooser:
-        asked = page.state_question(TURNS) if shows_changes(page, action) else None
+        asked = page.looks.state_question(TURNS) if shows_changes(page, action) else None
         kind = _FINAL_EVENTS[action.button]
         async with Witness(element, frame, kind=kind, force=action.force, asked=asked) as witness:
-            await page.act(element, action.selector, press_mouse, strict=action.strict)
+            await page.elements.act(element, action.selector, press_mouse, strict=action.strict)
             verdict = await witness.verdict()
         if verdict.asks:
             await asyncio.wait({opened_chooser}, timeout=_CHOOSER_S)
-    verdict.check(action.selector, acted=page.had_effect)
+    verdict.check(action.selector, acted=page.effects.had_effect)
     if verdict.state is not None:
-        page.note_state(verdict.state)
-    page.add_observation(
+        page.looks.note_state(verdict.state)
+    page.effects.add(
         *verdict.lines(),
         *([_describe_chooser(action, opened_chooser.result())] if opened_chooser.done() else []),
         silence=verdict.silence,
@@ -111,7 +111,11 @@ async def fill(page: BrowserPage, action: interaction.Fill) -> Json:
         await field.fill(text, force=action.force, no_wait_after=action.no_wait_after, timeout=action.timeout)
         await seal(field)
 
-    act = page.act(target, action.selector, put, strict=action.strict) if isinstance(target, Locator) else put(target)
+    act = (
+        page.elements.act(target, action.selector, put, strict=action.strict)
+        if isinstance(target, Locator)
+        else put(target)
+    )
     result = await _field_after(page, action, element, act, text, event="input" if text else None)
     return _filled_reply(result, action, text)
 
@@ -160,7 +164,7 @@ async def press(page: BrowserPage, action: interaction.Press) -> Json:
     if action.selector is None:
         element = await targets.focused_element(page.playwright)
     else:
-        element = await page.element(action.selector, action.frame, strict=action.strict)
+        element = await page.elements.find(action.selector, action.frame, strict=action.strict)
         await element.evaluate(_READY_FOR_KEYS, arg=False, timeout=action.timeout)
 
     async def press_keys() -> None:
@@ -178,7 +182,7 @@ async def press(page: BrowserPage, action: interaction.Press) -> Json:
         await press_keys()
         if witness is not None:
             verdict = await witness.verdict()
-            page.add_observation(*verdict.lines(), silence=verdict.silence)
+            page.effects.add(*verdict.lines(), silence=verdict.silence)
     return {}
 
 
@@ -209,7 +213,7 @@ async def hover(page: BrowserPage, action: interaction.Hover) -> Json:
     async def put_mouse(found: Locator) -> None:
         await found.hover(**action.own_arguments(), timeout=action.timeout)
 
-    await page.act(element, action.selector, put_mouse, strict=action.strict)
+    await page.elements.act(element, action.selector, put_mouse, strict=action.strict)
     return {}
 
 
@@ -219,7 +223,7 @@ async def select_option(page: BrowserPage, action: interaction.SelectOption) -> 
     async def pick(found: Locator) -> list[str]:
         return await found.select_option(**action.own_arguments(), timeout=action.timeout)
 
-    choose = page.act(element, action.selector, pick, strict=action.strict)
+    choose = page.elements.act(element, action.selector, pick, strict=action.strict)
     question = Question(Field, FIELD, _CHOICE_WATCH_MS, "change", fits=lambda field: bool(field["selected"]))
     chosen, field = await question.after(page, action.selector, element, choose)
     page.remember_field(action.selector, action.frame, field, strict=action.strict)
@@ -249,7 +253,7 @@ async def _set_tick(page: BrowserPage, action: interaction.Check | interaction.U
     async def tick(found: Locator) -> None:
         await (found.check if ticked else found.uncheck)(**action.own_arguments(), timeout=action.timeout)
 
-    act = without_state_check(page.act(element, action.selector, tick, strict=action.strict))
+    act = without_state_check(page.elements.act(element, action.selector, tick, strict=action.strict))
     question = Question(Field, FIELD, _CHOICE_WATCH_MS, "click", fits=lambda field: field["checked"] is ticked)
     _, field = await question.after(page, action.selector, element, act)
     if field is None:
@@ -269,7 +273,7 @@ async def _set_tick(page: BrowserPage, action: interaction.Check | interaction.U
 
 
 async def _element(page: BrowserPage, action: ElementAction, *, for_act: bool = True) -> Locator:
-    return await page.element(action.selector, action.frame, strict=action.strict, for_act=for_act)
+    return await page.elements.find(action.selector, action.frame, strict=action.strict, for_act=for_act)
 
 
 def _filled_reply(result: Any, action: interaction.Fill, expected: str) -> Json:  # Any: what _VALUE gives

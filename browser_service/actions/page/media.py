@@ -18,7 +18,7 @@ _REMOVE_MARKS: Final = results.bounded(script("mark_removal"))
 
 async def screenshot(page: BrowserPage, action: media.Screenshot, name: str | None = None) -> Json:
     picture = await screenshots.take(page, action)
-    artifact = await page.keep(picture.data, f"image/{action.type}", "screenshot", name)
+    artifact = await page.files.keep(picture.data, f"image/{action.type}", "screenshot", name)
     cut: Json = {"cut": picture.cut} if picture.cut else {}
     return {"artifact": artifact, "width": picture.width, "height": picture.height, **cut}
 
@@ -26,14 +26,16 @@ async def screenshot(page: BrowserPage, action: media.Screenshot, name: str | No
 async def get_screenshot_as_base64(page: BrowserPage, action: media.GetScreenshotAsBase64) -> Json:
     picture, mime_type = await screenshots.take(page, action), f"image/{action.type}"
     text = await page.files.shown("base64", base64.b64encode(picture.data).decode(), None)
-    artifact = await page.keep(picture.data, mime_type, "screenshot", inline=False)
+    artifact = await page.files.keep(picture.data, mime_type, "screenshot", inline=False)
     return {**text, "mimeType": mime_type, "width": picture.width, "height": picture.height, "artifact": artifact}
 
 
 async def generate_pdf(page: BrowserPage, action: media.GeneratePdf) -> Json:
     options = {name: value for name, value in action.own_arguments().items() if name != "filename"}
     return {
-        "artifact": await page.keep(await page.playwright.pdf(**options), "application/pdf", "page", action.filename)
+        "artifact": await page.files.keep(
+            await page.playwright.pdf(**options), "application/pdf", "page", action.filename
+        )
     }
 
 
@@ -57,7 +59,7 @@ async def highlight(page: BrowserPage, action: media.Highlight) -> Json:
             [results.read(int, await frame.evaluate(_REMOVE_MARKS, _MARK_TAG)) for frame in page.playwright.frames]
         )
         return {"removed": count, "observed": f"{count} marks are taken away"}
-    element = await page.element(action.selector, action.frame, strict=action.strict)
+    element = await page.elements.find(action.selector, action.frame, strict=action.strict)
     await element.scroll_into_view_if_needed(timeout=action.timeout)
     mark = {"tag": _MARK_TAG, "label": action.label, "colour": action.colour, "seconds": action.seconds}
     await element.evaluate(_MARK, mark, timeout=action.timeout)

@@ -122,7 +122,11 @@ async def export_har(page: BrowserPage, action: network.ExportHar) -> Json:
     withheld = sum(not view.owns(each) for each in found)
     name = dated("requests", page.page_id) + (".har" if mime_type == "application/json" else "")
     counts: Json = {"count": len(found), "withheld": withheld, **_gap_note(page, 0)}
-    return {"artifact": await page.files.keep(data, mime_type, name), **counts, **_hidden_note(page, action)}
+    return {
+        "artifact": await page.files.keep(data, mime_type, "requests", name),
+        **counts,
+        **_hidden_note(page, action),
+    }
 
 
 def _view(page: BrowserPage, action: network.LogDetails | network.ExportHar) -> RequestView:

@@ -31,8 +31,8 @@ _SCROLL: Final = results.bounded(script("scroll"))
 
 
 async def drag_and_drop(page: BrowserPage, action: pointer.DragAndDrop) -> Json:
-    source = await page.element(action.selector, action.frame, strict=action.strict)
-    target = await page.element(action.target, action.frame, strict=action.strict)
+    source = await page.elements.find(action.selector, action.frame, strict=action.strict)
+    target = await page.elements.find(action.target, action.frame, strict=action.strict)
     drag = await Drag.begin(source, target, action.timeout)
     try:
         await drag.move(target, action)
@@ -81,7 +81,7 @@ async def mouse(page: BrowserPage, action: pointer.Mouse) -> Json:
 
 
 async def scroll(page: BrowserPage, action: pointer.Scroll) -> Json:
-    element = await page.element(action.selector or ":root", action.frame, strict=action.strict)
+    element = await page.elements.find(action.selector or ":root", action.frame, strict=action.strict)
     target = {"to": action.to, "x": action.x, "y": action.y}
     if action.selector and target == {"to": None, "x": None, "y": None}:
         target["to"] = "view"
@@ -92,11 +92,11 @@ async def scroll(page: BrowserPage, action: pointer.Scroll) -> Json:
         # _SCROLL returns JSON
         return {**cast("Json", position), "observed": _describe_scroll(position, into_view=target["to"] == "view")}
     await asyncio.sleep(_SCRIPT_TURN_S)  # the page's scroll handlers send their requests a little later
-    await page.wait_for_responses(_MORE_CONTENT_S)
+    await page.effects.wait_for_responses(_MORE_CONTENT_S)
     later = results.read(Position, await element.evaluate(_SCROLL, _NOWHERE, timeout=action.timeout))
     added = later["more"]["down"] - position["more"]["down"]
     position = {**later, "moved": position["moved"]}
-    pending = page.pending()
+    pending = page.effects.pending()
     observed = _describe_scroll(position, into_view=target["to"] == "view", pending=len(pending))
     return {
         **cast("Json", position),

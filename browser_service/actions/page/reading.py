@@ -33,43 +33,44 @@ _ANOTHER: Final = "(you had no snapshot of this document, so the whole)"
 async def snapshot(page: BrowserPage, action: reading.Snapshot) -> Json:
     part, root = Tree(), None
     if action.selector:
-        element = await page.element(action.selector, action.frame)
+        element = await page.elements.find(action.selector, action.frame)
         await element.wait_for(state="attached", timeout=action.timeout)  # aria_snapshot itself does not wait
         part = await parsed(await tree_text(element, action.timeout, boxes=action.boxes))
         root = trees.first_ref(part)
-    last = page.view
+    last = page.looks.view
     last_snapshot = last.snapshot if last else None
-    view = await page.refresh_view(action.timeout, boxes=action.boxes)
-    text = _text(view.tree, action, root, page.seen(part))
+    view = await page.looks.refresh_view(action.timeout, boxes=action.boxes)
+    text = _text(view.tree, action, root, page.looks.seen(part))
     if action.since:
         known = last_snapshot is not None and view is last
         text = _changes(last_snapshot or [], view.tree, action, root) if known else f"{_ANOTHER}\n{text}"
     view.add_snapshot()
     if action.filename:
         return {
-            **await page.save_text("snapshot", text, "text/plain; charset=utf-8", "", action.filename),
+            **await page.files.save_text("snapshot", text, "text/plain; charset=utf-8", "", action.filename),
             "url": page.url,
         }
     shown = await page.files.shown("snapshot", text, action.budget)
-    of_unseen, beyond = page.of_unseen(view.unseen.count), view.state.beyond.advice(page.url) if view.state else {}
+    of_unseen = page.looks.of_unseen(view.unseen.count)
+    beyond = view.state.beyond.advice(page.url) if view.state else {}
     return {**shown, "url": page.url, **of_unseen, **joined(of_unseen, beyond)}
 
 
 async def find(page: BrowserPage, action: reading.Find) -> Json:
     if not action.selector:
         return await _find_in_tree(page, action, None)
-    elements = await page.element(action.selector, action.frame, strict=True, frames=False)
+    elements = await page.elements.find(action.selector, action.frame, strict=True, frames=False)
     await locators.check_syntax(elements, action.selector, page.playwright)
     if not (total := await elements.count()) and page.follows:
         with contextlib.suppress(PlaywrightError):
             await elements.first.wait_for(state="attached", timeout=_COMES_S * 1000)
             total = await elements.count()
-    if not total and (where := await page.in_frames(action.selector, action.frame)):
+    if not total and (where := await page.elements.in_frames(action.selector, action.frame)):
         lines = [f"nothing matches on the page itself; it is in {where['inFrames']}"]
         return {**_reply(page, lines, [], 0), **where}
-    asked = [page.invisible_text, FOUND_ELEMENTS]
+    asked = [page.looks.invisible_text, FOUND_ELEMENTS]
     candidates = (await locators.evaluate_all(locators.Candidates, elements, locators.DESCRIBE, asked))["value"]
-    refs = await page.refs(elements, FOUND_ELEMENTS, action.timeout)
+    refs = await page.looks.refs(elements, FOUND_ELEMENTS, action.timeout)
     if action.asked:
         return await _find_in_tree(page, action, frozenset[str]().union(*(each.inner for each in refs)))
     return _matches_of_selector(page, action.selector, refs, candidates, total)
@@ -78,17 +79,17 @@ async def find(page: BrowserPage, action: reading.Find) -> Json:
 async def _find_in_tree(page: BrowserPage, action: reading.Find, within: frozenset[str] | None) -> Json:
     """Search the page for each thing that is asked for; with `within`, only the elements with these refs. If a page
     that has just loaded lacks one, wait a little for its pending requests."""
-    pending = partial(page.pending, whole=True)
+    pending = partial(page.effects.pending, whole=True)
     asked = bool(pending())
-    view = await page.refresh_view(action.timeout)
+    view = await page.looks.refresh_view(action.timeout)
     found = _found(view.tree, action, within)
     if within is None and not all(found) and await loading.wait_for_answers(view, pending, asked=asked):
-        view = await page.refresh_view(action.timeout)
+        view = await page.looks.refresh_view(action.timeout)
         found = _found(view.tree, action, within)
     looks_until = time.monotonic() + (_COMES_S if page.follows and within is None else 0)
     while not all(found) and time.monotonic() < looks_until:
         await asyncio.sleep(_LOOK_S)  # nothing announces late effects of an act
-        view = await page.refresh_view(action.timeout)
+        view = await page.looks.refresh_view(action.timeout)
         found = _found(view.tree, action, within)
     lines: list[str] = []
     rows: list[Json] = []
@@ -132,7 +133,7 @@ def _nothing(view: ClientView, query: reading.FindQuery, action: reading.Find) -
 def _matches_of_selector(
     page: BrowserPage, selector: str, refs: list[Refs], candidates: list[locators.Candidate], total: int
 ) -> Json:
-    nodes = page.view.tree if page.view else []
+    nodes = page.looks.view.tree if page.looks.view else []
     lines: list[str] = []
     rows: list[Json] = []
     for number, (ref, candidate) in enumerate(zip(refs, candidates, strict=False)):

@@ -45,10 +45,10 @@ _MOST_PARSED: Final = 200_000
 async def evaluate_script(page: BrowserPage, action: scripting.EvaluateScript) -> Json:
     source, given = results.evaluation(action.expression, action.arg)
     if action.selector:
-        element = await page.element(action.selector, action.frame)
+        element = await page.elements.find(action.selector, action.frame)
         answer = await element.evaluate(source, given, timeout=action.timeout)
     elif action.frame:
-        frame = await page.frame(action.frame, action.timeout)
+        frame = await page.elements.frame(action.frame, action.timeout)
         answer = await frame.evaluate(source, given)
     else:
         answer = await page.playwright.evaluate(source, given)
@@ -114,7 +114,7 @@ async def fetch(page: BrowserPage, action: scripting.Fetch) -> Json:
     if answer.get("asBytes"):
         kind = answer["headers"].get("content-type", "application/octet-stream")
         data = b"".join(map(base64.b64decode, answer["pieces"]))
-        artifact = await page.keep(data, kind, "fetched")
+        artifact = await page.files.keep(data, kind, "fetched")
         if kind.lower().startswith(PDF):
             cursor = f"{artifact['artifactId']}:0"
             facts["advice"] = f"a PDF; its text: {next_call('content', cursor=cursor)}"

@@ -6,7 +6,6 @@ from playwright.async_api import Cookie
 from pydantic import JsonValue
 
 from browser_service.host.cookie_values import hidden_note
-from browser_service.host.files import dated
 from browser_service.host.recovery import reversal
 from browser_service.host.session_handle import BrowserSession
 from browser_service.security.urls import origin_of
@@ -102,8 +101,7 @@ async def restore_session_state(session: BrowserSession, action: sessions.Restor
 
 async def export_session(session: BrowserSession, action: sessions.ExportSession) -> Json:  # noqa: ARG001 - it says no more
     state = await session.entry.storage()
-    name = dated("logins", session.entry.session_id)
-    file = await session.files.keep(json.dumps(state, indent=1).encode(), "application/json", name, inline=False)
+    file = await session.files.keep(json.dumps(state, indent=1).encode(), "application/json", "logins", inline=False)
     observed = (
         f"exported: {_summary(state)}; not in it: sessionStorage, caches, passkeys. Elsewhere: import_login, content"
     )

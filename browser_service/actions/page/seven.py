@@ -24,7 +24,7 @@ async def browser_navigate(page: BrowserPage, action: seven.BrowserNavigate) -> 
 
 
 async def browser_find(page: BrowserPage, action: seven.BrowserFind) -> Json:
-    found = await page.element(action.located(), strict=True, frames=False)
+    found = await page.elements.find(action.located(), strict=True, frames=False)
     count = await found.count()
     first = f"Found {count} element(s) matching: {action.selector_text()}"
     if not count:

@@ -45,7 +45,7 @@ async def get_page_state(page: BrowserPage, action: states.GetPageState) -> Json
             "metadata": _metadata(found["metadata"]),
         }
 
-    return await page.cached("state", action.max_age, look)
+    return await page.looks.cached("state", action.max_age, look)
 
 
 class _Facts(TypedDict):
@@ -60,10 +60,10 @@ class _Seen(TypedDict):
 
 async def get_element(page: BrowserPage, action: states.GetElement) -> Json:
     async def look() -> Json:
-        found = await page.element(action.selector, waits=False)
+        found = await page.elements.find(action.selector, waits=False)
         if not await found.count():
             return {"selector": action.selector, "exists": False, **_NOT_THERE}
-        facts = results.read(_Seen, await found.evaluate(_FACTS, [page.invisible_text], timeout=action.timeout))[
+        facts = results.read(_Seen, await found.evaluate(_FACTS, [page.looks.invisible_text], timeout=action.timeout))[
             "value"
         ]
         return {
@@ -78,7 +78,7 @@ async def get_element(page: BrowserPage, action: states.GetElement) -> Json:
             **await page.files.shown("html", facts["html"], None),
         }
 
-    return await page.cached(f"element {action.selector}", action.max_age, look)
+    return await page.looks.cached(f"element {action.selector}", action.max_age, look)
 
 
 async def get_screenshot(page: BrowserPage, action: states.GetScreenshot) -> Json:
@@ -87,12 +87,12 @@ async def get_screenshot(page: BrowserPage, action: states.GetScreenshot) -> Jso
         async def look() -> Json:
             return await media.screenshot(page, Screenshot(timeout=action.timeout))
 
-        return await page.cached("screenshot", action.max_age, look)
-    data, mime_type = await page.artifact_data(action.screenshot_id)
+        return await page.looks.cached("screenshot", action.max_age, look)
+    data, mime_type = await page.files.data(action.screenshot_id)
     if not mime_type.startswith("image/"):
         raise ArtifactNotFound(f"{action.screenshot_id!r} is no picture, but {mime_type}.")
     whole = base64.b64encode(data).decode() if len(data) <= INLINE_BYTES else None
-    picture = (await page.artifact(action.screenshot_id)).model_copy(update={"data": whole})
+    picture = (await page.files.describe(action.screenshot_id)).model_copy(update={"data": whole})
     return {"artifact": picture.model_dump(exclude_none=True)}
 
 

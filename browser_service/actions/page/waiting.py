@@ -12,7 +12,7 @@ from shared.model import Json
 
 async def wait_for_selector(page: BrowserPage, action: waiting.WaitForSelector) -> Json:
     """Wait for one visible match, or until no match is visible."""
-    matches = await page.element(action.selector, action.frame, strict=True, waits=False)
+    matches = await page.elements.find(action.selector, action.frame, strict=True, waits=False)
     element = matches if action.strict else matches.first
     if action.state in {"visible", "hidden"} and not action.strict and not is_ref(action.selector):
         element = matches.filter(visible=True).first
@@ -20,7 +20,7 @@ async def wait_for_selector(page: BrowserPage, action: waiting.WaitForSelector) 
     if query is None:
         await element.wait_for(state=action.state, timeout=action.timeout)
     else:
-        root = await page.element(":root", action.frame, waits=False)
+        root = await page.elements.find(":root", action.frame, waits=False)
         await drawn_text.wait_for(root, element, query, action)
     return {"observed": f"{action.selector} is {action.state}"}
 

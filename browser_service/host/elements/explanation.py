@@ -157,8 +157,8 @@ async def _wrong_frame(error: PlaywrightError, page: BrowserPage, action: Action
 async def _ambiguous(page: BrowserPage, locator: Locator, selector: str) -> BrowseError:
     """List the candidates with ref and place, which tell apart those of the same name."""
     described = (await evaluate_all(Candidates, locator, DESCRIBE, ["drop", _MOST_CANDIDATES]))["value"]
-    refs = await page.refs(locator, _MOST_CANDIDATES, _LOOK_MS)
-    nodes = page.view.tree if page.view else []
+    refs = await page.looks.refs(locator, _MOST_CANDIDATES, _LOOK_MS)
+    nodes = page.looks.view.tree if page.looks.view else []
     candidates: list[Json] = []
     for number, (facts, ref) in enumerate(zip(described, (each.own for each in refs), strict=False)):
         index = index_of(nodes, ref) if ref else None

@@ -70,10 +70,10 @@ class Question(Generic[T]):
         """
         if self.event is None or page.playwright.workers:  # only the page sees its workers' messages
             return await act, await _read(page, selector, element, self)
-        over, frame = secrets.token_hex(8), page.document_of(selector, None) if is_ref(selector) else None
+        over, frame = secrets.token_hex(8), page.looks.document_of(selector, None) if is_ref(selector) else None
         target = frame or await handle_of_ref(element)
         watch_ms = 0 if page.quiet else self.watch_ms
-        awaited = {"event": self.event, "over": over, "meant": page.meant_event if frame else None}
+        awaited = {"event": self.event, "over": over, "meant": page.elements.meant_event if frame else None}
         asked, sent = [watch_ms, FIELD_CHARACTERS, awaited], page.tab.events.socket_messages
         looking = asyncio.ensure_future(_look(target, self, asked))
         await asyncio.sleep(0)  # sends the question before the act
@@ -102,15 +102,15 @@ async def _read(
         if seen is None:
             seen = await _look(element, question, [watch_ms, FIELD_CHARACTERS, None])
         if seen and seen[0]["idle"]:
-            page.note_idle()
-        later = await page.wait_for_later()
-        if await page.wait_for_responses(_RESPONSES_S) or later or not seen:
+            page.effects.note_idle()
+        later = await page.effects.wait_for_later()
+        if await page.effects.wait_for_responses(_RESPONSES_S) or later or not seen:
             seen = await _look(element, question, [0, FIELD_CHARACTERS, None])
     except BadResult as error:
         raise UnknownOutcome(f"The act was done; what the field shows now is not known. {error}") from error
     if not seen:
         return None
-    page.tab.field_watch.note(page.call.client_id, page.moves, selector, element, seen[0]["shows"])
+    page.tab.field_watch.note(page.call.client_id, page.effects.moves, selector, element, seen[0]["shows"])
     return of_kind(question.kind, seen[0]["value"])
 
 

@@ -135,7 +135,7 @@ class Form:
         no timer, frame, worker or socket message since, and all fields have what they were given."""
         handles = [field.handle for field in self._fields if field.handle]
         begun, page = self._begun, self._page
-        if await page.wait_for_later():
+        if await page.effects.wait_for_later():
             return await _states_of(handles)
         if begun and begun.messages == page.tab.events.socket_messages and not page.playwright.workers:
             states = await _states_of(handles, _WATCH_MS, begun.numbers)
@@ -148,7 +148,7 @@ class Form:
         if not self._action.submit:
             page = self._page
             page.tab.field_watch.note(
-                page.call.client_id, page.moves, field.request.selector, field.locator, state["shows"]
+                page.call.client_id, page.effects.moves, field.request.selector, field.locator, state["shows"]
             )
 
     async def submit(self, selector: str) -> None:
@@ -160,7 +160,7 @@ class Form:
             await check_button(self._page, self._action, button.locator, self._wait_ms)
             await button.locator.click(timeout=self._wait_ms)
         except PlaywrightError as error:
-            if not self._page.outlasted_by_navigation(error):
+            if not self._page.effects.outlasted_by_navigation(error):
                 raise
 
     async def _reread(self, field: FormEntry) -> FieldState | None:
@@ -169,7 +169,7 @@ class Form:
 
     async def _locate(self, place: str, request: FormField) -> FormEntry:
         with self._named_errors(place):
-            locator = await self._page.element(request.selector, self._action.frame, strict=True)
+            locator = await self._page.elements.find(request.selector, self._action.frame, strict=True)
         return FormEntry(request, place, locator)
 
     async def _fill_all(self, fields: list[FormEntry]) -> int:
@@ -247,7 +247,7 @@ class Form:
             except PlaywrightError as error:
                 if errors.is_closed(error):
                     raise
-                if url := self._page.navigating_to:
+                if url := self._page.effects.navigating_to:
                     raise UnknownOutcome(
                         f"{field.request.selector} was under way when the page began to go to {url}, "
                         "whose server has not answered yet.",

@@ -69,9 +69,9 @@ async def _content(page: BrowserPage, file: GivenFile, field: str, most: int) ->
     if file.text is not None:
         return file.text.encode(), None
     if file.artifact_id is not None:
-        return await page.artifact_data(file.artifact_id)
+        return await page.files.data(file.artifact_id)
     if file.data is None:
-        return await page.upload(file.path or name, most), None
+        return await page.files.upload(file.path or name, most), None
     try:
         return base64.b64decode(file.data, validate=True), None
     except binascii.Error as error:

@@ -15,6 +15,7 @@ from browser_service.host.page.record import BLANK, PageRecord, Place
 from browser_service.host.page.tab import Tab
 from browser_service.host.recovery.filled_fields import FilledFields
 from browser_service.host.session import SessionEntry
+from shared.errors import BrowserCrashed
 
 _CLOSES_WITHIN_S: Final = 1.0
 """A tab that takes longer is killed, behind the reply."""
@@ -33,6 +34,13 @@ class CurrentTab:
         self._on_lost = on_lost
         self._crashes = CrashLog()
         self._background = Background()
+
+    @property
+    def open_tab(self) -> Tab:
+        """Return the tab. Raises BrowserCrashed where there is none."""
+        if self.tab is None:
+            raise BrowserCrashed(f"Page {self._record.page_id!r} is not open.")
+        return self.tab
 
     @property
     def observer(self) -> Observer | None:

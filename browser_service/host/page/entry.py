@@ -1,12 +1,16 @@
 """Puts the parts of a page together under its pageId, and gives a call those that it may use."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Page
 
 from browser_service.host.background import Background
 from browser_service.host.call_run import CallRun
+from browser_service.host.dialogs import Dialogs
+from browser_service.host.events import EventLog
 from browser_service.host.files import ArtifactPort
 from browser_service.host.hands import Hand
 from browser_service.host.network.downloads import Downloads
@@ -21,80 +25,78 @@ from browser_service.host.page.settings import PageSettings
 from browser_service.host.page.tab import Tab
 from browser_service.host.page.titles import Titles
 from browser_service.host.phone import Fit
-from browser_service.host.reading.unseen import InvisibleText
 from browser_service.host.recording.console import Console
 from browser_service.host.recording.recording import Recorder
-from browser_service.host.recording.thumbnails import Thumbnails, Timeline
+from browser_service.host.recording.thumbnails import Thumbnails
 from browser_service.host.recovery.filled_fields import FilledFields
+from browser_service.host.running_calls import RunningCalls
 from browser_service.host.screencast import Screencast
+from browser_service.host.seam import HostLimits
 from browser_service.host.session import SessionEntry
 from browser_service.rules.human_requests import HumanRequests
 from browser_service.rules.leases import Lease, Ownership
 from browser_service.rules.popups import PopupLimit
 from browser_service.rules.turns import PageQueue
-from browser_service.security.act_rules import ActRules
 from browser_service.security.urls import UrlPolicy
-from shared.actions.dialogs import HandleDialog
 from shared.errors import BrowserCrashed
-from shared.events import HostEvent
-from shared.model import Json
 from shared.pages import PageState
 from shared.quoting import address
 
-Busy = Callable[[str, str], bool]
-"""Says whether a client has a call queued or running on a page."""
+
+@dataclass(frozen=True)
+class Common:
+    """What the pages of a host have in common."""
+
+    log: EventLog
+    policy: UrlPolicy
+    limits: HostLimits
+    artifacts: ArtifactPort
+    running: RunningCalls
+    dialogs: Dialogs
+    downloads: Downloads
+    people: HumanRequests
 
 
 class PageEntry:
-    """Is a page under its pageId. Its tab may be replaced; holder, queue and revision stay."""
+    """A page under its pageId. Its tab may be replaced; holder, queue and revision stay."""
 
     def __init__(
-        self,
-        state: PageState,
-        session: SessionEntry,
-        policy: UrlPolicy,
-        *,
-        emit: Callable[[HostEvent], None],
-        on_close: Callable[["PageEntry", Tab], None],
-        on_lost: Callable[[Tab], None],
-        busy: Busy,
-        people: HumanRequests,
-        downloads: Downloads,
-        idle_lease_ms: int,
-        popups: PopupLimit,
-        invisible_text: InvisibleText,
-        timeline: Timeline,
+        self, state: PageState, session: SessionEntry, common: Common, on_close: Callable[["PageEntry", Tab], None]
     ) -> None:
         # Longer than 40 lines, because the parts are made here in the order in which they need each other.
-        self.session, self.people, self._invisible_text = session, people, invisible_text
+        limits, emit = common.limits, common.log.emit
+        self.session, self._common, self._on_close = session, common, on_close
         self.record = record = PageRecord.from_state(
             state,
-            Ownership(state, idle_lease_ms, lambda client: busy(client, state.page_id), self.tell, emit),
+            Ownership(state, limits.idle_lease_ms, self._busy, self.tell, emit),
             guarded=not (state.of_person and session.attached),
+            emit=emit,
         )
         self.queue = PageQueue(emit)
         self.settings = PageSettings(record)
         self.console = Console(lambda: record.holder_id if record.person is None else None)
-        self.recorder = Recorder(record, session.recordings, emit)
+        self.recorder = Recorder(record, session.recordings)
         self.filled_fields = FilledFields()
-        self.current = CurrentTab(record, session, self.filled_fields, on_lost)
+        self.current = CurrentTab(record, session, self.filled_fields, common.dialogs.forget_tab)
         self.screencast = Screencast(record, self.current, self.queue)
         fit = Fit(self.settings.emulation)
         self.hand = Hand(
             record, self.current, fit, self._come_back, lambda: session.headless, sign_ins=session.sign_ins
         )
-        self.thumbnails = Thumbnails(record, self.current, self.screencast, lambda: self.recorded, timeline)
-        self.titles = Titles(record, self.current, emit)
-        self.recovery = Recovery(record, self.current, session, self.settings, self.filled_fields, self.adopt, emit)
+        self.thumbnails = Thumbnails(
+            *(record, self.current, self.screencast, lambda: self.recorded),
+            timeline=limits.timeline,
+            artifacts=common.artifacts,
+        )
+        self.titles = Titles(record, self.current)
+        self.recovery = Recovery(record, self.current, session, self.settings, self.filled_fields, self.adopt)
         self._listener = Listener(
-            *(record, self.current, self.queue, self.filled_fields, self.titles, policy, downloads),
+            *(record, self.current, self.queue, self.filled_fields, self.titles, common.policy, common.downloads),
             popups=lambda: self.popups,
-            emit=emit,
             save_logins=session.logins.save_soon,
             attached=session.attached and session.profile,
         )
-        self.popups = popups
-        self._emit, self._on_close = emit, on_close
+        self.popups = PopupLimit(limits.page_popups)
         self._background = Background()
 
     @property
@@ -116,6 +118,10 @@ class PageEntry:
     @property
     def live(self) -> bool:
         return self.current.live
+
+    def _busy(self, client_id: str) -> bool:
+        """Say if a client has a call queued or running on it."""
+        return self._common.running.busy(client_id, self.page_id)
 
     async def _come_back(self) -> None:
         """Open its window again, where it was, for the person who has it in hand."""
@@ -149,7 +155,7 @@ class PageEntry:
 
     def tell(self, client_id: str, text: str) -> None:
         """Give a client a notice about the page."""
-        self._emit(self.record.notice(client_id, text))
+        self.record.tell(client_id, text)
 
     async def adopt(self, page: Page) -> None:
         """Make a tab of a Playwright page, and put it behind the pageId. Raises BrowserCrashed where it ends
@@ -197,12 +203,18 @@ class PageEntry:
             where = f"{self.page_id} was stopped at {address(record.url)}, and its window closed"
             self.tell(record.holder_id, f"{where}: {why}. {ways_on(self.page_id)}")
         self.current.stop(tab, why)
-        self._emit(record.changed())
+        record.tell_changed()
+
+    def note_held(self) -> None:
+        """Note that a person took it, or gave it back."""
+        self.check_trace()
+        self.hand.check_held()
+        self.record.tell_changed()
 
     def check_trace(self) -> None:
         """Tell the trace of the session, if one runs, who may see the page now."""
         for notice in self.session.tracing.check_page(self.record):
-            self._emit(notice)
+            self.record.emit(notice)
 
     def inherit(self, opener: "PageEntry") -> None:
         """Give a popup the network, the device, the dialog policy and the limit of popups of the page that opened
@@ -227,15 +239,9 @@ class PageEntry:
         if self.popups.tells() and not told and self.lease is not None:
             self.tell(self.lease.client_id, f"{self.page_id} opens popups that are closed as they come: {why}.")
 
-    def for_call(
-        self,
-        run: CallRun,
-        artifacts: ArtifactPort,
-        perform_part: PartRunner,
-        answer_dialog: Callable[[HandleDialog], Awaitable[Json]],
-        act_rules: ActRules,
-    ) -> BrowserPage:
+    def for_call(self, run: CallRun, perform_part: PartRunner) -> BrowserPage:
         """Return the page as a call sees it."""
+        common = self._common
         return BrowserPage(
             self.record,
             self.current,
@@ -244,17 +250,17 @@ class PageEntry:
             self.settings,
             self.recovery,
             call=run.call,
-            artifacts=artifacts,
-            emit=self._emit,
+            artifacts=common.artifacts,
             titles=self.titles,
             console=self.console,
             recorder=self.recorder,
             screencast=self.screencast,
+            thumbnails=self.thumbnails,
             filled_fields=self.filled_fields,
-            human_requests=self.people,
+            human_requests=common.people,
             perform_part=perform_part,
-            answer_dialog=answer_dialog,
-            act_rules=act_rules,
+            answer_dialog=partial(common.dialogs.answer, self.record, run.call),
+            act_rules=common.limits.act_rules,
             undoable=run.undoable,
-            invisible_text=self._invisible_text,
+            invisible_text=common.limits.invisible_text,
         )

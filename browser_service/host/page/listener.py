@@ -20,7 +20,6 @@ from browser_service.rules.popups import PopupLimit
 from browser_service.rules.turns import PageQueue
 from browser_service.security.http_logins import Challenge
 from browser_service.security.urls import UrlPolicy, origin_of
-from shared.events import HostEvent
 from shared.next_calls import next_call
 from shared.quoting import address
 
@@ -44,7 +43,6 @@ class Listener:
     policy: UrlPolicy
     downloads: Downloads
     popups: Callable[[], PopupLimit]
-    emit: Callable[[HostEvent], None]
     save_logins: Callable[[], None]
     attached: bool
     """Says that it is in a login that is somebody else's: what is downloaded there is theirs."""
@@ -82,7 +80,7 @@ class Listener:
     def _tell_elsewhere(self, tab: Tab, line: str) -> None:
         """Tell of a download that is no file of ours: in the reply of the act that began it, else in a notice."""
         if not tab.observer.add_once(line) and self.record.holder_id:
-            self.emit(self.record.notice(self.record.holder_id, f"{self.record.page_id}: {line}."))
+            self.record.tell(self.record.holder_id, f"{self.record.page_id}: {line}.")
 
     def _on_window_asked(self, event: dict[str, str | bool]) -> None:
         """Look a moment later whether a window came that scripts asked for though nobody clicked."""
@@ -97,7 +95,7 @@ class Listener:
             text = (
                 f"{self.record.page_id}: the browser blocked a popup that nobody clicked for: {address(url) or BLANK}."
             )
-            self.emit(self.record.notice(holder_id, f"{text} Open it yourself: {next_call('open_page', url='...')}."))
+            self.record.tell(holder_id, f"{text} Open it yourself: {next_call('open_page', url='...')}.")
 
     def check_url(self, tab: Tab) -> bool:
         """Note the URL of a tab. Returns False for one that it may not show, which it is sent away from."""
@@ -124,7 +122,7 @@ class Listener:
                 place, why = origin_of(url) or BLANK, f"your token is for {', '.join(self.record.origins)} (--origin)"
             text = f"{place} may not be opened and was blocked{f': {why}' if why else ''}"
             self._refusal = url, text
-            self.emit(self.record.notice(client_id, f"{self.record.page_id}: {text}."))
+            self.record.tell(client_id, f"{self.record.page_id}: {text}.")
 
     def _on_navigated(self, tab: Tab, frame: Frame) -> None:
         record = self.record
@@ -141,7 +139,7 @@ class Listener:
     def _tell_changed(self) -> None:
         """Emit that the page changed: at once, and for all that follows within a tenth of a second once."""
         if self._telling is None:
-            self.emit(self.record.changed())
+            self.record.tell_changed()
             self._telling = asyncio.get_running_loop().call_later(_TOLD_EVERY_S, self._told, self.record.revision)
 
     def _told(self, revision: int) -> None:
@@ -171,7 +169,7 @@ class Listener:
             event.client_id, event.client_label = lease.client_id, lease.label
         if self.record.private:
             event.client_label = ""  # others are told who met it
-        self.emit(event)
+        self.record.emit(event)
 
     def _on_download(self, tab: Tab, download: Download) -> None:
         """Follow a download for the page's holder, else for who acts there. A person's own is for no agent."""
@@ -180,5 +178,5 @@ class Listener:
         if owner and record.guarded and record.person is None:
             self.downloads.follow(
                 *(download, record.page_id, owner, tab.observer),
-                notify=lambda text: self.emit(record.notice(owner, text)),
+                notify=partial(record.tell, owner),
             )

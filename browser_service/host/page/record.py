@@ -16,7 +16,7 @@ from browser_service.security.origins import within
 from browser_service.security.urls import abridged_in
 from shared.calls import Notice, PageLimit
 from shared.errors import BrowseError, PageNotFound, SessionNotFound
-from shared.events import NoticeGiven, PageChanged
+from shared.events import HostEvent, NoticeGiven, PageChanged
 from shared.frames import Chooser, ShownDialog, ShownList
 from shared.next_calls import next_call
 from shared.pages import Access, PageState, Parked
@@ -28,6 +28,7 @@ _LOADING: Final = ("Loading http://", "Loading https://")
 """Playwright answers so for the title of a page that goes somewhere."""
 
 Clock = Callable[[], float]
+Emit = Callable[[HostEvent], None]
 
 
 class DialogPolicy(NamedTuple):
@@ -77,6 +78,8 @@ class PageRecord:
     family: str = ""
     """Windows that scripts opened from one another have the same: a dialog of one blocks all."""
     life: Life = Life.NEW
+    unopened: bool = False
+    """A call made it, and it was not brought up yet: if that fails it is forgotten."""
     place: Place = _NO_PLACE
     challenge: Challenge | None = None
     """What the site asks for by HTTP before it shows the document."""
@@ -106,6 +109,8 @@ class PageRecord:
     navigations: int = 0
     last_act: tuple[str, int] = ("", 0)
     """Who acted last, and how often the page had navigated before."""
+    emit: Emit = lambda _: None
+    """Takes what happens to it."""
     clock: Clock = time.monotonic
     used_at: float = field(init=False)
     first_revision: int = field(init=False)
@@ -115,13 +120,16 @@ class PageRecord:
         self.used_at, self.first_revision = self.clock(), self.revision
 
     @classmethod
-    def from_state(cls, state: PageState, ownership: Ownership, *, guarded: bool) -> "PageRecord":
+    def from_state(
+        cls, state: PageState, ownership: Ownership, *, guarded: bool, emit: Emit = lambda _: None
+    ) -> "PageRecord":
         """Make the record of a page from its state, which an earlier host described, or which is new."""
         return cls(
             state.page_id,
             state.session_id,
             ownership,
             guarded=guarded,
+            emit=emit,
             url=state.url,
             title=state.title,
             revision=state.revision,
@@ -265,9 +273,13 @@ class PageRecord:
         page_id = None if self.private_from(client_id) else self.page_id
         return NoticeGiven(client_id=client_id, notice=Notice(text=well_formed(text), page_id=page_id))
 
-    def changed(self) -> PageChanged:
-        """Make the event that says how the page is now."""
-        return PageChanged(page=self.state())
+    def tell(self, client_id: str, text: str) -> None:
+        """Give a client a notice about it."""
+        self.emit(self.notice(client_id, text))
+
+    def tell_changed(self) -> None:
+        """Tell the front how it is now."""
+        self.emit(PageChanged(page=self.state()))
 
     def closed_error(self, when: str = "") -> BrowseError:
         """Make the error of a call that waited or ran when the page was closed."""

@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -20,7 +20,6 @@ from browser_service.host.recovery.filled_fields import FilledFields
 from browser_service.host.session import SessionEntry
 from browser_service.security.urls import origin_of
 from shared.errors import BrowserCrashed, TimedOut
-from shared.events import HostEvent, NoticeGiven
 from shared.next_calls import next_call
 
 _HANGS_AFTER_S: Final = 10
@@ -58,7 +57,6 @@ class Recovery:
     fields: FilledFields
     adopt: Callable[[Page], Awaitable[None]]
     """Puts a tab of a Playwright page behind the pageId. Raises BrowserCrashed where it ends meanwhile."""
-    emit: Callable[[HostEvent], None]
 
     async def bring_up(self, client_id: str, *, navigates: bool, replaces: bool) -> None:
         """Make the page live, for a call at the head of its queue, and tell `client_id` what was lost meanwhile.
@@ -67,12 +65,13 @@ class Recovery:
         `replaces`: the action may be given a new tab where the old one does not respond.
         """
         reopened, record = await self._ensure_live(navigates=navigates, replaces=replaces), self.record
+        record.unopened = False
         if reopened is not None and self.current.tab is not None:
             await self._return_to_place(self.current.tab.page, client_id, reopened)
         if self.current.tab is not None and record.lease is not None and self.settings.foreign:
             await self.settings.clear(self.current.tab)
             what = "routes, headers, init scripts and emulation that another client had set are removed"
-            self.emit(record.notice(client_id, f"{record.page_id}: {what}."))
+            record.tell(client_id, f"{record.page_id}: {what}.")
 
     async def _ensure_live(self, *, navigates: bool, replaces: bool) -> _Reopened | None:
         """Open, revive or replace the tab where it does not work. Returns None where it is the same as before."""
@@ -179,17 +178,16 @@ class Recovery:
         record = self.record
         parked, record.place = record.place.parked, Place()
         if parked is None and reopened.was_open:
-            for notice in self._losses(reopened, client_id):
-                self.emit(notice)
+            self._tell_losses(reopened, client_id)
         if parked is not None and reopened.revisits:
             await scroll_back(page, parked)
             if parked.loses:
                 idled = f"{record.page_id} had been idle, and was loaded anew at {record.url}"
-                self.emit(record.notice(client_id, f"{idled}; what its scripts had in memory is lost."))
+                record.tell(client_id, f"{idled}; what its scripts had in memory is lost.")
 
     # --- what is told --------------------------------------------------------------------------------------------
 
-    def _losses(self, reopened: _Reopened, client_id: str) -> Iterator[NoticeGiven]:
+    def _tell_losses(self, reopened: _Reopened, client_id: str) -> None:
         """Tell in one line what was lost: to the holder, and to the client whose call met it."""
         record = self.record
         where = f" at {record.url}" if reopened.revisits else ""
@@ -201,7 +199,7 @@ class Recovery:
             lines.append(f"set again: {', '.join(set_again)}")
         for each in {client_id, record.holder_id} - {""}:
             offer = self.fields.offer(each, record.page_id) if reopened.revisits else ""
-            yield record.notice(each, f"{'; '.join(filter(None, [*lines, offer]))}.")
+            record.tell(each, f"{'; '.join(filter(None, [*lines, offer]))}.")
 
     async def _unresponsive_error(self) -> TimedOut:
         """Make the error of a tab that does not respond. While it loads, Playwright answers for its title; it does not

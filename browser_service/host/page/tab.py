@@ -20,12 +20,14 @@ from browser_service.host.page.late_effects import LateEffects
 from browser_service.host.page.life import LifeEvent
 from browser_service.host.page.metrics import Metrics
 from browser_service.host.page.observer import Observer
+from browser_service.host.page.record import BLANK
 from browser_service.host.page.tab_events import TabEvents
 from browser_service.host.reading.cache import ReadCache
 from browser_service.host.reading.snapshot import ClientView
 from browser_service.host.recording.closed_fields import ClosedFields
 from browser_service.host.scripts import script
 from browser_service.rules.bounded import Bounded
+from browser_service.security.urls import abridged
 from shared.cuts import cut
 
 _PROBE_S: Final = 1.0
@@ -67,6 +69,11 @@ class Tab:
         self._owns, self._context = owns, page.context
         self._leave_answer: asyncio.Future[bool] | None = None
         page.on("domcontentloaded", self._on_document)
+
+    @property
+    def url(self) -> str:
+        """Return its URL as it is shown, without the nonce by which a new window is recognised."""
+        return BLANK if self.page.url.startswith(f"{BLANK}#") else abridged(self.page.url)
 
     async def guard(self, permits: Callable[[str], bool] | None, on_refused: Callable[[str], None]) -> None:
         """Have the URL policy asked about each document, and learn Chromium's id of the page."""

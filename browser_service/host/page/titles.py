@@ -1,14 +1,12 @@
 """Reads the title of a page after the replies, because asking for it costs as much as an act."""
 
 import asyncio
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
 from browser_service.host.background import Background
 from browser_service.host.page.current_tab import CurrentTab
 from browser_service.host.page.record import ERROR_PAGE, PageRecord
-from shared.events import HostEvent
 
 _AFTER_S: Final = 0.1
 
@@ -19,14 +17,13 @@ class Titles:
 
     record: PageRecord
     current: CurrentTab
-    emit: Callable[[HostEvent], None]
     _timer: asyncio.TimerHandle | None = None
     _background: Background = field(default_factory=Background)
 
     def note(self, title: str) -> None:
         """Note the title that a look at the page has found."""
         if self.record.rename(title):
-            self.emit(self.record.changed())
+            self.record.tell_changed()
 
     async def read(self) -> None:
         """Ask the tab for its title, for 200 ms at most."""

@@ -48,14 +48,14 @@ class Difference:
 
 async def compare_artifacts(files: Files, action: CompareScreenshots) -> Json:
     """Compare two pictures that the caller has as artifacts."""
-    return await compare_with(files, action, await files.data(action.current or ""))
+    return await compare_with(files, action, (await files.data(action.current or ""))[0])
 
 
 async def compare_with(files: Files, action: CompareScreenshots, current: bytes) -> Json:
     """Compare a picture that the caller has as an artifact with another one."""
-    baseline = await files.data(action.baseline)
+    baseline, _ = await files.data(action.baseline)
     difference = await asyncio.to_thread(_compare_data, action, baseline, current)
-    artifact = await files.keep(difference.png, "image/png", dated("difference", "of-pictures"))
+    artifact = await files.keep(difference.png, "image/png", "difference", dated("difference", "of-pictures"))
     return {**difference.summary(), "artifact": artifact}
 
 

@@ -62,8 +62,8 @@ async def take(page: BrowserPage, action: Screenshot) -> Picture:
     """Take a picture. Raises ValidationFailed if the format cannot hold it."""
     options: Options = {name: value for name, value in action.own_arguments().items() if name in _OPTIONS}
     if action.mask:
-        options["mask"] = [await page.element(masked, action.frame, strict=True) for masked in action.mask]
-    element = await page.element(action.selector, action.frame) if action.selector else None
+        options["mask"] = [await page.elements.find(masked, action.frame, strict=True) for masked in action.mask]
+    element = await page.elements.find(action.selector, action.frame) if action.selector else None
     area = await _area(page, action, element)
     if area is not None and area.pixels > _PIECE_PIXELS:
         return await _in_pieces(page, action, area, options)

@@ -2,20 +2,18 @@
 
 import asyncio
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
 from playwright.async_api import Page, ScreencastFrame
 
 from browser_service.host.close import bounded
-from browser_service.host.files import Files, dated
+from browser_service.host.files import Files
 from browser_service.host.page.record import PageRecord
 from browser_service.host.recording.video import MIME_TYPE, Video, load_encoder
 from browser_service.security.origins import first_outside
 from shared.calls import Call
 from shared.errors import BrowseError, ResourceExhausted, TimedOut, ValidationFailed, field_details
-from shared.events import HostEvent
 from shared.model import Json
 from shared.next_calls import next_call
 
@@ -38,7 +36,6 @@ class Recording:
         self._record = recorder.record
         self._page_id = recorder.record.page_id
         self._others = recorder.others
-        self._emit = recorder.emit
         self._files = files
         self._interval_s = 1 / fps
         self._max_s = max_seconds
@@ -109,7 +106,7 @@ class Recording:
         self._has_picture.set()
 
     def _notify(self, text: str) -> None:
-        self._emit(self._record.notice(self.client_id, text))
+        self._record.tell(self.client_id, text)
 
     def _end(self, reason: str) -> None:
         if self.running:
@@ -132,7 +129,7 @@ class Recording:
         video = await self._encode_all()
         data = await asyncio.to_thread(video.finish, self._now_ms())
         width, height = video.size
-        artifact = await self._files.keep(data, MIME_TYPE, dated("video", self._page_id), inline=False)
+        artifact = await self._files.keep(data, MIME_TYPE, "video", inline=False)
         seconds = round(video.last_ms / 1000, 1)
         line = f"{seconds} s, {video.frames} pictures of {width} x {height}; it ended because {self._reason}"
         if self._reason != STOPPED:
@@ -177,7 +174,6 @@ class Recorder:
     record: PageRecord
     others: set[Recording]
     """The recordings that run in the page's session."""
-    emit: Callable[[HostEvent], None]
     _recording: Recording | None = None
 
     @property

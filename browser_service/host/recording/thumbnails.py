@@ -3,8 +3,7 @@
 import asyncio
 import base64
 import io
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Final, Literal, NamedTuple
 
 import structlog
@@ -12,13 +11,12 @@ from PIL import Image
 from playwright.async_api import Error as PlaywrightError
 
 from browser_service.host.background import Background
-from browser_service.host.call_run import CallRun
 from browser_service.host.files import ArtifactPort
 from browser_service.host.page.current_tab import CurrentTab
 from browser_service.host.page.record import PageRecord
 from browser_service.host.page.tab import Tab
 from browser_service.host.recording.secrecy import shot_without_secrets
-from browser_service.host.screencast import Act, Screencast
+from browser_service.host.screencast import Screencast, ShownCall
 from browser_service.host.seam import CallKey
 from browser_service.pictures import flatten, work_on
 from shared.actions.traits import Effect
@@ -39,12 +37,10 @@ _MOST_BYTES: Final = 40_000
 _SMALL_BYTES: Final = 24_000
 
 
-class _Ended(NamedTuple):
-    """An act that has ended and waits for its picture."""
+class Pictured(NamedTuple):
+    """An act that is pictured once it has ended."""
 
-    run: CallRun
-    act: Act
-    artifacts: ArtifactPort
+    act: ShownCall
     before: str | None
 
 
@@ -69,12 +65,14 @@ class Thumbnails:
         current: CurrentTab,
         screencast: Screencast,
         recorded: Callable[[], bool],
+        *,
         timeline: Timeline,
+        artifacts: ArtifactPort,
     ) -> None:
         self._record, self._current, self._screencast = record, current, screencast
-        self._recorded, self._timeline = recorded, timeline
+        self._recorded, self._timeline, self._artifacts = recorded, timeline, artifacts
         self._begun = self._running = 0
-        self._ended: _Ended | None = None
+        self._ended: Pictured | None = None
         self._working = False
         self._last: _Last | None = None
         self._background = Background()
@@ -85,26 +83,25 @@ class Thumbnails:
             return self._screencast.watched or self._recorded()
         return self._timeline == "thumbnails"
 
-    @contextmanager
-    def of(self, run: CallRun, act: Act | None, artifacts: ArtifactPort) -> Iterator[None]:
-        """Picture what this call makes of the page, if it acts and pictures are wanted."""
-        if act is None or run.action.effect is Effect.READS or not self._wanted:
-            yield
-            return
+    def begin(self, act: ShownCall) -> Pictured | None:
+        """Note that an act begins; None for one that is not pictured."""
+        run = act.run
+        if run.action.effect is Effect.READS or not self._wanted:
+            return None
         act.pictured = True
         self._screencast.hold()
         last, here = self._last, (run.call.client_id, self._record.url)
-        before = last.call_id if last is not None and last.by_whom_where == here else None
         self._begun += 1
         self._running += 1
-        try:
-            yield
-        finally:
-            self._running -= 1
-            self._ended = _Ended(run, act, artifacts, before)
-            if not self._working:
-                self._working = True
-                self._background.spawn(self._work())
+        return Pictured(act, last.call_id if last is not None and last.by_whom_where == here else None)
+
+    def finish(self, pictured: Pictured) -> None:
+        """Picture the page behind the reply, now that the act has ended."""
+        self._running -= 1
+        self._ended = pictured
+        if not self._working:
+            self._working = True
+            self._background.spawn(self._work())
 
     async def _work(self) -> None:
         try:
@@ -116,7 +113,7 @@ class Thumbnails:
         finally:
             self._working = False
 
-    async def _picture(self, ended: _Ended) -> None:
+    async def _picture(self, ended: Pictured) -> None:
         tab, begun, url = self._current.tab, self._begun, self._record.url
         if tab is None or not self._current.live or self._record.dialog is not None:
             return
@@ -128,13 +125,13 @@ class Thumbnails:
         if begun != self._begun:
             return
         picture = (seen or ActPicture()).model_copy(update={"target": ended.act.target, "before": ended.before})
-        key = CallKey.parse(ended.run.call.call_id)
+        key = CallKey.parse(ended.act.run.call.call_id)
         try:
-            await ended.artifacts.keep_picture(ended.run.call.client_id, key.call_id, picture)
+            await self._artifacts.keep_picture(ended.act.run.call.client_id, key.call_id, picture)
         except JournalFailed as error:
             _log.warning("a picture of an act cannot be kept", reason=str(error))
             return
-        kept = _Last(ended.run.call.call_id, (ended.run.call.client_id, url))
+        kept = _Last(ended.act.run.call.call_id, (ended.act.run.call.client_id, url))
         self._last = kept if seen is not None else None
 
 

@@ -81,7 +81,9 @@ class Trace:
         with tempfile.TemporaryDirectory(prefix="trace-") as folder:
             path = Path(folder) / "trace.zip"
             await self.context.tracing.stop(path=path)
-            return await self._files.keep(await asyncio.to_thread(_read, path), _MIME_TYPE, self._name, inline=False)
+            return await self._files.keep(
+                await asyncio.to_thread(_read, path), _MIME_TYPE, "trace", self._name, inline=False
+            )
 
 
 class Tracing:

@@ -40,7 +40,7 @@ async def refill(page: BrowserPage, timeout_ms: int) -> Json:
 async def _refill_field(page: BrowserPage, field: FilledField, wait_ms: int) -> str:
     """Fill one field; return why it has another value, or ""."""
     try:
-        element = await page.element(field.selector, field.frame, strict=field.strict)
+        element = await page.elements.find(field.selector, field.frame, strict=field.strict)
         await _fill(element, field, wait_ms)
     except BrowseError as error:
         return error.message
@@ -69,7 +69,7 @@ async def _fill(element: Locator, field: FilledField, wait_ms: int) -> None:
 async def _problem(page: BrowserPage, field: FilledField, error: PlaywrightError) -> str:
     if errors.is_ambiguous(error):
         return "several elements match now"
-    if errors.is_timeout(error) and not await (await page.element(field.selector, field.frame)).count():
+    if errors.is_timeout(error) and not await (await page.elements.find(field.selector, field.frame)).count():
         return "it is not there"
     return f"it cannot be filled: {cut(str(error).splitlines()[0], _SHOWN)}"
 

@@ -1,13 +1,9 @@
 """Tests that a reply to a login is not sent before the login is kept: the service may be killed the next moment."""
 
-from unittest.mock import AsyncMock
-
 import pytest
 
-from browser_service.host import run
-from browser_service.host.page.handle import BrowserPage
 from browser_service.host.recovery.logins import cookies_of
-from shared.model import Json
+from browser_service.host.stages.changes import Changes
 from tests.support.service import Agent, RunningService
 from tests.support.site import Answer, Site
 
@@ -21,11 +17,10 @@ async def test_a_cookie_that_a_script_makes_of_an_answer_while_the_page_is_looke
     script = "fetch('/login', {method: 'POST'})"
     await agent.call("goto", pageId="p", url=site.page("/", f'<button onclick="{script}">Sign in</button>'))
 
-    async def look(page: BrowserPage, *_: object) -> Json:
-        await page.playwright.evaluate("document.cookie = 'sid=made-by-script; max-age=900'")
-        return {"observed": "it signed in"}
+    async def look(changes: Changes) -> None:
+        await changes.page.playwright.evaluate("document.cookie = 'sid=made-by-script; max-age=900'")
 
-    monkeypatch.setattr(run, "compose_reply", AsyncMock(side_effect=look))
+    monkeypatch.setattr(Changes, "after", look)
     await agent.call("click", pageId="p", selector="button")
     saved = cookies_of(service.host.pages["p"].session.logins.saved)
     assert "made-by-script" in {cookie["value"] for cookie in saved}

@@ -196,6 +196,7 @@ async def test_two_sessions_that_lost_their_browser_share_the_next_one_and_stay_
                 "body": body,
                 "pageId": page_id,
                 "sessionId": session_id,
+                "opens": True,
             }
         )
         outcome = await host.run(call)

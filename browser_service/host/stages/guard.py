@@ -12,6 +12,7 @@ from browser_service.host.elements import targets
 from browser_service.host.elements.frames import origin_of_frame
 from browser_service.host.elements.handles import taken
 from browser_service.host.page.handle import BrowserPage
+from browser_service.host.stages.act import Stage
 from browser_service.security.urls import origin_of
 from shared.actions.base import Action
 from shared.calls import SEVERAL, Call, Guard, Pair
@@ -30,6 +31,21 @@ _WITHIN: Final = re.compile(r"(?<=[/?&=#:;, ])(https?:)?[/\\]{2}([\w.-]+(?::\d+)
 """Matches an address within another, with a scheme or without."""
 _FOUND_WITHIN_MS: Final = 2_000
 _SHOWN: Final = 200
+
+
+class CrossOrigin(Stage):
+    """Keeps an act from taking to another origin what its chat read, and notes what its reply may tell of."""
+
+    async def check(self) -> None:
+        if self.run.call.guard is not None:
+            await check_guard(self.run.call, self.action, self.page)
+
+    async def end(self) -> None:
+        """Note the URLs of what the reply may tell: the page before and after, and what was fetched."""
+        if self.run.call.guard is not None:
+            before, now = self.run.url_before or "", self.page.record.url
+            fetched = {urljoin(before, self.action.requested_url or "")} if self.action.from_page else set[str]()
+            self.run.read_at |= {before, now} | fetched
 
 
 async def check_guard(call: Call, action: Action, page: BrowserPage | None = None) -> None:
@@ -56,12 +72,6 @@ async def check_guard(call: Call, action: Action, page: BrowserPage | None = Non
         asked: Json = {"rule": _RULE, "what": what, "key": KEY, "ways": _WAYS, "pairs": [[*pair] for pair in pairs]}
         message = f"{what}: the {_RULE} wants a person to confirm that. Nothing was done."
         raise Forbidden(message, hint=_HINT, details={"context": asked})
-
-
-def places_read(page: BrowserPage, action: Action, url_before: str) -> set[str]:
-    """Return the URLs of what the reply to an action may tell: its page before and after, and what it fetched."""
-    fetched = [urljoin(url_before, action.requested_url or "")] if action.from_page else []
-    return {url_before, page.record.url, *fetched} if page.call.guard else set()
 
 
 def _not_allowed(guard: Guard, sources: set[str], towards: set[str]) -> list[Pair]:
@@ -100,7 +110,7 @@ async def _frames(page: BrowserPage, action: Action) -> list[Frame]:
     frames, done = [], action.canonical()
     try:
         for selector in done.requested_selectors:
-            element = await page.element(selector, done.requested_frame)
+            element = await page.elements.find(selector, done.requested_frame)
             handle = taken(await element.first.element_handle(timeout=_FOUND_WITHIN_MS))
             frames.append(await handle.owner_frame())
         if not done.requested_selectors and (done.requested_key or "text" in type(done).model_fields):

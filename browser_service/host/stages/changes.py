@@ -1,4 +1,4 @@
-"""Composes an act's reply: what was observed, and what it shows of the page."""
+"""What changed on the page by an act, and the words of its reply."""
 
 import asyncio
 import time
@@ -10,6 +10,7 @@ from browser_service.host import delta
 from browser_service.host.observation import Observation
 from browser_service.host.page.handle import BrowserPage
 from browser_service.host.reading import compact
+from browser_service.host.stages.act import Act, Stage
 from shared.actions.base import Action
 from shared.model import Json
 from shared.wire import CHANGED
@@ -21,7 +22,22 @@ _TOLD_AT_THE_END: Final = "done; the last step tells what came of it"
 _TRIED: Final = "it could be done; nothing was done (trial)"
 
 
-async def compose_reply(
+class Changes(Stage):
+    """Looks at the page before an act and after it, and composes the reply from what was observed and what changed."""
+
+    def __init__(self, act: Act) -> None:
+        super().__init__(act)
+        self._before = delta.PageBefore()
+
+    async def before(self) -> None:
+        self._before = await delta.page_before(self.page, self.action)
+
+    async def after(self) -> None:
+        if self.act.observation is not None:
+            self.act.result = await _reply(self.page, self.action, self.act.result, self.act.observation, self._before)
+
+
+async def _reply(
     page: BrowserPage, action: Action, result: Json, observation: Observation, before: delta.PageBefore
 ) -> Json:
     """Compose as much of an act's reply as its `reply` argument asks for."""
@@ -38,14 +54,14 @@ async def compose_reply(
         return {**result, "observed": _TOLD_AT_THE_END}
     looks = page_delta is not None and page_delta.nothing and not action.shows_styles
     if looks and not result.get("observed") and not observation.lines():
-        observation.notes += await page.seen_elsewhere(observation)
+        observation.notes += await page.looks.seen_elsewhere(observation)
     return _with_observation(action, result, observation, page_delta)
 
 
 async def _snapshot(page: BrowserPage) -> Json:
     try:
         async with asyncio.timeout(_LOOK_MS / 1000):
-            view = await page.refresh_view(_LOOK_MS)
+            view = await page.looks.refresh_view(_LOOK_MS)
             view.add_snapshot()
             return await page.files.shown("snapshot", compact.write(view.tree), None)
     except (TimeoutError, PlaywrightError):

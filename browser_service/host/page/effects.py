@@ -1,0 +1,98 @@
+"""What the act that runs on a page is seen to do, as its call may ask and tell."""
+
+from typing import Final
+
+from playwright.async_api import Error as PlaywrightError
+
+from browser_service.host import errors
+from browser_service.host.network.traffic import Traffic
+from browser_service.host.observation import Observation
+from browser_service.host.page.current_tab import CurrentTab
+from browser_service.host.page.observer import Observer
+from shared.actions.base import Action
+from shared.cuts import cut
+
+_NAMED: Final = 60
+
+
+class Effects:
+    """The effects of one client's acts on a page; none are seen while it has no tab."""
+
+    def __init__(self, current: CurrentTab, traffic: Traffic, client_id: str) -> None:
+        self._current, self._traffic, self._client_id = current, traffic, client_id
+
+    @property
+    def observer(self) -> Observer | None:
+        return self._current.observer
+
+    @property
+    def navigating_to(self) -> str:
+        """Return the URL that the page navigates to, whose server has not answered yet."""
+        return self.observer.navigating_to if self.observer else ""
+
+    @property
+    def moves(self) -> int:
+        """Return how often the tab has navigated."""
+        return self.observer.moves if self.observer else 0
+
+    @property
+    def had_effect(self) -> bool:
+        """True where the running act was seen to do anything besides what it may have changed on the page."""
+        return self.observer is not None and self.observer.had_effect()
+
+    def observe(self, action: Action, shown: str) -> Observation | None:
+        """Begin the record of an act, which is named by its element: as the client was `shown` that, if it was."""
+        if self.observer is None:
+            return None
+        selector = action.requested_selector or ""
+        by = f"{action.name()} on {cut(shown or selector, _NAMED)}" if selector else action.name()
+        idle = action.text_key != "observed"  # it tells something else, for which nobody waits
+        return self.observer.begin(navigates=action.navigates, idle=idle, by=by, client_id=self._client_id)
+
+    def add(self, *lines: str, silence: str = "") -> None:
+        """Note what else was seen of the running act; `silence` says why nothing else may be."""
+        if self.observer is not None:
+            self.observer.add_lines(lines, silence)
+
+    def cause_since(self, moment: float) -> str:
+        """Name the earlier act of which something came since a moment of the monotonic clock; "" for none."""
+        cause = self.observer.cause_since(moment) if self.observer is not None else None
+        if cause is None:
+            return ""
+        return f"{'your' if cause.client_id == self._client_id else 'the'} {cause.by}"
+
+    def pending(self, *, whole: bool = False) -> list[str]:
+        """Return the URLs of requests that the page waits for, without those that it sends again and again; `whole`:
+        also for the rest of their answers."""
+        observer, traffic = self.observer, self._traffic
+        waits = [
+            sent
+            for sent in traffic.pending(whole=whole)
+            if observer is None or not observer.polling.includes(sent.request)
+        ]
+        return [sent.url(self._client_id) for sent in waits]
+
+    def outlasted_by_navigation(self, error: PlaywrightError) -> bool:
+        """Say whether an act that did not end in time was done: only the navigation that it began goes on."""
+        observer = self.observer
+        return (
+            observer is not None
+            and errors.is_timeout(error)
+            and errors.began(error)
+            and observer.outlasted_by_navigation()
+        )
+
+    def note_idle(self) -> None:
+        """Note that scripts of the page asked for nothing that comes later than the running act's end."""
+        if self.observer is not None:
+            self.observer.note_idle()
+
+    async def wait_for_responses(self, seconds: float) -> bool:
+        """Wait for responses to requests of the running act, which may change what it left. Returns whether there were
+        any requests."""
+        return self.observer is not None and await self.observer.wait_for_responses(seconds)
+
+    async def wait_for_later(self) -> bool:
+        """Wait until what the running act's scripts asked to be called for soon has come. Returns whether any of
+        it came."""
+        return self.observer is not None and await self.observer.wait_for_later()

@@ -1,0 +1,293 @@
+"""The way of a call through the host, from top to bottom: receive, place, admit, act, observe, reply."""
+
+import asyncio
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import cast
+
+import structlog
+
+from browser_service.host.act_check import check_session_act
+from browser_service.host.admission import Admission
+from browser_service.host.call_run import CallRun, Handler
+from browser_service.host.confinement import confined
+from browser_service.host.cursors import read_kept
+from browser_service.host.dialogs import Dialogs
+from browser_service.host.events import EventLog, sendable
+from browser_service.host.files import ArtifactPort, Files
+from browser_service.host.launching.memory import Memory
+from browser_service.host.openings import Openings
+from browser_service.host.page.entry import PageEntry
+from browser_service.host.page.handle import BrowserPage
+from browser_service.host.page.life import Life
+from browser_service.host.parts import as_part, note_part, wait_for_dialog
+from browser_service.host.privacy import calls_ended_by, is_shut_out, shut_out_error, told_of_stop
+from browser_service.host.recovery.reversal import REVERSALS
+from browser_service.host.registry import PageRegistry
+from browser_service.host.running_calls import Reply, RunningCalls
+from browser_service.host.seam import CallKey, HostLimits, action_of
+from browser_service.host.session import SessionEntry
+from browser_service.host.session_handle import BrowserSession, perform_on_session
+from browser_service.host.spare_windows import SpareWindows
+from browser_service.host.stages.act import Act
+from browser_service.host.stages.crash import add_crash_context
+from browser_service.host.stages.guard import check_guard
+from browser_service.host.stages.live import bring_up
+from browser_service.host.stages.order import perform
+from browser_service.observability.logging import unexpected
+from browser_service.rules.partial import with_account
+from browser_service.security.urls import abridged_in
+from shared.actions.base import Action
+from shared.actions.traits import Effect, Lane, Scope
+from shared.calls import Call, CallState, Outcome
+from shared.errors import BrowseError, BrowserCrashed, ErrorBody, PageOwned, SessionNotFound
+from shared.events import CallEnded, CallMoved
+from shared.model import Json
+
+_log = structlog.get_logger(__name__)
+
+
+@dataclass(eq=False)
+class Pipeline:
+    """Runs calls on the pages and sessions of a host."""
+
+    pages: Mapping[str, PageEntry]
+    sessions: Mapping[str, SessionEntry]
+    calls: RunningCalls
+    handlers: Mapping[str, Handler]
+    artifacts: ArtifactPort
+    openings: Openings
+    admission: Admission
+    dialogs: Dialogs
+    registry: PageRegistry
+    memory: Memory
+    log: EventLog
+    limits: HostLimits
+    spare_windows: SpareWindows
+
+    # --- receive -----------------------------------------------------------------------------------------------------
+
+    async def run(self, call: Call) -> Outcome:
+        """Return the outcome of a call, or join the one that came before under its id."""
+        reply = self.calls.reply_to(call)
+        if reply is None:
+            reply = self.calls.expect(call)
+            self.calls.work(self._complete(call, reply))
+        return await asyncio.shield(reply)
+
+    async def _complete(self, call: Call, reply: Reply) -> None:
+        """Bring a call to its end. Where a dialog made it reply before, its end is reported as an event."""
+        structlog.contextvars.bind_contextvars(call_id=CallKey.parse(call.call_id).call_id)  # for this task alone
+        try:
+            run = CallRun(call, action_of(call), reply)
+        except BrowseError as error:  # its front half is of another version
+            reply.set_result(Outcome(call_id=call.call_id, error=error.body()))
+            return
+        outcome = await self._outcome(run)
+        run.outcome.set_result(outcome)
+        if not reply.done():
+            reply.set_result(outcome)
+        elif reply.result().suspended:
+            self.log.emit(CallEnded(client_id=call.client_id, outcome=outcome))
+        self.calls.weigh(call)
+
+    async def cancel(self, call_id: str) -> None:
+        """Stop a call, also one that has not arrived yet."""
+        if (run := self.calls.cancel(call_id)) is None:
+            return
+        self.dialogs.dismiss_for(run)
+        if (entry := self.pages.get(run.call.page_id or "")) is not None:
+            entry.queue.cancel(call_id)
+
+    async def wait_until_idle(self, within_s: float) -> None:
+        """Let the calls that run on pages come to their end; cancel those that take longer."""
+        ending = {run.outcome: run for run in self.calls.values() if not run.action.outlives_client}
+        if ending:
+            _, late = await asyncio.wait(ending, timeout=within_s)
+            for outcome in late:
+                await self.cancel(ending[outcome].call.call_id)
+            if late:
+                await asyncio.wait(late, timeout=within_s)
+
+    async def _outcome(self, run: CallRun) -> Outcome:
+        """Do a call, and return what came of it, whatever fails."""
+        result, error = None, None
+        self.calls.begin(run)
+        try:
+            if run.action.needs_no_page:
+                result = sendable(await read_kept(Files(self.artifacts, run.call), run.action))
+            elif run.action.scope is Scope.SESSION:
+                result = sendable(await self._on_session(run, run.action))
+            else:
+                result = sendable(await self._on_page(run))
+        except BrowseError as failure:
+            error = self._error(failure, run)
+        except Exception:  # noqa: BLE001 - a caller gets an outcome, whatever fails
+            _log.exception("call failed unexpectedly", action=run.action.name())
+            error = unexpected("The service failed at this call.").body()
+        finally:
+            self.calls.end(run)
+        return self._reply(run, result, error)
+
+    # --- place, and admit --------------------------------------------------------------------------------------------
+
+    async def _on_page(self, run: CallRun) -> Json:
+        entry = await self.openings.page_for(run)
+        run.page, lease = entry.record, entry.lease
+        try:
+            result = await self._in_turn(entry, run)
+            for each in calls_ended_by(run, entry.record, self.calls.on_page(entry.page_id)):
+                await self.cancel(each.call.call_id)
+            return result
+        finally:
+            self.calls.end(run)
+            self._follow_up(entry, run, taken=entry.lease is not lease)
+
+    async def _in_turn(self, entry: PageEntry, run: CallRun) -> Json:
+        """Let a call in, and once more when its turn has come: much may have happened meanwhile."""
+        call, action, queue = run.call, run.action, entry.queue
+        run.check_not_cancelled()
+        page = entry.for_call(run, partial(self._part, run))
+        self.admission.admit(page, run)
+        if (action.lane is Lane.BESIDE and call.undo is None) or self.dialogs.open_beside(entry.record):
+            if action.wakes_page and not page.current.live:
+                async with run.turn(queue, self.limits.queue_wait_ms):
+                    await bring_up(page, run)
+            run.admitted = True
+            return await self._act(page, run)
+        async with run.turn(queue, self.limits.queue_wait_ms) as waited:
+            if waited:  # of others the reply tells that they run, mostly sooner
+                run.check_not_cancelled()
+                self.admission.admit(page, run)
+                self.log.emit(CallMoved(call_id=call.call_id, client_id=call.client_id, state=CallState.RUNNING))
+            run.admitted = run.has_turn = True
+            return await self._act(page, run)
+
+    # --- act, and observe --------------------------------------------------------------------------------------------
+
+    async def _act(self, page: BrowserPage, run: CallRun) -> Json:
+        """Do a call, or a part of one. A caller whose token is for some origins is told nothing of others."""
+        work = self._read_again(page, run) if _only_reads(run) else perform(Act(page, run, self._handler(run)))
+        return await (confined(page, run.call, run.action, work) if run.call.origins else work)
+
+    async def _read_again(self, page: BrowserPage, run: CallRun) -> Json:
+        """Do what only reads, and once more where the page died under it."""
+        handler = self._handler(run)
+        try:
+            return await perform(Act(page, run, handler))
+        except BrowserCrashed:
+            return await perform(Act(page, run, handler))
+
+    async def _part(self, run: CallRun, page: BrowserPage, part: Action) -> Json:
+        """Do one part of a call, in the call's turn, as if it came by itself."""
+        await wait_for_dialog(run)
+        step, result = run.for_part(part), Json(action=part.name())
+        run.part_index = len(run.part_results)
+        page = as_part(page, run, run.part_index)
+        try:
+            self.admission.admit(page, step)
+            note_part(page, part)
+            if part.needs_no_page:
+                result |= await read_kept(page.files, part)
+            else:
+                page = replace(page, perform_part=partial(self._part, step), undoable=step.undoable)
+                result |= await self._act(page, step)
+        finally:
+            run.requests += step.requests
+        run.part_results.append(result)
+        run.part_index = None
+        return result
+
+    async def _on_session(self, run: CallRun, action: Action) -> Json:
+        """Do an action on a whole session. These queue among themselves, and no page's turn waits for them."""
+        session = self.sessions.get(run.call.session_id or "")
+        if session is None:
+            raise SessionNotFound(f"There is no session {run.call.session_id!r}.")
+        self.admission.admit_to_session(run)
+        check_session_act(self.limits.act_rules, run.call, action)
+        await check_guard(run.call, action)
+        seen, handler = BrowserSession(session, run.call, self.artifacts, run.undoable), self._handler(run)
+
+        def blocking() -> list[str]:
+            busy = (page for page in self._pages_of(session) if page.queue.busy or page.life is Life.SUSPECT)
+            return [page.record.named_to(run.call.client_id) for page in busy]
+
+        session.used_at = time.monotonic()
+        if action.lane is Lane.BESIDE:
+            return await perform_on_session(seen, run, handler, blocking)
+        async with run.turn(session.queue, self.limits.queue_wait_ms) as waited:
+            if waited:
+                run.check_not_cancelled()
+                self.admission.admit_to_session(run)
+            with self.spare_windows.kept_from(session, action):
+                result = await perform_on_session(seen, run, handler, blocking)
+            for entry in self._pages_of(session):
+                entry.check_trace()  # it may have just begun
+            return result
+
+    def _handler(self, run: CallRun) -> Handler:
+        """Return what does the act, or takes it back."""
+        undo = run.call.undo
+        if undo is None:
+            return self.handlers[run.action.name()]
+        take_back = REVERSALS[run.action.name()]
+        return lambda on, _: take_back(on, undo)
+
+    def _pages_of(self, session: SessionEntry) -> list[PageEntry]:
+        return [entry for entry in self.pages.values() if entry.session is session]
+
+    # --- reply -------------------------------------------------------------------------------------------------------
+
+    def _follow_up(self, entry: PageEntry, run: CallRun, *, taken: bool) -> None:
+        """Follow up on what the call did to the page. A holder is idle from the end of its last call on. A call that
+        was refused has used nothing, though it may have `taken` the page before."""
+        call, record = run.call, entry.record
+        if run.admitted:
+            record.mark_used()
+            entry.session.used_at = record.used_at
+        if entry.lease is not None and entry.lease.client_id == call.client_id and run.action.needs_open_page:
+            entry.lease.renew(call.seq)
+        if record.life.over or (record.unopened and not entry.queue.busy):
+            self.registry.forget(record)
+            return
+        if run.admitted or taken:
+            record.tell_changed()
+        if run.admitted:
+            entry.session.logins.save_soon()
+            self.spare_windows.prepare(entry.session)
+        if run.action.answers_dialog:  # after which scripts of the page go on
+            entry.titles.read_soon()
+
+    def _reply(self, run: CallRun, result: Json | None, error: ErrorBody | None) -> Outcome:
+        outcome, page = Outcome(call_id=run.call.call_id), run.page
+        if page is not None and is_shut_out(page, run):
+            outcome.error = shut_out_error(page, run).body()
+            return outcome
+        outcome.result, outcome.error = result, error
+        if page is not None and (result is not None or not page.life.over):
+            outcome.page = page.state()
+        outcome.url_before, outcome.requests, outcome.undo = run.url_before, run.requests, run.undo
+        outcome.waited_ms, outcome.read_at = run.waited_ms, sorted(run.read_at)
+        return outcome
+
+    def _error(self, failure: BrowseError, run: CallRun) -> ErrorBody:
+        """Add to a failure what was done before it, and how the page died."""
+        if isinstance(failure, PageOwned) and not run.part_results:
+            run.admitted = False  # it had only asked whether it may have the page
+        described = with_account(run.action, run.part_results, run.part_index, failure)
+        described.__traceback__ = failure.__traceback__
+        if run.page is not None:
+            described = told_of_stop(run.page, run, described)
+        add_crash_context(described, run.page, self.memory)
+        urls = [url for each in (run.action, *run.action.parts()) if (url := each.requested_url)]
+        urls += [run.page.url] if run.page is not None else []
+        body = described.body()
+        body.message, body.hint = str(abridged_in(body.message, urls)), body.hint and str(abridged_in(body.hint, urls))
+        body.details = sendable(cast("Json", abridged_in(body.details, urls)))  # an object stays one
+        return body
+
+
+def _only_reads(run: CallRun) -> bool:
+    return run.has_turn and not run.is_part and run.action.effect is Effect.READS and not run.action.parts()

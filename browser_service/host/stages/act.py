@@ -1,0 +1,63 @@
+"""An act on its way, and the stage that one concern has around it."""
+
+import time
+from dataclasses import dataclass, field
+
+from browser_service.host.call_run import CallRun, Handler
+from browser_service.host.observation import Observation
+from browser_service.host.page.handle import BrowserPage
+from shared.actions.base import Action
+from shared.actions.traits import Effect
+from shared.model import Json
+
+
+@dataclass(eq=False)
+class Act:
+    """What a call, or a part of one, does on its page."""
+
+    page: BrowserPage
+    run: CallRun
+    handler: Handler
+    observed: bool = field(init=False)
+    """What comes of it is observed; a call that reads, or that only carries others, changes nothing by itself."""
+    observation: Observation | None = None
+    result: Json = field(default_factory=dict)
+    changed: bool = field(init=False)
+    """It may have changed its page."""
+    done: bool = False
+    began_at: float = field(default_factory=time.monotonic)
+
+    def __post_init__(self) -> None:
+        action = self.action
+        self.observed = action.effect is Effect.ACTS and action.needs_open_page and not action.parts()
+        self.changed = not action.is_trial
+
+    @property
+    def action(self) -> Action:
+        return self.run.action
+
+
+class Stage:
+    """One concern around an act. `before` goes from the first stage to the last; `after`, `failed` and `end` go back.
+
+    A stage is made for each act, and may keep what it needs from one moment to the next.
+    """
+
+    def __init__(self, act: Act) -> None:
+        self.act, self.page, self.run, self.action = act, act.page, act.run, act.action
+
+    async def before(self) -> None:
+        """Prepare, before the act's own time begins."""
+
+    async def check(self) -> None:
+        """Look once more, within the act's own time and right before it is done. Raise to keep it from being done."""
+
+    async def after(self) -> None:
+        """Complete `act.result` once it is done."""
+
+    async def failed(self, error: Exception) -> Exception | None:
+        """Return what an error means: the same one, a better one, or None where the act was done all the same."""
+        return error
+
+    async def end(self) -> None:
+        """Put away what `before` began, however the act ended."""

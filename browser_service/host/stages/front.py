@@ -1,0 +1,13 @@
+"""A page that shares its window with others."""
+
+from browser_service.host.stages.act import Stage
+from shared.actions.traits import Effect
+
+
+class Front(Stage):
+    """Brings a page to the front of its window before an act: behind another it gets no animation frames."""
+
+    async def check(self) -> None:
+        acts = self.action.effect is Effect.ACTS and self.action.needs_open_page
+        if acts and self.page.record.shares_window:
+            await self.page.playwright.bring_to_front()

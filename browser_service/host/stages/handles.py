@@ -1,0 +1,23 @@
+"""Playwright's handles to elements, as one act takes them."""
+
+from contextlib import ExitStack
+
+from browser_service.host.elements.handles import let_go
+from browser_service.host.stages.act import Act, Stage
+
+
+class Handles(Stage):
+    """Lets go of them once the act is done: Playwright keeps each as long as the page, and the page its element."""
+
+    def __init__(self, act: Act) -> None:
+        super().__init__(act)
+        self._taken = ExitStack()
+
+    async def before(self) -> None:
+        self._taken.enter_context(let_go())
+
+    async def after(self) -> None:
+        self._taken.close()
+
+    async def end(self) -> None:
+        self._taken.close()

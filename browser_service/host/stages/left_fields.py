@@ -1,0 +1,32 @@
+"""Fields as earlier acts left them."""
+
+import asyncio
+
+from browser_service.host.page.observer import Observer
+from browser_service.host.stages.act import Act, Stage
+
+
+class LeftFields(Stage):
+    """Tells the client what its earlier acts left in fields and the page has taken back since."""
+
+    def __init__(self, act: Act) -> None:
+        super().__init__(act)
+        self._looking: asyncio.Task[None] | None = None
+
+    async def before(self) -> None:
+        """Look at them, or begin to where the act that is sent behind the question comes after its answer."""
+        page = self.page
+        if page.observer is None or page.record.dialog or page.tab.field_watch.is_empty:
+            return
+        follows = self.action.acts_on_element and page.tab.field_watch.by_selectors
+        self._looking = asyncio.create_task(self._report(page.observer))
+        await (asyncio.sleep(0) if follows else self._looking)
+
+    async def end(self) -> None:
+        if self._looking is not None:
+            await self._looking
+
+    async def _report(self, observer: Observer) -> None:
+        client_id = self.run.call.client_id
+        for report in await self.page.tab.field_watch.check(client_id, observer.moves, acts=self.act.observed):
+            self.page.tell(client_id, report)

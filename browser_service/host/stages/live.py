@@ -1,0 +1,52 @@
+"""The tab behind a page, as an act needs it."""
+
+from typing import Final
+
+from playwright.async_api import Error as PlaywrightError
+
+from browser_service.host.call_run import CallRun
+from browser_service.host.confinement import confine
+from browser_service.host.page.handle import BrowserPage
+from browser_service.host.request_rules import watch_requests
+from browser_service.host.stages.act import Stage
+from shared.errors import BrowserCrashed, TimedOut
+
+_READY_WITHIN_S: Final = 40
+
+
+class Live(Stage):
+    """Makes the page live for a call that has its turn, and has what it loads watched where that is asked."""
+
+    async def before(self) -> None:
+        page, run = self.page, self.run
+        if run.has_turn:
+            await bring_up(page, run)
+            if run.call.origins:
+                await confine(page, run.call)
+            if page.act_rules:
+                await watch_requests(page)
+        run.check_not_cancelled()
+        run.url_before = page.record.url
+
+
+async def bring_up(page: BrowserPage, run: CallRun) -> None:
+    """Make the page live, at the head of its queue."""
+    action = next(iter(run.action.parts()), run.action)
+    try:
+        async with run.cancel.within(_READY_WITHIN_S):
+            await page.recovery.bring_up(
+                run.call.client_id,
+                navigates=action.navigates and action.requested_url is not None,
+                replaces=action.replaces_page,
+            )
+    except PlaywrightError as error:
+        raise BrowserCrashed(
+            f"Page {page.page_id!r} ended while it was opened; {action.name()} did not happen.",
+            details={"url": page.record.url, "context": {"crashReason": str(error).splitlines()[0]}},
+        ) from error
+    except TimeoutError:
+        run.check_not_cancelled()
+        raise TimedOut(
+            f"Page {page.page_id!r} could not be opened within {_READY_WITHIN_S} s; {action.name()} did not happen.",
+            hint="The browser may be busy or hang: repeat the call, or see `browse-together logs`.",
+        ) from None

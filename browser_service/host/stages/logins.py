@@ -1,0 +1,101 @@
+"""The logins of a session, as an act leaves them."""
+
+import asyncio
+import time
+from collections.abc import Iterator
+from http import HTTPStatus
+from typing import Final
+from urllib.parse import urlsplit
+
+from playwright.async_api import Error as PlaywrightError
+
+from browser_service.host.observation import Observation
+from browser_service.host.recovery.logins import cookies_of
+from browser_service.host.stages.act import Act, Stage
+from browser_service.rules.login_ends import Cookie
+from shared.cuts import cut
+from shared.model import Json
+from shared.next_calls import next_call
+from shared.quoting import address, quoted
+
+_SHOWN: Final = 80
+_LOOKS_WITHIN_S: Final = 1.0
+_REFUSALS: Final = {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}
+_FIELD: Final = "input[type=password]"
+
+
+class LoginsLeft(Stage):
+    """Saves the logins that an act leaves, and tells a client whose page asks to sign in which act ended the login."""
+
+    def __init__(self, act: Act) -> None:
+        super().__init__(act)
+        page = self.page
+        self._before, self._since, self._url = page.session.logins.saved, page.filled_fields.began_at, page.record.url
+        self._saving: asyncio.Future[None] | None = None
+
+    async def after(self) -> None:
+        """Begin to save beside the reply, unless a script may make a login of an answer meanwhile."""
+        if (observation := self.act.observation) is None:
+            return
+        if observation.visited_urls and not self.action.skips_wait:
+            await self._tell(observation)
+        if self.act.changed and not observation.writes:
+            self._saving = asyncio.ensure_future(self._save())
+
+    async def end(self) -> None:
+        if self.act.changed:
+            await (self._saving or self._save())
+
+    async def _save(self) -> None:
+        """Save the logins, where there may be others now."""
+        observation = self.act.observation
+        if observation is not None and (observation.writes or observation.visited_urls):
+            await self.page.session.logins.save_cookies()
+            self._note(observation)
+
+    def _note(self, observation: Observation) -> None:
+        """Note the act, once the cookies are saved that it left."""
+        page, session, call = self.page, self.page.session, self.run.call
+        gone = (
+            _cookies(self._before) - _cookies(after)
+            if self._before is not (after := session.logins.saved)
+            else frozenset()
+        )
+        selector = self.action.requested_selector
+        on = f" {quoted(selector, _SHOWN)}" if selector else ""
+        act = f'{self.action.name()}{on} by "{call.client_label}" on {page.page_id}'
+        who = "an act of another client on a private page" if page.record.private else act
+        paths = [cut(address(path), _SHOWN) for path in _paths(observation)]
+        session.login_ends.note(page.page_id, who, urlsplit(self._url).hostname or "", gone, paths)
+
+    async def _tell(self, observation: Observation) -> None:
+        """Have the reply say why the page asks to sign in, if it does because of another act."""
+        page, host = self.page, urlsplit(self._url).hostname or ""
+        end = page.session.login_ends.latest(host, self._since, page.page_id)
+        if end is None or not (observation.status in _REFUSALS or await self._asks()):
+            return
+        ago = f"{time.monotonic() - end.at:.0f} s ago"
+        line = f"the page asks to sign in: the login at {host} was ended {ago} by {end.who} ({end.how})"
+        page.filled_fields.offer_left(self.run.call.client_id)
+        offer = page.filled_fields.offer(self.run.call.client_id, page.page_id)
+        if place := page.filled_fields.place:
+            back = next_call("goto", page_id=page.page_id, url=place)
+            line += f"; what you had filled may not have been taken: sign in, {back}, then {offer}"
+        page.effects.add(line)
+
+    async def _asks(self) -> bool:
+        """Say if the page has a field for a password."""
+        try:
+            async with asyncio.timeout(_LOOKS_WITHIN_S):
+                return await self.page.playwright.locator(_FIELD).count() > 0
+        except (TimeoutError, PlaywrightError):
+            return False
+
+
+def _cookies(state: Json) -> frozenset[Cookie]:
+    return frozenset((str(each.get("name")), str(each.get("domain"))) for each in cookies_of(state))
+
+
+def _paths(observation: Observation) -> Iterator[str]:
+    for request in [*observation.writes, *observation.answered_documents]:
+        yield urlsplit(request.url).path

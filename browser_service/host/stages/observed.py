@@ -1,0 +1,63 @@
+"""What an act is seen to do."""
+
+from browser_service.host.observation import Observation
+from browser_service.host.stages.act import Stage
+from shared.errors import UnknownOutcome, WithoutEffect
+from shared.next_calls import next_call
+
+
+class Observed(Stage):
+    """Records what comes of an act, waits until the page shows it, and counts the act in the page's revision."""
+
+    async def before(self) -> None:
+        shown = self.page.looks.name_of(self.action.requested_selector or "")
+        self.act.observation = self.page.effects.observe(self.action, shown)
+        self.page.begin_act()
+
+    async def after(self) -> None:
+        observation, current = self.act.observation, self.page.current
+        if observation is None:
+            return
+        if not self.action.skips_wait:
+            await self._settle(observation)
+        if not current.live and not current.gone:
+            raise self._unfinished()
+
+    async def failed(self, error: Exception) -> Exception:
+        """Add what else the act was seen to do where it was done, though not to what it was meant for."""
+        observation = self.act.observation
+        if not isinstance(error, WithoutEffect) or observation is None:
+            return error
+        await self._settle(observation)
+        effects = "; ".join(observation.lines())
+        message = f"{error.message} Observed: {effects}." if effects else error.message
+        return WithoutEffect(message, hint=error.advice, details=error.details)
+
+    async def end(self) -> None:
+        page, observation = self.page, self.act.observation
+        if observation is not None and page.observer is not None:
+            page.observer.end(observation)
+            self.run.requests = observation.requests()
+            if self.run.cancel.requested:
+                await page.current.interrupt()
+        if self.act.changed:
+            page.record.revision += 1
+
+    async def _settle(self, observation: Observation) -> None:
+        try:
+            async with self.run.cancel.within():
+                if self.page.observer is not None:
+                    await self.page.observer.settle(observation)
+        except TimeoutError:
+            raise self.run.cancelled_error() from None
+        if self.page.current.gone:
+            observation.notes.append(f"the page closed. {self.page.record.opener_hint}".rstrip(" ."))
+
+    def _unfinished(self) -> UnknownOutcome:
+        page, cause = self.page.record, self.page.current.cause() or "the page ended"
+        return UnknownOutcome(
+            f"{self.action.name()} was done, and then {cause}: its effect was not seen.",
+            hint=f"Look first ({next_call('snapshot', page_id=page.page_id)} reopens the page at {page.url}), then "
+            "decide whether to repeat it.",
+            details={"url": page.url, "context": {"lastUrl": page.url}},
+        )

@@ -1,0 +1,74 @@
+"""What surrounds an act, from the outside in. A feature adds its stage here, and no other line knows of it."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from playwright.async_api import Error as PlaywrightError
+
+from browser_service.host.stages.act import Act, Stage
+from browser_service.host.stages.changes import Changes
+from browser_service.host.stages.clock import GRACE_S, Clock
+from browser_service.host.stages.crash import Crash
+from browser_service.host.stages.dialog import WaitingDialog
+from browser_service.host.stages.errors import Errors
+from browser_service.host.stages.front import Front
+from browser_service.host.stages.guard import CrossOrigin
+from browser_service.host.stages.handles import Handles
+from browser_service.host.stages.left_fields import LeftFields
+from browser_service.host.stages.live import Live
+from browser_service.host.stages.logins import LoginsLeft
+from browser_service.host.stages.observed import Observed
+from browser_service.host.stages.pictures import Pictures
+from browser_service.host.stages.rules import Leave, OwnersRules
+from browser_service.host.stages.title import Title
+from shared.errors import BrowseError
+from shared.model import Json
+
+_ALWAYS: Final = (Errors, WaitingDialog, Clock, Crash, Front, OwnersRules, CrossOrigin)
+OF_READS: Final = (Pictures, Live, LeftFields, Leave, Handles, *_ALWAYS)
+OF_ACTS: Final = (Pictures, Live, LeftFields, Title, Leave, Changes, LoginsLeft, Observed, Handles, *_ALWAYS)
+
+
+async def perform(act: Act) -> Json:
+    """Do an act within all that surrounds it, and return its result."""
+    stages: list[Stage] = [kind(act) for kind in (OF_ACTS if act.observed else OF_READS)]
+    begun: list[Stage] = []
+    try:
+        try:
+            for stage in stages:
+                begun.append(stage)
+                await stage.before()
+            await _do(act, stages)
+        except (BrowseError, PlaywrightError, TimeoutError) as error:
+            await _explain(error, begun)
+        for stage in reversed(stages):
+            await stage.after()
+    except BrowseError as error:
+        act.changed = act.changed and not error.nothing_happened
+        raise
+    else:
+        act.done = True
+        return act.result
+    finally:
+        for stage in reversed(begun):
+            await stage.end()
+
+
+async def _do(act: Act, stages: Sequence[Stage]) -> None:
+    """Do it in its own time. Playwright's timeout comes first; this one is for the calls that have none."""
+    async with act.run.cancel.within(act.action.allowed_ms() / 1000 + GRACE_S):
+        for stage in stages:
+            await stage.check()
+        act.result = await act.handler(act.page, act.action)
+
+
+async def _explain(error: Exception, begun: Sequence[Stage]) -> None:
+    """Raise what an error means to the stages, from the inside out; return where the act was done all the same."""
+    meaning = error
+    for stage in reversed(begun):
+        if (found := await stage.failed(meaning)) is None:
+            return
+        meaning = found
+    if meaning is error:
+        raise error
+    raise meaning from error
