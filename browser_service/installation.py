@@ -1,4 +1,4 @@
-"""Names the command that adds an optional package to this installation, whatever made it."""
+"""Finds the command that adds an optional package to this installation, however it was made."""
 
 import json
 import sys
@@ -18,7 +18,7 @@ _UV_NOTES: Final = "uv-receipt.toml"
 def install_command(extra: str) -> str:
     """Return the command that installs what an extra of this program needs."""
     environment = Path(sys.prefix)
-    if (environment / _UV_NOTES).is_file():  # which forgets at its next upgrade what was added by other means
+    if (environment / _UV_NOTES).is_file():  # its next upgrade drops packages that were added by other means
         return f'uv tool install --force "{APP_NAME}[{extra}]{_origin()}"'
     packages = " ".join(f'"{package}"' for package in _packages(extra))
     if (environment / _PIPX_NOTES).is_file():
@@ -38,7 +38,7 @@ def _packages(extra: str) -> list[str]:
 
 
 def _origin() -> str:
-    """Return where this program was installed from, as a requirement says it; nothing for a package index."""
+    """Return the origin of this installation as a suffix for a requirement; empty if it came from a package index."""
     with suppress(PackageNotFoundError, ValueError, KeyError, TypeError):
         origin = json.loads(distribution(APP_NAME).read_text("direct_url.json") or "{}")
         if "vcs_info" in origin:

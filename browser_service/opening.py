@@ -14,24 +14,24 @@ from shared.data_files import LINK_FILES
 
 _REDIRECT: Final = '<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0;url={}">'
 _READ_WITHIN_S: Final = 120.0
-"""A browser that is only starting has read its file by then."""
+"""Seconds after which even a browser that had to start has read its file."""
 _looking_for_browsers: Final = threading.Lock()
 
 
 def open_link(data_dir: Path, url: str) -> bool:
-    """Open a link by a file that leads there, and return whether a browser was found: other accounts can read the
-    arguments of a program, and not this file. Each link has its own, because a browser may come late to read it."""
+    """Open a link through a file that redirects there, and return whether a browser was found. Other accounts can read
+    the arguments of a program, but not this file. Each link has its own file, because a browser may read it late."""
     _remove_read(data_dir)
     path = data_dir / LINK_FILES.replace("?" * 16, secrets.token_hex(8))
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
         file.write(_REDIRECT.format(html.escape(url)))
     with _looking_for_browsers, contextlib.suppress(webbrowser.Error):
-        webbrowser.get()  # finds out what browsers there are, and tells a second thread meanwhile that there are none
+        webbrowser.get()  # detects the browsers; a second thread would meanwhile find none
     return webbrowser.open(path.resolve().as_uri())
 
 
 def _remove_read(data_dir: Path) -> None:
     for path in data_dir.glob(LINK_FILES):
-        with contextlib.suppress(FileNotFoundError):  # another link is opened beside this one
+        with contextlib.suppress(FileNotFoundError):  # another link is being opened at the same time
             if time.time() - path.stat().st_mtime > _READ_WITHIN_S:
                 path.unlink()

@@ -1,4 +1,4 @@
-"""Fits pictures into replies: whole if they are small enough, else reduced or slice by slice, which the reply says."""
+"""Fits pictures into replies: whole if they are small enough, else reduced or in slices, and the reply says so."""
 
 import asyncio
 import base64
@@ -14,22 +14,22 @@ from shared.errors import ValidationFailed, field_details
 from shared.wire import INLINE_BYTES, INLINE_EDGE
 
 MOST_PIXELS: Final = 60_000_000
-"""Bounds the pictures that are made or opened here."""
+"""Largest picture that is made or opened here."""
 _LARGE: Final = 8_000_000
 _SLICE_ROWS: Final = 1_280
 _TALL: Final = 1.5
-"""A picture so many times as high as wide is sliced, because nobody could read it once it is reduced."""
+"""A picture is sliced if its height is more than this times its width; reduced, it would be unreadable."""
 _QUALITIES: Final = (80, 50, 20)
 _UNREADABLE: Final = (OSError, ValueError, Image.DecompressionBombError)
 _one_large = ThreadPoolExecutor(1, thread_name_prefix="pictures")
-"""Works on one large picture at a time, because each takes hundreds of megabytes while it is open."""
+"""Thread for large pictures: one at a time, because each takes hundreds of megabytes while it is open."""
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 
 async def work_on(pixels: int, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Run work on a picture beside the event loop. Work on large pictures waits for its turn."""
+    """Run work on a picture in a thread, off the event loop. Work on large pictures waits for its turn."""
     thread = _one_large if pixels > _LARGE else None
     return await asyncio.get_running_loop().run_in_executor(thread, lambda: work(*args, **kwargs))
 
@@ -45,7 +45,7 @@ async def preview(data: bytes, mime_type: str, artifact_id: str) -> Preview | No
             return None
         tall = height > max(INLINE_EDGE, _TALL * width)
         return await work_on(width * height, _slice if tall else _reduced, picture, artifact_id)
-    except _UNREADABLE:  # a site's own, of `fetch`: no form that we know
+    except _UNREADABLE:  # a site's own file, from `fetch`, in a form that we do not know
         return None
 
 
@@ -95,7 +95,7 @@ def _as(preview: Preview, kind: str) -> str:
 
 
 def _encoded(picture: Image.Image, kinds: tuple[str, ...]) -> Preview:
-    """Encode the picture in the first of these kinds that needs few enough bytes; else in the last."""
+    """Encode the picture in the first of these kinds that is small enough; else in the last."""
     size = picture.size
     ways = [(kind, quality) for kind in kinds for quality in (_QUALITIES if kind in {"JPEG", "WEBP"} else (0,))]
     for kind, quality in ways:

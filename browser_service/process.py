@@ -38,22 +38,22 @@ from shared.patience import MAX_HEAD_BYTES
 from shared.secret import ensure_secret
 from shared.wire import INSTANCE_FILE, MAX_SOCKET_BYTES
 
-if TYPE_CHECKING:  # most of a start is their import: the driver starts meanwhile
+if TYPE_CHECKING:  # their import takes most of a start: the driver starts meanwhile
     from fastapi import FastAPI
 
     from browser_service.services import Services
 
 _DRAIN_S = 10
 _CALLS_GO_ON_S = 3
-"""Calls may go on for so long when the service ends. Then they are answered that it ends, because a cut connection
-would not say what became of them."""
+"""How many seconds calls may continue when the service ends. Then each gets an error that says so, because a cut
+connection would not say what became of it."""
 _ENDS_WITHIN_S = 20.0
 _KEEP_ALIVE_S = 65
-"""A client keeps a connection that it does not use for less than this, and finds it open when it needs it again."""
+"""A client keeps an idle connection for less than this, so it is still open when the client needs it again."""
 _MOST_OPEN = 8_000
-"""Connections and requests at a time. Those without a request under way make room for others before."""
+"""Most connections and requests at a time. Before this, connections without a running request make room for others."""
 _GC_AFTER = 20_000
-"""Collect garbage after so many new objects; two calls make Python's default of 700."""
+"""How many new objects trigger a garbage collection; two calls make Python's default of 700."""
 
 log = structlog.get_logger(__name__)
 
@@ -67,9 +67,9 @@ class AlreadyRunning(CannotStart):
 
 
 def serve(settings: Settings) -> None:
-    """Run until SIGTERM or SIGINT. Raises CannotStart, naming what or who is in the way."""
+    """Run until SIGTERM or SIGINT. Raises CannotStart, which names the obstacle."""
     configure(settings.log_level, for_people=settings.app_env != "production")
-    environment.keep_needed()  # the driver, the browser and its pages have it, and need no keys
+    environment.keep_needed()  # the driver, the browser and its pages inherit it, and need no keys
     driver.economize(settings.data_dir / DRIVER_CACHE)
     check_writable(settings.data_dir)
     instance = settings.data_dir / INSTANCE_FILE
@@ -78,7 +78,7 @@ def serve(settings: Settings) -> None:
     try:
         check_version(settings.data_dir / JOURNAL_FILE)
         check_secret(settings.data_dir)
-        instance.unlink(missing_ok=True)  # of one that was killed: nobody is to be sent to it
+        instance.unlink(missing_ok=True)  # left by a killed service: nobody should be sent there
         with bind(settings) as listener:
             port = listener.getsockname()[1]
             url = settings.local_url(port)
@@ -87,7 +87,7 @@ def serve(settings: Settings) -> None:
     except NewerJournal as error:
         raise CannotStart(str(error)) from error
     finally:
-        with contextlib.suppress(OSError):  # a disk that takes nothing more is no reason to end in another way
+        with contextlib.suppress(OSError):  # a full disk must not change how the service ends
             instance.unlink(missing_ok=True)
         lock.release()
 
@@ -106,7 +106,7 @@ def check_writable(data_dir: Path) -> None:
 
 
 def check_secret(data_dir: Path) -> None:
-    """Make the account's secret if it is missing. Raises CannotStart if no token can be made of it."""
+    """Make the account's secret if it is missing. Raises CannotStart if no tokens can be made with it."""
     try:
         ensure_secret(data_dir)
     except ServiceUnavailable as error:
@@ -114,7 +114,7 @@ def check_secret(data_dir: Path) -> None:
 
 
 def check_rules(settings: Settings) -> None:
-    """Raise CannotStart for rules for acts that cannot be read, naming the one that is wrong."""
+    """Raise CannotStart if the rules for acts cannot be read, naming the wrong one."""
     from browser_service.security.act_rules import WrongRules, read_rules  # noqa: PLC0415 - as in `_application`
 
     try:
@@ -124,15 +124,15 @@ def check_rules(settings: Settings) -> None:
 
 
 class Server(uvicorn.Server):
-    """Ends event streams before uvicorn waits for open responses."""
+    """A server that ends event streams before uvicorn waits for open responses."""
 
     def __init__(self, config: uvicorn.Config, app: "FastAPI") -> None:
         super().__init__(config)
         self._app = app
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:  # noqa: ARG002 - uvicorn's signature
-        """Begin an ordinary end. uvicorn would raise the signal again, which ends the process before it has tidied
-        up."""
+        """Begin an ordinary shutdown. uvicorn would raise the signal again, which would end the process before it has
+        cleaned up."""
         self.force_exit = self.should_exit and sig == signal.SIGINT
         self.should_exit = True
 
@@ -146,7 +146,7 @@ class Server(uvicorn.Server):
 
 
 def server_config(app: "FastAPI", encryption: ssl.SSLContext | None = None) -> uvicorn.Config:
-    """Return how the service is served: with bounds on all that comes before a token is looked at."""
+    """Return uvicorn's configuration, with limits on everything that happens before a token is checked."""
     return uvicorn.Config(
         app,
         http="browser_service.http.protocol:BoundedHttp" if find_spec("httptools") else "h11",
@@ -171,7 +171,8 @@ def _serve(settings: Settings, listener: socket.socket, port: int, url: str) -> 
 
 
 async def _run(settings: Settings, listener: socket.socket, port: int, url: str) -> None:
-    """Start the driver, and beside it, in a thread, all that serves; then serve until the end. Raises CannotStart."""
+    """Start the driver, and at the same time, in a thread, build the application; then serve until the end. Raises
+    CannotStart."""
     is_warm = settings.min_instances > 0 or settings.cdp_url is not None
     early = asyncio.create_task(_start_driver(settings)) if is_warm else None
     app = await asyncio.to_thread(_application, settings, early)
@@ -181,14 +182,14 @@ async def _run(settings: Settings, listener: socket.socket, port: int, url: str)
     figures = metrics_port.listen(settings, port)
     app.state.metrics_port = figures and figures.getsockname()[1]
     open_files.allow_many()  # each chat that is present holds a connection
-    gc.freeze()  # what is there now stays: the collector need not look at it with every hundredth call
+    gc.freeze()  # these objects stay: the collector need not visit them every hundredth call
     gc.set_threshold(_GC_AFTER)
     gc.enable()
     file = config_place.path()
     from_file = {"config": str(file)} if file.is_file() else {}
     log.info("listening", url=url, pid=os.getpid(), data_dir=str(settings.data_dir), **from_file)
     server = Server(server_config(app, tls(settings)), app)
-    with contextlib.suppress(SystemExit):  # uvicorn's way to end where the start failed
+    with contextlib.suppress(SystemExit):  # uvicorn exits like this if the start failed
         await server.serve(sockets=[listener, *([figures] if figures else [])])
     if not server.started:
         failure = app.state.start_failed
@@ -212,7 +213,7 @@ def _application(settings: Settings, early: "asyncio.Task[driver.Started] | None
 
 
 def tls(settings: Settings) -> ssl.SSLContext | None:
-    """Return what serves https, if that is set. Raises CannotStart for files that cannot."""
+    """Return the TLS context for https; None if it is not set up. Raises CannotStart for unusable files."""
     if settings.tls_cert is None or settings.tls_key is None:
         return None
     try:
@@ -232,7 +233,7 @@ def bind(settings: Settings) -> socket.socket:
 
 
 def _take(lock: FileLock, data_dir: Path) -> None:
-    """Lock the directory. Wait for a service that is just ending; raises AlreadyRunning if another runs."""
+    """Lock the directory. Wait for a service that is just ending; raise AlreadyRunning if another runs."""
     deadline = time.monotonic() + _ENDS_WITHIN_S
     while True:
         with contextlib.suppress(Timeout):
@@ -248,7 +249,7 @@ def _take(lock: FileLock, data_dir: Path) -> None:
 
 
 def _who_has(data_dir: Path) -> dict[str, str] | None:
-    """Read who has, or a moment ago had, the lock."""
+    """Return the process id and URL of the service that has the lock, or just had it; None if unknown."""
     with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
         instance = json.loads((data_dir / INSTANCE_FILE).read_text(encoding="utf-8"))
         return {"pid": str(instance["pid"]), "url": str(instance["url"])}

@@ -22,5 +22,5 @@ def set_aside(path: Path, companions: Sequence[str] = ()) -> Path:
 
 
 def files_set_aside(data_dir: Path) -> list[Path]:
-    """Return what was set aside in a data directory, without the companions of other files."""
+    """Return the files that were set aside in a data directory, without their companions."""
     return sorted(path for path in data_dir.glob(f"*{SET_ASIDE}*") if not path.name.endswith(("-wal", "-shm")))

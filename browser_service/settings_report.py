@@ -1,4 +1,4 @@
-"""Tells settings without their secrets: what they are, and in what they differ from others."""
+"""Reports settings without their secrets: their values, and how they differ from defaults and wishes."""
 
 from collections.abc import Mapping
 from typing import Final, cast
@@ -12,18 +12,18 @@ from client.config_file import as_variables, setting_name
 from shared.model import Json
 
 _SECRET_PATHS: Final = frozenset({"notify_webhook", "cdp_url"})
-"""Settings whose addresses are keys themselves: of these only the host is told."""
+"""Settings whose addresses are secrets; only the host is shown."""
 _NOT_TOLD: Final = "(set, not shown)"
 
 
 def told(settings: BaseSettings) -> Json:
-    """Return all settings as JSON, with words or less in the place of secrets."""
+    """Return all settings as JSON, with a placeholder or a shortened address instead of secrets."""
     values = settings.model_dump(mode="json")
     return {name: _told(name, getattr(settings, name), cast("Json", values)[name]) for name in values}  # a dump is JSON
 
 
 def changed(settings: BaseSettings) -> list[str]:
-    """Return the names of those that are not as they are by default."""
+    """Return the names of the settings that differ from their defaults."""
     given = dict(settings)
     return [
         name
@@ -33,7 +33,8 @@ def changed(settings: BaseSettings) -> list[str]:
 
 
 def ineffective(running: Settings, asked: Mapping[str, str]) -> Json:
-    """Return what runs instead of what somebody asks for, by variables or names. Unknown names are passed over."""
+    """Return the running values that differ from the values asked for. `asked` has variables or names; unknown ones are
+    ignored."""
     texts = {name: text for key, text in asked.items() if (name := setting_name(key)) in Settings.model_fields and text}
     wrong = set[str]()
     wanted: Mapping[str, object] = {}

@@ -1,4 +1,5 @@
-"""Waits on the event loop for rules that know none: until a place in a line is granted, or the call is cancelled."""
+"""Waits on the event loop, because the rules have no clock: until a place in a line is granted, or the call is
+cancelled."""
 
 import asyncio
 import contextlib
@@ -15,16 +16,16 @@ from browser_service.rules.turns import PageQueue
 from shared.calls import Call
 
 _SHORTEST_S: Final = 0.05
-"""Bounds how often the clock is asked for something that may be due at any time."""
+"""Shortest pause between two looks at the clock."""
 
 
 class Cancel:
-    """Ends at once what runs within its scope, without a task that waits for it. It is requested once, and for good."""
+    """Ends whatever runs within its scope at once, without a task that waits for it. A request is final."""
 
     def __init__(self) -> None:
         self.requested = False
         self.ending = False
-        """Says that the service ends, and that the caller did not ask for it."""
+        """True if the service ends, and the caller did not ask for the cancellation."""
         self._scopes: set[asyncio.Timeout] = set()
         self._left: dict[asyncio.Timeout, float] = {}
 
@@ -35,7 +36,7 @@ class Cancel:
             self._end(scope)
 
     def pause(self) -> None:
-        """Stop the call's clock, because the time that a dialog takes is not the call's own."""
+        """Stop the call's clock, because the time while a dialog is open is not the call's own."""
         now = asyncio.get_running_loop().time()
         for scope in self._scopes:
             if (when := scope.when()) is not None and not self.requested and not scope.expired():
@@ -51,8 +52,8 @@ class Cancel:
 
     @asynccontextmanager
     async def within(self, seconds: float | None = None) -> AsyncIterator[None]:
-        """Bound what runs inside. Raises TimeoutError when the time is over or the call is cancelled; `requested` tells
-        which."""
+        """Limit the time of the body. Raises TimeoutError when the time is over or the call is cancelled; `requested`
+        tells these apart."""
         async with asyncio.timeout(seconds) as scope:
             self._scopes.add(scope)
             if self.requested:
@@ -82,10 +83,9 @@ async def wait_until(condition: Callable[[], object], changed: asyncio.Event, se
 async def until_granted(
     place: Place, due_in: Callable[[], float] = lambda: math.inf, advance: Callable[[], None] = lambda: None
 ) -> None:
-    """Wait until a place is granted; the caller bounds the time. Raises what the place is refused with.
+    """Wait until a place is granted; the caller limits the time. Raises the place's refusal.
 
-    `due_in` says in how many seconds the clock may change something, which `advance` then does.
-    """
+    `due_in` returns in how many seconds time may change something, which `advance` then does."""
     changed = asyncio.Event()
     place.wake = changed.set
     while not place.granted:
@@ -101,7 +101,8 @@ async def until_granted(
 
 @asynccontextmanager
 async def turn_on(queue: PageQueue, call: Call, action: str, wait_ms: int) -> AsyncIterator[bool]:
-    """Hold a page's turn, and yield whether the call had to wait. Raises TimedOut, naming who has it, and Cancelled."""
+    """Hold a page's turn, and yield whether the call had to wait. Raises TimedOut, which names the holder, or
+    Cancelled."""
     turn = queue.enter(call, action)
     waits = not turn.granted
     try:
@@ -110,7 +111,7 @@ async def turn_on(queue: PageQueue, call: Call, action: str, wait_ms: int) -> As
                 async with asyncio.timeout(wait_ms / 1000):
                     await until_granted(turn)
         except TimeoutError:
-            if not turn.granted:  # else its turn came in the very instant of the deadline
+            if not turn.granted:  # else its turn came at the very moment of the deadline
                 raise queue.timeout_error(turn, wait_ms) from None
         yield waits
     finally:
@@ -118,7 +119,7 @@ async def turn_on(queue: PageQueue, call: Call, action: str, wait_ms: int) -> As
 
 
 async def until_claimed(page: Ownership, call: Call, agent: str, seconds: float) -> bool:
-    """Wait in line for a page; return whether it is the caller's now. Raises PageNotFound if it is closed."""
+    """Wait in line for a page; return whether the caller holds it now. Raises PageNotFound if it is closed."""
     place = page.wait(call, agent)
     try:
         with contextlib.suppress(TimeoutError):

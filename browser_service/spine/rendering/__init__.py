@@ -1,1 +1,1 @@
-"""Makes text of a reply, once, for every kind of caller."""
+"""Makes text of a reply, in one place for every kind of caller."""

@@ -19,7 +19,7 @@ _MOST_LINKS: Final = 10
 
 
 class File(BaseModel):
-    """Is an artifact, or a download that has ended."""
+    """An artifact, or a download that has ended."""
 
     model_config = ConfigDict(alias_generator=to_camel, extra="ignore")
 
@@ -48,7 +48,7 @@ class File(BaseModel):
 
 
 class FileLine(NamedTuple):
-    """Is a line that names a file by its address."""
+    """A line that names a file by its address."""
 
     before: str
     file: File
@@ -69,8 +69,8 @@ def files_of(result: Json) -> list[File]:
 
 
 def lines_of(file: File, spell: Callable[[str], str], *, is_named: bool) -> list[Line]:
-    """Return lines that say what a file is, where it is, and which call reads it; of one that was named before, which
-    tells its size, no more than that."""
+    """Return lines that say what a file is, where it is, and which call reads it; without its id and size if another
+    line has them."""
     before = f"{file.mime_type}, " if is_named else f"{file.artifact_id}: {file.mime_type}, {file.size} bytes, "
     if file.is_embedded:
         return [FileLine(before, file)]

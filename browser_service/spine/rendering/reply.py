@@ -31,11 +31,11 @@ from shared.replies import (
 )
 
 _HEADER_CHARACTERS: Final = 4_000
-"""Bounds the header: those that were read are kept."""
+"""Longest header that is accepted; parsed headers are cached."""
 
 
 def asked_form(header: str | None) -> ReplyForm | None:
-    """Return the form that a header asks for; None for the envelope. Raises InvalidRequest for what is no form."""
+    """Return the form that a header asks for; None for the envelope. Raises InvalidRequest if it describes no form."""
     if header is None:
         return None
     hint = 'Such as {"kind": "model"}; leave it out for the whole envelope.'
@@ -50,7 +50,7 @@ def asked_form(header: str | None) -> ReplyForm | None:
 def in_form(
     reply: Reply, body: Json, form: ReplyForm | None, fingerprint: str | None, reader: PageReader | None = None
 ) -> Reply:
-    """Return the reply to `body` in a form, or as it is without one; `fingerprint` is of its caller's
+    """Return the reply to `body` in a form; unchanged if there is none. `fingerprint` is that of the caller's
     catalogue."""
     if form is None:
         return reply
@@ -60,8 +60,8 @@ def in_form(
 
 
 def rendered(envelope: Json, body: Json, form: ReplyForm, advice: str = "", reader: PageReader | None = None) -> Json:
-    """Return the envelope with what its caller shows in place of the result, the page and the notices; a terminal may
-    print these too, and keeps them. `advice` is a line for failures."""
+    """Return the envelope with the caller's rendering in place of the result, the page and the notices; a terminal
+    keeps these, because it may print them too. `advice` is a line for failures."""
     envelope = _on_named_page(envelope, reader)
     if isinstance(form, ForTerminal):
         action = catalogue.called({"action": form.action} if form.action else body)
@@ -71,7 +71,7 @@ def rendered(envelope: Json, body: Json, form: ReplyForm, advice: str = "", read
 
 
 def _on_named_page(envelope: Json, reader: PageReader | None) -> Json:
-    """Return the envelope with advised calls made on the page that the call has named: its caller may have others."""
+    """Return the envelope whose advised calls name the page, if the call did: its caller may have others."""
     page = envelope.get("page")
     if reader is None or not reader.named or not isinstance(page, dict):
         return envelope
@@ -94,7 +94,7 @@ def _shown(
 
 @functools.lru_cache(maxsize=64)
 def _form(header: str) -> ReplyForm:
-    """Read the header, which a caller sends alike with most of its calls."""
+    """Parse the header, which is the same in most of a caller's calls."""
     return FORM.validate_json(header)
 
 

@@ -12,7 +12,8 @@ from shared.resources import JSON
 
 
 def for_reader(envelope: Json, action: type[Action], form: ForReader) -> Contents:
-    """Return what the action shows, or all of its result; as JSON the data of what is text elsewhere."""
+    """Return the action's text, or its whole result if it has none. If JSON is asked for and there is a text, return
+    the rest of the result."""
     result = envelope.get("result")
     if not isinstance(result, dict):
         return Contents(mime_type=form.mime_type)
@@ -32,7 +33,7 @@ def for_reader(envelope: Json, action: type[Action], form: ForReader) -> Content
 
 
 def for_completion(envelope: Json, form: ForCompletion) -> Completions:
-    """Return the ids of all that a listing lists; none if its items have no such key."""
+    """Return the ids of a listing's items; none if its items have no such key."""
     result = envelope.get("result")
     parts = result.values() if isinstance(result, dict) else ()
     items = [item for part in parts if isinstance(part, list) for item in part]

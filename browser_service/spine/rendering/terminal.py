@@ -1,4 +1,4 @@
-"""Renders a reply for a person at a terminal: the text that an action is about, its file, and the page as it is now."""
+"""Renders a reply for a person at a terminal: the action's text, its file, and the page as it is now."""
 
 import json
 from typing import cast
@@ -23,14 +23,15 @@ from shared.replies import TerminalReply
 from shared.wire import DEFAULT_SESSION
 
 _SEEN = "observed"
-"""Names the text of an act, which is for people; that of all others may be what a script asked for."""
+"""Key of the text of an act, which is for people. Other actions' texts may be what a script asked for."""
 
 
 def for_terminal(envelope: Json, action: type[Action]) -> TerminalReply:
-    """Return what the action is about as text, else all of the result as JSON; a file by its name and size.
+    """Return the action's text, or its whole result as JSON if it has none; a file by its name and size.
 
-    What a chat reads beside the text (effects, outline, changes, how to read on) stands below an act's text, and around
-    any other, so that what was asked for can be piped: of what a page says it is all, and has no frame."""
+    What a chat reads beside the text (effects, outline, changes, how to read on) stands below an act's text. With other
+    actions it stands around the text, so that the text alone can be piped; a page's words are then shown without a
+    frame."""
     envelope = spell_calls(envelope, as_commands)
     page = envelope.get("page")
     around = [_page_line(page)] if isinstance(page, dict) else []
@@ -54,7 +55,7 @@ def for_terminal(envelope: Json, action: type[Action]) -> TerminalReply:
 
 
 def _beside(result: Json, action: type[Action], page_url: str) -> list[str | Foreign]:
-    """Return the lines that a chat reads below the text, if the result is not shown whole."""
+    """Return the lines that a chat reads below the text, unless the whole result is shown."""
     advice = as_commands(str(result.get(ADVICE) or ""))
     if action.text_key not in result or result.get("suspended"):
         return [advice]
@@ -72,7 +73,6 @@ def _text(result: Json, action: type[Action], file: File | None, page_url: str, 
 
 
 def _own_text(result: Json, action: type[Action], page_url: str) -> str:
-    """Return what the action is about."""
     value = result.get(action.text_key, without_advice(result))
     if action.part_fields and isinstance(value, list):
         return assembled([line for each in numbered(value) for line in step_lines(*each, page_url, as_commands)])
