@@ -75,10 +75,9 @@ async def check_guard(call: Call, action: Action, page: BrowserPage | None = Non
 
 
 def _not_allowed(guard: Guard, sources: set[str], towards: set[str]) -> list[Pair]:
-    """Return the pairs of origins that a person has to allow. Who allowed every site allowed each."""
+    """Return the pairs of origins that a person has to allow."""
     pairs = {(source, to) for to in towards for source in sources | {*guard.read}} - {*guard.allowed}
-    everywhere = {source for source, to in guard.allowed if to == SEVERAL}
-    return sorted(pair for pair in pairs if pair[0] not in everywhere and (pair[0] != pair[1] or pair[1] == SEVERAL))
+    return sorted(pair for pair in pairs if pair[0] != pair[1] or pair[1] == SEVERAL)
 
 
 def _origins_in(url: str) -> set[str]:
