@@ -11,9 +11,10 @@ from playwright.async_api import Response
 
 from browser_service.host import errors
 from browser_service.host.elements.secret_values import password_for
+from browser_service.host.network.act_requests import NO_CONTENT
 from browser_service.host.network.guard import is_chromium
 from browser_service.host.network.sign_in import with_userinfo
-from browser_service.host.observation import NO_CONTENT, Observation
+from browser_service.host.observation import Observation
 from browser_service.host.page.handle import BrowserPage
 from browser_service.security.http_logins import Challenge, Credentials
 from browser_service.security.urls import origin_of

@@ -41,16 +41,16 @@ class ActWindow:
     """When each address was first requested while one act runs."""
 
     def __init__(self, polling: Polling) -> None:
-        self._polling = polling
+        self.polling = polling
         self._first: dict[str, float] = {}
 
     def causes(self, request: Request) -> bool:
         """Say if the act is the likely cause of a request that is sent now."""
         now, key = time.monotonic(), _key(request.url[:_KEY_CHARACTERS])
-        if len(self._first) >= _MOST_ADDRESSES or self._polling.includes(request):
+        if len(self._first) >= _MOST_ADDRESSES or self.polling.includes(request):
             return False
         if now - self._first.setdefault(key, now) > _APART_S:
-            self._polling.count(request)
+            self.polling.count(request)
             return False
         return True
 

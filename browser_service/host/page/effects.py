@@ -38,7 +38,7 @@ class Effects:
     @property
     def had_effect(self) -> bool:
         """True where the running act was seen to do anything besides what it may have changed on the page."""
-        return self.observer is not None and self.observer.had_effect()
+        return self.observer is not None and self.observer.had_effect
 
     def observe(self, action: Action, shown: str) -> Observation | None:
         """Begin the record of an act, which is named by its element: as the client was `shown` that, if it was."""
@@ -56,7 +56,7 @@ class Effects:
 
     def cause_since(self, moment: float) -> str:
         """Name the earlier act of which something came since a moment of the monotonic clock; "" for none."""
-        cause = self.observer.cause_since(moment) if self.observer is not None else None
+        cause = self.observer.late.earlier.cause_since(moment) if self.observer is not None else None
         if cause is None:
             return ""
         return f"{'your' if cause.client_id == self._client_id else 'the'} {cause.by}"
@@ -87,12 +87,7 @@ class Effects:
         if self.observer is not None:
             self.observer.note_idle()
 
-    async def wait_for_responses(self, seconds: float) -> bool:
-        """Wait for responses to requests of the running act, which may change what it left. Returns whether there were
-        any requests."""
-        return self.observer is not None and await self.observer.wait_for_responses(seconds)
-
-    async def wait_for_later(self) -> bool:
-        """Wait until what the running act's scripts asked to be called for soon has come. Returns whether any of
-        it came."""
-        return self.observer is not None and await self.observer.wait_for_later()
+    async def wait_for_effects(self, seconds: float) -> bool:
+        """Wait for what the running act's scripts asked to be called for soon, and for responses to its requests, which
+        may change what it left. Returns whether any came."""
+        return self.observer is not None and await self.observer.wait_for_effects(seconds)

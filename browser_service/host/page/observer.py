@@ -1,46 +1,23 @@
 """Listens to a page, and notes in the record of the running act what it was seen to do."""
 
-import asyncio
-import contextlib
-import time
-from collections import deque
 from collections.abc import Iterable, Iterator
 from typing import Final
 
 from playwright.async_api import Error, Frame, Page, Request, Response, WebSocket
 
 from browser_service.host.events import address_of, well_formed
+from browser_service.host.network.act_requests import MOST_RECORDED, SAFE_METHODS, add_line, is_read
 from browser_service.host.network.downloads import ActiveDownload
 from browser_service.host.network.polling import ActWindow, Polling
-from browser_service.host.observation import (
-    FAILURES,
-    MOST_RECORDED,
-    NO_CONTENT,
-    SAFE_METHODS,
-    UNFOLLOWED,
-    Observation,
-    add_line,
-    describe_request,
-    is_read,
-)
+from browser_service.host.observation import Observation
 from browser_service.host.page.late_effects import LateEffects
 from browser_service.host.page.tab_events import TabEvents
-from browser_service.host.results import bounded
 from browser_service.security.urls import BROWSERS_OWN, abridged
 from shared.cuts import cut
 from shared.quoting import address
 
-_REQUESTS_END_WITHIN_S = 1.0
-_EFFECTS_END_WITHIN_S = 2.0
-"""Of requests that follow from the answers to others."""
-_DRAWN_WITHIN_S = 0.1
-_TIMERS_WITHIN_S = 0.4
-_MOST_EARLIER = 5
-_EARLIER_S = 60.0
-_ERROR_CHARACTERS = 300
-
-
-_NEXT_FRAME: Final = bounded("async () => { await new Promise(requestAnimationFrame) }")
+_ERROR_CHARACTERS: Final = 300
+_UNFOLLOWED: Final = "more requests within a second than are followed: what came of them is not known"
 
 
 class Observer:
@@ -54,14 +31,11 @@ class Observer:
         self.failed_navigation = "", ""
         """The address of the one that failed last, and how it failed."""
         self.polling = Polling()
-        self.late: LateEffects | None = None
+        self.late = LateEffects(page)
         self.windows: dict[str, Observer] = {}
         """Maps the page's popups to what listens to them."""
-        self._earlier = deque[Observation](maxlen=_MOST_EARLIER)
-        """Acts of which something was still to come when they ended."""
-        self._one_way = set[WebSocket]()
-        """Sockets that brought no answer to what an act wrote."""
         self._navigation_request: Request | None = None
+        self._url = page.url
         events.begun.append(self._on_request)
         events.answered.append(self._on_response)
         events.finished.append(self._on_finished)
@@ -97,86 +71,37 @@ class Observer:
         for page_id, seen in observation.windows.items():
             if page_id in self.windows:
                 self.windows[page_id].end(seen)
-        if observation.due or observation.is_pending:
-            self._earlier.append(observation)
+        self.late.earlier.add(observation)
         for each in observation.downloads:
             if each.ended and not each.reported:
                 each.notify()
 
     async def settle(self, observation: Observation) -> None:
-        """Wait until the page shows what the act made of it: what its scripts asked to be called for soon, answers to
-        the requests that it caused, and what followed from these."""
-        loop = asyncio.get_running_loop()
-        ends_at, awaited_before = loop.time() + _EFFECTS_END_WITHIN_S, 0
-        await self._wait_for_later(observation)
-        while observation.awaited_requests > awaited_before and (seconds_left := ends_at - loop.time()) > 0:
-            awaited_before = observation.awaited_requests
-            await observation.wait_for_responses(min(seconds_left, _REQUESTS_END_WITHIN_S))
-            if not observation.navigating:
-                await asyncio.gather(self._next_frame(), self._wait_for_later(observation))
-        await observation.settle()
-        if observation.linked_popups and await observation.wait_for_windows():
-            observation.waited = True
-            await self._next_frame()
+        """Wait until the page shows what the act made of it."""
+        await self.late.settle(observation)
 
-    async def wait_for_later(self) -> bool:
-        """Wait until what the running act's scripts asked to be called for soon has come. Returns whether any of
-        it came."""
+    async def wait_for_effects(self, seconds: float) -> bool:
+        """Wait until what the running act's scripts asked to be called for soon has come, and the requests that it sent
+        are answered. Returns whether there were any."""
+        came = False
         for observation in self._running:
-            await self._wait_for_later(observation)
-        return any(observation.waited for observation in self._running)
-
-    async def _wait_for_later(self, observation: Observation) -> None:
-        if observation.written:
-            observation.waited = True
-            await observation.wait_for_sockets()
-            self._one_way |= observation.written
-        if self.late is None or observation.idle or observation.window is None or observation.left_document:
-            return
-        later = await self.late.later(time.monotonic() - observation.began_at, _TIMERS_WITHIN_S)
-        observation.waited = observation.waited or later.came
-        observation.due = tuple(sorted(time.monotonic() + ms / 1000 for ms in later.due if ms > 0))
-        if later.refusal:
-            self.add_once(later.refusal)
-
-    async def wait_for_earlier(self) -> None:
-        """Wait for what earlier acts asked for and is due very soon: or it would come while the next act runs."""
-        now = time.monotonic()
-        soon = [each for each in self._earlier if any(0 < at - now < _TIMERS_WITHIN_S for at in each.due)]
-        if soon and self.late is not None:
-            await self.late.later(now - soon[0].began_at, _TIMERS_WITHIN_S)
-
-    @property
-    def has_earlier(self) -> bool:
-        """True if something of an earlier act may have come since its end."""
-        return bool(self._earlier)
-
-    def forget_earlier(self) -> None:
-        """Forget the earlier acts of which nothing more is to come, and those of long ago."""
-        now = time.monotonic()
-        kept = [each for each in self._earlier if each.is_pending and now - each.began_at < _EARLIER_S]
-        self._earlier = deque(kept, maxlen=_MOST_EARLIER)
-
-    def cause_since(self, moment: float) -> Observation | None:
-        """Return the latest of the earlier acts of which something came since then."""
-        now = time.monotonic()
-        for each in reversed(self._earlier):
-            if each.late_at > moment or any(moment < at <= now for at in each.due):
-                return each
-        return None
+            await self.late.wait(observation)
+            await observation.wait_for_responses(seconds)
+            came = came or observation.came_later
+        return came
 
     async def seen_elsewhere(self, observation: Observation) -> list[str]:
         """Describe what came of an act that neither changed the document nor sent anything."""
-        if self.late is None or observation.window is None:
+        if observation.window is None:
             return []
-        lines = await self.late.seen(time.monotonic() - observation.began_at)
+        lines = await self.late.seen(observation)
         await observation.settle()  # what it led another window to has begun by now
         return lines
 
     def note_idle(self) -> None:
         """Note that scripts asked for nothing that comes later than the running act's end."""
         for observation in self._running:
-            observation.idle = True
+            observation.idle = not observation.rewritten
 
     @property
     def acting(self) -> bool:
@@ -198,12 +123,6 @@ class Observer:
             observation.timed_out = True
         return bool(under_way)
 
-    async def _next_frame(self) -> None:
-        """Wait until the page draws its next frame, which shows what it makes of a response."""
-        with contextlib.suppress(TimeoutError, Error):
-            async with asyncio.timeout(_DRAWN_WITHIN_S):
-                await self._page.evaluate(_NEXT_FRAME)
-
     def _updated(self) -> Iterator[Observation]:
         """Yield each running observation to be changed, and wake afterwards whoever waits for its change."""
         for observation in self._running:
@@ -216,19 +135,10 @@ class Observer:
             observation.expected_popups += 1
             observation.linked_popups += linked
 
-    async def wait_for_responses(self, seconds: float) -> bool:
-        """Wait until the requests that the running act sent are answered. Returns whether there were any."""
-        waiting = [observation for observation in self._running if observation.awaited_requests]
-        for observation in waiting:
-            await observation.wait_for_responses(seconds)
-        return bool(waiting)
-
+    @property
     def had_effect(self) -> bool:
-        """Say whether a running act sent something, went somewhere, or opened a window or a dialog."""
-        return any(
-            observation.writes or observation.visited_urls or observation.expected_popups or observation.dialogs
-            for observation in self._running
-        )
+        """True if a running act sent something, went somewhere, or opened a window or a dialog."""
+        return any(observation.had_effect for observation in self._running)
 
     def add_popup(self, page_id: str, window: "Observer | None") -> bool:
         """Note a popup that opened. Returns whether a reply will still tell it."""
@@ -275,82 +185,52 @@ class Observer:
     def _on_request(self, request: Request) -> None:
         if request.url.startswith(BROWSERS_OWN):
             return
-        navigation = self._is_document(request)
-        if navigation:
+        is_document = self._is_document(request)
+        if is_document:
             self._navigation_request = request
         elif not self._running and request.method in SAFE_METHODS and is_read(request):
             self.polling.count(request)
-        for observation in self._running:
-            observation.loading.add(request)
-            if navigation:
-                observation.navigating, observation.navigation_request = True, request
-                observation.was_navigating = False
-            if not navigation or request.method not in SAFE_METHODS:
-                observation.add_request(request)
-            if observation.reads and self.polling.includes(request):
-                observation.forget([each for each in observation.reads if self.polling.includes(each)])
+        for observation in self._updated():
+            observation.begun(request, is_document=is_document)
 
     def _on_response(self, response: Response) -> None:
-        navigation = bool(self._running) and self._is_document(response.request)
-        self._note_late(response.request)
-        self._navigation_request = None if response.request is self._navigation_request else self._navigation_request
-        for observation in self._running:
-            if navigation:
-                observation.status = response.status
-                observation.answered_documents.add(response.request)
-            if response.request in observation.writes or response.request in observation.reads:
-                observation.add_outcome(response.request, str(response.status))
-            elif response.request in observation.loading and _is_refused(response):
-                add_line(observation.refused_reads, describe_request(response.request, str(response.status)))
-
-    def _note_late(self, request: Request) -> None:
-        for each in self._earlier:
-            each.note_late(request)
+        self._note_end(response.request)
+        for observation in self._updated():
+            observation.answered(response, is_document=self._is_document(response.request))
 
     def _on_failed(self, request: Request) -> None:
-        self._navigation_request = None if request is self._navigation_request else self._navigation_request
-        navigation = self._is_document(request)
-        if navigation:
+        self._note_end(request)
+        is_document = self._is_document(request)
+        if is_document:
             said = f"the navigation to {address(request.url)} failed: {request.failure}"
             self.failed_navigation = request.url, said
-        self._note_late(request)
         for observation in self._updated():
-            is_loading = request in observation.loading
-            observation.loading.discard(request)
-            if request in observation.reads and not observation.reads[request] and _is_aborted(request):
-                observation.forget([request])
-            # an answer whose body nobody read "fails" afterwards: it was an answer all the same
-            observation.add_outcome(request, request.failure or "failed")
-            is_get_navigation = (
-                navigation and request not in observation.writes and (is_loading or not _is_aborted(request))
-            )
-            if is_get_navigation and observation.status in NO_CONTENT:
-                line = f"{address(request.url)} answered {observation.status}, no content: the page stays where it was"
-                add_line(observation.failures, line)
-            elif is_get_navigation and request not in observation.answered_documents:
-                add_line(observation.failures, f"navigation to {address(request.url)} failed: {request.failure}")
-            if request in observation.answered_documents and observation.status not in NO_CONTENT:
-                add_line(
-                    observation.aborted_documents, f"navigation to {address(request.url)} failed: {request.failure}"
-                )
-            observation.navigating = observation.navigating and not navigation
+            observation.failed(request, is_document=is_document)
+
+    def _note_end(self, request: Request) -> None:
+        self.late.earlier.request_ended(request)
+        if request is self._navigation_request:
+            self._navigation_request = None
 
     def _on_navigated(self, frame: Frame) -> None:
         if frame != self._page.main_frame:
             return
         self.moves += 1
-        self._navigation_request = None
+        stays = self._navigation_request is None and frame.url == self._url and frame.url.startswith("http")
+        self._navigation_request, self._url = None, frame.url
         for observation in self._updated():
+            if stays:  # a script wrote the same address into the history, maybe ours after a refusal
+                observation.idle, observation.rewritten = False, True
+                continue
             if frame.url.startswith("chrome-error:"):  # no place; why it came is told by _on_failed
                 observation.error_pages += 1
             else:
                 observation.visited_urls = [abridged(frame.url)]  # a page may go on for ever, and the last is told
                 observation.ready = False
-                observation.note_commit()
+                observation.committed()
 
     def _on_document(self, _: Page) -> None:
-        if self.late is not None:
-            self.late.begin()
+        self.late.ask()
         for observation in self._updated():
             observation.navigating = False
             observation.ready = bool(observation.visited_urls)
@@ -375,16 +255,15 @@ class Observer:
         socket.on("close", lambda _: self._on_answered(socket))
 
     def _on_written(self, socket: WebSocket) -> None:
-        if socket not in self._one_way:
+        if socket not in self.late.one_way:
             for observation in self._running:
                 observation.written.add(socket)
 
     def _on_answered(self, socket: WebSocket) -> None:
-        self._one_way.discard(socket)
+        self.late.one_way.discard(socket)
         for observation in self._updated():
             observation.written.discard(socket)
-        for each in self._earlier:
-            each.note_late(socket)
+        self.late.earlier.socket_answered(socket)
 
     def _on_finished(self, request: Request) -> None:
         for observation in self._updated():
@@ -394,9 +273,8 @@ class Observer:
         """Wait for no request any more: their ends will not be heard."""
         self._navigation_request = None
         for observation in self._updated():
-            observation.unanswered.clear()
-            observation.loading.clear()
-        self.add_once(UNFOLLOWED)
+            observation.unheard()
+        self.add_once(_UNFOLLOWED)
 
     def _on_script_error(self, error: Error) -> None:
         lines = error.message.strip().splitlines() or ["(no message)"]  # a script can throw any value, '' too
@@ -405,15 +283,3 @@ class Observer:
 
     def _is_document(self, request: Request) -> bool:
         return request.is_navigation_request() and request.frame == self._page.main_frame
-
-
-def _is_refused(response: Response) -> bool:
-    """Say whether a response refuses a script that wanted to read something."""
-    request = response.request
-    fetched = request.method in SAFE_METHODS and request.resource_type in {"fetch", "xhr"}
-    return fetched and response.status >= FAILURES
-
-
-def _is_aborted(request: Request) -> bool:
-    """Say whether the page itself gave a request up, because it asked for something else or navigated."""
-    return "ERR_ABORTED" in (request.failure or "")

@@ -16,7 +16,6 @@ from browser_service.host.events import well_formed
 from browser_service.host.network.guard import guard
 from browser_service.host.network.sign_in import SignIns
 from browser_service.host.page import document
-from browser_service.host.page.late_effects import LateEffects
 from browser_service.host.page.life import LifeEvent
 from browser_service.host.page.metrics import Metrics
 from browser_service.host.page.observer import Observer
@@ -80,7 +79,7 @@ class Tab:
         cdp, self.target_id = await guard(self.page, permits, on_refused, self.sign_in)
         if cdp is not None:
             self.cdp = cdp
-            self.observer.late = LateEffects(cdp)
+            self.observer.late.note_by(cdp)
 
     @property
     def owned(self) -> bool:

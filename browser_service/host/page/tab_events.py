@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from typing import Final, Protocol, cast
 
-from playwright.async_api import ConsoleMessage, Page, Request, Response, WebSocket
+from playwright.async_api import ConsoleMessage, Page, Request, Response
 from playwright.async_api import Error as PlaywrightError
 
 from browser_service.rules.clock import Clock
@@ -30,8 +30,6 @@ class TabEvents:
         self.messages: list[Callable[[ConsoleMessage], None]] = []
         self.errors: list[Callable[[PlaywrightError], None]] = []
         self.messages_missed: list[Callable[[], None]] = []
-        self.socket_messages = 0
-        """The count of what went by WebSockets: what is answered there, no request tells of."""
         self._requests = _Hearing(
             *(page, self.missed),
             request=(self.begun, lambda _: clock()),
@@ -47,18 +45,10 @@ class TabEvents:
         self.notices = Rate(PER_SECOND, 1, clock)
         """The limit of notices of what it was refused."""
         self._requests.begin()
-        page.on("websocket", self._on_socket)
 
     def hear_console(self) -> None:
         """Hear the console and the errors of scripts from now on. Until then its messages cost nothing."""
         self._console.begin()
-
-    def _on_socket(self, socket: WebSocket) -> None:
-        socket.on("framereceived", self._on_socket_message)
-        socket.on("framesent", self._on_socket_message)
-
-    def _on_socket_message(self, _: str | bytes) -> None:
-        self.socket_messages += 1
 
 
 _When = Callable[..., float]

@@ -5,15 +5,30 @@
 // callback's cause, so what a page repeats by itself is no act's effect, and of an act's chain only the first steps are.
 //
 // `seen` returns, two frames later, what scrolled in that time, and where to, and what the page's policy refused.
-export default () => {
+//
+// It runs at the start of each document. The event `name` at a window asks for these functions later. A frame asks its
+// parent by it: timers of frames of the same origin count as the page's.
+export default name => {
   const MOST = 1000, STEPS = 3, LATE_MS = 50, FRAME_MS = 17, LISTED = 20, MOST_LOOKS = 50;
-  const {apply} = Reflect, {round} = Math, clock = performance, {now} = clock, {setTimeout, requestAnimationFrame} = globalThis;
-  const Later = Promise, time = () => apply(now, clock, []);
-  const timers = {__proto__: null}, frames = {__proto__: null}, turns = {__proto__: null};
-  let cause = null, count = 0, ran = -1, refused = null;
+  const {apply} = Reflect, {round} = Math, {setTimeout, requestAnimationFrame} = globalThis, Later = Promise;
+  const listen = (kind, act) => addEventListener(kind, act, {capture: true, passive: true});
+  const notesOf = window => {
+    const found = [];
+    try { window.dispatchEvent(new window.CustomEvent(name, {detail: found})); } catch { return; }  // of another origin
+    return found[0];
+  };
+  const {history} = globalThis, {replaceState} = history, before = notesOf(self);
+  if (before) return before;
+  const clock = performance, {now} = clock;
+  const shared = (parent !== self && notesOf(parent)?.shared)
+    || {cause: null, count: 0, ran: -1, refused: null, picker: null, asked: {__proto__: null}, frames: 0, time: () => apply(now, clock, [])};
+  const {time} = shared, timers = {__proto__: null}, frames = {__proto__: null}, turns = {__proto__: null};
+  const own = {timers, frames, turns};
+  const at = shared.frames++;
+  shared.asked[at] = own;
 
   const end = (waiting, id) => {
-    count -= id in waiting ? 1 : 0;
+    shared.count -= id in waiting ? 1 : 0;
     delete waiting[id];
   };
   const on = (name, handle) => {
@@ -24,19 +39,19 @@ export default () => {
     return apply(target, self, given);
   });
   const asks = (name, waiting, delay) => on(name, (target, self, given) => {
-    const act = given[0], from = time();
-    if (typeof act !== 'function' || count >= MOST) return apply(target, self, given);
+    const act = given[0], from = time(), {cause} = shared;
+    if (typeof act !== 'function' || shared.count >= MOST) return apply(target, self, given);
     const one = {since: cause ? cause.since : from, step: cause ? cause.step + 1 : 1, due: from + (delay ?? (+given[1] || 0))};
     given[0] = function (...rest) {
-      const before = cause;
-      cause = one;
-      if (one.since > ran) ran = one.since;
+      const before = shared.cause;
+      shared.cause = one;
+      if (one.since > shared.ran) shared.ran = one.since;
       end(waiting, id);
-      try { return apply(act, this, rest); } finally { cause = before; }
+      try { return apply(act, this, rest); } finally { shared.cause = before; }
     };
     const id = apply(target, self, given);
     waiting[id] = one;
-    count++;
+    shared.count++;
     return id;
   });
   asks('setTimeout', timers);
@@ -49,13 +64,26 @@ export default () => {
   stops('cancelIdleCallback', turns);
 
   const each = (since, act) => {
-    const of = waiting => {
-      for (const id in waiting) if (waiting[id].since >= since && waiting[id].step <= STEPS) act(waiting[id].due);
-    };
-    of(timers);
-    of(frames);
-    of(turns);
+    for (const frame in shared.asked) {
+      for (const kind in shared.asked[frame]) {
+        const waiting = shared.asked[frame][kind];
+        for (const id in waiting) if (waiting[id].since >= since && waiting[id].step <= STEPS) act(waiting[id].due);
+      }
+    }
   };
+  listen('pagehide', () => {
+    for (const kind in own) for (const id in own[kind]) end(own[kind], id);
+    delete shared.asked[at];
+  });
+  for (const name of ['showOpenFilePicker', 'showSaveFilePicker', 'showDirectoryPicker']) {
+    if (name in globalThis) on(name, (target, self, given) => {
+      shared.picker = {at: time(), what: name};
+      globalThis.setTimeout(() => {});  // after an act that starts nothing, nobody asks for this
+      return apply(target, self, given);
+    });
+  }
+  const since = (what, ms) => what?.at >= time() - ms ? what.what : null;
+  const told = ms => ({refused: since(shared.refused, ms), picker: since(shared.picker, ms)});
   const later = async (ms, most) => {
     const began = time(), since = began - ms, until = began + most;
     for (let looks = 0; looks < MOST_LOOKS; looks++) {  // a page may stop its clock
@@ -67,7 +95,7 @@ export default () => {
     }
     const left = [];
     each(since, due => { if (left.length < LISTED) left[left.length] = round(due - time()); });
-    return {came: ran >= since, due: left, refused: refused?.at >= since ? refused.what : null};
+    return {came: shared.ran >= since, due: left, ...told(ms)};
   };
 
   // Scrolling that brings the act's target into view is no effect; these are the positions just before the mouse or
@@ -79,7 +107,6 @@ export default () => {
     scrolled = null;
     for (let e = event.target; e; e = e.parentNode ?? e.host) if (e.nodeType === 1) pressed[pressed.length] = [e, offset(e)];
   };
-  const listen = (kind, act) => addEventListener(kind, act, {capture: true, passive: true});
   listen('pointerdown', place);
   listen('keydown', place);
   listen('scroll', ({target}) => {
@@ -88,7 +115,10 @@ export default () => {
     scrolled = {at: time(), e};
   });
   listen('securitypolicyviolation', ({effectiveDirective, blockedURI, disposition}) => {
-    if (disposition === 'enforce') refused = {at: time(), what: `${effectiveDirective} ${blockedURI}`};
+    if (disposition !== 'enforce') return;
+    shared.refused = {at: time(), what: `${effectiveDirective} ${blockedURI}`};
+    // Playwright waits for the navigation of a form that was refused, until the page moves in any way.
+    if (effectiveDirective === 'form-action') apply(replaceState, history, [history.state, '']);
   });
   const seen = async ms => {
     const since = time() - ms, frame = then => apply(requestAnimationFrame, globalThis, [then]);
@@ -105,7 +135,9 @@ export default () => {
     const to = at <= 0 ? 'its top' : down <= 1 ? 'its end' : `${at} px of ${e.scrollHeight}`;
     const way = before === null || before === undefined ? '' : at < before ? ' up' : ' down';
     const moved = at === before ? `scrolled to ${to}` : `is scrolling${way}`;
-    return {scrolled: e ? `${what} ${moved}` : null, refused: refused?.at >= since ? refused.what : null};
+    return {scrolled: e ? `${what} ${moved}` : null, ...told(ms)};
   };
-  return {later, seen};
+  const notes = {later, seen, shared};
+  listen(name, ({detail}) => { detail[0] = notes; });
+  return notes;
 };

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from browser_service.host import delta
-from browser_service.host.page import observer
+from browser_service.host.page import late_effects
 from tests.support.service import RunningService
 from tests.support.site import Answer, Received
 from tests.support.tab import NOTHING, Tab, Unhurried
@@ -29,8 +29,8 @@ def _late(body: str) -> Any:  # Any: a route
 @pytest.fixture
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let waits last longer than any call may take."""
-    monkeypatch.setattr(observer, "_REQUESTS_END_WITHIN_S", 100.0)
-    monkeypatch.setattr(observer, "_EFFECTS_END_WITHIN_S", 100.0)
+    monkeypatch.setattr(late_effects, "_REQUESTS_END_WITHIN_S", 100.0)
+    monkeypatch.setattr(late_effects, "_EFFECTS_END_WITHIN_S", 100.0)
 
 
 # --- requests that read ----------------------------------------------------------------------------------------------

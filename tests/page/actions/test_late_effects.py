@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import pytest
 from websockets.asyncio.server import ServerConnection, serve
 
-from browser_service.host.page import observer
+from browser_service.host.page import late_effects
 from tests.support.json import AnyJson
 from tests.support.tab import Tab
 
@@ -54,6 +54,18 @@ EFFECTS = [
         "toast-after-idle",
         f'<button id=b onclick="requestIdleCallback(() => {{ {TOAST} }})">Save</button>',
         "Saved",
+    ),
+    Effect(
+        "toast-by-a-script-that-took-the-timer-early",
+        f'<script>const soon = setTimeout</script><button id=b onclick="soon(() => {{ {TOAST} }}, 250)">Save</button>',
+        "Saved",
+    ),
+    Effect(
+        "toast-in-a-frame",
+        '<iframe name=f srcdoc="<p id=out>-</p><button id=b>Save</button><script>b.onclick = () => '
+        "setTimeout(() => { out.textContent = 'Saved' }, 250)</script>\"></iframe>",
+        "Saved",
+        given={"selector": "#b", "frame": "iframe"},
     ),
     Effect(
         "hover-menu",
@@ -185,7 +197,12 @@ EFFECTS = [
         "<meta http-equiv=Content-Security-Policy content=\"form-action 'none'\">"
         "<form action=/hits><button id=b>Send</button></form>",
         "form-action",
-        given={"selector": "#b", "timeout": 1_500},
+        given={"selector": "#b", "timeout": 20_000},
+    ),
+    Effect(
+        "file-picker",
+        '<button id=b onclick="showOpenFilePicker().catch(() => 0)">Open</button>',
+        "asks for files by showOpenFilePicker, which nobody can answer here",
     ),
     Effect(
         "inert",
@@ -223,13 +240,22 @@ async def test_an_effect_during_the_next_act_is_reported_as_the_earlier_acts(
     tab: Tab, act: tuple[str, dict[str, AnyJson]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await tab.show(LATE)
-    monkeypatch.setattr(observer, "_TIMERS_WITHIN_S", 0.05)
+    monkeypatch.setattr(late_effects, "_TIMERS_WITHIN_S", 0.05)
     told = await tab.call("click", selector="#b")
     assert re.search(r"within 0\.\d s: .*; a timer of the page is due in 0\.\d s$", told["observed"])
-    monkeypatch.setattr(observer, "_TIMERS_WITHIN_S", 5.0)
+    monkeypatch.setattr(late_effects, "_TIMERS_WITHIN_S", 5.0)
     name, given = act
     told = await tab.call(name, **given)
     assert told["changes"].splitlines() == ["from your click on #b:", "+ status: Saved"]
+
+
+async def test_a_page_that_refused_a_form_takes_further_acts(tab: Tab) -> None:
+    policy = "<meta http-equiv=Content-Security-Policy content=\"form-action 'none'\">"
+    await tab.show(f"{policy}<form action=/hits><input id=i><button id=b>Send</button></form>")
+    refused = await tab.call("press", selector="#i", key="Enter", timeout=20_000)
+    assert "form-action" in refused["observed"]
+    assert "navigated" not in refused["observed"]
+    assert (await tab.call("fill", selector="#i", value="x"))["observed"] == "as given"
 
 
 async def test_repeated_timers_of_a_page_are_not_waited_for(tab: Tab) -> None:

@@ -1,0 +1,246 @@
+"""Records the requests of one act: those that change something, those that it caused, and where the page goes."""
+
+import time
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from urllib.parse import urlsplit
+
+from playwright.async_api import Request, Response
+
+from browser_service.host.events import address_of
+from browser_service.host.network.polling import ActWindow
+from shared.model import Json
+from shared.next_calls import next_call
+from shared.quoting import address
+
+SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+FAILURES = 400
+NO_CONTENT = {HTTPStatus.NO_CONTENT, HTTPStatus.RESET_CONTENT}
+MOST_RECORDED = 1_000
+"""Bounds what is recorded of one act, of each kind: a page can make any number."""
+MOST_LISTED = 50
+_READ_TYPES = frozenset({"fetch", "xhr", "document", "script", "stylesheet"})
+"""A page may show something by these; pictures, streams and fonts are not waited for."""
+_REPORTED_READ_TYPES = frozenset({"fetch", "xhr", "document"})
+_BEACON_TYPES = frozenset({"ping", "cspviolationreport"})
+"""Nothing on the page comes of the answers to these."""
+LISTED = 6
+LISTED_ERRORS = 3
+
+
+@dataclass(eq=False)
+class ActRequests:
+    """The requests of one act, and where it leads the page. Those that the page repeats by itself are none of them."""
+
+    window: ActWindow | None = None
+    """None if requests that only read are not the act's: a navigation has many."""
+    writes: dict[Request, str] = field(default_factory=dict)
+    """Maps requests that change things to their outcomes."""
+    reads: dict[Request, str] = field(default_factory=dict)
+    """Maps requests that the act caused and that only read to their outcomes."""
+    unanswered: set[Request] = field(default_factory=set)
+    """Those of both that the reply waits for."""
+    awaited_requests: int = 0
+    """Counts all that the reply was to wait for."""
+    has_other_requests: bool = False
+    """True if there were further requests: of pictures, or the page's own."""
+    loading: set[Request] = field(default_factory=set)
+    """All requests whose bodies have not come."""
+    refused_reads: list[str] = field(default_factory=list)
+    """Describes what scripts asked for to read, and were refused."""
+    streams: bool = False
+    """True if an event stream was opened."""
+    late_at: float = 0.0
+    """When something came of the act after its end."""
+
+    status: int = 0
+    """The status that the server answered with the page's document."""
+    navigating: bool = False
+    navigation_request: Request | None = None
+    """Asks for the document that the page goes to."""
+    was_navigating: bool = False
+    """True if the page went somewhere when the act began."""
+    left_document: bool = False
+    """True if the page shows another document by now: what scripts ask for is that one's."""
+    answered_documents: set[Request] = field(default_factory=set)
+    """Navigations that the server answered."""
+    aborted_documents: list[str] = field(default_factory=list)
+    """Describes those that brought no document all the same: a download follows each."""
+    failures: list[str] = field(default_factory=list)
+
+    @property
+    def pending_url(self) -> str:
+        """Return the address that the page goes to, while it still shows the document that it was at."""
+        return address_of(self.navigation_request.url) if self.navigating and self.navigation_request else ""
+
+    def pending_urls(self) -> list[str]:
+        """Name what the document still waits for."""
+        return [address_of(request.url) for request in self.loading]
+
+    def begun(self, request: Request, *, is_document: bool) -> None:
+        self.loading.add(request)
+        if is_document:
+            self.navigating, self.navigation_request, self.was_navigating = True, request, False
+        if not is_document or request.method not in SAFE_METHODS:
+            self.add_request(request)
+        if self.window is not None and self.reads and self.window.polling.includes(request):
+            self._forget(self.window)
+
+    def add_request(self, request: Request) -> None:
+        """Note a request that reads or changes something."""
+        self.streams = self.streams or request.resource_type == "eventsource"
+        changes = request.method not in SAFE_METHODS
+        if changes and len(self.writes) < MOST_RECORDED:
+            self.writes[request] = ""
+            if request.resource_type in _BEACON_TYPES:
+                return
+        elif not changes and self._is_caused(request):
+            self.reads[request] = ""
+        else:
+            self.has_other_requests = True
+            return
+        self.unanswered.add(request)
+        self.awaited_requests += 1
+
+    def _is_caused(self, request: Request) -> bool:
+        if self.window is None or self.left_document or len(self.reads) >= MOST_LISTED:
+            return False
+        return is_read(request) and self.window.causes(request)
+
+    def _forget(self, window: ActWindow) -> None:
+        """Drop the requests that turned out to poll."""
+        for request in [each for each in self.reads if window.polling.includes(each)]:
+            self._drop(request)
+
+    def _drop(self, request: Request) -> None:
+        del self.reads[request]
+        self.has_other_requests = True
+        self.unanswered.discard(request)
+
+    def answered(self, response: Response, *, is_document: bool) -> None:
+        request = response.request
+        if is_document:
+            self.status = response.status
+            self.answered_documents.add(request)
+        if request in self.writes or request in self.reads:
+            self._add_outcome(request, str(response.status))
+        elif request in self.loading and _is_refused(response):
+            add_line(self.refused_reads, describe_request(request, str(response.status)))
+
+    def failed(self, request: Request, *, is_document: bool) -> None:
+        was_loading = request in self.loading
+        self.loading.discard(request)
+        if request in self.reads and not self.reads[request] and _is_aborted(request):
+            self._drop(request)
+        # an answer whose body nobody read "fails" afterwards: it was an answer all the same
+        self._add_outcome(request, request.failure or "failed")
+        if not is_document:
+            return
+        self.navigating = False
+        line = f"navigation to {address(request.url)} failed: {request.failure}"
+        if request not in self.writes and (was_loading or not _is_aborted(request)):
+            if self.status in NO_CONTENT:
+                where = f"{address(request.url)} answered {self.status}, no content"
+                add_line(self.failures, f"{where}: the page stays where it was")
+            elif request not in self.answered_documents:
+                add_line(self.failures, line)
+        if request in self.answered_documents and self.status not in NO_CONTENT:
+            add_line(self.aborted_documents, line)
+
+    def _add_outcome(self, request: Request, outcome: str) -> None:
+        """Note the first outcome of a request: a status, or why there is none."""
+        for requests in (self.writes, self.reads):
+            if request in requests:
+                requests[request] = requests[request] or outcome
+        self.unanswered.discard(request)
+
+    def ended_late(self, request: Request) -> None:
+        """Note that a request ended which was open when the act had ended."""
+        if request in self.unanswered:
+            self.unanswered.discard(request)
+            self.late_at = time.monotonic()
+
+    def committed(self) -> None:
+        """Note that the page has moved: to another document, if the one that it waited for was answered."""
+        if self.navigation_request in self.answered_documents:
+            self.left_document, self.navigation_request = True, None
+
+    def unheard(self) -> None:
+        """Wait for no request any more: their ends will not be heard."""
+        self.unanswered.clear()
+        self.loading.clear()
+
+    def request_lines(self) -> list[str]:
+        """Describe the requests."""
+        requests = [describe_request(request, status) for request, status in self._reported()]
+        return [*first(requests, LISTED, "requests"), *[*dict.fromkeys(self.refused_reads)][:LISTED_ERRORS]]
+
+    def under_way(self) -> str:
+        """Describe a navigation that has not arrived; "" if there is none."""
+        if not self.pending_url:
+            return ""
+        return (
+            f"the navigation to {address(self.pending_url)} is under way: its server has not answered yet, and "
+            f"until then the page cannot be read. Wait for it: {next_call('snapshot', timeout=30_000)}. Or go on "
+            "elsewhere: goto"
+        )
+
+    def describe_delay(self) -> str:
+        """Name the answers of the network that a navigation lacks."""
+        if not (urls := self.pending_urls()):
+            return ""
+        return f"no whole answer yet: {', '.join(first([address(url) for url in urls], LISTED, 'requests'))}"
+
+    def _reported(self) -> list[tuple[Request, str]]:
+        reads = [
+            (request, status)
+            for request, status in self.reads.items()
+            if request.resource_type in _REPORTED_READ_TYPES or not status.isdigit() or int(status) >= FAILURES
+        ]
+        return [*self.writes.items(), *reads]
+
+    def requests(self, *, reads: bool = False) -> list[Json]:
+        """Return the requests as data; without `reads`, only those that change things."""
+        return [
+            {"method": r.method, "url": address_of(r.url), "status": int(s) if s.isdigit() else None}
+            for r, s in (self._reported() if reads else [*self.writes.items()])[:MOST_LISTED]
+        ]
+
+
+def add_line(lines: list[str], line: str) -> None:
+    """Add a line, if there is room for it."""
+    if len(lines) < MOST_RECORDED:
+        lines.append(line)
+
+
+def first(lines: list[str], count: int, name: str) -> list[str]:
+    """Return the first lines, and how many more there are."""
+    return [*lines[:count], *([f"and {len(lines) - count} more {name}"] if len(lines) > count else [])]
+
+
+def is_read(request: Request) -> bool:
+    return request.resource_type in _READ_TYPES
+
+
+def describe_request(request: Request, status: str) -> str:
+    pending = "a beacon, not waited for" if request.resource_type in _BEACON_TYPES else "no answer yet"
+    return f"{request.method} {address(urlsplit(request.url).path or '/')} → {describe_status(status) or pending}"
+
+
+def describe_status(status: str) -> str:
+    """Return a status with what it means for what was asked."""
+    if not status.isdigit() or int(status) < FAILURES:
+        return status
+    return f"{status}: {'the server failed' if int(status) >= HTTPStatus.INTERNAL_SERVER_ERROR else 'refused'}"
+
+
+def _is_refused(response: Response) -> bool:
+    """Say whether a response refuses a script that wanted to read something."""
+    request = response.request
+    fetched = request.method in SAFE_METHODS and request.resource_type in {"fetch", "xhr"}
+    return fetched and response.status >= FAILURES
+
+
+def _is_aborted(request: Request) -> bool:
+    """Say whether the page itself gave a request up, because it asked for something else or navigated."""
+    return "ERR_ABORTED" in (request.failure or "")
