@@ -44,7 +44,7 @@ ACTS: Final = {
     "goto, with its outline": Target(15.0),
     "open_page": Target(1.5),
 }
-MOST_MESSAGES: Final = {"click": 3, "fill": 3, "evaluate_script": 1}
+MOST_MESSAGES: Final = {"click": 3, "fill": 2, "evaluate_script": 1}
 """Limits the messages that an act sends to Playwright's driver before its reply; a test enforces it."""
 
 _PAGE: Final = "calls"

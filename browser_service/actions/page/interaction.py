@@ -12,7 +12,7 @@ from browser_service.actions.page.editing import paste
 from browser_service.actions.page.pointer import check_button
 from browser_service.host.delta import TURNS, shows_changes
 from browser_service.host.elements import targets
-from browser_service.host.elements.editors import is_editor, replace_text
+from browser_service.host.elements.editors import or_of_editor, replace_text, unless_editor
 from browser_service.host.elements.field_values import (
     Question,
     hint_for,
@@ -42,9 +42,6 @@ _VALUE: Final = script("typed_value")
 _FINAL_EVENTS: Final = {"left": "click", "middle": "auxclick", "right": "contextmenu"}
 _ACTIVATING_KEYS: Final = ("Enter", "Space", " ")
 """Keys that may submit a form or click."""
-_TEXT_WATCH_MS: Final = 60
-_CHOICE_WATCH_MS: Final = 150
-"""The result of an act is watched this long before the reply."""
 _CHOOSER_S: Final = 1.0
 _WHERE: Final = ("selector", "frame", "strict", "timeout")
 _GONE: Final = "the element is no longer there"
@@ -100,24 +97,28 @@ def _describe_chooser(action: interaction.Click, chooser: FileChooser) -> str:
 
 async def fill(page: BrowserPage, action: interaction.Fill) -> Json:
     element = await _element(page, action, for_act=isinstance(action.value, str))
-    if isinstance(action.value, str) and await is_editor(element):
-        element = await _element(page, action, for_act=False)
-        handle = taken(await element.element_handle(timeout=action.timeout))
-        told = await replace_text(page.playwright, handle, action.selector, action.value, action.timeout)
-        return {"observed": told}
     target, text = await to_type(page, element, action.value, action.timeout)
 
     async def put(field: Locator | ElementHandle) -> None:
         await field.fill(text, force=action.force, no_wait_after=action.no_wait_after, timeout=action.timeout)
         await seal(field)
 
-    act = (
-        page.elements.act(target, action.selector, put, strict=action.strict)
-        if isinstance(target, Locator)
-        else put(target)
-    )
-    result = await _field_after(page, action, element, act, text, event="input" if text else None)
-    return _filled_reply(result, action, text)
+    async def put_text(found: Locator) -> None:
+        await unless_editor(found, put)
+
+    async def fill_field() -> Json:
+        if isinstance(target, Locator):
+            act = page.elements.act(target, action.selector, put_text, strict=action.strict)
+        else:
+            act = put(target)
+        event = "input" if text else None
+        return _filled_reply(await _field_after(page, action, element, act, text, event=event), action, text)
+
+    async def replace() -> Json:
+        handle = taken(await element.element_handle(timeout=action.timeout))
+        return {"observed": await replace_text(page.playwright, handle, action.selector, text, action.timeout)}
+
+    return await or_of_editor(fill_field(), replace)
 
 
 async def type_(page: BrowserPage, action: interaction.Type) -> Json:
@@ -147,7 +148,7 @@ async def _field_after(
 ) -> TypedValue | None:
     """Perform the act, read the field afterwards, and remember it. A value with a named secret counts as secret,
     whatever the field looks like."""
-    question = Question(TypedValue, _VALUE, _TEXT_WATCH_MS, event, fits=lambda field: field["value"] == text)
+    question = Question(TypedValue, _VALUE, event, fits=lambda field: field["value"] == text)
     _, result = await question.after(page, action.selector, element, act)
     if result is not None:
         result["secret"] = result["secret"] or text != (
@@ -224,7 +225,7 @@ async def select_option(page: BrowserPage, action: interaction.SelectOption) -> 
         return await found.select_option(**action.own_arguments(), timeout=action.timeout)
 
     choose = page.elements.act(element, action.selector, pick, strict=action.strict)
-    question = Question(Field, FIELD, _CHOICE_WATCH_MS, "change", fits=lambda field: bool(field["selected"]))
+    question = Question(Field, FIELD, "change", fits=lambda field: bool(field["selected"]))
     chosen, field = await question.after(page, action.selector, element, choose)
     page.remember_field(action.selector, action.frame, field, strict=action.strict)
     names = ", ".join(map(repr, chosen)) or "nothing"
@@ -254,7 +255,7 @@ async def _set_tick(page: BrowserPage, action: interaction.Check | interaction.U
         await (found.check if ticked else found.uncheck)(**action.own_arguments(), timeout=action.timeout)
 
     act = without_state_check(page.elements.act(element, action.selector, tick, strict=action.strict))
-    question = Question(Field, FIELD, _CHOICE_WATCH_MS, "click", fits=lambda field: field["checked"] is ticked)
+    question = Question(Field, FIELD, "click", fits=lambda field: field["checked"] is ticked)
     _, field = await question.after(page, action.selector, element, act)
     if field is None:
         return {"observed": _GONE}

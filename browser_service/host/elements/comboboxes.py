@@ -10,6 +10,8 @@ from browser_service.host.elements.field_values import not_as_given, shorten
 from browser_service.host.scripts import script
 
 _STATE: Final = results.bounded(script("combobox_state"))
+_OPTIONS: Final = results.bounded(script("combobox_options"))
+_NAMED: Final = 5
 _MOST_OPTIONS: Final = 60
 """A longer list is searched only this far, unless it can be filtered by text."""
 
@@ -37,6 +39,18 @@ async def choose(page: Page, element: ElementHandle, wanted: list[str], selector
     if missing := [name for name in wanted if name.casefold() not in seen["shown"].casefold()]:
         raise not_as_given(f"{selector} shows {shorten(seen['shown'])}, without {', '.join(missing)}.", selector)
     return f"shows {shorten(seen['shown'])}"
+
+
+async def choose_as_typed(page: Page, element: ElementHandle, text: str) -> str:
+    """Choose the one option of an open list that is called as the text that was typed. Where there is none, name some
+    of those that it has."""
+    names = results.read(list[str], await element.evaluate(_OPTIONS))
+    same = [name for name in names if name.casefold() == text.strip().casefold()]
+    if len(same) != 1:
+        more = f", and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+        return f"its list has {', '.join(map(repr, names[:_NAMED]))}{more}" if names else ""
+    await _go_to(page, element, same[0])
+    return ""
 
 
 async def _go_to(page: Page, element: ElementHandle, name: str) -> None:

@@ -1,16 +1,19 @@
-"""Replaces the text of editors that keep it outside the element which takes the keys."""
+"""Finds out whether an element has its own text or takes it for an editor, and replaces the text of editors."""
 
-from typing import Final
+from collections.abc import Awaitable, Callable
+from typing import Final, TypeVar
 
 from playwright.async_api import ElementHandle, Locator, Page
+from playwright.async_api import Error as PlaywrightError
 from typing_extensions import TypedDict
 
 from browser_service.host import results
+from browser_service.host.elements import locators
 from browser_service.host.elements.field_values import not_as_given
-from browser_service.host.elements.locators import evaluate_all
 from browser_service.host.scripts import script
 from shared.next_calls import next_call
 
+T = TypeVar("T")
 _IS_EDITOR: Final = script("editor")
 _PASTE: Final = results.bounded(script("paste"))
 _TEXT: Final = results.bounded(script("editor_text"))
@@ -23,8 +26,31 @@ class _Shown(TypedDict):
     shows: bool
 
 
-async def is_editor(element: Locator) -> bool:
-    return (await evaluate_all(list[bool], element, _IS_EDITOR))[:1] == [True]
+class _TakesForEditor(Exception):
+    """Raised before anything is entered into an element that takes text for an editor."""
+
+
+async def unless_editor(element: Locator, act: Callable[[Locator], Awaitable[None]]) -> None:
+    """Do an act on an element that has its own text. For another, `or_of_editor` does something else: Playwright makes
+    sure as it looks the element up, for a message before the act would cost a way there and back."""
+    try:
+        await act(locators.no_editor(element))
+    except PlaywrightError as error:
+        if locators.is_of_editor(error):
+            raise _TakesForEditor from None
+        if not locators.knows_no_editors(error):
+            raise locators.without_engines(error) from error
+        if (await locators.evaluate_all(list[bool], element, _IS_EDITOR))[:1] == [True]:
+            raise _TakesForEditor from None
+        await act(element)
+
+
+async def or_of_editor(filling: Awaitable[T], replacing: Callable[[], Awaitable[T]]) -> T:
+    """Return what filling a field gives, or replacing the text of the editor that it turns out to serve."""
+    try:
+        return await filling
+    except _TakesForEditor:
+        return await replacing()
 
 
 async def replace_text(page: Page, element: ElementHandle, selector: str, text: str, timeout_ms: float) -> str:

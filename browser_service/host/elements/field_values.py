@@ -29,6 +29,7 @@ _NO_SECONDS: Final = re.compile(r"(:\d\d):00(\.0+)?$")
 _FIELD_AFTER: Final = script("field_after")
 _OVER: Final = script("act_over")
 _RESPONSES_S: Final = 0.5
+_WORKERS_MS: Final = 100
 _EVENT_S: Final = 0.01
 _ANSWERS_S: Final = 0.2
 T = TypeVar("T")
@@ -50,10 +51,9 @@ class Question(Generic[T]):
 
     kind: type[T]
     expression: str
-    watch_ms: int
     event: str | None
     fits: Callable[[T], bool]
-    """Returns whether the field has the value that the act was to give it. If not, the field is watched in any case."""
+    """Returns whether the field has the value that the act was to give it. If not, it is read again in any case."""
 
     @property
     def source(self) -> str:
@@ -65,31 +65,32 @@ class Question(Generic[T]):
         """Perform the act. Return its result, and the answer once the page's scripts and requests have settled, or
         None if the field is gone. The caller's next call looks at the field once more.
 
-        The question is sent before the act, so that the page knows what its scripts started at the event. The field is
-        watched only if they wait for something. A label stands for its control, as in Playwright's own acts.
+        The question is sent before the act, so that the page knows what its scripts started at the event. A label
+        stands for its control, as in Playwright's own acts.
         """
         if self.event is None or page.playwright.workers:  # only the page sees its workers' messages
             return await act, await _read(page, selector, element, self)
         over, frame = secrets.token_hex(8), page.looks.document_of(selector, None) if is_ref(selector) else None
         target = frame or await handle_of_ref(element)
-        watch_ms = 0 if page.quiet else self.watch_ms
         awaited = {"event": self.event, "over": over, "meant": page.elements.meant_event if frame else None}
-        asked, sent = [watch_ms, FIELD_CHARACTERS, awaited], page.tab.events.socket_messages
-        looking = asyncio.ensure_future(_look(target, self, asked))
+        looking = asyncio.ensure_future(_look(target, self, [0, FIELD_CHARACTERS, awaited]))
         await asyncio.sleep(0)  # sends the question before the act
         try:
             result = await act
             if not (await asyncio.wait({looking}, timeout=_EVENT_S))[0]:
                 await none_if_gone(evaluate_all(object, target, _OVER, over))
-                await asyncio.wait({looking}, timeout=watch_ms / 1000 + _ANSWERS_S)
+                await asyncio.wait({looking}, timeout=_ANSWERS_S)
         finally:
             looking.cancel()
             seen = looking.result() if looking.done() and not looking.cancelled() and not looking.exception() else None
-        if page.tab.events.socket_messages != sent:
-            seen = None  # an answer by the socket is still to come
         if not seen or not self.fits(of_kind(self.kind, seen[0]["value"])):
             seen = None  # the page may have sent such an event itself before the act
         return result, await _read(page, selector, element, self, seen)
+
+
+def watch_ms(page: BrowserPage) -> int:
+    """Return how long to watch fields after an act. Only the page sees what its workers send."""
+    return _WORKERS_MS if page.playwright.workers and not page.quiet else 0
 
 
 async def _read(
@@ -97,14 +98,12 @@ async def _read(
 ) -> T | None:
     """Return what was `seen` of a field, or look at it. Look again after the page's scripts have had what they waited
     for, and answers to what they sent. Raises UnknownOutcome if the page overwrote what this needs."""
-    watch_ms = 0 if page.quiet else question.watch_ms
     try:
         if seen is None:
-            seen = await _look(element, question, [watch_ms, FIELD_CHARACTERS, None])
+            seen = await _look(element, question, [watch_ms(page), FIELD_CHARACTERS, None])
         if seen and seen[0]["idle"]:
             page.effects.note_idle()
-        later = await page.effects.wait_for_later()
-        if await page.effects.wait_for_responses(_RESPONSES_S) or later or not seen:
+        if await page.effects.wait_for_effects(_RESPONSES_S) or not seen:
             seen = await _look(element, question, [0, FIELD_CHARACTERS, None])
     except BadResult as error:
         raise UnknownOutcome(f"The act was done; what the field shows now is not known. {error}") from error

@@ -61,6 +61,10 @@ class FormEntry:
     """None while there is no such element; an earlier field may make it appear."""
     kind: str = ""
     input: Any = None  # Any: what a field of that kind takes
+    has_list: bool = False
+    """True for a text field that offers options."""
+    offered: str = ""
+    """Names options of its list, if none of them has the text as its name."""
     told: str = ""
     """What happened to the given text, if the field itself cannot tell."""
 
@@ -72,14 +76,14 @@ class FormEntry:
 
 def can_be_filled_with_others(field: FormEntry) -> bool:
     """Return whether one script can fill the field together with its neighbours."""
-    return field.handle is not None and field.kind in {"text", "select"} and not field.is_secret
+    return field.handle is not None and field.kind in {"text", "select"} and not (field.is_secret or field.has_list)
 
 
 def input_of(field: FormEntry, state: FieldState) -> Any:  # Any: what a field of that kind takes
     """Convert the value for the field. Raises ValidationFailed if the field cannot take it."""
     value = field.request.value
     if field.kind == "combobox" and state["type"] in _TEXT_TYPES and not isinstance(value, list):
-        field.kind = "text"
+        field.kind, field.has_list = "text", True
     kind = field.kind
     if kind in _REFUSED_KINDS:
         what, hint = _REFUSED_KINDS[kind]
@@ -166,4 +170,5 @@ def describe(field: FormEntry, state: FieldState | None) -> str:
         return f"has {len(state['value'])} characters now, which are not those given"
     if not is_refused(field, state):
         return f"is written as {state['value']!r}"
-    return f"shows {shorten(str(state['value']))} instead of {shorten(str(field.input))}"
+    offered = f" ({field.offered})" if field.offered else ""
+    return f"shows {shorten(str(state['value']))} instead of {shorten(str(field.input))}{offered}"

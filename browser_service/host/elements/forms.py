@@ -5,7 +5,7 @@ import contextlib
 import itertools
 from collections import deque
 from collections.abc import Awaitable, Iterator
-from typing import Final, NamedTuple, TypeVar, cast
+from typing import Final, TypeVar, cast
 
 from playwright.async_api import ElementHandle
 from playwright.async_api import Error as PlaywrightError
@@ -13,9 +13,9 @@ from playwright.async_api import Error as PlaywrightError
 from browser_service.host import errors, results
 from browser_service.host.act_check import check_button, check_field
 from browser_service.host.elements import explanation
-from browser_service.host.elements.comboboxes import choose
+from browser_service.host.elements.comboboxes import choose, choose_as_typed
 from browser_service.host.elements.editors import replace_text
-from browser_service.host.elements.field_values import hint_for, not_as_given
+from browser_service.host.elements.field_values import hint_for, not_as_given, watch_ms
 from browser_service.host.elements.field_watch import FIELD_CHARACTERS
 from browser_service.host.elements.form_entries import (
     FieldState,
@@ -45,21 +45,10 @@ T = TypeVar("T")
 _WAIT_MS: Final = 5_000
 _RESPONSES_S: Final = 0.5
 _NAVIGATION_HINT: Final = f"See where it arrives: {next_call('snapshot', timeout=30000)}. Then fill what is left."
-_WATCH_MS: Final = 100
-"""How long all fields are watched before the reply."""
 _FIELD_STATES: Final = results.bounded(script("form_look"))
 _TICK_TARGET: Final = script("tick_target")
 _NOTHING: Final = marked("() => 0")
 _FILL_FIELDS: Final = results.bounded(script("form_fill"))
-
-
-class _Begun(NamedTuple):
-    """The state of the page's scripts and sockets just before it filled the fields."""
-
-    numbers: list[int]
-    """What its scripts had asked for."""
-    messages: int
-    """Messages of its sockets."""
 
 
 class Form:
@@ -71,8 +60,6 @@ class Form:
         self._wait_ms = min(_WAIT_MS, action.timeout)
         self._fields: list[FormEntry] = []
         self._filled: list[str] = []
-        self._begun: _Begun | None = None
-        """Set if the page filled all fields with one script."""
 
     async def find_kinds(self) -> None:
         """Determine all kinds before filling any field. If one cannot be filled, the call is refused."""
@@ -98,8 +85,6 @@ class Form:
 
     async def report(self) -> Json:
         """Report what each field has now, once answers to what the page sent have had their effect."""
-        if self._page.observer is not None:
-            await self._page.observer.wait_for_responses(_RESPONSES_S)
         states = await self._settled()
         results = [
             (field, state if state["there"] else await self._reread(field))
@@ -131,17 +116,10 @@ class Form:
         }
 
     async def _settled(self) -> list[FieldState]:
-        """Read the fields once the page's scripts have had what they waited for. That is at once if they have started
-        no timer, frame, worker or socket message since, and all fields have what they were given."""
+        """Read the fields once the page's scripts have had what they waited for, and answers to what they sent."""
         handles = [field.handle for field in self._fields if field.handle]
-        begun, page = self._begun, self._page
-        if await page.effects.wait_for_later():
-            return await _states_of(handles)
-        if begun and begun.messages == page.tab.events.socket_messages and not page.playwright.workers:
-            states = await _states_of(handles, _WATCH_MS, begun.numbers)
-            if all(is_set(field, state) for field, state in zip(self._fields, states, strict=True)):
-                return states
-        return await _states_of(handles, _WATCH_MS)
+        came = await self._page.effects.wait_for_effects(_RESPONSES_S)
+        return await _states_of(handles, 0 if came else watch_ms(self._page))
 
     def _note(self, field: FormEntry, state: FieldState) -> None:
         """Have the next call check the field again, unless the form is submitted, which may empty it."""
@@ -179,16 +157,13 @@ class Form:
             [field.input] if field.kind == "select" and isinstance(field.input, str) else field.input
             for field in fields
         ]
-        messages = self._page.tab.events.socket_messages
         try:
             answer = await cast("ElementHandle", handles[0]).evaluate(_FILL_FIELDS, [handles, inputs])  # all have one
         except PlaywrightError as error:
             if errors.is_closed(error):
                 raise
             return 0
-        filled, numbers = results.read(tuple[int, list[int]], answer)
-        self._begun = _Begun(numbers, messages) if filled == len(self._fields) else None
-        return filled
+        return results.read(int, answer)
 
     async def _fill_one(self, field: FormEntry) -> None:
         if field.handle is None:
@@ -201,23 +176,25 @@ class Form:
             target, field.input = await to_type(self._page, field.locator, field.input, self._wait_ms)
             await target.fill(field.input, timeout=self._wait_ms)
             await seal(target)
+            if field.has_list and not field.is_secret:
+                field.offered = await choose_as_typed(self._page.playwright, await self._handle_of(field), field.input)
         elif field.kind == "select":
             await field.locator.select_option(field.input, timeout=self._wait_ms)
         elif field.kind == "slider":
-            handle = taken(await field.locator.element_handle(timeout=self._wait_ms))
-            await move_slider(self._page.playwright, handle, field.input, self._wait_ms)
+            await move_slider(self._page.playwright, await self._handle_of(field), field.input, self._wait_ms)
         elif field.kind == "combobox":
-            handle, selector = taken(await field.locator.element_handle(timeout=self._wait_ms)), field.request.selector
+            handle, selector = await self._handle_of(field), field.request.selector
             field.told = await choose(self._page.playwright, handle, field.input, selector, self._wait_ms)
         elif field.kind == "editor":
-            handle = taken(await field.locator.element_handle(timeout=self._wait_ms))
-            field.told = await replace_text(
-                self._page.playwright, handle, field.request.selector, field.input, self._wait_ms
-            )
+            handle, selector = await self._handle_of(field), field.request.selector
+            field.told = await replace_text(self._page.playwright, handle, selector, field.input, self._wait_ms)
         else:
             found = taken(await field.locator.evaluate_handle(_TICK_TARGET, timeout=self._wait_ms))
             # our script returns an element
             await cast("ElementHandle", found).set_checked(field.input, timeout=self._wait_ms)
+
+    async def _handle_of(self, field: FormEntry) -> ElementHandle:
+        return taken(await field.locator.element_handle(timeout=self._wait_ms))
 
     async def _find_kind_of(self, fields: list[FormEntry]) -> None:
         handles = await asyncio.gather(*(self._attempt(field, _all_of(field)) for field in fields))
@@ -275,14 +252,12 @@ async def _all_of(field: FormEntry) -> list[ElementHandle]:
     return [taken(each) for each in await field.locator.element_handles()]
 
 
-async def _states_of(
-    handles: list[ElementHandle], watch_ms: int = 0, before: list[int] | None = None
-) -> list[FieldState]:
+async def _states_of(handles: list[ElementHandle], watch_ms: int | None = None) -> list[FieldState]:
     """Read what fields are and have, with one script if they share a document, as most do."""
     if not handles:
         return []
     try:
-        return await _look(handles, watch_ms, before)
+        return await _look(handles, watch_ms)
     except BadResult:
         raise
     except PlaywrightError:
@@ -290,6 +265,6 @@ async def _states_of(
         return [state for (state,) in looks]
 
 
-async def _look(handles: list[ElementHandle], watch_ms: int, before: list[int] | None = None) -> list[FieldState]:
-    answer = await handles[0].evaluate(_FIELD_STATES, [handles, watch_ms, FIELD_CHARACTERS, before])
+async def _look(handles: list[ElementHandle], watch_ms: int | None) -> list[FieldState]:
+    answer = await handles[0].evaluate(_FIELD_STATES, [handles, watch_ms, FIELD_CHARACTERS])
     return results.several(FieldState, answer, len(handles))

@@ -23,11 +23,14 @@ T = TypeVar("T")
 _HANDLE_MS: Final = 1_500
 _ENGINE: Final = "as-given"
 _OF_ORIGIN: Final = "of-origin"
+_NO_EDITOR: Final = "no-editor"
 TREE_BOUNDS: Final = "within-bounds"
 _NOT_AS_GIVEN: Final = ("Error: not as given", "Invalid frame in aria-ref selector", f'Unknown engine "{_ENGINE}"')
 """Beginnings of these errors. Playwright registers no engine in a context that existed when it attached to the
 browser."""
-_LOOKED_UP: Final = re.compile(rf'\.locator\("{_ENGINE}=[^"]*"\)\.or_\(locator\("{_ENGINE}=there"\)\)')
+_LOOKED_UP: Final = re.compile(
+    rf'\.locator\("{_ENGINE}=[^"]*"\)\.or_\(locator\("{_ENGINE}=there"\)\)|\.locator\("{_NO_EDITOR}=1"\)'
+)
 _ONE_REF: Final = re.compile(rf" selector='(aria-ref={REF_PATTERN[1:-1]})(?: >> nth=0)?'>$")
 _LEADING_REF: Final = re.compile(rf"{REF_PATTERN[:-1]}(?= *>>|$)")
 
@@ -83,11 +86,12 @@ def find(page: Page, selector: str, frame: str | None) -> Locator:
 
 
 async def register_engines(playwright: Playwright) -> None:
-    """Register the selector engines that `as_given` and `is_of_origin` use, and the limits of Playwright's trees. They
-    run where a page's scripts cannot reach them."""
+    """Register the selector engines that `as_given`, `no_editor` and `is_of_origin` use, and the limits of Playwright's
+    trees. They run where a page's scripts cannot reach them."""
     engines = {
         _ENGINE: script("ref_engine"),
         _OF_ORIGIN: script("origin_engine"),
+        _NO_EDITOR: script("text_engine"),
         TREE_BOUNDS: script("tree_bounds"),
     }
     for name, source in engines.items():
@@ -122,8 +126,23 @@ def is_not_as_given(error: PlaywrightError) -> bool:
     return any(words in first for words in _NOT_AS_GIVEN)
 
 
-def as_of_ref(error: PlaywrightError) -> PlaywrightError:
-    """Return the error of an act by `as_given` in the words that it would have for the plain ref."""
+def no_editor(element: Locator) -> Locator:
+    """Return a locator of the same element. Acts by it fail at once if the element takes text for an editor:
+    `is_of_editor` recognises that error."""
+    return element.locator(f"{_NO_EDITOR}=1")
+
+
+def is_of_editor(error: PlaywrightError) -> bool:
+    return "Error: of an editor" in str(error).partition("\n")[0]
+
+
+def knows_no_editors(error: PlaywrightError) -> bool:
+    """Return whether the context existed before Playwright attached to its browser, and so has no engine of ours."""
+    return f'Unknown engine "{_NO_EDITOR}"' in str(error)
+
+
+def without_engines(error: PlaywrightError) -> PlaywrightError:
+    """Return the error of an act by `as_given` or `no_editor` in the words that it would have without them."""
     return type(error)(_LOOKED_UP.sub("", error.message))
 
 

@@ -5,8 +5,8 @@ import {emptied} from "./field_emptied.js";
 export default e => {
   const end = new AbortController(), by = {capture: true, signal: end.signal};
   const edit = event => {
-    const sends = e.localName === 'input' && event.inputType === 'insertLineBreak';  // Enter
-    if (!event.isTrusted || sends) return;
+    const isEnter = event.inputType === 'insertLineBreak', keeps = e.localName === 'input' || e.selectionStart === e.value?.length;
+    if (!event.isTrusted || isEnter && keeps) return;
     end.abort();
     emptied(e);
   };

@@ -1,8 +1,7 @@
 // Fills fields one after another as Playwright does, in a single turn of the page, and returns how many it filled. It
 // stops at the first that must be waited for or explained, or that is in another document, whose focus and selection
-// are separate. Also returns the numbers of what scripts had asked for before.
+// are separate.
 import {formControl} from "./form_control.js";
-import {nextNumbers} from "./page_work.js";
 
 export default (_, [found, wanted]) => {
   const picked = ['color', 'date', 'time', 'datetime-local', 'month', 'range', 'week'];
@@ -31,10 +30,9 @@ export default (_, [found, wanted]) => {
     e.select();
     return document.execCommand(text ? 'insertText' : 'delete', false, text) || e.value === text;
   };
-  const before = nextNumbers();
   for (const [number, e] of found.map(formControl).entries()) {
     const set = e.matches('select') ? choose : write;
-    if (!ready(e) || !set(e, wanted[number])) return [number, before];
+    if (!ready(e) || !set(e, wanted[number])) return number;
   }
-  return [found.length, before];
+  return found.length;
 };

@@ -1,5 +1,5 @@
-// Returns what each field of a form is and has, on request once they have not changed for `ms`, because scripts that
-// started something since `before` may still change them. Throws if the fields are in several documents.
+// Returns what each field of a form is and has: at once if `ms` is null, else once the page's scripts have had their turn,
+// and its workers `ms`. Throws if the fields are in several documents.
 import {field} from "./field.js";
 import {isEditor} from "./editor.js";
 import {formControl} from "./form_control.js";
@@ -28,8 +28,8 @@ const look = (found, most) => found.map(formControl).map(c => {
   };
 });
 
-export default (_, [found, ms, most, before]) => {
+export default (_, [found, ms, most]) => {
   if (found.some(e => e.ownerDocument !== document)) throw new Error('of another document');
   const there = () => found.map(formControl).filter(c => c.isConnected);
-  return ms ? settled(there, ms, c => shows(c, most), before).then(() => look(found, most)) : look(found, most);
+  return ms === null ? look(found, most) : settled(there, ms, c => shows(c, most)).then(() => look(found, most));
 };

@@ -271,3 +271,33 @@ async def test_comboboxes_get_the_options_that_are_listed_and_what_else_they_tak
     error = await tab.error("fill_form", fields=[field("#one", "Mauve")])
     assert error["message"].startswith("fields.0: #one shows 'Green', without Mauve.")
     assert (await tab.call("fill_form", fields=[field("#tags", "plain")]))["observed"].startswith("1 field as given")
+
+
+AUTOCOMPLETE = """<label>Film <input id=film role=combobox aria-controls=list autocomplete=off></label>
+<label>Year <input id=year></label><ul role=listbox id=list hidden></ul><p id=out>none</p><script>
+const films = ['Heat', 'Heat wave', 'Alien']; let at = -1;
+const show = () => {
+  const found = films.filter(each => each.toLowerCase().includes(film.value.toLowerCase()));
+  list.hidden = false;
+  list.innerHTML = found.map((each, n) => `<li role=option id=o${n}>${each}</li>`).join('');
+  return found;
+};
+film.oninput = () => { at = -1; setTimeout(show, 40); };
+film.onkeydown = e => {
+  const found = show();
+  if (e.key === 'ArrowDown') film.setAttribute('aria-activedescendant', 'o' + (at = (at + 1) % found.length));
+  if (e.key === 'Enter' && at >= 0) { film.value = out.textContent = found[at]; list.hidden = true; }
+};
+film.onblur = () => { if (out.textContent !== film.value) film.value = ''; list.hidden = true; };
+</script>"""
+
+
+async def test_a_text_for_a_combobox_chooses_the_option_that_is_called_so(tab: Tab) -> None:
+    await tab.show(AUTOCOMPLETE)
+    fields = [field("#film", "heat"), field("#year", "1995")]
+    assert (await tab.call("fill_form", fields=fields))["observed"] == (
+        "1 of 2 fields as given; #film is written as 'Heat'"
+    )
+    assert await tab.sees("out.textContent") == "Heat"
+    error = await tab.error("fill_form", fields=[field("#film", "e"), field("#year", "1995")])
+    assert "#film shows '' instead of 'e' (its list has 'Heat', 'Heat wave', 'Alien')" in error["message"]
