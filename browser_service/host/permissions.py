@@ -5,6 +5,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from playwright.async_api import BrowserContext
+from playwright.async_api import Error as PlaywrightError
 
 from browser_service.host.windows import Windows
 from shared.errors import ResourceExhausted
@@ -38,7 +39,7 @@ class Permissions:
                 f"{_MOST_SITES} sites of the session have permissions, which is the limit.",
                 hint=f"Take it back from one: {next_call('grant_permissions', permissions=[], origin='...')}.",
             )
-        await _set(context, windows, origin, names, [name for name in before if name not in names])
+        await _set(context, windows, origin, names, before)
         if names:
             self.by_origin[origin], self._granted_by[origin] = [*names], client_id
         else:
@@ -55,16 +56,27 @@ class Permissions:
 
 
 async def _set(
-    context: BrowserContext, windows: Windows, origin: str, granted: Sequence[str], ended: Sequence[str]
+    context: BrowserContext, windows: Windows, origin: str, granted: Sequence[str], before: Collection[str]
 ) -> None:
-    """Set permissions one by one if the engine can. Playwright's own call denies an origin everything that it does not
-    name, and takes back only from all origins at once."""
+    """Set permissions one by one if the engine can, all or none. Playwright's own call denies an origin everything that
+    it does not name, and takes back only from all origins at once."""
     browser = context.browser
     if browser is None or browser.browser_type.name != "chromium":
         await context.grant_permissions([*granted], origin=origin)
         return
-    for names, setting in ((granted, "granted"), (ended, "prompt")):
-        for name in names:
-            await windows.command(
-                "Browser.setPermission", {"permission": {"name": name}, "setting": setting, "origin": origin}
-            )
+    done: list[str] = []
+
+    async def put(name: str, *, on: bool) -> None:
+        setting = "granted" if on else "prompt"
+        await windows.command(
+            "Browser.setPermission", {"permission": {"name": name}, "setting": setting, "origin": origin}
+        )
+        done.append(name)
+
+    try:
+        for name in (*granted, *(name for name in before if name not in granted)):
+            await put(name, on=name in granted)
+    except PlaywrightError:
+        for name in [*done]:
+            await put(name, on=name in before)
+        raise

@@ -23,6 +23,10 @@ class Credentials(NamedTuple):
         return "Credentials(...)"
 
 
+SIGNED_OUT: Final = Credentials("signed-out", "")
+"""Given to a site whose login was removed: the browser forgets only what is refused."""
+
+
 class Challenge(NamedTuple):
     """A site's demand for a name and password, before it shows a page."""
 
@@ -76,6 +80,14 @@ class HttpLogins:
         if self._kept.get(origin) != before:
             self.on_change()
 
+    def remove(self, concerns: Callable[[str], bool]) -> dict[str, Credentials]:
+        """Give the origins concerned nothing from now on. Returns what was kept for them."""
+        removed = {origin: kept for origin, kept in self._kept.items() if concerns(origin)}
+        for origin in removed:
+            self.keep(origin, None)
+            self._replaced.add(origin)
+        return removed
+
     def offer(self, origin: str, credentials: Credentials) -> None:
         """Remember credentials from the address of a link or redirect, in case that site asks for some."""
         self._offered[origin] = credentials
@@ -85,7 +97,7 @@ class HttpLogins:
         if origin not in self._replaced:
             return None
         self._replaced.discard(origin)
-        return self._kept.get(origin)
+        return self._kept.get(origin, SIGNED_OUT)
 
     def state(self) -> Json:
         """Return the credentials as a part of the session's saved logins."""

@@ -260,7 +260,10 @@ def is_below(host: str, domain: str) -> bool:
 
 
 class ClearCookies(SessionAct):
-    """Delete cookies of a session: all, or those of a domain, name or path. Whoever works there may be logged out."""
+    """Delete cookies of a session: all, or those of a domain, name or path. Whoever works there may be logged out.
+
+    Without a name or path this also removes logins by HTTP that `goto` was given there.
+    """
 
     everyday = ("domain", "name")
     gives_nothing = True

@@ -72,16 +72,21 @@ async def clear_cookies(session: BrowserSession, action: sessions.ClearCookies) 
     await context.clear_cookies(**{name: value for name, value in criteria.items() if value is not None})
     session.entry.logins.save_soon()
     after = await context.cookies()
-    _undoable(session, "deleted", before, [cookie for cookie in after if cookie in before])
+    removed = await session.entry.sign_ins.remove(action.concerns) if not (action.cookie or action.path) else {}
+    logins: Json = {"httpLogins": {origin: [*each] for origin, each in removed.items()}} if removed else {}
+    _undoable(session, "deleted", before, [cookie for cookie in after if cookie in before], **logins)
     cleared = len(before) - len(after)
-    return {"cleared": cleared, "observed": f"{cleared} cookies are deleted"}
+    told = f"; the logins by HTTP at {', '.join(removed)} are removed" if removed else ""
+    return {"cleared": cleared, "observed": f"{cleared} cookies are deleted{told}"}
 
 
-def _undoable(session: BrowserSession, done: str, before: list[Cookie], after: list[Cookie]) -> None:
+def _undoable(
+    session: BrowserSession, done: str, before: list[Cookie], after: list[Cookie], **logins: JsonValue
+) -> None:
     changed = reversal.cookie_changes(before, after)
-    if count := len(changed["was"] or changed["made"]):
-        what = f"cookies {done} in session {session.entry.session_id}: {count}"
-        session.undoable(what, changed, lost=bool(changed["was"]))
+    if changed["was"] or changed["made"] or logins:
+        what = f"cookies {done} in session {session.entry.session_id}: {len(changed['was'] or changed['made'])}"
+        session.undoable(what, {**changed, **logins}, lost=bool(changed["was"] or logins))
 
 
 async def save_session_state(session: BrowserSession, action: sessions.SaveSessionState) -> Json:

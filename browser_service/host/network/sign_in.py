@@ -1,7 +1,7 @@
 """Signs in to sites that ask for a name and a password by HTTP, and keeps both out of the addresses of pages."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from http import HTTPStatus
 from typing import Final
@@ -13,7 +13,7 @@ from playwright.async_api import Error as PlaywrightError
 
 from browser_service.host.background import Background
 from browser_service.rules.bounded import Bounded
-from browser_service.security.http_logins import Challenge, Credentials, HttpLogins
+from browser_service.security.http_logins import SIGNED_OUT, Challenge, Credentials, HttpLogins
 from browser_service.security.urls import origin_of
 from shared.cuts import cut
 from shared.model import Json
@@ -50,8 +50,25 @@ class SignIns:
             if (asked := challenge()) is not None and asked.origin == origin:
                 await self._keep(origin, before)
 
+    async def remove(self, concerns: Callable[[str], bool]) -> dict[str, Credentials]:
+        """Remove the logins of the origins concerned. Returns them."""
+        removed = self.logins.remove(concerns)
+        await self._refresh()
+        return removed
+
+    async def put_back(self, logins: Mapping[str, Credentials]) -> list[str]:
+        """Keep removed logins again, except where there are others by now. Returns the origins that have them back."""
+        back = [origin for origin in logins if self.logins.kept(origin) is None]
+        for origin in back:
+            self.logins.keep(origin, logins[origin])
+        await self._refresh()
+        return back
+
     async def _keep(self, origin: str, credentials: Credentials | None) -> None:
         self.logins.keep(origin, credentials)
+        await self._refresh()
+
+    async def _refresh(self) -> None:
         await asyncio.gather(*(each.refresh() for each in self._pages), return_exceptions=True)
 
 
@@ -106,7 +123,8 @@ class SignIn:
             status = HTTPStatus.TEMPORARY_REDIRECT.value
             return "Fetch.fulfillRequest", {"responseCode": status, "responseHeaders": [location]}
         if is_own and (given := self._logins.take_replaced(origin)):
-            self._tried[str(event["requestId"])] = None
+            if given is not SIGNED_OUT:
+                self._tried[str(event["requestId"])] = None
             return "Fetch.continueRequest", {"url": with_userinfo(url, given)}
         return None
 

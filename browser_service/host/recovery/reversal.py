@@ -14,6 +14,7 @@ from browser_service.host.page.handle import BrowserPage
 from browser_service.host.results import BadResult, bounded, read
 from browser_service.host.scripts import script
 from browser_service.host.session_handle import BrowserSession
+from browser_service.security.http_logins import Credentials
 from browser_service.security.urls import origin_of
 from shared.errors import CannotUndo
 from shared.model import Json
@@ -61,7 +62,10 @@ async def _cookies(session: BrowserSession, state: UndoState) -> Json:
     now = _by_key([{**cookie} for cookie in await context.cookies()])
     done = [key for key in was | made if key not in newer and _value(now, key) == _value(was, key)]
     lost = [str(key[0]) for key in was if key not in newer and key not in done]
-    report = _report(f"{counted(len(done), 'cookie')} as before", done, [str(key[0]) for key in newer])
+    removed = {origin: Credentials(*each) for origin, each in state.get("httpLogins", {}).items()}
+    back = await session.entry.sign_ins.put_back(removed)
+    again = f", logins by HTTP again at {_join(back)}" if back else ""
+    report = _report(f"{counted(len(done), 'cookie')} as before{again}", [*done, *back], [str(key[0]) for key in newer])
     return {"observed": report + (f"; expired meanwhile: {_join(lost)}" if lost else "")}
 
 

@@ -85,6 +85,33 @@ async def test_another_login_takes_the_place_of_the_first(agent: Agent, shop: Si
     assert (await agent.call("get_current_url", pageId="p"))["url"] == shop.url("/who")
 
 
+async def test_clearing_the_cookies_of_a_site_removes_its_login_and_undo_gives_it_back(
+    agent: Agent, shop: Site
+) -> None:
+    await agent.call("goto", pageId="p", url=shop.url(), auth=AUTH)
+    cleared = await agent.call("clear_cookies", domain="127.0.0.1", affectOthers=True)
+    assert "; the logins by HTTP at " in cleared["observed"]
+    assert shop.url("").rstrip("/") in cleared["observed"]
+    for _ in range(2):
+        error = await agent.error("goto", pageId="p", url=shop.url())
+        assert (error["code"], "refused" in error["message"]) == ("LOGIN_REQUIRED", False)
+    assert "logins by HTTP again at" in (await agent.call("undo"))["observed"]
+    assert (await agent.call("goto", pageId="p", url=shop.url()))["status"] == 200
+
+
+async def test_a_site_that_asks_for_a_digest_is_signed_in_to(agent: Agent, shop: Site) -> None:
+    def answer(received: Received) -> Answer:
+        if received.headers.get("Authorization", "").startswith('Digest username="ana"'):
+            return Answer("<h1>Inside</h1>")
+        return Answer("out", 401, headers={"WWW-Authenticate": 'Digest realm="The shop", nonce="abc", qop="auth"'})
+
+    shop.page("/digest", answer)
+    error = await agent.error("goto", pageId="p", url=shop.url("/digest"))
+    assert "by HTTP (Digest, realm 'The shop')" in error["message"]
+    assert (await agent.call("goto", pageId="p", url=shop.url("/digest"), auth=AUTH))["status"] == 200
+    assert (await agent.call("goto", pageId="q", url=shop.url("/digest")))["status"] == 200
+
+
 async def test_no_other_origin_gets_the_credentials(agent: Agent, shop: Site) -> None:
     with Site() as other:
         for path in ("/", "/frame", "/api"):
