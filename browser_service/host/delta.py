@@ -27,6 +27,8 @@ _SOON_S: Final = 0.25
 """Who acts again sooner, as programs do and models cannot, leaves a page no time to change by itself."""
 TURNS: Final = 2
 _TITLE_CHARACTERS: Final = 100
+_RESTLESS: Final = 2
+"""An element that changed so often by itself is none of the act's effects."""
 _SHORT_OUTLINE: Final = 440
 """The most bytes of the outline of a document that an act led to."""
 _LARGE_TREE: Final = 1_500
@@ -95,6 +97,18 @@ class _Comparison:
         told[:] = [each for each in told if each not in expected]
         return bool(expected)
 
+    def note_restless(self) -> None:
+        """Note which elements changed though nobody acted."""
+        self.view.restless.update(ref for change in self.news.told if (ref := _ref_of(change)))
+
+    def leave_out_restless(self) -> bool:
+        """Drop the changes of elements that change again and again by themselves, and announce nothing. Return whether
+        there are any."""
+        told, restless = self.news.told, self.view.restless
+        kept = [each for each in told if each.announced or restless[_ref_of(each)] < _RESTLESS]
+        left_out, told[:] = len(kept) < len(told), kept
+        return left_out
+
     def is_field_value(self) -> bool:
         return not self.title and len(self.news.told) == 1 and self.news.told[0].is_field_value
 
@@ -109,6 +123,10 @@ class _Comparison:
         return "\n".join(filter(None, [self.title, report.text, more]))
 
 
+def _ref_of(change: news.Change) -> str:
+    return (change.nodes[0].ref or "") if change.nodes else ""
+
+
 def shows_changes(page: BrowserPage, action: Action) -> bool:
     """Say if the reply to an act shows what changed."""
     delta = action.text_key == "observed" and action.reply_amount == "delta" and not action.is_trial
@@ -119,17 +137,17 @@ def shows_changes(page: BrowserPage, action: Action) -> bool:
 async def page_before(page: BrowserPage, action: Action) -> PageBefore:
     """Look at the page before an act, so that what changed by itself is not taken for the act's effect."""
     before, view = PageBefore(), page.looks.view
-    late = page.observer is not None and page.observer.has_earlier
+    late = page.observer is not None and bool(page.observer.late.earlier)
     compares = (late or not action.reports_everything) and not action.navigates and shows_changes(page, action)
     if page.current.live and compares and (late or view is None or time.monotonic() - view.looked_at > _SOON_S):
         try:
             async with asyncio.timeout(_LOOK_BEFORE_S):
                 if late and page.observer is not None:
-                    await page.observer.wait_for_earlier()
+                    await page.observer.late.wait_for_earlier()
                 before = PageBefore(state := await page.looks.state())
                 before = PageBefore(state, await _changes_by_itself(page, state))
                 if late and page.observer is not None:
-                    page.observer.forget_earlier()
+                    page.observer.late.earlier.forget()
         except (TimeoutError, PlaywrightError):
             pass
     if page.looks.view is not None:
@@ -152,6 +170,9 @@ async def _changes_by_itself(page: BrowserPage, state: State) -> str:
     if len(view.tree) > _LARGE_TREE:
         return f"{heading} {_TOO_LARGE}"
     comparison = await _compare(page, state)
+    if comparison and not cause:
+        comparison.leave_out_restless()
+        comparison.note_restless()
     lines = comparison.lines(DELTA_TEXT // 2) if comparison else ""
     return f"{heading}\n{lines}" if lines else ""
 
@@ -217,7 +238,8 @@ def _delta_of_comparison(
     if action.reports_value and comparison.is_field_value():
         return PageDelta(before.fields, changed=True)  # the reply has it already
     refs = frozenset(action.requested_selectors if action.given_texts else ())
-    left_out = comparison.leave_out([*comparison.view.given, *action.given_texts], refs)
+    left_out = comparison.leave_out_restless()
+    left_out = comparison.leave_out([*comparison.view.given, *action.given_texts], refs) or left_out
     comparison.view.given.clear()
     room = DELTA_TEXT - len(before.changes.encode())
     lines = comparison.lines(room, leading_ref(action.requested_selector or ""))

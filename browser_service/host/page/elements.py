@@ -81,7 +81,7 @@ class Elements:
             return await act(locators.as_given(self._current.open_tab.page, selector, given, strict=strict))
         except PlaywrightError as error:
             if not locators.is_not_as_given(error):
-                raise locators.as_of_ref(error) from error
+                raise locators.without_engines(error) from error
         await self._check_ref(ref)
         return await act(element)
 

@@ -6,7 +6,7 @@ from itertools import islice
 from typing import Final
 
 from browser_service.host.reading.places import place
-from browser_service.host.reading.tree import Node, Tree, ancestors
+from browser_service.host.reading.tree import CHOICES, Node, Tree, ancestors
 from shared import similarity
 from shared.cuts import shortened
 from shared.model import Json
@@ -118,10 +118,15 @@ def nearest(nodes: Tree, query: str, role: str = "", *, others: bool = True) -> 
 
 def to_line(nodes: Tree, match: Match, *, alone: bool = False) -> str:
     """Write a match for a model; one that is `alone` need not be told from others by the heading above it."""
-    text = f": {shortened(match.text, _TEXT_CHARACTERS)}" if match.text and match.text != match.node.words else ""
-    where = place(nodes, match.index).removeprefix(f"{match.node.role} ")
+    node, text = match.node, shortened(match.text, _TEXT_CHARACTERS) if match.text else ""
+    if text and node.role in CHOICES:
+        chosen = f" (chosen: {node.words})" if node.words else ""
+        line = f"- {node.head()}{chosen}: option {text}"
+    else:
+        line = node.line.removesuffix(":") + (f": {text}" if text and match.text != node.words else "")
+    where = place(nodes, match.index).removeprefix(f"{node.role} ")
     where = "" if alone and where.startswith("under ") else where
-    return f"{match.node.line.removesuffix(':')}{text}{f' · {where}' if where else ''}"
+    return f"{line}{f' · {where}' if where else ''}"
 
 
 def called_so(matches: list[Match], name: str | None) -> list[Match]:

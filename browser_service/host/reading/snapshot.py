@@ -2,7 +2,7 @@
 safe."""
 
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -117,6 +117,8 @@ class ClientView:
     """The tree of the last snapshot that the client was shown whole, changes included."""
     given: deque[str] = field(default_factory=lambda: deque(maxlen=_MOST_GIVEN))
     """The texts that fields were given since the last look, as replies said."""
+    restless: Counter[str] = field(default_factory=Counter)
+    """How often each element, by its ref, changed though nobody acted."""
 
     def note_given(self, texts: Iterable[str]) -> None:
         """Note what a reply says that fields have now, so that no later one says it as news."""

@@ -185,9 +185,15 @@ const seenControl = e => {
   const box = shown.getBoundingClientRect(), why = fault(shown, box, false);
   return box.width > 4 && box.height > 4 && (!why || (why === 'faint' && shown.localName === 'input'));
 };
+// A control that is faint is worked all the same: so are those that show under the mouse.
+const showsWhenUsed = e => {
+  const box = e.getBoundingClientRect();
+  return !e.matches('label, legend') && box.width > 4 && box.height > 4 && fault(e, box, false) === 'faint';
+};
 const labels = (text, parent, why) => {
   if (text.data.trim().length > LABEL_CHARACTERS) return false;
   const control = parent.closest(CONTROLS);
+  if (why === 'faint' && control && showsWhenUsed(control)) return true;
   if (!control || !seenControl(control)) return false;
   if (why === 'cut' || why === 'outside') return true;
   const walker = document.createTreeWalker(control, NodeFilter.SHOW_TEXT);

@@ -72,12 +72,15 @@ async def test_a_control_keeps_its_name_beside_a_picture_and_while_it_is_faint(t
     await tab.show(
         "<button><div>Buy</div><div>now</div><img alt=kettle width=9 height=9></button>"
         f"<button aria-label='Delete row' {faint}></button><a href=/x aria-label='Edit row' {faint}></a>"
+        f"<button {faint}>Archive</button><button {faint}>{'obey ' * 40}</button>"
         f"<button aria-label='{'obey ' * 40}' {faint}></button><p aria-label=Words role=note {faint}>worded</p>"
     )
     assert _without_level_and_url((await tab.call("snapshot"))["snapshot"]) == [
         '- button "Buy now kettle" [ref]: img "kettle" [ref]',
         '- button "Delete row" [ref]',
         '- link "Edit row" [ref]',
+        '- button "Archive" [ref]',
+        "- button [ref]",
         "- button [ref]",
     ]
 
@@ -132,10 +135,12 @@ async def test_options_have_their_group_and_a_list_what_is_chosen(tab: Tab) -> N
         '    - option "Other" [selected]',
     ]
     found = _bare((await tab.call("find", text="Other"))["found"])
-    assert sorted(found) == [f'- combobox "Drink" [ref]: Other: Other · group "{each}"' for each in ("Cold", "Hot")]
+    assert sorted(found) == [
+        f'- combobox "Drink" [ref] (chosen: Other): option Other · group "{each}"' for each in ("Cold", "Hot")
+    ]
     listed = await tab.call("find", role="option")
     assert (listed["total"], {match["role"] for match in listed["matches"]}) == (3, {"combobox"})
-    assert '- combobox "Drink" [ref]: Other: Tea · group "Hot"' in _bare(listed["found"])
+    assert '- combobox "Drink" [ref] (chosen: Other): option Tea · group "Hot"' in _bare(listed["found"])
     assert (await tab.call("find", role="option", name="Tea"))["total"] == 1
     assert "Tea" in (await tab.call("find", role="option", name="Tee"))["found"]
     assert '- combobox "Drink" [ref]: Other' in _bare((await tab.call("snapshot", interactiveOnly=True))["snapshot"])

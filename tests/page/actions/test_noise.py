@@ -4,6 +4,9 @@ import re
 
 import pytest
 
+from browser_service.host import delta
+from tests.support.json import AnyJson
+from tests.support.service import RunningService
 from tests.support.tab import Tab
 
 pytestmark = [pytest.mark.anyio, pytest.mark.one_window]
@@ -54,3 +57,23 @@ async def test_icons_and_repeated_words_are_reported_once(tab: Tab) -> None:
     )
     assert '- button "Save" [ref' in (await tab.call("snapshot"))["snapshot"]
     assert await _changes(tab, "role=button") == ["+ status: Saved at noon"]
+
+
+async def test_what_changes_by_itself_again_and_again_is_no_news(
+    tab: Tab, service: RunningService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(delta, "_SOON_S", 0)
+    await tab.show("<p id=tip>Tip 0</p><button onclick='0'>Dead</button>")
+    await tab.call("snapshot")
+    told = list[dict[str, AnyJson]]()
+    for number in range(1, 5):
+        await service.window("tab").evaluate(f"tip.textContent = 'Tip {number}'")
+        told.append(await tab.call("click", selector="role=button"))
+    by_itself = "since the last act, the page changed by itself:"
+    assert [each.get("changes") for each in told] == [
+        f"{by_itself}\n~ paragraph: Tip 1",
+        f"{by_itself}\n~ paragraph: Tip 2",
+        None,
+        None,
+    ]
+    assert all(each["observed"].startswith("nothing observable") for each in told)
