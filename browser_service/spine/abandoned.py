@@ -1,4 +1,4 @@
-"""Releases or closes the pages of clients that are gone, and gives notice of a page that was closed to make room."""
+"""Releases or closes the pages of absent clients, and gives notice of a page that was closed to make room."""
 
 import asyncio
 import secrets
@@ -20,12 +20,12 @@ from shared.pages import PageState
 _CHECK_EVERY_S: Final = 15
 _CLOSING: Final = "close_page"
 _GONE_AFTER_MS: Final = 600_000
-"""Is long, because a client without a stream shows only by its calls that it is there, also after a restart."""
+"""Long, because only its calls show that a client without a stream is there, also after a restart."""
 
 
 @dataclass(eq=False)
 class AbandonedPages:
-    """Does for pages what hosts cannot: it knows which clients are there, and whom to tell."""
+    """What hosts cannot do for pages, because only the front knows which clients are there and whom to tell."""
 
     host: SessionHost
     clients: Clients
@@ -41,7 +41,7 @@ class AbandonedPages:
             await self.close_blank()
 
     async def release_leases(self) -> None:
-        """Release the leases of clients that are not there and have used none of their pages for ten minutes."""
+        """Release the leases of absent clients that have used none of their pages for ten minutes."""
         pages_of: dict[str, list[PageState]] = defaultdict(list)
         for page in await self.host.describe():
             if page.holder_id is not None:
@@ -52,7 +52,7 @@ class AbandonedPages:
                 await self.host_calls.release(client_id)
 
     async def close_blank(self) -> None:
-        """Close untouched pages of clients that are gone, unless a person works in one or holds it."""
+        """Close untouched pages of absent clients, unless a person works in one or holds it."""
         for page in await self.host.describe() if self.blank_ms else []:
             is_gone = page.holder_id is None or not self.clients.present(page.holder_id)
             is_kept = page.person is not None or page.hold_left_ms
@@ -60,7 +60,7 @@ class AbandonedPages:
                 await self.host.discard(page.page_id, self.blank_ms)
 
     def notify_retired(self, event: PageRetired) -> None:
-        """Tell who left a page and who came that it was closed to make room; both may bring it back."""
+        """Tell the client that left a page, and the newcomer, that it was closed to make room. Both may reopen it."""
         page, newcomer = event.page, event.newcomer
         leaver = ClientRef(client_id=page.left_by_id or page.holder_id or "", label=page.left_by or page.holder_label)
         client = leaver if leaver.client_id else newcomer

@@ -1,4 +1,4 @@
-"""Asks a person where a rule of the account's owner leaves an act to them, and does it once they allow it."""
+"""Asks a person about an act if a rule of the account's owner says so, and runs it once they allow it."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
@@ -26,7 +26,7 @@ _KEPT: Final = 2_000
 
 @dataclass(frozen=True)
 class Question:
-    """The question to a person: which act, by which rule."""
+    """The question to a person: which act, and which rule asks about it."""
 
     rule: str
     what: str
@@ -34,7 +34,7 @@ class Question:
     ways: str
     """What the account's owner can do instead."""
     place: str = ""
-    """The part of the call that it is about: a form has several fields."""
+    """The field that it is about, if the call fills a form."""
     filled: tuple[str, ...] = ()
     """The fields that were filled before."""
     pairs: tuple[Pair, ...] = ()
@@ -42,12 +42,12 @@ class Question:
 
     @property
     def allows(self) -> str:
-        """Return what a person chooses to allow it."""
+        """Return the choice that allows the act."""
         return _ALLOW_PAIR if self.pairs else _ALLOW
 
     @classmethod
     def of(cls, error: ErrorBody | None) -> "Question | None":
-        """Return what the error leaves to a person; None for any other error."""
+        """Return the question for a person that an error contains; None for other errors."""
         context = error.details.get("context") if error is not None else None
         if not isinstance(context, dict) or not {"rule", "what", "key", "ways"} <= context.keys():
             return None
@@ -60,15 +60,15 @@ class Question:
 
 @dataclass(eq=False)
 class Confirmations:
-    """Questions to a person, asked by `request_human` as any agent does, so that all the ways to answer are there."""
+    """Asks people with `request_human`, as agents do, so that every way to answer works."""
 
     perform: Perform
     guard: CrossOriginGuard
     _spent: Bounded[str, bool] = field(default_factory=lambda: Bounded(_KEPT))
-    """The ids of the requests whose answer a call has used: calls that ask the same at once share one request."""
+    """Ids of the requests whose answer a call has used, because equal calls at the same time share one request."""
 
     async def run(self, call: FrontCall, task: HostTask, go: Callable[[HostTask], Awaitable[Outcome]]) -> Outcome:
-        """Do the task. Where a rule leaves it to a person, ask, and do this very act once they allow it."""
+        """Do the task. If a rule requires a person's consent, ask, and do this very act once they allow it."""
         outcome = await go(task)
         asked: set[tuple[str, str]] = set()
         while (question := Question.of(outcome.error)) is not None and not call.action.parts():
@@ -90,14 +90,14 @@ class Confirmations:
         return outcome
 
     async def _ask(self, call: FrontCall, page_id: str, question: Question, number: int) -> str:
-        """Return what the person chose, or in words why there is no answer. `number` says how many it was asked
-        before."""
+        """Return the person's choice, or in words why there is none. `number` counts the earlier questions of the
+        call."""
         who = quoted(call.caller.label) if call.caller.label else "An agent"
         asking: Json = {"action": "request_human", "pageId": page_id}
         message = f"{who} wants to do this: {question.what}. Your rule: {question.rule}."
         message += " The answer holds in this chat." if question.pairs else ""
         body: Json = {**asking, "kind": "decision", "message": cut(message, 500), "choices": [question.allows, _REFUSE]}
-        waits = count(1)  # a person may take longer than one call waits, and no two calls have one id
+        waits = count(1)  # one wait may be too short for a person, and each needs its own callId
         while True:
             try:
                 reply = await self.perform(call.caller, body, f"{call.call_id}{ASKING}{number}-{next(waits)}")

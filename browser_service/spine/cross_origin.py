@@ -1,7 +1,8 @@
-"""Keeps what a chat reads at one site of a guarded session from going to another one without a person.
+"""Keeps a chat from carrying what it read at one site of a guarded session to another site, unless a person agrees.
 
-It goes by origins alone, not by texts: whatever a chat that has read A sends to B may be of A, in any words. The host
-decides where an act goes (`host/stages/guard.py`), at the moment of the act: a page may have moved by then."""
+Only origins count, not texts: anything that a chat sends to B after reading A may come from A, in any words. The host
+finds out where an act leads (`host/stages/guard.py`) at the moment of the act, because the page may have moved by
+then."""
 
 import json
 from collections.abc import Awaitable, Callable, Iterable
@@ -42,15 +43,15 @@ class _Chat:
 
 @dataclass(eq=False)
 class CrossOriginGuard:
-    """What the chats read that use guarded sessions. Other chats cost nothing."""
+    """The origins that chats with guarded sessions have read. Other chats cost nothing."""
 
     directory: Directory
     downloaded: Callable[[str], Iterable[str]]
-    """Returns where a client's downloads came from: it may have read the files."""
+    """Returns the URLs of a client's downloads, because it may have read the files."""
     _chats: Bounded[str, _Chat] = field(default_factory=lambda: Bounded(_MOST_CHATS))
 
     async def run(self, go: Go, task: HostTask) -> Outcome:
-        """Do a task with what its chat has read, and note what it reads by it."""
+        """Do a task, with the origins that its chat has read, and note those that it reads now."""
         client_id, page = task.caller.client_id, self.directory.get(task.address.page_id)
         chat = self._chats.get(client_id)
         if chat is None and self._is_guarded(page.session_id if page else task.address.session_id):
@@ -76,7 +77,7 @@ class CrossOriginGuard:
             self._chats.setdefault(caller.client_id, _Chat()).note(urls)
 
     def noted(self, call: FrontCall, outcome: Outcome) -> Outcome:
-        """Note of which guarded pages a list tells: their titles are theirs."""
+        """Note the guarded pages that a listing mentions, because it shows their titles."""
         guarded = [page.page_id for page in self.directory.pages() if self._is_guarded(page.session_id)]
         if guarded and call.action.effect is Effect.READS:
             told = json.dumps(outcome.result)
@@ -84,8 +85,8 @@ class CrossOriginGuard:
         return outcome
 
     def check_service(self, call: FrontCall) -> None:
-        """Raise Forbidden for a session whose options could tell sites what was read, and on which nobody can be
-        asked."""
+        """Raise Forbidden for session options that could tell sites what was read, because nobody can be asked about
+        them."""
         chat = self._chats.get(call.client_id)
         if chat is not None and chat.read and call.action.sends_anywhere and not call.caller.operator:
             raise Forbidden(
@@ -99,7 +100,7 @@ class CrossOriginGuard:
         return chat is not None and any(chat.answers.get(pair) is False for pair in pairs)
 
     def keep(self, client_id: str, pairs: Iterable[Pair], *, allowed: bool) -> None:
-        """Keep what a person answered."""
+        """Remember what a person answered about these pairs."""
         if chat := self._chats.get(client_id):
             for pair in pairs:
                 chat.answers[pair] = allowed

@@ -1,4 +1,4 @@
-"""Passes a host's events on: to the directory, to clients, and to the journal."""
+"""Passes a host's events on to the directory, the clients and the journal."""
 
 import asyncio
 from collections.abc import Callable
@@ -39,14 +39,14 @@ _POLL_MS = 20_000
 _BATCH = 500
 _MOST_SAVED_STATES = 1_000
 _MOST_SAVED_BYTES = 64_000_000
-"""Bounds, with the number, what was saved under names and waits for a disk that takes nothing. Callers choose the
-names, and each got the error that its save failed."""
+"""With the number, the limit of states that were saved under names but cannot be written while the disk is full.
+Callers choose the names, and each was told that its save failed."""
 _SEEN = ("revision", "url", "title", "error_page", "dialog", "access")
 
 
 @dataclass(eq=False)
 class Feed:
-    """Reads a host's events in order, each once, however often they are delivered."""
+    """The reader of a host's events, which applies each once and in order, however often it is delivered."""
 
     host: SessionHost
     directory: Directory
@@ -59,7 +59,7 @@ class Feed:
     secrets: NamedSecrets
     on_person: Callable[[PageState], None]
     people_url: Callable[[], str]
-    """Returns where people reach the service, if that is stated."""
+    """Returns the address by which people reach the service; empty if none is configured."""
 
     def __post_init__(self) -> None:
         self._incarnation = ""
@@ -75,7 +75,7 @@ class Feed:
         self.on_call_ended: Callable[[CallEnded], None] = lambda _: None
         self.on_retired: Callable[[PageRetired], None] = lambda _: None
         self.on_page: Callable[[str], None] = lambda _: None
-        """Is called with the id of each page that was opened, changed or closed."""
+        """Called with the id of each page that was opened, changed or closed."""
 
     async def run(self) -> None:
         """Follow the host until cancelled."""
@@ -83,15 +83,15 @@ class Feed:
             await self._apply_all(await self.host.events_after(self._seq, _POLL_MS, _BATCH))
 
     async def rewrite(self) -> None:
-        """Write all pages down again, because the journal's file is a new one."""
+        """Write all pages again, because the journal has a new file."""
         self._unwritten |= dict.fromkeys(page.page_id for page in self.directory.pages())
 
     def owes_logins(self, session_id: str, name: str) -> bool:
-        """Return whether logins that were saved under a name are not on disk yet."""
+        """Return whether logins saved under this name are not on disk yet."""
         return (session_id, name) in self._unsaved
 
     async def catch_up(self) -> None:
-        """Apply all events that the host has by now, and write down what must be on disk."""
+        """Apply all events that the host has, and write what must be on disk."""
         full = True
         while full:
             batch = await self.host.events_after(self._seq, 0, _BATCH)
@@ -99,14 +99,14 @@ class Feed:
             full = len(batch.events) == _BATCH
 
     async def session_closed(self, session_id: str) -> None:
-        """Apply all events of a closed session, and drop its logins that could not be written."""
+        """Apply all events of a closed session, and drop its unwritten logins."""
         await self.catch_up()
         for owed in [owed for owed in self._unsaved if owed[0] == session_id]:
             self._unsaved.pop(owed, None)
 
     async def _apply_all(self, batch: EventBatch) -> None:
         async with self._lock:
-            if batch.incarnation != self._incarnation:  # a host that started anew counts from one
+            if batch.incarnation != self._incarnation:  # a restarted host counts from one again
                 self._incarnation, self._seq = batch.incarnation, 0
             for event in batch.events:
                 if event.seq > self._seq:
@@ -114,7 +114,7 @@ class Feed:
                     self._apply(self.secrets.concealed(event, besides=UNSHOWN))
             try:
                 await self._write_down()
-            except JournalFailed as error:  # what was done was done; it is written with the next event
+            except JournalFailed as error:  # the act is done; it will be written with the next event
                 self.storage.failed(error)
 
     def _apply(self, event: HostEvent) -> None:
@@ -155,13 +155,14 @@ class Feed:
             self.on_person(page)
 
     def _for_client(self, event: CallMoved) -> CallMoved:
-        """Return the event with the client's own callId, and with where a person answers."""
+        """Return the event with the client's own callId, and the address where a person answers."""
         call_id = CallKey.parse(event.call_id).call_id.partition(ASKING)[0]
         people_url = self.people_url() if event.request else ""
         return event.model_copy(update={"call_id": call_id, "people_url": people_url})
 
     def _tell_if_changed(self, page: PageState) -> None:
-        """Tell clients of a page whose revision, place or title changed: most reports are only of its lease."""
+        """Tell clients about a page whose revision, URL, title or the like changed; most reports are only about its
+        lease."""
         old = self.directory.get(page.page_id)
         if old is None or any(getattr(old, name) != getattr(page, name) for name in _SEEN):
             self._tell(page)

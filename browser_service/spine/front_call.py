@@ -1,4 +1,4 @@
-"""Models a call in the front half: as it was requested, and as it was taken on."""
+"""A call in the front half: as it was requested, and as it was admitted."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -11,12 +11,12 @@ from shared.errors import ValidationFailed, field_details
 from shared.model import Json
 
 Perform = Callable[[Identity, Json, str], Awaitable[Json]]
-"""Does an action that another one is made of, as a call of its own. It takes the caller, the body and the callId."""
+"""Runs an action that another one consists of, as its own call. Takes the caller, the body and the callId."""
 
 
 @dataclass(frozen=True)
 class CallRequest:
-    """Is a call as it came in by HTTP, before anything is checked."""
+    """A call as it came by HTTP, before any check."""
 
     body: Json
     page_id: str | None = None
@@ -25,7 +25,7 @@ class CallRequest:
     inline_text: int | None = None
     request_id: str = ""
     counted: bool = True
-    """Is false for what was counted already: a step with its batch, a card beside calls."""
+    """False for what was counted elsewhere: a step with its batch, a card on its own."""
 
     def merged(self) -> Json:
         """Return the body with the pageId of its path. Raises ValidationFailed if the two disagree."""
@@ -44,7 +44,7 @@ class CallRequest:
 
 @dataclass(frozen=True)
 class FrontCall:
-    """Is a call that was taken on: its caller, request, action and record in the register."""
+    """An admitted call: its caller, request, action and record in the register."""
 
     caller: Identity
     request: CallRequest

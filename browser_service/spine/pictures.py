@@ -1,4 +1,4 @@
-"""Fetches the pictures of pages from their host, each once for all who watch it."""
+"""Fetches the pictures of pages from their host, each once for everybody who watches."""
 
 import asyncio
 import base64
@@ -11,18 +11,18 @@ from shared.frames import Frame, View
 
 _POLL_MS: Final = 5_000
 _MASKED_POLL_MS: Final = 1_000
-"""What hides a secret may be gone without any change of the page."""
+"""Short, because a secret's cover may vanish without any change of the page."""
 _NO_PAGE_S: Final = 1.0
 _ROUND_S: Final = 0.1
-"""What changes at once, such as an act and its target, is taken at once, unless somebody looks closer."""
+"""Collects changes that belong together, such as an act and its target, unless somebody looks closer."""
 
 OnFrame = Callable[[str], None]
-"""Is called with the pageId of which there is a newer frame."""
+"""Called with the pageId of a page that has a newer frame."""
 
 
 @dataclass(eq=False)
 class Channel:
-    """Has the newest frame of one page, for those who may see the same of it."""
+    """The newest frame of one page, for all viewers who may see the same of it."""
 
     page_id: str
     masked: bool
@@ -30,13 +30,13 @@ class Channel:
     frame: Frame | None = None
     picture: bytes = b""
     pictures: int = 0
-    """Counts them, so that a viewer is sent each once."""
+    """Number of pictures so far, so that each viewer is sent each once."""
     packed: dict[bool, bytes] = field(default_factory=dict)
-    """Holds the frame as it is sent, without its picture and with it: it is the same for all."""
+    """The frame as it is sent, without and with its picture; it is the same for all viewers."""
     task: asyncio.Task[None] | None = None
 
     def wanted(self) -> View:
-        """Return what serves all who watch."""
+        """Return a view that is good enough for all viewers."""
         views = [view for view, _ in self.views.values()]
         return View(
             width=max(view.width for view in views),
@@ -46,7 +46,7 @@ class Channel:
         )
 
     def take(self, frame: Frame) -> None:
-        """Take the newest frame. One that is hidden takes the picture before it away too."""
+        """Store the newest frame. If it is hidden, drop the earlier picture too."""
         if frame.picture is not None:
             self.picture, self.pictures = base64.b64decode(frame.picture), self.pictures + 1
         elif frame.state == "hidden":
@@ -57,14 +57,14 @@ class Channel:
 
 
 class Pictures:
-    """Has a channel for each page that somebody watches. Of frames that nobody took in time, the newest is left."""
+    """The channels, one per page that somebody watches. A viewer who is late gets only the newest frame."""
 
     def __init__(self, host: SessionHost) -> None:
         self._host = host
         self._channels: dict[tuple[str, bool], Channel] = {}
 
     def watch(self, viewer: object, page_id: str, view: View, on_frame: OnFrame) -> Channel:
-        """Have a viewer watch a page, from now on as large and as often as `view` says."""
+        """Have a viewer watch a page, with the size and frequency of `view`."""
         key = page_id, view.masked
         channel = self._channels.get(key) or self._channels.setdefault(key, Channel(*key))
         former = channel.wanted() if channel.views else None
@@ -76,7 +76,7 @@ class Pictures:
         return channel
 
     def leave(self, viewer: object, channel: Channel) -> None:
-        """Have a viewer watch no more; after the last one, no pictures are fetched."""
+        """Stop a viewer's watch. After the last one, no more pictures are fetched."""
         channel.views.pop(viewer, None)
         if not channel.views:
             self._channels.pop((channel.page_id, channel.masked), None)
@@ -90,7 +90,7 @@ class Pictures:
             frame = await self._host.frame_after(channel.page_id, seq, wait_ms, view)
             if frame is None:
                 seq = 0
-                await asyncio.sleep(_NO_PAGE_S)  # the page is closed, and one of its name may be opened
+                await asyncio.sleep(_NO_PAGE_S)  # the page is closed, but another may get its name
             elif frame.seq != seq:
                 seq = frame.seq
                 channel.take(frame)

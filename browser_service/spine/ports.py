@@ -1,4 +1,4 @@
-"""Gives the actions that touch no browser the service, as one client may see it."""
+"""Gives actions without a browser the service, as one client may see it."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ from shared.pages import PageState
 
 @dataclass(frozen=True)
 class ServicePorts(UndoPorts):
-    """Holds the parts of the service that its own actions use."""
+    """The parts of the service that its own actions use."""
 
     host: SessionHost
     work: Work
@@ -31,7 +31,7 @@ class ServicePorts(UndoPorts):
 
 
 class ServiceContext:
-    """Is the service during one call. `perform` does a call that this one is made of."""
+    """The service during one call. `perform` runs a call that this one consists of."""
 
     def __init__(self, ports: ServicePorts, call: FrontCall, perform: Perform) -> None:
         self._ports = ports
@@ -43,9 +43,9 @@ class ServiceContext:
         self.client = call.caller.ref
         self.record = call.record
         self.page: PageState | None = None
-        """Is the page of the reply, if there is one."""
+        """The page of the reply, if any."""
         self.undoables: list[Undoable] = []
-        """Lists the acts of the call that can be undone."""
+        """Acts of the call that can be undone."""
         self._steps = 0
 
     @property
@@ -65,7 +65,7 @@ class ServiceContext:
         return LaunchedBrowser(self._directory, self._client_id, self._step)
 
     async def list_pages(self, session_id: str | None, *, whole: bool) -> Json:
-        """List the pages that matter to the client; with `whole`, all that it may know of. A person sees each."""
+        """List the pages that matter to the client; with `whole`, all that it may know of. A person sees every page."""
         policy, caller, pages = self._ports.policy, self._caller, await self._ports.host_calls.pages()
         wanted = (page for page in pages if session_id in {None, page.session_id})
         listed = [page for page in wanted if policy.may_list(caller, page.session_id)]
@@ -74,7 +74,7 @@ class ServiceContext:
         return listing(visible, self._client_id, whole=whole, hidden=len(listed) - len(known))
 
     def list_sessions(self, user_id: str | None, *, persistent: bool | None) -> Json:
-        """List the sessions of which the client may know."""
+        """List the sessions that the client may know of."""
         found = self.sessions.listed(self._client_id, user_id, persistent=persistent)
         sessions = [
             each
@@ -85,14 +85,13 @@ class ServiceContext:
 
     @property
     def limits(self) -> Limits:
-        """Return what the client's token allows."""
         return self._caller.limits
 
     def list_downloads(self) -> Json:
         return {"downloads": [*self._ports.downloads.listed(None if self._caller.operator else self._client_id)]}
 
     async def get_call(self, call_id: str, wait_ms: int) -> Json:
-        """Return the outcome of a call, or that it still runs."""
+        """Return the outcome of a call, or that it is still running."""
         record = self._register.find(self._client_id, call_id)
         if self._suspended_reply(record) is None:
             await record.until_done(wait_ms / 1000)
@@ -110,7 +109,7 @@ class ServiceContext:
         return UndoCall(self._ports, self._caller, self.record).listing()
 
     async def undo(self, call_id: str | None, *, affects_others: bool) -> Json:
-        """Undo a call, or without an id the last one that can be undone."""
+        """Undo a call; without an id, the last one that can be undone."""
         undo = UndoCall(self._ports, self._caller, self.record)
         try:
             return await undo.run(call_id, affects_others=affects_others)
@@ -118,21 +117,21 @@ class ServiceContext:
             self.page = undo.page
 
     def undoable(self, action: Action, summary: str, state: Json) -> None:
-        """Note that the act can be undone, by this state."""
+        """Note that the act can be undone with this state."""
         self.undoables.append(Undoable(body=action.wire_body(), what=summary, state=state))
 
     def session_of(self, name: str) -> str:
-        """Return the session of that name, or the one that the page of that name is in."""
+        """Return the session with this name, or the one of the page with this name."""
         page = None if name in self._directory.sessions else self._directory.get(name)
         return page.session_id if page else name
 
     async def _step(self, body: Json) -> Json:
-        """Do a call as one of its own, so that all rules hold for it."""
+        """Run a step as its own call, so that all rules apply."""
         self._steps += 1
         return await self._perform(self._caller, body, f"{self.record.call_id}.{self._steps}")
 
     def _suspended_reply(self, record: Record) -> Json | None:
-        """Return the reply of a call that an open dialog suspends, for which to wait is in vain; else None."""
+        """Return the reply of a call suspended by an open dialog, for which waiting is futile; else None."""
         result = None if record.done or not record.task.done() else record.reply.body["result"]
         if not isinstance(result, dict) or not isinstance(result["dialog"], dict):
             return None
@@ -145,7 +144,7 @@ Handler = Callable[[ServiceContext, Action], Awaitable[Json]]
 
 @dataclass(eq=False)
 class ServiceActions:
-    """Runs the actions that touch no browser."""
+    """The actions that touch no browser."""
 
     ports: ServicePorts
     handlers: Mapping[str, Handler]

@@ -1,4 +1,4 @@
-"""Keeps the acts that can be undone, for ten minutes in memory."""
+"""Remembers, in memory for ten minutes, how to undo acts."""
 
 import itertools
 from collections.abc import Iterable, Iterator
@@ -25,18 +25,18 @@ _SHORT_ID: Final = 8
 
 @dataclass(eq=False)
 class UndoableCall:
-    """Is a call that can be undone."""
+    """A call that can be undone."""
 
     number: int
-    """Counts such calls: a later one has a higher number."""
+    """Grows with each such call."""
     caller: Identity
     call_id: str
     action: str
     steps: list[Undoable]
     owner: str | None
-    """Is the client whose page or session it was done to, as it was then: a later one of its name may be another's."""
+    """Client that owned the affected page or session at that time; a later one with its name may be another's."""
     is_taken: bool = False
-    """Is true while another call undoes it."""
+    """Whether another call is undoing it."""
     at: str = field(default_factory=lambda: f"{datetime.now().astimezone():%H:%M:%S}")
     until: str = field(default_factory=lambda: f"{datetime.now().astimezone() + timedelta(seconds=_KEPT_S):%H:%M}")
 
@@ -54,7 +54,7 @@ _CallsOfClient = Bounded[int, UndoableCall]
 
 
 class UndoStore:
-    """Keeps the calls that can be undone: the latest of each client, and of all clients those that acted last."""
+    """The calls that can be undone: the latest of each client, for the clients that acted last."""
 
     def __init__(self, sessions: Sessions, clock: Clock) -> None:
         self._sessions = sessions
@@ -69,7 +69,7 @@ class UndoStore:
         )
 
     def keep(self, caller: Identity, call_id: str, action: str, outcome: Outcome) -> Outcome:
-        """Remember what a call did; return its outcome, with the call that undoes it if something was lost."""
+        """Remember how to undo a call. Return its outcome, with the undo call added if something was lost."""
         if not outcome.undo:
             return outcome
         page, session_id = outcome.page, outcome.undo[0].session_id
@@ -85,14 +85,14 @@ class UndoStore:
         return outcome.model_copy(update={"result": {**outcome.result, "undo": way_back}})
 
     def latest_first(self) -> list[UndoableCall]:
-        """Return what can be undone."""
+        """Return what can be undone, the latest first."""
         listed = [call for calls in self._calls.values() for call in _current(calls) if not call.is_taken]
         return sorted(listed, key=lambda call: call.number, reverse=True)
 
     @contextmanager
     def undoing(self, call: UndoableCall) -> Iterator[bool]:
-        """Keep others from undoing a call, and yield whether nobody does so already. Forgets a call whose steps are
-        all undone then."""
+        """Reserve a call's undoing, and yield False if another call is undoing it or nothing is left to undo.
+        Afterwards, forget the call if all its steps are undone."""
         if call.is_taken or not call.steps:
             yield False
             return
@@ -105,7 +105,7 @@ class UndoStore:
                 calls.pop(call.number, None)
 
     def short_id(self, call: UndoableCall) -> str:
-        """Return as much of its id as tells it from the others of its client."""
+        """Return the shortest beginning of the id, of 8 characters or more, that tells it from its client's others."""
         of_client = (each for each in self.latest_first() if each.caller.client_id == call.caller.client_id)
         other_ids = [each.call_id for each in of_client if each is not call]
         lengths = range(_SHORT_ID, len(call.call_id))
@@ -123,7 +123,7 @@ class UndoStore:
                 clock=self._clock,
             )
         calls[call.number] = call
-        self._calls[call.caller.client_id] = calls  # weighs them anew
+        self._calls[call.caller.client_id] = calls  # set again, to update its weight
 
 
 def _current(calls: _CallsOfClient) -> Iterable[UndoableCall]:

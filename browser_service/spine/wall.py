@@ -1,4 +1,4 @@
-"""Models what those see who look at the wall: the open pages, whose they are, and what agents ask people for."""
+"""What viewers of the wall see: the open pages, whose they are, and what agents ask people for."""
 
 import hashlib
 import json
@@ -22,28 +22,28 @@ from shared.pages import PageState
 _TITLE: Final = 200
 _NOT_RED: Final = (50, 340)
 _SAME_S: Final = 0.5
-"""What tells nobody, such as that a hold ran out, is looked at anew after so long."""
+"""How often to look for changes that send no event, such as the end of a hold."""
 _SHUT: Final = frozenset({"login", "code", "taken"})
-"""A person may type a password meanwhile, which only the account's own person sees."""
+"""Meanwhile a person may type a password, which only the account's own person may see."""
 
 
 def hue_of(client_id: str) -> int:
-    """Return the hue of a client's colour, which is the same each time, and tells nothing of its id. Red, which says
-    that something failed, is nobody's."""
+    """Return the hue of a client's colour: always the same, and without revealing its id. Red is left out, because it
+    marks failures."""
     first, last = _NOT_RED
     return first + int.from_bytes(hashlib.sha256(client_id.encode()).digest()[:4], "big") % (last - first)
 
 
 @dataclass(frozen=True, eq=False)
 class WallState:
-    """Is what one kind of viewer sees, each page by its id."""
+    """What one kind of viewer sees, with the pages by id."""
 
     pages: dict[str, Json]
     requests: list[Json]
     agents: list[Json]
 
     def since(self, former: "WallState | None") -> Json:
-        """Return what of it differs from what a viewer was sent before; empty if nothing does."""
+        """Return what differs from `former`, which the viewer already has; empty if nothing does."""
         if former is self:
             return {}
         if former is None:
@@ -60,7 +60,7 @@ class WallState:
 
 @dataclass(eq=False)
 class Wall:
-    """Shows pages to viewers, each as that one may know it."""
+    """The open pages, shown to each viewer as far as that viewer may know them."""
 
     directory: Directory
     clients: Clients
@@ -70,13 +70,14 @@ class Wall:
     _on_change: list[Callable[[], None]] = field(default_factory=list)
     _known_at: float = 0.0
     _states: dict[tuple[str, str], WallState] = field(default_factory=dict)
-    """Has what was seen last, by who may see it: many who look on are told the same, which is worked out once."""
+    """The last states, by who may see them. All readers see the same, which is computed once."""
     _texts: dict[tuple[int, int], tuple[WallState | None, str]] = field(default_factory=dict)
-    """Has what was told of a state to those who knew another, which is kept with it because of its id."""
+    """The message from one state to another, by their ids. The former state is kept, because its id must stay
+    unique."""
 
     @contextmanager
     def telling(self, on_change: Callable[[], None]) -> Iterator[None]:
-        """Call `on_change` at each change of the version while the block lasts."""
+        """Call `on_change` at each change of the version, within the block."""
         self._on_change.append(on_change)
         try:
             yield
@@ -102,12 +103,13 @@ class Wall:
             on_change()
 
     def is_locked(self, page_id: str, viewer: Identity) -> bool:
-        """Return whether a viewer may know no more of a page than that it is there."""
+        """Return whether a viewer may know only that a page exists."""
         page = self.directory.get(page_id)
         return page is None or self._locks(page, viewer)
 
     def news(self, viewer: Identity, former: WallState | None) -> tuple[WallState, str]:
-        """Return what a viewer sees, and what of it is told to one who knew `former`: a message, or nothing."""
+        """Return what a viewer sees, and the message that brings one with `former` up to date; empty if nothing
+        changed."""
         if (now := time.monotonic()) - self._known_at > _SAME_S:
             self._known_at = now
             self._states.clear()
@@ -134,7 +136,6 @@ class Wall:
         return WallState(shown, [*asked.values()], [] if viewer.request_id else self._agents(pages))
 
     def page(self, page_id: str, viewer: Identity) -> Json:
-        """Return an open page as a viewer sees it."""
         page = self.directory.get(page_id)
         return {} if page is None else self._page(page, viewer)
 
@@ -197,7 +198,7 @@ class Wall:
         return {**shown, **more, "origin": origin_of(page.url) or "", "url": safe_url(page.url), "mayAnswer": True}
 
     def _agents(self, pages: list[PageState]) -> list[Json]:
-        """List who is there or holds a page, each with what a page is given to it by."""
+        """List the agents that are present or hold a page, each with the name by which a page can be handed to it."""
         held: dict[str, list[str]] = {}
         labels = self.clients.present_labels
         for page in pages:
@@ -218,5 +219,5 @@ class Wall:
 
 
 def timeline_row(record: ActivityRecord) -> Json:
-    """Return a record as a viewer's timeline has it."""
+    """Return a record as a viewer's timeline shows it."""
     return record.model_dump(mode="json", exclude_none=True, exclude={"page_id", "session_id", "call_id"})
