@@ -14,7 +14,7 @@ from typing import Final, Self
 
 from pydantic import AliasChoices, BaseModel, ValidationError
 from pydantic.fields import FieldInfo
-from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, TomlConfigSettingsSource
+from pydantic_settings import BaseSettings, EnvSettingsSource, InitSettingsSource, PydanticBaseSettingsSource
 from pydantic_settings.sources.utils import parse_env_vars
 
 from client import caller
@@ -24,7 +24,7 @@ from shared.similarity import nearest
 from shared.variables import REMOVED, no_more
 
 PREFIX: Final = "BROWSE_"
-_MAX_BYTES: Final = 1_000_000
+_MOST_BYTES: Final = 1_000_000
 NAMES: Final = frozenset((*setting_names.SERVICE, *setting_names.GATEWAY))
 SAID_AT_START: Final = {
     "transport": "a chat's host starts its gateway on stdin. Say it where you start another: mcp-gateway --transport",
@@ -60,7 +60,7 @@ class FileSettings(BaseSettings):
             env_settings.env_vars = parse_env_vars(
                 {**caller.environ()}, env_settings.case_sensitive, env_settings.env_ignore_empty
             )
-        return (init_settings, env_settings, FileSource(settings_cls))
+        return (init_settings, env_settings, InitSettingsSource(settings_cls, as_variables(contents())))
 
     @classmethod
     def alone(cls, values: Mapping[str, object]) -> Self:
@@ -72,21 +72,6 @@ class FileSettings(BaseSettings):
             _alone.reset(before)
 
 
-class FileSource(TomlConfigSettingsSource):
-    """The values of the file, written as variables of the environment have them. Raises WrongFile."""
-
-    def __init__(self, settings_cls: type[BaseSettings]) -> None:
-        file = path()
-        try:
-            _check_kind(file)
-            super().__init__(settings_cls, file)
-        except (OSError, ValueError, RecursionError) as error:
-            raise WrongFile(_unreadable(file, error)) from None
-        if self.toml_data:
-            check_names(file, self.toml_data)
-        self.init_kwargs = as_variables(self.init_kwargs)
-
-
 def broken(file: Path) -> Path:
     """Return where a version with mistakes is kept."""
     return file.with_name(f"{file.name}.broken")
@@ -94,7 +79,46 @@ def broken(file: Path) -> Path:
 
 def contents() -> dict[str, object]:
     """Return what the file says. Raises WrongFile."""
-    return FileSource(FileSettings).toml_data
+    file = path()
+    if not file.exists():
+        if caller.environ().get(VARIABLE):
+            raise WrongFile(
+                f"There is no file {file}. {VARIABLE} names it. `browse-together config set NAME VALUE` makes it."
+            )
+        return {}
+    return parsed(file, text_of(file))
+
+
+def text_of(file: Path) -> str:
+    """Return the text of a file. Raises WrongFile."""
+    try:
+        with file.open("rb") as opened:
+            content = opened.read(_MOST_BYTES + 1)
+        if len(content) > _MOST_BYTES:
+            raise WrongFile(f"{file}: it has more than {_MOST_BYTES:,} bytes.")
+        return content.decode()
+    except OSError as error:
+        raise WrongFile(f"{file} cannot be read: {error.strerror or error}.") from None
+    except UnicodeDecodeError as error:
+        raise WrongFile(f"{file}: this is no TOML. {error}.") from None
+
+
+def parsed(file: Path, text: str, *, known: bool = True) -> dict[str, object]:
+    """Return what a text says that may be the file's. Raises WrongFile, also for names that are no settings unless
+    `known` is false."""
+    if not text.strip():
+        return {}
+    import tomllib  # noqa: PLC0415 - a start without a file needs none
+
+    try:
+        values: dict[str, object] = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        found = re.search(r" \(at (?:line (\d+), column \d+|end of document)\)", str(error))
+        line = f", line {found[1] or len(text.splitlines())}" if found else ""
+        raise WrongFile(f"{file}{line}: this is no TOML. {str(error)[: found.start() if found else None]}.") from None
+    if known:
+        check_names(file, values, text)
+    return values
 
 
 def as_variables(values: Mapping[str, object]) -> dict[str, object]:
@@ -102,7 +126,7 @@ def as_variables(values: Mapping[str, object]) -> dict[str, object]:
     return {name: _text(value) for name, value in values.items() if value != ""}
 
 
-def check_names(file: Path, values: Mapping[str, object], text: str | None = None) -> None:
+def check_names(file: Path, values: Mapping[str, object], text: str) -> None:
     """Raise WrongFile with a line for each key that is no setting, naming the nearest."""
     problems = {name: problem for name, value in values.items() if (problem := _problem(name, value))}
     if problems:
@@ -161,43 +185,6 @@ def variable_of(name: str, field: FieldInfo) -> str | None:
     """Return the variable of this environment that gives a setting; None if none does."""
     given = {variable.upper() for variable, value in caller.environ().items() if value}
     return next((variable for variable in variables(name, field) if variable.upper() in given), None)
-
-
-def _check_kind(file: Path) -> None:
-    if caller.environ().get(VARIABLE) and not file.exists():
-        raise FileNotFoundError(f"{VARIABLE} names it. `browse-together config set NAME VALUE` makes it")
-    if file.is_dir():
-        raise IsADirectoryError("this is a folder")
-    if file.is_file() and file.stat().st_size > _MAX_BYTES:
-        raise ValueError(f"it has more than {_MAX_BYTES:,} bytes")
-
-
-def parsed(file: Path, text: str, *, known: bool = True) -> dict[str, object]:
-    """Return what a text says that may be the file's. Raises WrongFile, also for names that are no settings unless
-    `known` is false."""
-    import tomllib  # noqa: PLC0415 - a start without a file needs none
-
-    try:
-        values: dict[str, object] = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise WrongFile(_unreadable(file, error, text)) from None
-    if known:
-        check_names(file, values, text)
-    return values
-
-
-def _unreadable(file: Path, error: Exception, text: str | None = None) -> str:
-    if isinstance(error, FileNotFoundError):
-        return f"There is no file {file}. {error}."
-    if isinstance(error, OSError):
-        return f"{file} cannot be read: {error.strerror or error}."
-    if isinstance(error, UnicodeDecodeError | RecursionError):
-        return f"{file}: this is no TOML. {error}."
-    if found := re.search(r" \(at (?:line (\d+), column \d+|end of document)\)", str(error)):
-        text = file.read_text(encoding="utf-8") if text is None else text
-        line = found[1] or len(text.splitlines())
-        return f"{file}, line {line}: this is no TOML. {str(error)[: found.start()]}."
-    return f"{file}: {error}."
 
 
 def _problem(name: str, value: object) -> str:

@@ -101,7 +101,7 @@ def edit() -> None:
     goes_on = aside.exists() and (not file.exists() or aside.stat().st_mtime >= file.stat().st_mtime)
     if goes_on:
         output.say(f"This goes on with {aside}, which was kept.")
-    text = config_text.read(aside) if goes_on else before or config_text.template()
+    text = config_file.text_of(aside) if goes_on else before or config_text.template()
     edited = _edited(text, file)
     if edited == text and not goes_on:
         output.say("Nothing was changed.")
@@ -152,7 +152,7 @@ def _edited(text: str, file: Path) -> str:
             ) from None
         if code:
             raise ServiceUnavailable(f"The editor {editor!r} ended with exit code {code}; nothing was changed.")
-        return config_text.read(copy)
+        return config_file.text_of(copy)
 
 
 def _say_done(names: Iterable[str], what: str) -> None:

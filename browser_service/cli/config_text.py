@@ -13,7 +13,7 @@ from pydantic_core import PydanticUndefined
 
 from browser_service.cli import files
 from browser_service.cli.setting_values import CLASSES, field_of
-from client.config_file import SAID_AT_START, WrongFile, as_variables, explain, parsed
+from client.config_file import SAID_AT_START, WrongFile, as_variables, explain, parsed, text_of
 from client.config_place import path
 from shared import toolsets
 
@@ -22,15 +22,12 @@ _HEAD: Final = "# Settings of browse-together; `browse-together config show` lis
 _OWN: Final = 0o700
 
 
-def read(file: Path | None = None) -> str:
-    """Return the text of the file, or of another; empty where there is none. Raises WrongFile."""
-    file = file or path()
+def read() -> str:
+    """Return the text of the file; empty where there is none. Raises WrongFile."""
+    file = path()
     if file.exists() and not file.is_file():
         raise WrongFile(f"{file} is no file.")
-    try:
-        return file.read_bytes().decode() if file.exists() else ""
-    except (OSError, UnicodeDecodeError) as error:
-        raise WrongFile(f"{file} cannot be read: {error}.") from None
+    return text_of(file) if file.exists() else ""
 
 
 def with_values(text: str, values: Mapping[str, Value]) -> str:

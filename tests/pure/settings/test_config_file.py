@@ -163,7 +163,7 @@ def test_a_file_that_cannot_be_read_is_told(file: Path, monkeypatch: pytest.Monk
     file.write_text(f"# {'x' * 1_000_000}")
     assert problem() == [f"{file}: it has more than 1,000,000 bytes."]
     monkeypatch.setenv("BROWSE_CONFIG", str(file.parent))
-    assert problem() == [f"{file.parent} cannot be read: this is a folder."]
+    assert problem() == [f"{file.parent} cannot be read: Is a directory."]
     monkeypatch.setenv("BROWSE_CONFIG", str(file.parent / "none.toml"))
     (line,) = problem()
     assert line.startswith(f"There is no file {file.parent / 'none.toml'}. BROWSE_CONFIG names it.")
