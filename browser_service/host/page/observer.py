@@ -35,6 +35,8 @@ class Observer:
         self.windows: dict[str, Observer] = {}
         """Maps the page's popups to what listens to them."""
         self._navigation_request: Request | None = None
+        self._leaves = False
+        """True from the request for a document until the page shows another."""
         self._url = page.url
         events.begun.append(self._on_request)
         events.answered.append(self._on_response)
@@ -187,7 +189,7 @@ class Observer:
             return
         is_document = self._is_document(request)
         if is_document:
-            self._navigation_request = request
+            self._navigation_request, self._leaves = request, True
         elif not self._running and request.method in SAFE_METHODS and is_read(request):
             self.polling.count(request)
         for observation in self._updated():
@@ -216,8 +218,8 @@ class Observer:
         if frame != self._page.main_frame:
             return
         self.moves += 1
-        stays = self._navigation_request is None and frame.url == self._url and frame.url.startswith("http")
-        self._navigation_request, self._url = None, frame.url
+        stays = not self._leaves and frame.url == self._url and frame.url.startswith("http")
+        self._navigation_request, self._leaves, self._url = None, False, frame.url
         for observation in self._updated():
             if stays:  # a script wrote the same address into the history, maybe ours after a refusal
                 observation.idle, observation.rewritten = False, True
@@ -271,7 +273,7 @@ class Observer:
 
     def _on_missed(self) -> None:
         """Wait for no request any more: their ends will not be heard."""
-        self._navigation_request = None
+        self._navigation_request, self._leaves = None, True
         for observation in self._updated():
             observation.unheard()
         self.add_once(_UNFOLLOWED)
