@@ -1,8 +1,7 @@
 """Starts the commands with our own packages first.
 
-Others have packages named `shared` and `client` too, and PYTHONPATH or the current directory would bring theirs.
-Whoever imports this package, whose name is ours alone, gets the directory that it stands in before all others.
-"""
+Others have packages named `shared` and `client` too, and PYTHONPATH or the current directory would find theirs. Only we
+have a package of this name; importing it puts its parent directory before all others."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""Has the program of the command `browse-together`."""
+"""The program of the command `browse-together`."""
 
 from browser_service.cli import main
 

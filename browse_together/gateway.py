@@ -1,4 +1,4 @@
-"""Has the program of the command `mcp-gateway`."""
+"""The program of the command `mcp-gateway`."""
 
 from mcp_gateway.__main__ import main
 

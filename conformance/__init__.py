@@ -1,2 +1,2 @@
-"""Tries real gateways with programs that others wrote: the protocol's conformance suites, its Inspector and its
-TypeScript clients."""
+"""Tests real gateways with programs by others: the protocol's conformance suites, its Inspector and its TypeScript
+clients."""

@@ -1,5 +1,5 @@
-"""Tries the gateway and the wall with others' programs, and exits 1 if one is not content. `make conformance` runs
-it."""
+"""Tests the gateway and the wall with programs by others, and exits 1 if one of them finds a fault. `make conformance`
+runs it."""
 
 import asyncio
 import sys
@@ -14,7 +14,7 @@ from conformance.trials import Outcome, Trial
 from examples.processes import Ended
 
 _AT_A_TIME: Final = 2
-"""Lets so many clients run at once: each starts a gateway."""
+"""How many clients run at once; each starts a gateway."""
 
 
 async def try_all(data_dir: Path) -> list[Outcome]:
@@ -32,7 +32,7 @@ async def try_all(data_dir: Path) -> list[Outcome]:
 
 
 def _show(outcome: Outcome) -> Outcome:
-    """Print a line on a trial, and all of its output if something is wrong."""
+    """Print a line about a trial, and its whole output if something is wrong."""
     if outcome.problem:
         print(outcome.output)
     end = outcome.problem or outcome.summary or "done"

@@ -1,4 +1,4 @@
-"""Starts what is tried: a service, and a gateway that serves HTTP without a key and without a limit of requests."""
+"""Starts what is tested: a service, and a gateway that serves HTTP without a key and without limits on requests."""
 
 import asyncio
 import contextlib
@@ -25,12 +25,12 @@ _URL: Final = re.compile(r"\burl=(http://\S+)")
 
 
 class NotServing(Exception):
-    """Raised if the gateway does not begin to serve. Its text has the gateway's last lines."""
+    """The gateway did not begin to serve. The text has its last lines."""
 
 
 @dataclass(frozen=True)
 class Tried:
-    """Says how the gateways are reached: one by HTTP, and as many as are started by stdio."""
+    """How to reach the gateways: one by HTTP, and any number that are started on stdio."""
 
     url: str
     command: str
@@ -40,14 +40,14 @@ class Tried:
 
 @contextlib.asynccontextmanager
 async def serving(data_dir: Path) -> AsyncIterator[Tried]:
-    """Run both while the block lasts. Raises Ended, NotServing, TimeoutError."""
+    """Run both within the block. Raises Ended, NotServing, TimeoutError."""
     env = _environment(data_dir)
     async with service(data_dir, env) as running, _gateway(env | _reaching(running)) as url:
         yield Tried(url, sys.executable, STDIO, env | _reaching(running))
 
 
 def _environment(data_dir: Path) -> dict[str, str]:
-    """Return our environment, without a setting of the service or of a gateway."""
+    """Return our environment, without settings of the service or a gateway."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("BROWSE_") and name not in _OURS}
     ours = {"PYTHONPATH": str(ROOT), "BROWSE_DATA_DIR": str(data_dir), "HEADLESS": "true", "BROWSE_MIN_INSTANCES": "0"}
     return kept | ours
@@ -59,7 +59,7 @@ def _reaching(running: ServiceProcess) -> dict[str, str]:
 
 @contextlib.asynccontextmanager
 async def _gateway(env: Mapping[str, str]) -> AsyncIterator[str]:
-    """Run a gateway that serves HTTP, and yield the address that it logs."""
+    """Run a gateway that serves HTTP, and yield the address from its log."""
     process = await asyncio.create_subprocess_exec(
         sys.executable, *_HTTP, env=env, cwd=ROOT, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE
     )
@@ -76,7 +76,7 @@ async def _gateway(env: Mapping[str, str]) -> AsyncIterator[str]:
 
 
 async def _read(process: asyncio.subprocess.Process, lines: deque[str], address: asyncio.Future[str]) -> None:
-    """Read what the gateway logs until it ends: it must not wait for a reader."""
+    """Read the gateway's log until it ends, so that it never blocks on a full pipe."""
     while process.stderr and (line := await process.stderr.readline()):
         lines.append(line.decode(errors="replace"))
         if (found := _URL.search(lines[-1])) and not address.done():

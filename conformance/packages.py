@@ -1,4 +1,4 @@
-"""The programs of Node are installed by npm, in the versions that `package.json` names, beside it."""
+"""Installs the Node programs with npm, in the versions that `package.json` beside this file names."""
 
 import hashlib
 import shutil
@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 from typing import Final
 
-from playwright._impl._driver import compute_driver_executable  # there is no public way to its Node
+from playwright._impl._driver import compute_driver_executable  # no public function returns its Node
 
 FOLDER: Final = Path(__file__).parent
 MODULES: Final = FOLDER / "node_modules"
@@ -15,11 +15,11 @@ _QUIETLY: Final = ("--no-package-lock", "--ignore-scripts", "--no-audit", "--no-
 
 
 class NotInstalled(Exception):
-    """Raised if the programs cannot be had. Its text says what to do."""
+    """The programs cannot be installed. The text says what to do."""
 
 
 def node() -> str:
-    """Return Playwright's own Node: the suites need a newer one than most systems have."""
+    """Return Playwright's own Node, because the suites need a newer one than most systems have."""
     return str(compute_driver_executable()[0])
 
 

@@ -1,4 +1,4 @@
-"""A trial is a program of Node that talks to a gateway, with what it must print and the code that it must exit with."""
+"""Trials: Node programs that talk to a gateway, with the output and exit code that they must have."""
 
 import asyncio
 import contextlib
@@ -18,7 +18,7 @@ EXPECTED_FAILURES: Final = FOLDER / "expected_failures.yaml"
 _WITHIN_S: Final = 120
 _REVISIONS: Final = ("2025-11-25", "2026-07-28")
 _ERAS: Final = ("legacy", "modern")
-"""What the Inspector calls the two generations of the protocol."""
+"""The Inspector's names for the two generations of the protocol."""
 _REACHING: Final = frozenset({"BROWSE_DATA_DIR", "BROWSE_URL", "BROWSE_AUTOSTART"})
 _TOTAL: Final = re.compile(r"^Total: .*", re.MULTILINE)
 _COLOUR: Final = re.compile(r"\x1b\[[0-9;]*m")
@@ -29,7 +29,7 @@ class Trial:
     name: str
     command: list[str]
     judge: Callable[[str], str] = field(default=lambda _: "")
-    """Returns what is wrong with the output, or nothing."""
+    """Returns what is wrong with the output; empty if nothing is."""
 
 
 @dataclass(frozen=True)
@@ -41,13 +41,13 @@ class Outcome:
 
     @property
     def summary(self) -> str:
-        """Return the suite's own count, where the output has one."""
+        """Return the suite's own count, if the output has one."""
         found = _TOTAL.search(self.output)
         return found[0].removeprefix("Total: ") if found else ""
 
 
 async def run(trial: Trial) -> Outcome:
-    """Run a trial to its end. It is killed after a while."""
+    """Run a trial to its end, or kill it when its time is over."""
     began = time.monotonic()
     process = await asyncio.create_subprocess_exec(
         node(), *trial.command, cwd=FOLDER, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE
@@ -68,8 +68,8 @@ async def run(trial: Trial) -> Outcome:
 
 
 def suites(tried: Tried) -> list[Trial]:
-    """Return the conformance suites. A failure that is not expected fails one, and so does an expected one that did not
-    come."""
+    """Return the conformance suites. A suite fails on an unexpected failure, and also if an expected one does not
+    occur."""
     common = ["server", "--url", tried.url, "--expected-failures", str(EXPECTED_FAILURES)]
     old, new = (str(MODULES / f"conformance-of-{year}" / "dist" / "index.js") for year in (2025, 2026))
     return [
@@ -106,7 +106,7 @@ def clients(tried: Tried) -> list[Trial]:
 
 
 def inspections(tried: Tried) -> list[Trial]:
-    """Return calls of the Inspector's command line, each to a gateway of its own on stdio that lists all tools."""
+    """Return calls of the Inspector's command line, each to its own gateway on stdio, which lists all tools."""
     program = MODULES / "@modelcontextprotocol" / "inspector" / "clients" / "launcher" / "build" / "index.js"
     env = {name: value for name, value in tried.env.items() if name in {"PYTHONPATH", *_REACHING}}
     settings = [
@@ -125,7 +125,7 @@ def inspections(tried: Tried) -> list[Trial]:
 
 
 def _has(key: str, wanted: str) -> Callable[[str], str]:
-    """Make the judge of a JSON output: it has a list under a key, and this text in it."""
+    """Return a judge of a JSON output, which must have a list under this key, with this text in it."""
 
     def judge(output: str) -> str:
         try:

@@ -1,4 +1,4 @@
-"""Looks at every page of the wall with axe-core, as light and as dark, as wide as a phone and as a screen."""
+"""Checks every page of the wall with axe-core: light and dark, at a phone's and at a screen's width."""
 
 import time
 from collections.abc import AsyncIterator
@@ -32,7 +32,7 @@ _QUESTIONS: Final[tuple[Json, ...]] = (
 
 
 class Wall:
-    """Is the wall of a service, with an agent whose page it shows."""
+    """The wall of a service, with an agent whose page it shows."""
 
     def __init__(self, tried: Tried, secret: str) -> None:
         self.url = tried.env["BROWSE_URL"]
@@ -54,13 +54,13 @@ class Wall:
         return str(reply.raise_for_status().json()["result"]["url"])
 
     async def look(self, page: Page, at: str) -> None:
-        """Note what axe-core finds wrong with a page."""
+        """Record what axe-core finds wrong with a page."""
         await page.evaluate(_AXE.read_text("utf-8"))
         self.problems += [f"{at}: {found}" for found in await page.evaluate(_FOUND)]
 
 
 async def looked_at(tried: Tried, data_dir: Path) -> Outcome:
-    """Return what axe-core says of the wall of the service that runs."""
+    """Return what axe-core says about the wall of the running service."""
     began, wall = time.monotonic(), Wall(tried, ensure_secret(data_dir))
     async with wall.agent, wall.owner, _browser() as browser:
         await wall.act("goto", url=tried.url)
@@ -100,7 +100,7 @@ async def _look_around(wall: Wall, page: Page, how: str) -> None:
 
 @asynccontextmanager
 async def _browser() -> AsyncIterator[Browser]:
-    """Have a person's browser, which is not the service's: that opens no wall."""
+    """Run a person's browser, because the service's own opens no wall."""
     options = LaunchOptions(Path())
     async with async_playwright() as playwright:
         executable = find_executable(playwright, options)

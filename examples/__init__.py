@@ -1,1 +1,1 @@
-"""Holds sites to browse, which the demo, the tests and the tutorial share."""
+"""Sites to browse, shared by the demo, the tests and the tutorial."""

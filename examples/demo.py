@@ -1,4 +1,4 @@
-"""Does the main job for real: two agents behind two gateways share one logged-in browser, and never disturb each other.
+"""Shows the main use: two agents behind two gateways share one logged-in browser, and never disturb each other.
 
 `make demo` runs it. It stops everything that it starts, and exits 1 if a step fails."""
 
@@ -29,17 +29,17 @@ PICTURE = Path("output") / "demo.png"
 START_WITHIN_S = 30
 WAITS = 10
 WAIT_ON = re.compile(r"Wait on: request_human (\{.*?\})")
-"""Matches a reply that says how to go on waiting for a person, who took longer than a reply may."""
+"""A reply that says how to continue waiting for a person, who took longer than a reply may."""
 
 console = Console(width=110, highlight=False)
 
 
 class Unexpected(Exception):
-    """Raised when a step went otherwise than it should."""
+    """A step did not go as it should."""
 
 
 class Transcript:
-    """Prints numbered lines, with the time that each step took."""
+    """A printer of numbered lines, with the time that each step took."""
 
     def __init__(self) -> None:
         self._began = self._last = time.perf_counter()
@@ -54,7 +54,7 @@ class Transcript:
 
 
 class Agent:
-    """Plays a chat: an MCP client with a gateway process of its own."""
+    """A chat: an MCP client with its own gateway process."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
@@ -84,7 +84,7 @@ def expect(condition: object, what: str) -> None:
 
 
 def without_settings(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment without the user's settings, so that a service which runs already is left alone."""
+    """Return the environment without the user's settings, so that the demo leaves a running service alone."""
     ours = {"PORT", "LOG_LEVEL", "APP_ENV"}
     kept = {name: text for name, text in environment.items() if not name.startswith("BROWSE_") and name not in ours}
     return kept | {"BROWSE_CONFIG": os.devnull}
@@ -183,7 +183,7 @@ async def ask_a_person(a: Agent, b: Agent, home: str, env: dict[str, str], scrip
 
 
 async def answered(agent: Agent, **asked: str) -> str:
-    """Return what a person answered. If a reply says how to wait on, wait on, as a model would."""
+    """Return what a person answered. If a reply says how to continue waiting, do so, as a model would."""
     for _ in range(WAITS):
         said = await agent.do("request_human", **asked)
         found = WAIT_ON.search(said)
@@ -194,7 +194,7 @@ async def answered(agent: Agent, **asked: str) -> str:
 
 
 async def listed(env: dict[str, str], agents: int) -> dict[str, Any]:  # Any: JSON
-    """Return the one request, once so many agents wait for it."""
+    """Return the one request, as soon as this many agents wait for it."""
     async with asyncio.timeout(START_WITHIN_S):
         while True:
             found = json.loads(await browse_together("requests", "--json", env=env))
@@ -205,7 +205,7 @@ async def listed(env: dict[str, str], agents: int) -> dict[str, Any]:  # Any: JS
 
 
 async def count(home: str, script: Transcript) -> None:
-    """Ask the smart home itself what was done to it: each thing once."""
+    """Check at the smart home itself that everything was done exactly once."""
     async with httpx.AsyncClient(trust_env=False) as http:
         counts = (await http.get(f"{home}/api/counts")).json()
     expect({"login": 2, "set_light_state": 1}.items() <= counts.items(), f"something happened twice: {counts}")

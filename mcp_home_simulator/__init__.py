@@ -1,1 +1,1 @@
-"""Simulates a house with lights, an alarm and a detector of presence, as six tools in JSON lines."""
+"""Simulates a house with lights, an alarm and a presence detector: six tools in JSON lines."""

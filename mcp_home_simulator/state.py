@@ -7,11 +7,11 @@ RESIDENTS: Final = ("Carlos", "Ana")
 
 
 class HomeError(Exception):
-    """Raised when the house cannot do what was asked. The text says why."""
+    """The house cannot do what was asked. The text says why."""
 
 
 class LightNotFoundError(HomeError):
-    """Raised when no light has this name."""
+    """No light has this name."""
 
     def __init__(self, name: str) -> None:
         super().__init__(f"Luz '{name}' no encontrada")
@@ -33,7 +33,7 @@ class States(TypedDict):
 
 
 class HomeState:
-    """One house, which begins with everything off and nobody in. It is not for several threads."""
+    """One house, which begins with everything off and nobody home. It is not for several threads."""
 
     def __init__(self) -> None:
         self.lights = dict.fromkeys(LIGHTS, False)

@@ -18,7 +18,7 @@ PYTHON_TYPES: Final = {"boolean": bool, "string": str}
 
 @dataclass(frozen=True)
 class HomeTool:
-    """One thing that can be asked of the house. Every input is required."""
+    """One tool of the house. Every input is required."""
 
     name: str
     description: str

@@ -8,12 +8,12 @@ import uvicorn
 from examples.smart_home.site import create_site
 from examples.smart_home.state import Home
 
-# Open event streams end at once; this bounds what else may be under way.
+# Open event streams end at once; other responses may take this long.
 STOP_SECONDS = 2
 
 
 class SiteServer(uvicorn.Server):
-    """Serves one house on one port; port 0 takes a free one. `announce` gets the URL when it answers."""
+    """A server of one house on one port; port 0 takes a free one. `announce` gets the URL when the server answers."""
 
     def __init__(
         self, home: Home, host: str = "127.0.0.1", port: int = 0, announce: Callable[[str], None] = lambda _: None

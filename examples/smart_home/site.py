@@ -42,8 +42,8 @@ class PresenceChange(BaseModel):
 
 
 class Logins:
-    """Knows the user behind each token. A token outlives the browser that got it, and ends with logout or this
-    process."""
+    """The user behind each token. A token outlives the browser that got it; logout or the end of this process ends
+    it."""
 
     def __init__(self) -> None:
         self._people: dict[str, str] = {}
@@ -97,7 +97,7 @@ def login_page(username: str = "", error: str = "") -> str:
 
 
 def home_page(home: Home, person: str) -> str:
-    # A script element ends at the first "</script", whatever surrounds it.
+    # A script element ends at the first "</script", even within a string.
     view = json.dumps(home.view()).replace("<", "\\u003c")
     return HOME_PAGE.substitute(person=html.escape(person), view=view)
 
@@ -144,7 +144,7 @@ async def show_home(request: Request, home: TheHome, logins: TheLogins) -> Respo
 
 @api.get("/events")
 async def events(request: Request, home: TheHome, logins: TheLogins, _: Person) -> Response:
-    # At a stop the stream may end in its own way, by `release_followers`, before it is cut off.
+    # When the server stops, `release_followers` may end the stream before it is cut off.
     return EventSourceResponse(view_events(request, home, logins), shutdown_grace_period=1)
 
 

@@ -1,4 +1,4 @@
-"""Keeps the record of what is done to the house, and who follows its changes."""
+"""The state of the house, the record of what was done to it, and the followers of its changes."""
 
 import asyncio
 from collections import Counter, deque
@@ -13,7 +13,7 @@ SOMEBODY = "somebody"
 
 
 class Deed(TypedDict):
-    """Records one thing that was done to the house."""
+    """One thing that was done to the house."""
 
     who: str
     what: str
@@ -21,14 +21,14 @@ class Deed(TypedDict):
 
 
 class View(States):
-    """Holds what a page shows: the house, how often each thing was done, and the latest deeds first."""
+    """What a page shows: the house, how often each thing was done, and the latest deeds first."""
 
     counts: dict[str, int]
     history: list[Deed]
 
 
 class Home(HomeState):
-    """Runs one house with its people in it, and counts each deed, so that a test can prove that nothing happened twice.
+    """One house with its people in it. It counts every deed, so that a test can prove that nothing happened twice.
 
     It is not for several threads: call it from the event loop that serves it."""
 
@@ -65,7 +65,7 @@ class Home(HomeState):
     async def follow(self) -> AsyncGenerator[View]:
         """Yield the house now, and again after each change until `release_followers`.
 
-        Changes that come while the follower is busy arrive as one: the newest view."""
+        Changes while the follower is busy arrive as one: the newest view."""
         changed = asyncio.Event()
         self._followers.add(changed)
         try:
@@ -77,7 +77,7 @@ class Home(HomeState):
             self._followers.discard(changed)
 
     def release_followers(self) -> None:
-        """End every `follow` that is under way, so that a server can stop."""
+        """End every running `follow`, so that a server can stop."""
         followers, self._followers = self._followers, set()
         for changed in followers:
             changed.set()

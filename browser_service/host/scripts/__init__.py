@@ -9,23 +9,22 @@ _FOLDER: Final = resources.files(__name__)
 _IMPORT: Final = re.compile(r'^import \{.+\} from "\./(\w+)\.js";\n', re.MULTILINE)
 _COMMENT: Final = re.compile(r"^ *//.*\n", re.MULTILINE)
 OWN_WORLD: Final = "beside the page"
-"""Names the world of our scripts as the context of a message of Chromium's protocol."""
+"""Name of our scripts' world, as the context of a message of Chromium's protocol."""
 _MARK: Final = "/*§*/"
-"""Has the driver run a script in that world (launching/driver.cjs), where pages have replaced nothing."""
+"""Mark that makes the driver run a script in that world (launching/driver.cjs), where pages have replaced nothing."""
 _BEGIN: Final = f"{_MARK} const {{Map, Set}} = self[Symbol.for('uncounted')] ?? self;"
-"""Has a script take no part in what tree_bounds counts there."""
+"""Keeps a script's own maps and sets out of what tree_bounds counts."""
 IN_THE_PAGES_WORLD: Final = frozenset({"copied", "evaluated", "late_effects"})
-"""Are scripts that meet what a page made: callers' own, objects that its listeners are given, and timers."""
+"""Scripts that must meet a page's own objects: callers' scripts, objects that its listeners get, and timers."""
 _EXPORT: Final = re.compile(r"^export (?:default \w+;\n)?", re.MULTILINE)
 
 
 @cache
 def script(name: str) -> str:
-    """Return the source of a function that calls a file's default export, its imports included.
+    """Return the source of a function that calls a file's default export, with its imports.
 
-    Playwright evaluates sources and no modules, so the imported files stand before it, within the function. The two
-    arguments are named, because a page can replace what spreads a list of them.
-    """
+    Playwright evaluates sources, not modules, so the imported files come first, within the function. The two arguments
+    are named, because a page can replace what spreads a list of them."""
     begin = "" if name in IN_THE_PAGES_WORLD else _BEGIN
     imports = [_EXPORT.sub("", _body(imported)) for imported in _imported(name)]
     before, _, function = _body(name).partition("export default ")
@@ -34,17 +33,17 @@ def script(name: str) -> str:
 
 
 def marked(expression: str) -> str:
-    """Return an expression that is evaluated in our world."""
+    """Return the expression with the mark, so that it is evaluated in our world."""
     return _MARK + expression
 
 
 def call_of(function: str, *arguments: str) -> str:
-    """Return the source of a call of `function`, which returns another function; `arguments` are sources, or JSON."""
+    """Return the source of a call of `function`, which returns another function; `arguments` are sources or JSON."""
     return f"({function})({', '.join(arguments)})"
 
 
 def _imported(name: str) -> list[str]:
-    """List the files that a file needs, each once, after those that it needs itself."""
+    """List the files that a file needs, each once, after the files that it needs itself."""
     names: dict[str, None] = {}
     for imported in _IMPORT.findall(_text(name)):
         names |= dict.fromkeys([*_imported(imported), imported])
