@@ -41,6 +41,18 @@ class Guard(Model):
     read: list[str] = Field(description="Origins that its chat has read.")
     allowed: list[Pair] = Field(default=[])
 
+    def unallowed(self, sources: set[str], towards: set[str]) -> list[Pair]:
+        """Return the pairs that a person has to allow before something goes from these origins, or from those that
+        were read, to those others."""
+        pairs = {(source, to) for to in towards for source in sources | {*self.read}} - {*self.allowed}
+        return sorted(pair for pair in pairs if SEVERAL in pair or not _is_same_site(*pair))
+
+
+def _is_same_site(source: str, to: str) -> bool:
+    """Return whether two origins are one site: that it adds `www.` or encrypts makes it no other one."""
+    source, to = (origin.replace("://www.", "://", 1) for origin in (source, to))
+    return to in {source, source.replace("http://", "https://", 1)}
+
 
 ASKING: Final = "~ask"
 """Follows the id of a call in the ids of those by which it asks a person: to the client it is that call which waits. No

@@ -15,7 +15,7 @@ from browser_service.host.page.handle import BrowserPage
 from browser_service.host.stages.act import Stage
 from browser_service.security.urls import origin_of
 from shared.actions.base import Action
-from shared.calls import SEVERAL, Call, Guard, Pair
+from shared.calls import SEVERAL, Call, Pair
 from shared.cuts import cut
 from shared.errors import BrowseError, Forbidden
 from shared.model import Json
@@ -67,17 +67,11 @@ async def check_guard(call: Call, action: Action, page: BrowserPage | None = Non
         sources = towards if action.requested_target else sources  # a drag takes what is in one frame to another
         copied = page.session.clipboards.of(call.client_id) if action.pastes else None
         sources = sources | ({copied.origin} if copied else set())
-    if pairs := _not_allowed(call.guard, sources, towards):
+    if pairs := call.guard.unallowed(sources, towards):
         what = f"{action.name()}, which may take what was read at {_names(pairs, 0)} to {_names(pairs, 1)}"
         asked: Json = {"rule": _RULE, "what": what, "key": KEY, "ways": _WAYS, "pairs": [[*pair] for pair in pairs]}
         message = f"{what}: the {_RULE} wants a person to confirm that. Nothing was done."
         raise Forbidden(message, hint=_HINT, details={"context": asked})
-
-
-def _not_allowed(guard: Guard, sources: set[str], towards: set[str]) -> list[Pair]:
-    """Return the pairs of origins that a person has to allow."""
-    pairs = {(source, to) for to in towards for source in sources | {*guard.read}} - {*guard.allowed}
-    return sorted(pair for pair in pairs if pair[0] != pair[1] or pair[1] == SEVERAL)
 
 
 def _origins_in(url: str) -> set[str]:
