@@ -17,7 +17,7 @@ _OPEN_WITHIN_S: Final = 2.0
 
 
 class Listener(Protocol):
-    """Receives the events of a stream, and learns whether it is open."""
+    """Whoever hears a stream's events, and whether it is open."""
 
     async def on_open(self) -> None:
         """Called whenever the stream opens; events before may have been missed."""
@@ -28,7 +28,7 @@ class Listener(Protocol):
 
 
 class EventStream:
-    """Keeps one stream open. A call never waits long for it, nor fails because it is closed."""
+    """One stream that stays open. A call never waits long for it, nor fails because it is closed."""
 
     def __init__(self, service: ServiceClient, listener: Listener) -> None:
         self._service = service

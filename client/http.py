@@ -38,14 +38,14 @@ _TIMEOUT: Final = httpx.Timeout(60, connect=5)
 
 
 class ServiceClient:
-    """Reaches the service at one address as one client. Others may share its connections: `as_client`."""
+    """The service at one address, as one client calls it. Others may share its connections: `as_client`."""
 
     retry_for_s = 20.0
     """Seconds from a break of the connection in which a call is sent again."""
 
     def __init__(self, url: str, credentials: Credentials, autostart: Autostart, catalogue: str) -> None:
         self.url = self.people_url = url
-        """Is where it is reached: by this client, and by people."""
+        """Where this client reaches it, and where people do."""
         self.credentials, self.autostart = credentials, autostart
         self.other_catalogue = ""
         """The fingerprint of the service's catalogue if it differs from ours, else empty."""

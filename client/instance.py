@@ -53,7 +53,7 @@ class Instance(NamedTuple):
 
 
 class NotStarted(Exception):
-    """Raised if a service does not answer after its start. `exit_code` is None while it still runs."""
+    """A service does not answer after its start. `exit_code` is None while it still runs."""
 
     def __init__(self, exit_code: int | None, log_end: list[str]) -> None:
         super().__init__(f"exit code {exit_code}")

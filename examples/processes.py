@@ -17,7 +17,7 @@ _MAX_LINE_BYTES: Final = 4_000_000
 
 
 class Ended(Exception):
-    """Raised if a service ends before it answers."""
+    """A service ended before it answered."""
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""Flags are settings: each has the name of a variable of the environment, and stands above it."""
+"""Reads flags, each of which is a setting and stands above its variable of the environment."""
 
 import argparse
 import os

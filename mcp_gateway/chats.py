@@ -37,7 +37,7 @@ from shared.wire import ATTEMPT_META, CALL_ID_META, CLIENT_ID_PATTERN, is_call_i
 _CHAT_KEYS: Final = ("vscode.conversationId", "sessionID", "threadId", "openai/session")
 """Where hosts put the chat's id in a request's `_meta`: VS Code, OpenCode, Codex, ChatGPT."""
 _MAX_PRESENT: Final = 32
-"""So many named chats hold a stream of events; the service takes those that were silent longer for gone."""
+"""Named chats that hold a stream of events; the service takes those that were silent longer for gone."""
 
 log = structlog.get_logger()
 
@@ -45,7 +45,7 @@ ReportProgress = Callable[[float, float | None, str], Awaitable[None]]
 
 
 class Asker(NamedTuple):
-    """Waits for a call, and is told of its steps; it may have given the call an id."""
+    """Whoever waits for a call, hears of its steps, and may have given it an id."""
 
     report_progress: ReportProgress
     call_id: str = ""
@@ -188,12 +188,12 @@ class Chat:
 
 
 class Chats:
-    """Holds the chats of a connection: its own, for hosts that name none, and those that the host names."""
+    """The chats of a connection: its own, for hosts that name none, and those that the host names."""
 
     def __init__(self, own: Chat, scope: str = "") -> None:
         self.own = own
         self._scope = scope
-        """Keeps the chats apart from those that another connection's host calls by the same name."""
+        """Tells these chats from those that another connection's host calls by the same names."""
         self._named: dict[str, Chat] = {}
         """By client id; the one that called last is the last."""
 

@@ -42,13 +42,14 @@ _LINKS_SINCE: Final = "2025-06-18"
 Requests = ReadStream[SessionMessage | Exception]
 Replies = WriteStream[SessionMessage]
 ListParams = protocol.PaginatedRequestParams | None
-ListResult = TypeVar("ListResult", bound=protocol.Result)
+Params = TypeVar("Params")
+Result = TypeVar("Result")
 
 log = structlog.get_logger()
 
 
 class Connection:
-    """One host's connection has its own identity, chats and subscriptions, whatever wire carries it.
+    """One host's connection, with its own identity, chats and subscriptions, whatever wire carries it.
 
     Nothing of it belongs to the process, which may serve any number of them over one `ServiceClient`'s connections.
     """
@@ -71,44 +72,26 @@ class Connection:
         self.faults = Faults()
         self.chats = Chats(Chat(service, settings, self.subscriptions, self.faults), scope)
         self.on_toolsets: Callable[[], None] = lambda: None
-        """Is called when a chat was given more toolsets."""
+        """Called when a chat was given more toolsets."""
 
     async def serve(self, requests: Requests, replies: Replies) -> None:
         """Answer a wire's requests until they end. The connection's own chat is present meanwhile."""
         self.chats.own.appear()
+        server = self.server()
         try:
-            await self.answer(requests, replies)
+            await server.run(requests, replies, server.create_initialization_options())
         finally:
             self.chats.leave()
 
-    async def answer(self, requests: Requests, replies: Replies) -> None:
-        """Answer a wire's requests until they end."""
-        server = self.server()
-        await server.run(requests, replies, server.create_initialization_options())
-
     def server(self) -> Server:
-        """Make the SDK's server of this connection, for wires that the SDK itself carries."""
-        server = Server(
-            APP_NAME,
-            version=VERSION,
-            instructions=self.instructions,
-            on_list_tools=self.list_tools,
-            on_call_tool=self.call_tool,
-            on_list_resources=_always(self.resources.resources),
-            on_list_resource_templates=_always(self.resources.templates),
-            on_read_resource=self.read_resource,
-            on_subscribe_resource=self.subscribe,
-            on_unsubscribe_resource=self.subscriptions.unsubscribe,
-            on_subscriptions_listen=self.listen,
-            on_list_prompts=self.list_prompts,
-            on_get_prompt=prompts.get,
-            on_completion=self.complete,
-        )
-        server.middleware += [errors.explain, self._greet]
-        notifications = NotificationOptions(tools_changed=True)
-        options = functools.partial(server.create_initialization_options, notifications)
-        server.create_initialization_options = options  # type: ignore[method-assign] # the SDK has no setting for it
-        return server
+        """Make the SDK's server of this connection alone."""
+        return server_of(lambda _: self, self.instructions)
+
+    async def list_resources(self, _: Context, __: ListParams) -> protocol.ListResourcesResult:
+        return self.resources.resources
+
+    async def list_templates(self, _: Context, __: ListParams) -> protocol.ListResourceTemplatesResult:
+        return self.resources.templates
 
     async def list_tools(self, ctx: Context, params: ListParams) -> protocol.ListToolsResult:
         chat = self._chat(ctx)
@@ -166,6 +149,9 @@ class Connection:
         await self._chat(ctx).stream.hear_pages()
         return await self.subscriptions.subscribe(ctx, params)
 
+    async def unsubscribe(self, ctx: Context, params: protocol.UnsubscribeRequestParams) -> protocol.EmptyResult:
+        return await self.subscriptions.unsubscribe(ctx, params)
+
     async def listen(
         self, ctx: Context, params: protocol.SubscriptionsListenRequestParams
     ) -> protocol.SubscriptionsListenResult:
@@ -222,11 +208,9 @@ class Connection:
             read=chat.read_toolsets,
         )
 
-    async def _greet(self, ctx: Context, call_next: CallNext) -> HandlerResult:
+    def greet(self, ctx: Context) -> None:
         """Learn the host's name when the handshake is made: people read it before the chat calls anything."""
-        if ctx.method == "notifications/initialized":
-            self._chat(ctx)
-        return await call_next(ctx)
+        self._chat(ctx)
 
     def _chat(self, ctx: Context) -> Chat:
         """Return the chat that a request comes from, labelled with its host's name."""
@@ -247,10 +231,39 @@ def _failed(error: BrowseError, tool: str, form: ForModel, advice: str = "") -> 
     return results.tool_result(results.model_reply(reply, tool, form, advice), is_error=True)
 
 
-def _always(result: ListResult) -> Callable[[Context, ListParams], Awaitable[ListResult]]:
-    """Make the handler of a list that is the same for everyone."""
+def server_of(connection: Callable[[Context], Connection], instructions: str) -> Server:
+    """Make the SDK's server of the connections that requests belong to."""
 
-    async def handler(_: Context, __: ListParams) -> ListResult:
-        return result
+    def by(
+        method: Callable[[Connection, Context, Params], Awaitable[Result]],
+    ) -> Callable[[Context, Params], Awaitable[Result]]:
+        async def handler(ctx: Context, params: Params) -> Result:
+            return await method(connection(ctx), ctx, params)
 
-    return handler
+        return handler
+
+    async def greet(ctx: Context, call_next: CallNext) -> HandlerResult:
+        if ctx.method == "notifications/initialized":
+            connection(ctx).greet(ctx)
+        return await call_next(ctx)
+
+    server = Server(
+        APP_NAME,
+        version=VERSION,
+        instructions=instructions,
+        on_list_tools=by(Connection.list_tools),
+        on_call_tool=by(Connection.call_tool),
+        on_list_resources=by(Connection.list_resources),
+        on_list_resource_templates=by(Connection.list_templates),
+        on_read_resource=by(Connection.read_resource),
+        on_subscribe_resource=by(Connection.subscribe),
+        on_unsubscribe_resource=by(Connection.unsubscribe),
+        on_subscriptions_listen=by(Connection.listen),
+        on_list_prompts=by(Connection.list_prompts),
+        on_get_prompt=prompts.get,
+        on_completion=by(Connection.complete),
+    )
+    server.middleware += [errors.explain, greet]
+    options = functools.partial(server.create_initialization_options, NotificationOptions(tools_changed=True))
+    server.create_initialization_options = options  # type: ignore[method-assign] # the SDK has no setting for it
+    return server

@@ -40,12 +40,12 @@ log = structlog.get_logger()
 
 
 class Response(NamedTuple):
-    """Holds what a repeated call brings from the person; nothing on the first call."""
+    """What a repeated call brings from the person; nothing on the first call."""
 
     request_id: str = ""
     times_shown: int = 0
     problem: str = ""
-    """Says why what came back is no answer, if it is none."""
+    """Why what came back is no answer."""
 
     @property
     def may_ask(self) -> bool:
@@ -53,14 +53,14 @@ class Response(NamedTuple):
 
 
 class Waiting(NamedTuple):
-    """Is a call that goes on while its person is asked, and what it asks."""
+    """A call that goes on while its person is asked, and what it asks."""
 
     reply: asyncio.Future[Reply]
     requests: asyncio.Queue[HumanRequestState]
 
 
 class Elicitation:
-    """Asks the person in one chat. Another person may answer first: the form is withdrawn then."""
+    """The questions to the person in one chat. Another person may answer first: the form is withdrawn then."""
 
     def __init__(self, service: ServiceClient) -> None:
         self._service = service
@@ -68,7 +68,7 @@ class Elicitation:
         self._links: deque[str] = deque(maxlen=_REMEMBERED)
         self._shown: deque[str] = deque(maxlen=_REMEMBERED)
         self._waiting: dict[str, tuple[Waiting, HumanRequestState]] = {}
-        """Holds the calls whose client repeats them with the person's answer, by the ids of their requests."""
+        """The calls whose client repeats them with the person's answer, by the ids of their requests."""
 
     async def call(
         self,

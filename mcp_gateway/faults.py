@@ -17,7 +17,7 @@ log = structlog.get_logger()
 
 
 class Faults:
-    """Logs each cause once, until the service answers that client again: a model repeats its calls."""
+    """What was logged, each cause once until the service answers that client again: a model repeats its calls."""
 
     def __init__(self) -> None:
         self._logged: deque[tuple[str, str, str]] = deque(maxlen=_REMEMBERED)

@@ -1,4 +1,4 @@
-"""The gateway of a process makes its connections, over one pool of connections to the service."""
+"""Makes the connections of a process, over one pool of connections to the service."""
 
 from typing import Final
 
@@ -13,25 +13,25 @@ _CLOSE_WITHIN_S: Final = 0.2
 
 
 class Gateway:
-    """Makes the connections of a process, which share the way to the service."""
+    """The source of a process's connections, which share the way to the service."""
 
     def __init__(self, settings: Settings, autostart: Autostart, instructions: str) -> None:
         self.settings = settings
-        self._instructions = instructions
+        self.instructions = instructions
         self.service = ServiceClient(settings.url, credentials(settings), autostart, fingerprint())
 
     def own_connection(self, client_id: str = "") -> Connection:
         """Return the connection of the host that started this process, whose identity is that of the settings, else
         the one that it has so far."""
         if not client_id:
-            return Connection(self.settings, self.service, self._instructions)
+            return Connection(self.settings, self.service, self.instructions)
         service = self.service.as_client(credentials(self.settings, otherwise=client_id))
-        return Connection(self.settings, service, self._instructions)
+        return Connection(self.settings, service, self.instructions)
 
     def connection(self, client_id: str, *, is_here: bool = False) -> Connection:
         """Return a connection of a client that came by a network, perhaps from this machine."""
         service = self.service.as_client(credentials(self.settings, client_id))
-        return Connection(self.settings, service, self._instructions, scope=f"{client_id}:", is_here=is_here)
+        return Connection(self.settings, service, self.instructions, scope=f"{client_id}:", is_here=is_here)
 
     async def close(self) -> None:
         await self.service.close(_CLOSE_WITHIN_S)

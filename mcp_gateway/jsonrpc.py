@@ -1,10 +1,11 @@
 """Parses and writes the JSON-RPC messages of a wire, strictly and without the SDK."""
 
 import json
+from collections.abc import Iterator
 from typing import Final
 
 from shared.json_lines import strict
-from shared.json_lines.lines import id_in
+from shared.json_lines.lines import Lines, id_in
 
 Message = dict[str, object]
 
@@ -14,7 +15,7 @@ _INVALID_PARAMS: Final = -32602
 
 
 class InvalidMessage(Exception):
-    """Raised for text that is no message. The reply is `error`, under `request_id` if the message has a valid one."""
+    """A text is no message. The reply is `error`, under `request_id` if the message has a valid one."""
 
     def __init__(self, code: int, reason: str, request_id: object = None) -> None:
         super().__init__(reason)
@@ -40,10 +41,27 @@ def parse(text: bytes) -> Message:
     return message
 
 
+def messages(lines: Lines) -> Iterator[tuple[Message, bytes]]:
+    """Yield the messages of a host until it closes, with their lines. A line that is no message gets an error."""
+    for line, is_complete in lines.read():
+        try:
+            if not is_complete:
+                raise too_large(line, lines.most_bytes)
+            if line.strip():
+                yield parse(line), line
+        except InvalidMessage as invalid:
+            lines.write(response(invalid.request_id, error=invalid.error))
+
+
 def too_large(ends: bytes, most_bytes: int) -> InvalidMessage:
     """Make the error of a message over the limit."""
     reason = f"Invalid Request: a message has at most {most_bytes} bytes"
     return InvalidMessage(INVALID_REQUEST, reason, id_in(ends))
+
+
+def encoded(message: Message) -> bytes:
+    """Return the text of a message that was parsed here, which has no half characters."""
+    return json.dumps(message, separators=(",", ":"), ensure_ascii=False).encode()
 
 
 def response(request_id: object, **outcome: object) -> bytes:

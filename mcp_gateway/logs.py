@@ -1,4 +1,4 @@
-"""Says where a gateway's log goes: to the stderr of who is served."""
+"""Sends a gateway's log to the stderr of the program that it serves."""
 
 import io
 import os
@@ -17,7 +17,7 @@ _LEVEL: Final = "log_level"
 
 
 class CallersStderr(io.TextIOBase):
-    """Passes each line to the stderr of who is served where it is written; of nobody, to this process's own."""
+    """The stderr of the chat on whose behalf code runs; this process's own for all else."""
 
     def __init__(self, own: TextIO) -> None:
         self._own = own

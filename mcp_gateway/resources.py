@@ -27,11 +27,11 @@ _MAX_COMPLETIONS: Final = 100
 _FILE: Final = re.compile(re.escape(FILE_URI) + r"([A-Za-z0-9_-]{1,64})")
 
 Call = Callable[[Json, ReplyForm], Awaitable[Reply]]
-"""Makes the call with this body, and returns its reply in a form."""
+"""Makes a call with this body. Returns its reply in a form."""
 
 
 class Resources:
-    """Offers the kinds of resources that the settings name, and a token allows."""
+    """The kinds of resources that the settings name and a token allows."""
 
     def __init__(self, settings: Settings, limits: Limits = UNLIMITED) -> None:
         self._ages: dict[str, int] = {kind: getattr(settings, f"{kind}_ttl_ms", 0) for kind in settings.resources}

@@ -19,7 +19,7 @@ _BESIDE: Final = ("page", "notices")
 
 
 class Script:
-    """One script is one client of the service, which is present while it is connected."""
+    """One script: a client of the service, present while it is connected."""
 
     def __init__(self, connection: Connection) -> None:
         self._chats = connection.chats

@@ -23,7 +23,7 @@ def _names(value: object, *, none: str = "") -> object:
 
 
 class Settings(FileSettings):
-    """Each setting is `BROWSE_<NAME>` in the environment, and its name in config.toml."""
+    """The gateway's settings: `BROWSE_<NAME>` in the environment, and the name in config.toml."""
 
     model_config = SettingsConfigDict(
         env_prefix="BROWSE_", env_ignore_empty=True, extra="ignore", populate_by_name=True

@@ -1,4 +1,4 @@
-"""Turns an answered handshake into a complete server: the tools come first, then the service, then the SDK."""
+"""Starts a gateway: the list of tools comes first, then the service, then the SDK."""
 
 import asyncio
 import gc
@@ -15,7 +15,7 @@ from mcp_gateway import tools
 from mcp_gateway.jsonrpc import Message
 from mcp_gateway.settings import Settings, begin_service
 from mcp_gateway.spared import spared
-from mcp_gateway.stdio.early import EarlyServer
+from mcp_gateway.stdio.launcher import Launcher
 from mcp_gateway.transports.settings import NotUsable, TransportSettings
 from shared import variables
 from shared.instructions import instructed
@@ -28,14 +28,14 @@ Given = TypeVar("Given", bound=config_file.FileSettings)
 _NO_FLAGS: Final = MappingProxyType[str, str]({})
 
 
-def run(early: EarlyServer | None, flags: Mapping[str, str] = _NO_FLAGS) -> None:
-    """Serve until the process is to end. The early server has the host's descriptors, if one speaks there. `flags` has
-    the flag that gave a variable, as it was typed."""
+def run(launcher: Launcher | None, flags: Mapping[str, str] = _NO_FLAGS) -> None:
+    """Serve until the process is to end. The launcher has the host's descriptors, if one speaks there. `flags` has the
+    flag that gave a variable, as it was typed."""
     prepared = prepare(flags)
-    settings, transports, limits = prepared.settings, prepared.transports, prepared.limits
-    if early:
-        early.offer(prepared.listed(), prepared.instructions)
-    host = _announce(settings, transports, limits) if "jsonl" in transports.transport else early
+    settings, transports = prepared.settings, prepared.transports
+    if launcher:
+        launcher.offer(prepared.listed(), prepared.instructions)
+    host = _announce(prepared) if "jsonl" in transports.transport else launcher
     autostart = prepared.autostart()
     with spared():
         from mcp_gateway.transports.serving import serve  # noqa: PLC0415 - the SDK takes 0.4 s: list and start go first
@@ -52,7 +52,7 @@ def run(early: EarlyServer | None, flags: Mapping[str, str] = _NO_FLAGS) -> None
 
 
 class Prepared(NamedTuple):
-    """Is what the settings of a gateway come to."""
+    """What the settings of a gateway come to."""
 
     settings: Settings
     transports: TransportSettings
@@ -69,7 +69,7 @@ class Prepared(NamedTuple):
 
 
 def prepare(flags: Mapping[str, str] = _NO_FLAGS) -> Prepared:
-    """Read the settings of who is served, and tell it of what is odd in them. Exits for those that cannot be used."""
+    """Read the settings of the program that is served, and warn it of odd ones. Exits for those that cannot be used."""
     settings, transports = _read(Settings, flags), _read(TransportSettings, flags)
     _warn_of_strange_settings()
     claims = _claims(settings)
@@ -97,11 +97,12 @@ def _claims(settings: Settings) -> dict[str, object] | None:
     return Credentials("", settings.data_dir, token=token, token_file=settings.token_file).claims()
 
 
-def _announce(settings: Settings, transports: TransportSettings, limits: Limits) -> Lines:
+def _announce(prepared: Prepared) -> Lines:
     """Take stdin and stdout for JSON lines, and say which tools there are."""
     lines = Lines.claim()
-    lines.most_bytes = transports.max_message_bytes
-    lines.write(ready(tools.announced_tools(tools.valid_toolsets(settings.toolsets), limits)))
+    lines.most_bytes = prepared.transports.max_message_bytes
+    announced = tools.announced_tools(tools.valid_toolsets(prepared.settings.toolsets), prepared.limits)
+    lines.write(ready(announced))
     return lines
 
 

@@ -17,14 +17,14 @@ from shared.wire import MOST_SUBSCRIBED
 
 
 class Subscriptions:
-    """A page that changes changes what is read from it, and every listing."""
+    """The resources whose changes a chat hears of. A page that changes, changes every listing too."""
 
     def __init__(self) -> None:
         self._bus = InMemorySubscriptionBus()
         self._listen = ListenHandler(self._bus)
         self._listened: Counter[str] = Counter()
         self._sessions = dict[str, ServerSession]()
-        """Has the way to the host from each resource's last subscription: the SDK makes one for each request."""
+        """The session of each resource's last subscription: the SDK makes one for each request."""
 
     async def subscribe(self, ctx: Context, params: protocol.SubscribeRequestParams) -> protocol.EmptyResult:
         self._check([str(params.uri)])

@@ -10,7 +10,7 @@ import contextlib
 import json
 import logging
 import ssl
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 from uuid import uuid4
@@ -19,28 +19,20 @@ import anyio
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp.server.streamable_http import MCP_SESSION_ID_HEADER
 from mcp.shared.message import SessionMessage
-from mcp.types import (
-    CONNECTION_CLOSED,
-    ErrorData,
-    JSONRPCError,
-    JSONRPCMessage,
-    JSONRPCNotification,
-    JSONRPCRequest,
-    JSONRPCResponse,
-    RequestId,
-    jsonrpc_message_adapter,
-)
-from pydantic import JsonValue, ValidationError
+from mcp.types import INVALID_REQUEST, jsonrpc_message_adapter
+from pydantic import ValidationError
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus
+from websockets.frames import CloseCode
+from websockets.protocol import State
 from websockets.typing import Subprotocol
 
 from client.instance import is_local
-from shared.next_calls import next_call
-from shared.wire import CALL_ID_META, MAX_MESSAGE_BYTES, MCP_SUBPROTOCOL
+from mcp_gateway import jsonrpc
+from mcp_gateway.jsonrpc import Message
+from mcp_gateway.unanswered import Request, Unanswered
+from shared.wire import MAX_MESSAGE_BYTES, MCP_SUBPROTOCOL
 
-_OWN_ID: Final = "returned-"
-"""Begins the ids of the requests that are made here, whose responses nobody else waits for."""
 _ANSWER_WITHIN_S: Final = 10.0
 _CLOSE_WITHIN_S: Final = 2.0
 _MAX_BYTES: Final = 4 * MAX_MESSAGE_BYTES
@@ -54,14 +46,14 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Reconnect:
-    """Says how often a connection that was cut is tried again, and how far apart."""
+    """How often a connection that was cut is tried again, and how far apart."""
 
     max_attempts: int = 5
     delay_ms: int = 1_000
 
 
 class NotConnected(ConnectionError):
-    """Raised if the gateway cannot be reached, or does not let this client in; its text says why."""
+    """The gateway cannot be reached, or does not let this client in; the text says why."""
 
 
 @contextlib.asynccontextmanager
@@ -81,8 +73,8 @@ async def websocket_client(
 
     A connection that is cut is tried again `reconnect.max_attempts` times, the first time at once. It comes back under
     the same `session`, 32 hexadecimal digits that are chosen here unless given: the pages are still this client's.
-    Calls that were under way get an error that says how to ask what became of them. A key goes unencrypted (`ws:`) to
-    this machine alone, unless `plain` says that nobody else can read what passes.
+    Calls that were under way are sent again under their ids: none is done twice. A key goes unencrypted (`ws:`) to this
+    machine alone, unless `plain` says that nobody else can read what passes.
     """
     if key and url.startswith("ws:") and not is_local(url) and not plain:
         raise NotConnected(f"{url} would send the key unencrypted to another machine; write wss://, or give plain=True")
@@ -116,19 +108,13 @@ async def websocket_client(
 
 
 class _Line:
-    """Holds the websocket of the moment, and what the next one has to be told."""
+    """The websocket of the moment, and what the next one has to be told."""
 
     def __init__(self, url: str, connecting: connect, reconnect: Reconnect) -> None:
-        self._url = url
-        self._connecting = connecting
-        self._reconnect = reconnect
+        self._url, self._connecting, self._reconnect = url, connecting, reconnect
         self._websocket: ClientConnection
         self._is_up = anyio.Event()
-        self._unanswered: dict[RequestId, JSONRPCRequest] = {}
-        self._initialize: JSONRPCRequest | None = None
-        self._initialized: JSONRPCNotification | None = None
-        self._subscribed = dict[str, None]()
-        """The resources whose changes the client is to be told of."""
+        self._unanswered = Unanswered("The connection was lost")
 
     async def connect(self) -> None:
         try:
@@ -149,131 +135,81 @@ class _Line:
             while True:
                 with contextlib.suppress(ConnectionClosed):
                     async for text in self._websocket:
-                        await self._pass_on(text, incoming)
+                        await self._pass_on(json.loads(text), incoming)
                 self._is_up = anyio.Event()
-                await self._answer_for_gateway(incoming)
-                if not await self._return(incoming):
+                for message in (*self._too_large(), *self._unanswered.lose()):
+                    await incoming.send(_parsed(message))
+                if not await self._return():
                     return
+                for message in self._missed():
+                    await incoming.send(_parsed(message))
 
     async def send(self, outgoing: MemoryObjectReceiveStream[SessionMessage]) -> None:
         """Send what the client writes; while there is no connection, it waits."""
         async with outgoing:
             async for item in outgoing:
                 await self._is_up.wait()
-                await self._write(self._noted(item.message))
+                given = self._unanswered.from_client(
+                    item.message.model_dump(mode="json", by_alias=True, exclude_unset=True)
+                )
+                if given is not None:
+                    size = len(jsonrpc.encoded(given))
+                    with contextlib.suppress(ConnectionClosed):
+                        await self._write(*self._unanswered.note(given, size))
 
-    async def _write(self, message: JSONRPCMessage) -> None:
-        """Send a message. One that is lost with the connection is answered for there, if it is a request."""
-        with contextlib.suppress(ConnectionClosed):
-            await self._websocket.send(_text(message))
+    async def _write(self, message: Message, request: Request | None) -> None:
+        """Send a message. A request that is lost with the connection is sent again on the next."""
+        if request:
+            request.is_sent = self._websocket.state is State.OPEN
+        await self._websocket.send(jsonrpc.encoded(message).decode())
 
-    def _noted(self, message: JSONRPCMessage) -> JSONRPCMessage:
-        """Return the message as it is sent, and remember what the next connection has to be told."""
-        if isinstance(message, JSONRPCNotification):
-            if message.method == "notifications/initialized":
-                self._initialized = message
-            elif message.method == "notifications/cancelled":
-                self._unanswered.pop((message.params or {}).get("requestId", ""), None)
-        elif isinstance(message, JSONRPCRequest):
-            uri = str((message.params or {}).get("uri"))
-            if message.method == "initialize":
-                self._initialize = message
-            elif message.method == "tools/call":
-                message = _with_call_id(message)
-            elif message.method == "resources/subscribe":
-                self._subscribed[uri] = None
-            elif message.method == "resources/unsubscribe":
-                self._subscribed.pop(uri, None)
-            self._unanswered[message.id] = message
-        return message
+    async def _pass_on(self, message: Message, incoming: Incoming) -> None:
+        """Pass a message on, unless it repeats an answer that the client has."""
+        is_answer = "method" not in message and message.get("id") is not None
+        if not is_answer or self._unanswered.answer(message["id"]):
+            await incoming.send(_parsed(self._unanswered.to_client(message)))
 
-    async def _pass_on(self, text: str | bytes, incoming: Incoming) -> None:
-        try:
-            message = jsonrpc_message_adapter.validate_json(text, by_name=False)
-        except ValidationError as error:
-            await incoming.send(error)
-            return
-        if isinstance(message, JSONRPCResponse | JSONRPCError):
-            if str(message.id).startswith(_OWN_ID):
-                return
-            self._unanswered.pop(message.id or "", None)
-        await incoming.send(SessionMessage(message))
-
-    async def _answer_for_gateway(self, incoming: Incoming) -> None:
-        """Answer the requests that were under way. A handshake is sent again instead."""
-        for request in [*self._unanswered.values()]:
-            if request is not self._initialize:
-                del self._unanswered[request.id]
-                await incoming.send(SessionMessage(_lost(request)))
-
-    async def _return(self, incoming: Incoming) -> bool:
-        """Connect again, and tell the gateway what it has to know. Returns whether that was possible."""
+    async def _return(self) -> bool:
+        """Connect again, and send the gateway what it has to know. Returns whether that was possible."""
         for attempt in range(self._reconnect.max_attempts):
             if attempt:
                 await anyio.sleep(self._reconnect.delay_ms / 1_000)  # who was cut off together is not back together
             try:
                 with anyio.fail_after(_ANSWER_WITHIN_S):
                     self._websocket = await self._connecting
-                    await self._introduce()
+                    for message, request in [*self._unanswered.resumed()]:
+                        await self._write(message, request)
             except _UNREACHED as error:
                 await self.close()
                 log.info("%s is not back yet, after attempt %d: %s", self._url, attempt + 1, error)
             else:
                 self._is_up.set()
-                await self._tell_of_missed(incoming)
                 return True
         log.warning("%s cannot be reached again, after %d attempts", self._url, self._reconnect.max_attempts)
         return False
 
-    async def _introduce(self) -> None:
-        """Shake hands again, and subscribe again."""
-        if self._initialize is None:
-            return
-        if self._initialize.id in self._unanswered:  # the client still waits for the first answer
-            await self._websocket.send(_text(self._initialize))
-            return
-        handshake = self._initialize.model_copy(update={"id": f"{_OWN_ID}{uuid4().hex}"})
-        await self._websocket.send(_text(handshake))
-        while json.loads(await self._websocket.recv()).get("id") != handshake.id:
-            continue  # a notification of something that is told below
-        if self._initialized:
-            await self._websocket.send(_text(self._initialized))
-        for uri in self._subscribed:
-            params: dict[str, JsonValue] = {"uri": uri}
-            request_id = f"{_OWN_ID}{uuid4().hex}"
-            await self._websocket.send(
-                _text(JSONRPCRequest(jsonrpc="2.0", id=request_id, method="resources/subscribe", params=params))
-            )
+    def _too_large(self) -> Iterator[Message]:
+        """Yield the error of the request for which the gateway has closed the connection, if it says so."""
+        waiting = self._unanswered.waiting
+        if self._websocket.close_code == CloseCode.MESSAGE_TOO_BIG and waiting:
+            request_id = max(waiting, key=lambda each: waiting[each].size)
+            self._unanswered.answer(request_id)
+            reason = f"The gateway takes no message of this size: {self._websocket.close_reason}"
+            yield {"jsonrpc": "2.0", "id": request_id, "error": {"code": INVALID_REQUEST, "message": reason}}
 
-    async def _tell_of_missed(self, incoming: Incoming) -> None:
-        """Tell the client of what may have changed while it was away: it reads that again."""
-        if self._initialized is None:
-            return
-        told: list[tuple[str, dict[str, JsonValue] | None]] = [("notifications/tools/list_changed", None)]
-        told += [("notifications/resources/updated", {"uri": uri}) for uri in self._subscribed]
-        for method, params in told:
-            message = JSONRPCNotification(jsonrpc="2.0", method=method, params=params)
-            await incoming.send(SessionMessage(message))
+    def _missed(self) -> Iterator[Message]:
+        """Yield what the client is told of that may have changed while it was away: it reads that again."""
+        if self._unanswered.handshake:
+            yield {"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}
+            for uri in self._unanswered.subscribed:
+                yield {"jsonrpc": "2.0", "method": "notifications/resources/updated", "params": {"uri": uri}}
 
 
-def _with_call_id(request: JSONRPCRequest) -> JSONRPCRequest:
-    """Give a call an id by which it can be asked for on another connection."""
-    params = dict(request.params or {})
-    params["_meta"] = {CALL_ID_META: uuid4().hex, **(params.get("_meta") or {})}
-    return request.model_copy(update={"params": params})
-
-
-def _lost(request: JSONRPCRequest) -> JSONRPCError:
-    """Make the error of a request whose answer was lost with the connection."""
-    params = request.params or {}
-    what, data = request.method, dict[str, JsonValue]()
-    advice = "Send it again."
-    if request.method == "tools/call":
-        what, call_id = str(params.get("name")), str(params["_meta"][CALL_ID_META])
-        data = {"tool": what, "callId": call_id}
-        advice = f"It may have happened, or still go on. Ask: {next_call('get_call', call_id=call_id)}."
-    error = ErrorData(code=CONNECTION_CLOSED, message=f"The connection was lost during {what}. {advice}", data=data)
-    return JSONRPCError(jsonrpc="2.0", id=request.id, error=error)
+def _parsed(message: Message) -> SessionMessage | Exception:
+    try:
+        return SessionMessage(jsonrpc_message_adapter.validate_python(message, by_name=False))
+    except ValidationError as error:
+        return error
 
 
 def _reason(error: InvalidStatus) -> str:
@@ -281,7 +217,3 @@ def _reason(error: InvalidStatus) -> str:
     with contextlib.suppress(ValueError, KeyError, TypeError):
         return str(json.loads(error.response.body or b"")["error"]["message"])
     return f"it answered {error.response.status_code}"
-
-
-def _text(message: JSONRPCMessage) -> str:
-    return message.model_dump_json(by_alias=True, exclude_unset=True)

@@ -1,12 +1,18 @@
 """Starts the shared process, for the launcher that found none: with its listening socket, and where that is."""
 
+import contextlib
 import gc
 import os
 import socket
 import sys
+from pathlib import Path
+from typing import Final
 
 import browse_together  # noqa: F401 - it puts our own packages before others of their names
-from mcp_gateway.sharing.place import Place
+from mcp_gateway.sharing.place import Place, is_own
+
+_COMES_WITHIN_S: Final = 0.2
+_MOST_PEEKED: Final = 1_000_000
 
 
 def main() -> None:
@@ -23,13 +29,7 @@ def main() -> None:
     from shared import open_files  # noqa: PLC0415 - what is not done first comes after what is
 
     open_files.allow_many()
-    _serve(listener, place)
-
-
-def _serve(listener: socket.socket, place: Place) -> None:
-    from mcp_gateway.sharing.first import start_service  # noqa: PLC0415 - as above
-
-    first = start_service(listener)
+    first = _first_chat(listener)
     import asyncio  # noqa: PLC0415 - it takes long, and the folder is checked before
 
     from mcp_gateway.spared import spared  # noqa: PLC0415 - as above
@@ -43,6 +43,40 @@ def _serve(listener: socket.socket, place: Place) -> None:
     freeze()
     with asyncio.Runner(loop_factory=loop_factory()) as runner:
         runner.run(SharedProcess(listener, place, first).run())
+
+
+def _first_chat(listener: socket.socket) -> socket.socket | None:
+    """Let the service of the chat that this process was started for start while the SDK is imported, which takes longer
+    than both. Returns the chat's connection, with all that its launcher has sent still to be read."""
+    from client.config_file import WrongFile  # noqa: PLC0415 - as above
+
+    listener.settimeout(_COMES_WITHIN_S)
+    try:
+        connection, _ = listener.accept()
+    except OSError:
+        return None
+    if not is_own(connection):
+        connection.close()
+        return None
+    connection.settimeout(_COMES_WITHIN_S)
+    with contextlib.suppress(OSError, ValueError, WrongFile, SystemExit):  # the serving of the chat tells of these
+        _begin_service(connection.recv(_MOST_PEEKED, socket.MSG_PEEK).partition(b"\n")[0])
+    return connection
+
+
+def _begin_service(line: bytes) -> None:
+    from client.caller import Caller, on_behalf_of  # noqa: PLC0415 - as above
+    from mcp_gateway.settings import Settings, begin_service  # noqa: PLC0415 - as above
+    from mcp_gateway.stdio.hello import hello  # noqa: PLC0415 - as above
+
+    about = hello(line)
+    environment = {**about.environment}
+    if about.arguments:
+        from mcp_gateway.arguments import take  # noqa: PLC0415 - hosts give none
+
+        take(about.arguments, environment)
+    with on_behalf_of(Caller(environment, Path(about.folder), lambda _: None)):
+        begin_service(Settings())
 
 
 if __name__ == "__main__":

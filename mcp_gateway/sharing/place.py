@@ -5,7 +5,6 @@ variables that a program reads wherever it looks. Others get a process of their 
 """
 
 import contextlib
-import errno
 import fcntl
 import os
 import signal
@@ -31,14 +30,12 @@ _MOST_PATH: Final = 100
 _WAITING: Final = 512
 _WITHIN_S: Final = 2.0
 _LOOK_AGAIN_S: Final = 0.02
-_LEFT_FOR_S: Final = 86_400
-"""A log without its process is there to be read for a day."""
 _OTHERS: Final = 0o077
 _SOL_LOCAL, _LOCAL_PEERCRED, _XUCRED_BYTES = 0, 1, 76
 
 
 class NotShared(Exception):
-    """Raised where one process cannot serve this chat with others. Its text says why."""
+    """One process cannot serve this chat with others. The text says why."""
 
 
 class Place:
@@ -90,15 +87,9 @@ class Place:
             os.close(lock)
 
     def leave(self) -> None:
-        """Remove the socket and its log, and what processes left that were killed days ago. Lock the folder before."""
+        """Remove the socket and its log. Lock the folder before."""
         _remove(self.path)
         _remove(self.log)
-        old = time.time() - _LEFT_FOR_S
-        for name in os.listdir(self._folder):  # noqa: PTH208 - a text, too
-            path = f"{self._folder}/{name}"
-            with contextlib.suppress(OSError):
-                if os.lstat(path).st_mtime < old and not _is_served(f"{path.rpartition('.')[0]}.sock"):
-                    _remove(path)
 
     def socket_id(self) -> int:
         """Return what tells this socket from one that took its place; 0 if there is none."""
@@ -141,7 +132,7 @@ class Place:
         try:
             connection.settimeout(_WITHIN_S)
             connection.connect(self.path)
-            connection.setblocking(False)  # noqa: FBT003 - socket's own
+            connection.settimeout(None)
         except OSError:
             connection.close()
             return None
@@ -195,13 +186,6 @@ def is_own(connection: socket.socket) -> bool:
         return int(struct.unpack("3i", found)[1]) == os.getuid()
     found = connection.getsockopt(_SOL_LOCAL, _LOCAL_PEERCRED, _XUCRED_BYTES)
     return int(struct.unpack_from("2I", found)[1]) == os.getuid()
-
-
-def _is_served(path: str) -> bool:
-    """Return whether a process listens at a socket, which takes it for a chat that changed its mind."""
-    with socket.socket(socket.AF_UNIX) as probe:
-        probe.setblocking(False)  # noqa: FBT003 - socket's own
-        return probe.connect_ex(path) not in {errno.ENOENT, errno.ECONNREFUSED}
 
 
 def _is_same(name: str) -> bool:

@@ -3,32 +3,35 @@
 import asyncio
 import contextlib
 import gc
+import io
+import select
 import socket
 import time
+from pathlib import Path
 from typing import Final
 
 import structlog
-from pydantic import ValidationError
 
 from client import caller
+from client.caller import Caller, on_behalf_of
 from client.http import ServiceClient
 from client.instance import Autostart
 from mcp_gateway import ineffective, logs
+from mcp_gateway.arguments import take
 from mcp_gateway.chats import credentials
 from mcp_gateway.connection import Connection
 from mcp_gateway.settings import Settings
-from mcp_gateway.sharing import frames
 from mcp_gateway.sharing.place import NotShared, Place, is_own
-from mcp_gateway.sharing.seat import Refused, Seat, Wire, greeting
-from mcp_gateway.stdio.relay import Relay
+from mcp_gateway.startup import Prepared, prepare
+from mcp_gateway.stdio import hello
+from mcp_gateway.stdio.hello import Hello
+from mcp_gateway.stdio.wire import MOST_LINE_BYTES, Wire
 from shared.written import fingerprint
 
 _HELLO_WITHIN_S: Final = 10.0
 _FIRST_WITHIN_S: Final = 60.0
 _CLOSE_WITHIN_S: Final = 0.5
-_ACCEPT_AGAIN_S: Final = 0.2
 _LOOK_AGAIN_S: Final = 0.2
-_BUFFER_BYTES: Final = 262_144
 _GC_AFTER: Final = (20_000, 20, 20)
 """Collect garbage seldom, because all chats wait meanwhile."""
 
@@ -36,7 +39,7 @@ log = structlog.get_logger()
 
 
 class Services:
-    """Has one way to each service, which all of its chats share."""
+    """One way to each service, which all of its chats share."""
 
     def __init__(self) -> None:
         self._clients: dict[tuple[object, ...], ServiceClient] = {}
@@ -54,14 +57,50 @@ class Services:
             await client.close(_CLOSE_WITHIN_S)
 
 
+class Seat:
+    """A chat's place in this process: its settings, and where its stderr is."""
+
+    def __init__(self, wire: Wire, about: Hello) -> None:
+        self._wire, self._about = wire, about
+        self._said: list[str] | None = []
+        """What is to be said once the chat is served, because a process of its own would say it again."""
+        self.caller = Caller({**about.environment}, Path(about.folder), self._say)
+
+    def prepared(self) -> Prepared | None:
+        """Return what the settings come to; None if a process of its own has to serve the chat, and say why."""
+        said = io.StringIO()
+        try:
+            with on_behalf_of(self.caller), contextlib.redirect_stderr(said), contextlib.redirect_stdout(said):
+                environment = {**self.caller.environment}
+                flags = take(self._about.arguments, environment) if self._about.arguments else {}
+                self.caller = self.caller._replace(environment=environment)
+                with on_behalf_of(self.caller):
+                    prepared = prepare(flags)
+        except SystemExit:
+            return None
+        is_shared = prepared.transports.transport == ("stdio",) and prepared.settings.shared
+        return prepared if is_shared else None
+
+    def welcome(self) -> None:
+        """Tell the launcher that its chat is served, and what there is to say."""
+        said, self._said = self._said or [], None
+        self._wire.tell(hello.WELCOME)
+        for text in said:
+            self._wire.say(text)
+
+    def _say(self, text: str) -> None:
+        if self._said is None:
+            self._wire.say(text)
+        else:
+            self._said.append(text)
+
+
 class SharedProcess:
-    """Serves each connection of a listening socket as a chat of its own."""
+    """The chats of a listening socket, each connection being one."""
 
     def __init__(self, listener: socket.socket, place: Place, first: socket.socket | None = None) -> None:
         """`first` is the connection of a chat that has been let in already."""
-        self._listener = listener
-        self._first = first
-        self._place = place
+        self._listener, self._first, self._place = listener, first, place
         self._services = Services()
         self._chats: set[asyncio.Task[None]] = set()
         self._idle_s = _FIRST_WITHIN_S
@@ -74,7 +113,6 @@ class SharedProcess:
         logs.to_stderr("debug")
         self._listener.setblocking(False)  # noqa: FBT003 - socket's own
         if self._first is not None:
-            self._first.setblocking(False)  # noqa: FBT003 - as above
             self._let_in(self._first)
         accepting = asyncio.create_task(self._accept())
         while not await self._is_over():
@@ -89,14 +127,15 @@ class SharedProcess:
                 connection, _ = await loop.sock_accept(self._listener)
             except OSError as error:  # too many files are open: a chat that ends closes some
                 log.warning("a chat cannot be let in", reason=error.strerror)
-                await asyncio.sleep(_ACCEPT_AGAIN_S)
+                await asyncio.sleep(_LOOK_AGAIN_S)
                 continue
-            if not is_own(connection):
+            if is_own(connection):
+                self._let_in(connection)
+            else:
                 connection.close()
-                continue
-            self._let_in(connection)
 
     def _let_in(self, connection: socket.socket) -> None:
+        connection.setblocking(False)  # noqa: FBT003 - as above
         chat = asyncio.create_task(self._serve(connection))
         self._chats.add(chat)
         self._has_come.set()
@@ -127,51 +166,38 @@ class SharedProcess:
         return False
 
     async def _serve(self, connection: socket.socket) -> None:
-        reader, writer = await asyncio.open_unix_connection(sock=connection, limit=_BUFFER_BYTES)
+        reader, writer = await asyncio.open_unix_connection(sock=connection, limit=MOST_LINE_BYTES)
         try:
             await self._serve_wire(Wire(reader, writer))
-        except (OSError, EOFError, TimeoutError, ValidationError, frames.WrongFrame) as error:
+        except (OSError, ValueError, TimeoutError) as error:
             log.info("a launcher did not say what it is", reason=type(error).__name__)
+        except Exception:
+            log.exception("a chat ended by a fault of the gateway")
         finally:
             writer.close()
 
     async def _serve_wire(self, wire: Wire) -> None:
         async with asyncio.timeout(_HELLO_WITHIN_S):
-            hello, environment = await greeting(wire)
-        seat = Seat(wire, hello, environment)
-        try:
-            seat.prepare()
-        except Refused as error:
-            wire.send(frames.REFUSED, body=str(error).encode())
+            about = await wire.hello()
+        seat = Seat(wire, about)
+        if (prepared := seat.prepared()) is None:
+            wire.tell(hello.REFUSED, "")
             await wire.room()
             return
-        self._idle_s = seat.prepared.settings.shared_idle_s
+        self._idle_s = prepared.settings.shared_idle_s
         with caller.on_behalf_of(seat.caller):
-            logs.of_chat(seat.prepared.settings)
-            await self._serve_chat(seat)
-
-    async def _serve_chat(self, seat: Seat) -> None:
-        settings, hello = seat.prepared.settings, seat.hello
-        service = self._services.client(settings, hello.client_id, seat.prepared.autostart())
-        connection = Connection(settings, service, seat.prepared.instructions)
-        seat.keep(connection)
-        seat.welcome()
-        for call_id in hello.cancelled:
-            service.cancel(call_id)
-        warning = asyncio.create_task(ineffective.warn(service))
-        relay = asyncio.create_task(Relay(seat, f"{hello.generation}-" if hello.generation else "").serve(connection))
-        try:
-            await relay
-        except Exception:
-            log.exception("a chat ended by a fault of the gateway")
-        finally:
-            warning.cancel()
+            logs.of_chat(prepared.settings)
+            service = self._services.client(prepared.settings, about.client_id, prepared.autostart())
+            seat.welcome()
+            warning = asyncio.create_task(ineffective.warn(service))
+            try:
+                await wire.serve(Connection(prepared.settings, service, prepared.instructions), about)
+            finally:
+                warning.cancel()
 
 
 def _has_waiting(listener: socket.socket) -> bool:
     """Return whether a launcher has connected and was not let in yet."""
-    import select  # noqa: PLC0415 - for the end alone
-
     poll = select.poll()
     poll.register(listener, select.POLLIN)
     return bool(poll.poll(0))

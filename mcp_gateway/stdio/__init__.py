@@ -1,4 +1,1 @@
-"""The stdio wire connects the host that started this process to a `Connection`.
-
-A wire feeds `Connection.serve` with requests and sends its replies on. Another wire is a module beside this package.
-"""
+"""The stdio wire: a launcher answers a chat's host at once, and passes the rest to who serves the chat."""

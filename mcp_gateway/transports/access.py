@@ -1,4 +1,4 @@
-"""Clients are let in by a key, each key being a client of its own, and are limited in how often they call."""
+"""Lets clients in by a key, each key being a client of its own, and limits how often they call."""
 
 import contextlib
 import time
@@ -19,20 +19,20 @@ from shared.held import Held
 from shared.wire import KEY_SUBPROTOCOL
 
 ANYONE: Final = "anyone"
-"""Stands for every client where no key is asked for."""
+"""The client of every request where no key is asked for."""
 API_KEY: Final = "x-api-key"
 SESSION_PARAMETER: Final = "session"
 HELD: Final = Held()
-"""Counts what each client holds of messages that are not whole, by requests and by websockets."""
+"""The bytes that each client holds of messages that are not whole."""
 _MOST_MISTAKES: Final = 30
 """Wrong keys from one address in a window, beyond which wrong ones are not even looked at. Right ones come in: others
 may share the address."""
 _MOST_OPEN: Final = 2_000
-"""Requests and websockets that one client has open at a time."""
+"""Requests and websockets that one client may have open at a time."""
 
 
 class Refused(Exception):
-    """Raised for a request that does not come in, with the HTTP status that says so."""
+    """A request does not come in; `status` is the HTTP status that says so."""
 
     def __init__(self, status: int, reason: str, headers: dict[str, str] | None = None) -> None:
         super().__init__(reason)
@@ -42,7 +42,7 @@ class Refused(Exception):
 
 
 class Access:
-    """Knows the keys, and counts the requests of each client."""
+    """The keys, and how many requests each client has made."""
 
     def __init__(self, settings: TransportSettings, keys: Iterable[str], where: str = "") -> None:
         self.tickets = Tickets() if settings.auth == "session" else None
@@ -50,7 +50,7 @@ class Access:
         self._auth = settings.auth
         self._clients = {digest(key): digest(key)[:24] for key in keys}
         self._where = where if settings.is_loopback else ""
-        """Says where a person finds the key, but not to strangers."""
+        """Where a person finds the key; empty for strangers."""
         self._most = settings.rate_limit_max
         window_s = max(round(settings.rate_limit_window_ms / 1_000), 1)
         self._requests = RateLimitItemPerSecond(max(self._most, 1), window_s)

@@ -18,7 +18,7 @@ _OF_STREAMS: Final = ("connection", "x-accel-buffering")
 
 
 class OneBody:
-    """Is the `send` of one request. It holds the start of a stream back until its first event."""
+    """The `send` of one request, which holds the start of a stream back until its first event."""
 
     def __init__(self, send: Send) -> None:
         self._send = send

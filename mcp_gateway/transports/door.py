@@ -1,4 +1,4 @@
-"""Every request to a network transport comes through one door, which checks its host, its origin and its key."""
+"""The one way in to the network transports: a request's host, origin and key are checked here."""
 
 from http import HTTPStatus
 from typing import Final
@@ -35,22 +35,8 @@ def security(settings: TransportSettings, port: int) -> TransportSecuritySetting
     )
 
 
-class Unambiguous:
-    """Lets through what nobody can read in two ways, before anything is read of it."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if problem := ambiguity(scope["headers"], scope["path"]):
-            error: dict[str, object] = {"code": INVALID_REQUEST, "message": f"Invalid Request: {problem}"}
-            await _refuse(400, error, scope, receive, send)
-        else:
-            await self._app(scope, receive, send)
-
-
 class Door:
-    """Lets a request through to the transport behind it, with its client as `scope["user"]`."""
+    """An application that gets the requests of those who may enter, with their client as `scope["user"]`."""
 
     def __init__(self, app: ASGIApp, settings: TransportSettings, port: int, known: access.Access) -> None:
         self._app = app
@@ -70,8 +56,11 @@ class Door:
             await _refuse(400, invalid.error, scope, receive, send, request_id=invalid.request_id)
 
     async def _check_names(self, scope: Scope) -> None:
-        """Raise Refused for a request that calls this host by a strange name, or comes from a strange web page. A page
-        of its own origin is one too: it is an error page that somebody went to, to call from there."""
+        """Raise Refused for a request that can be read in two ways, calls this host by a strange name, or comes from a
+        strange web page. A page of its own origin is one too: it is an error page that somebody went to, to call from
+        there."""
+        if problem := ambiguity(scope["headers"], scope["path"]):
+            raise access.Refused(HTTPStatus.BAD_REQUEST, f"Invalid Request: {problem}")
         request = Request({**scope, "type": "http", "method": scope.get("method", "GET")})
         if (refusal := await self._security.validate_request(request)) is not None:
             raise access.Refused(refusal.status_code, _STRANGE[refusal.status_code])

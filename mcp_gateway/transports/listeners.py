@@ -17,10 +17,11 @@ from starlette.types import ASGIApp
 from client import certificates, ports
 from mcp_gateway.gateway import Gateway
 from mcp_gateway.transports.access import Access
-from mcp_gateway.transports.app import HttpApp, websocket_app
+from mcp_gateway.transports.app import http_app, websocket_app
 from mcp_gateway.transports.keys import keys
-from mcp_gateway.transports.protocols import PromptHttp, TrimmedWebSocket, websocket_limit
+from mcp_gateway.transports.protocol import PromptHttp
 from mcp_gateway.transports.settings import SSE_PATH, NotUsable, TransportSettings
+from mcp_gateway.transports.streamable_http import StreamableHttp
 from shared import open_files
 from shared.patience import MAX_HEAD_BYTES
 
@@ -54,7 +55,7 @@ def tls(settings: TransportSettings) -> ssl.SSLContext | None:
 
 
 class Listener(uvicorn.Server):
-    """Serves one application on one socket, and leaves signals to the process."""
+    """A server of one application on one socket, which leaves signals to the process."""
 
     def __init__(self, app: ASGIApp, settings: TransportSettings, context: ssl.SSLContext | None) -> None:
         super().__init__(
@@ -69,8 +70,8 @@ class Listener(uvicorn.Server):
                 limit_concurrency=_MAX_OPEN,
                 h11_max_incomplete_event_size=MAX_HEAD_BYTES,
                 timeout_graceful_shutdown=_DRAIN_S,
-                ws=TrimmedWebSocket,
-                ws_max_size=websocket_limit(settings.max_message_bytes),
+                ws="websockets-sansio",
+                ws_max_size=settings.max_message_bytes,
                 ws_per_message_deflate=False,  # which takes 0.3 MB a connection, and lets few bytes become many
                 ws_ping_interval=settings.heartbeat_interval_ms / 1_000,
                 ws_ping_timeout=settings.heartbeat_timeout_ms / 1_000,
@@ -84,7 +85,7 @@ class Listener(uvicorn.Server):
 
 
 class Listeners:
-    """Has a listener for each port of a gateway."""
+    """The listeners of a gateway, one a port."""
 
     def __init__(self, settings: TransportSettings, gateway: Gateway) -> None:
         """Raises NotUsable."""
@@ -95,8 +96,10 @@ class Listeners:
         )
         known, self._where = keys(settings, gateway.settings.data_dir)
         self._access = Access(settings, known, self._where)
+        self._streamable = StreamableHttp(
+            self._connect, self._access.turnstile, gateway.instructions, settings.max_message_bytes
+        )
         self._tls = tls(settings)
-        self._http: HttpApp | None = None
         self._serving: dict[Listener, asyncio.Task[None]] = {}
         self.urls: dict[str, str] = {}
         """Where clients find each transport."""
@@ -105,23 +108,27 @@ class Listeners:
     async def running(self) -> AsyncIterator[None]:
         """Serve within the block. Raises NotUsable."""
         open_files.allow_many()
-        async with contextlib.AsyncExitStack() as stack:
+        async with self._streamable.running():
             for name, listener in self._bound().items():
+                common = self._settings, self._connect, self._access, _port(listener)
                 if name == "http":
-                    self._http = HttpApp(self._settings, self._connect, self._access, _port(listener))
-                    await stack.enter_async_context(self._http.running())
-                    self._start(self._http.asgi, listener, {"http": self._settings.mcp_path, "sse": SSE_PATH})
+                    paths = {"http": self._settings.mcp_path, "sse": SSE_PATH}
+                    self._start(http_app(*common, self._streamable), listener, paths)
                 else:
-                    app = websocket_app(self._settings, self._connect, self._access, _port(listener))
-                    self._start(app, listener, {"websocket": self._settings.ws_path})
+                    self._start(websocket_app(*common), listener, {"websocket": self._settings.ws_path})
             try:
                 yield
             finally:
-                await self._stop()
+                self._streamable.end_streams()
+                for server in self._serving:
+                    server.should_exit = True
+                await asyncio.wait(self._serving.values())
 
-    async def ended(self) -> None:
-        """Wait until one of them has ended, which only a defect makes it do."""
-        ended, _ = await asyncio.wait(self._serving.values(), return_when=asyncio.FIRST_COMPLETED)
+    async def until(self, told: asyncio.Event) -> None:
+        """Wait until the process is told to end. Raises what ended a listener, which only a defect does."""
+        telling = asyncio.create_task(told.wait())
+        ended, _ = await asyncio.wait((telling, *self._serving.values()), return_when=asyncio.FIRST_COMPLETED)
+        telling.cancel()
         for one in ended:
             one.result()
 
@@ -148,27 +155,14 @@ class Listeners:
                 self.urls[transport] = f"{scheme}://{_url_host(self._settings.mcp_host)}:{_port(listener)}{path}"
                 log.info("listening", transport=transport, url=self.urls[transport], access=self._where or "no key")
 
-    async def _stop(self) -> None:
-        if self._http:
-            self._http.end_streams()
-        for server in self._serving:
-            server.should_exit = True
-        if self._serving:
-            await asyncio.wait(self._serving.values())
-
 
 async def listen(settings: TransportSettings, gateway: Gateway) -> None:
     """Serve the transports of a network until the process is to end. Raises NotUsable."""
     listeners = Listeners(settings, gateway)
     gc.set_threshold(*_GC_AFTER)
-    told_to_end = _told_to_end()
+    told = _told_to_end()
     async with listeners.running():
-        ended, told = (asyncio.create_task(each) for each in (listeners.ended(), told_to_end.wait()))
-        done, waiting = await asyncio.wait((ended, told), return_when=asyncio.FIRST_COMPLETED)
-        for each in waiting:
-            each.cancel()
-        if ended in done:
-            ended.result()
+        await listeners.until(told)
 
 
 def _told_to_end() -> asyncio.Event:

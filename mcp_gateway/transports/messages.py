@@ -15,13 +15,13 @@ from shared.held import MESSAGES_AT_A_TIME
 from shared.json_lines.lines import BYTE_ORDER_MARK
 
 METHOD: Final = "mcp.method"
-"""Has, in the scope of a POST, the method of its message; None for a response."""
+"""The key in a POST's scope of the method of its message; None for a response."""
 _JSON: Final = "application/json"
 BODY_WITHIN_S: Final = 30.0
 
 
 class OneMessage:
-    """Passes a request on once its message is whole. Raises Refused and InvalidMessage, which the door answers."""
+    """An application that gets a request once its message is whole. Raises Refused and InvalidMessage for the door."""
 
     def __init__(self, app: ASGIApp, most_bytes: int) -> None:
         self._app = app
@@ -74,7 +74,7 @@ class OneMessage:
 
 
 class _Replay:
-    """Gives a body that was read once more, and then what comes."""
+    """A body that is received once more, and then what comes."""
 
     def __init__(self, body: bytes, rest: Receive) -> None:
         self._body: bytes | None = body

@@ -9,8 +9,9 @@ from mcp_gateway import ineffective, logs
 from mcp_gateway.gateway import Gateway
 from mcp_gateway.script import Script
 from mcp_gateway.settings import Settings
-from mcp_gateway.stdio.early import EarlyServer
-from mcp_gateway.stdio.relay import Relay, Stdio
+from mcp_gateway.stdio import hello
+from mcp_gateway.stdio.launcher import Launcher
+from mcp_gateway.stdio.wire import MOST_LINE_BYTES, Wire
 from mcp_gateway.transports.settings import TransportSettings
 from shared.json_lines.lines import Lines
 
@@ -18,7 +19,7 @@ log = structlog.get_logger()
 
 
 async def serve(
-    host: EarlyServer | Lines | None,
+    host: Launcher | Lines | None,
     settings: Settings,
     transports: TransportSettings,
     autostart: Autostart,
@@ -48,10 +49,12 @@ async def serve(
         await gateway.close()
 
 
-async def _serve_host(host: EarlyServer | Lines, gateway: Gateway) -> None:
+async def _serve_host(host: Launcher | Lines, gateway: Gateway) -> None:
     if isinstance(host, Lines):
         await Script(gateway.own_connection()).serve(host)
     else:
-        connection = gateway.own_connection(host.client_id)
-        connection.chats.restore(host.toolsets)
-        await Relay(Stdio(host), host.prefix).serve(connection)
+        reader, writer = await asyncio.open_connection(sock=host.serve_here(), limit=MOST_LINE_BYTES)
+        wire = Wire(reader, writer)
+        about = await wire.hello()
+        wire.tell(hello.WELCOME)
+        await wire.serve(gateway.own_connection(about.client_id), about)

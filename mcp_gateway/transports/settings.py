@@ -45,12 +45,11 @@ def _host(value: object) -> object:
 
 
 class NotUsable(Exception):
-    """Raised for settings that cannot be used here: keys that cannot be had, an address that is taken. Its text says
-    what to do."""
+    """Settings cannot be used here: keys cannot be had, an address is taken. The text says what to do."""
 
 
 class TransportSettings(FileSettings):
-    """Say by which doors a gateway is reached, and who may enter."""
+    """By which transports a gateway is reached, and who may enter."""
 
     model_config = SettingsConfigDict(
         env_prefix="BROWSE_", env_ignore_empty=True, extra="ignore", populate_by_name=True
@@ -112,8 +111,8 @@ class TransportSettings(FileSettings):
     )
     behind_proxy: bool = Field(
         default=False,
-        description="Says that something in front encrypts what comes from elsewhere (a proxy that ends TLS), or lets "
-        "in this machine alone (a port that Docker publishes on 127.0.0.1).",
+        description="Something in front encrypts what comes from elsewhere (a proxy that ends TLS), or lets in this "
+        "machine alone (a port that Docker publishes on 127.0.0.1).",
     )
 
     @field_validator("cors_origins")

@@ -20,7 +20,7 @@ class _Ticket:
 
 
 class Tickets:
-    """Knows the sessions that were given out. The oldest that nobody uses make room for new ones."""
+    """The sessions that were given out. The oldest that nobody uses make room for new ones."""
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         self._now = now

@@ -1,4 +1,4 @@
-"""Lets one connection of each client open at a time: opening takes 30 ms, for which everybody waits."""
+"""Opens one connection of each client at a time: opening takes 30 ms, for which everybody waits."""
 
 import asyncio
 import contextlib
@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 
 
 class Turnstile:
-    """Has the clients of a process open one connection after another, each at its own door. It forgets who has left."""
+    """The queues of the clients that open connections, one a client."""
 
     def __init__(self) -> None:
         self._locks: dict[str, asyncio.Lock] = {}

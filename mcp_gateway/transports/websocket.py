@@ -3,26 +3,25 @@
 import contextlib
 import hashlib
 import re
+from collections.abc import AsyncIterator
 from typing import Final
 from uuid import uuid4
 
-import anyio
-from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp.server.streamable_http import MCP_SESSION_ID_HEADER
-from mcp.shared.message import SessionMessage
-from mcp.types import JSONRPCError, JSONRPCResponse, jsonrpc_message_adapter
+from mcp.types import JSONRPCMessage, jsonrpc_message_adapter
 from pydantic import ValidationError
 from starlette.responses import JSONResponse
-from starlette.types import Message, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from mcp_gateway import jsonrpc
 from mcp_gateway.connection import Connection
 from mcp_gateway.errors import encoded
+from mcp_gateway.relay import Relay
 from mcp_gateway.transports.access import SESSION_PARAMETER, Access
-from mcp_gateway.transports.protocols import CUT
 from mcp_gateway.transports.streamable_http import Connect
 from mcp_gateway.transports.tickets import LIVES_S, Tickets
+from shared.json_lines.lines import BYTE_ORDER_MARK
 from shared.wire import MCP_SUBPROTOCOL
 
 _SESSION_ID: Final = re.compile(r"[0-9a-f]{32}")
@@ -30,8 +29,6 @@ _CLOSED: Final = (WebSocketDisconnect, RuntimeError)
 """Starlette's ways to say that the other side has gone; the second is what it raises for sending after that."""
 _ENDED: Final = frozenset({1000, 1001})
 """The codes by which a client says that it will not return."""
-_MOST_UNANSWERED: Final = 256
-"""Requests of one client at a time, because each takes memory until its reply is sent."""
 
 
 class WebSockets:
@@ -41,11 +38,9 @@ class WebSockets:
     a header or as `?session=`, is the same client of the service: its pages are still its own.
     """
 
-    def __init__(self, connect: Connect, access: Access, max_message_bytes: int) -> None:
+    def __init__(self, connect: Connect, access: Access) -> None:
         self._connect = connect
-        self._tickets = access.tickets
-        self._turnstile = access.turnstile
-        self._max_message_bytes = max_message_bytes
+        self._tickets, self._turnstile = access.tickets, access.turnstile
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         websocket = WebSocket(scope, receive, send)
@@ -59,11 +54,11 @@ class WebSockets:
                 await websocket.accept(subprotocol, [(MCP_SESSION_ID_HEADER.encode(), session_id.encode())])
                 client = hashlib.sha256(f"{user}:{session_id}".encode()).hexdigest()[:24]
                 connection = self._connect(f"mcp:{client}")
-            await _Wire(websocket, self._max_message_bytes).serve(connection)
+            await Relay(_Host(websocket, connection)).serve(connection)
 
 
 class SessionMaker:
-    """Answers a POST that has the key with a session, by which a web page's websocket is let in."""
+    """An application that answers a POST with a session, by which a web page's websocket is let in."""
 
     def __init__(self, tickets: Tickets) -> None:
         self._tickets = tickets
@@ -73,60 +68,26 @@ class SessionMaker:
         await JSONResponse(session, headers={"Cache-Control": "no-store"})(scope, receive, send)
 
 
-class _Wire:
-    def __init__(self, websocket: WebSocket, max_message_bytes: int) -> None:
-        self._websocket = websocket
-        self._max_message_bytes = max_message_bytes
-        self._unanswered = set[object]()
+class _Host:
+    def __init__(self, websocket: WebSocket, connection: Connection) -> None:
+        self._websocket, self._connection = websocket, connection
 
-    async def serve(self, connection: Connection) -> None:
-        """Serve a connection until the websocket is closed."""
-        to_server, requests = anyio.create_memory_object_stream[SessionMessage | Exception]()
-        replies, from_server = anyio.create_memory_object_stream[SessionMessage]()
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(self._pass_requests, to_server, connection)
-            tasks.start_soon(self._pass_replies, from_server)
-            await connection.serve(requests, replies)
+    async def messages(self) -> AsyncIterator[JSONRPCMessage]:
+        """Yield messages until the client closes. What is no message is answered, and passed over."""
+        while (frame := await self._websocket.receive())["type"] != "websocket.disconnect":
+            text = frame.get("bytes") or (frame.get("text") or "").encode()
+            try:
+                message = jsonrpc.parse(text.removeprefix(BYTE_ORDER_MARK))
+                yield jsonrpc_message_adapter.validate_python(message, by_name=False)
+            except jsonrpc.InvalidMessage as invalid:
+                await self._send(jsonrpc.response(invalid.request_id, error=invalid.error))
+            except ValidationError:  # a malformed reply, which nobody waits for: wrong requests were refused
+                continue
+        if frame.get("code") not in _ENDED:
+            self._connection.chats.lose()
 
-    async def _pass_requests(
-        self, to_server: MemoryObjectSendStream[SessionMessage | Exception], connection: Connection
-    ) -> None:
-        """Pass messages on until the client closes. What is no message is answered, and passed over."""
-        async with to_server:
-            while (frame := await self._websocket.receive())["type"] != "websocket.disconnect":
-                try:
-                    message = self._parse(frame)
-                    parsed = jsonrpc_message_adapter.validate_python(message, by_name=False)
-                except jsonrpc.InvalidMessage as invalid:
-                    await self._send(jsonrpc.response(invalid.request_id, error=invalid.error))
-                except ValidationError:  # a malformed reply, which nobody waits for: wrong requests were refused
-                    continue
-                else:
-                    await to_server.send(SessionMessage(parsed))
-            if frame.get("code") not in _ENDED:
-                connection.chats.lose()
-
-    def _parse(self, frame: Message) -> jsonrpc.Message:
-        text: bytes = frame["bytes"]
-        if frame[CUT]:
-            raise jsonrpc.too_large(text, self._max_message_bytes)
-        message = jsonrpc.parse(text)
-        match message:
-            case {"method": "notifications/cancelled", "params": {"requestId": str() | int() as request_id}}:
-                self._unanswered.discard(request_id)  # nothing answers it
-            case {"method": str(), "id": request_id}:
-                if len(self._unanswered) >= _MOST_UNANSWERED:
-                    reason = f"{_MOST_UNANSWERED} requests wait for their replies already; send this one later"
-                    raise jsonrpc.InvalidMessage(jsonrpc.INVALID_REQUEST, reason, request_id)
-                self._unanswered.add(request_id)
-        return message
-
-    async def _pass_replies(self, from_server: MemoryObjectReceiveStream[SessionMessage]) -> None:
-        async with from_server:
-            async for item in from_server:
-                if isinstance(item.message, JSONRPCResponse | JSONRPCError):
-                    self._unanswered.discard(item.message.id)
-                await self._send(encoded(item.message))
+    async def send(self, message: JSONRPCMessage) -> None:
+        await self._send(encoded(message))
 
     async def _send(self, text: bytes) -> None:
         """Send a message. One for a client that has gone is dropped."""

@@ -1,11 +1,9 @@
-"""Tests that the early server's replies are the SDK's, only earlier."""
+"""Tests that a launcher's own replies are the SDK's, only earlier."""
 
 import json
 import os
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import AbstractAsyncContextManager, ExitStack
-from typing import BinaryIO
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager
 
 import anyio
 import pytest
@@ -14,50 +12,35 @@ from mcp.types import JSONRPCError, JSONRPCRequest, JSONRPCResponse
 from mcp.types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_HANDSHAKE_VERSION
 from pydantic import JsonValue
 
+from mcp_gateway import jsonrpc
 from mcp_gateway.connection import Connection
 from mcp_gateway.jsonrpc import Message
-from mcp_gateway.stdio.descriptors import Descriptors
-from mcp_gateway.stdio.early import HANDSHAKE_VERSIONS, EarlyServer
+from mcp_gateway.stdio.early import HANDSHAKE_VERSIONS, EarlyReplies
+from mcp_gateway.stdio.launcher import Launcher
 from mcp_gateway.tools import listed_tools
+from shared.instructions import INSTRUCTIONS
+from shared.json_lines.lines import Lines
 from tests.support.chat import CLIENT, MODERN, Chat
 from tests.support.gateway_fixtures import connection_to
 
 pytestmark = pytest.mark.anyio
 
 Json = dict[str, JsonValue]
+TOOLS: list[Message] = [{"name": "one"}]
 
 
-class Client:
-    """Represents the other end of an early server, in this process and with no SDK behind it."""
-
-    def __init__(self, resources: ExitStack) -> None:
-        (incoming, to_server), (from_server, outgoing) = os.pipe(), os.pipe()
-        self.ended = threading.Event()
-        self.server = EarlyServer(Descriptors(incoming, outgoing), on_end=self.ended.set)
-        self.server.begin()
-        self.requests: BinaryIO = resources.enter_context(os.fdopen(to_server, "wb"))
-        self.replies: BinaryIO = resources.enter_context(os.fdopen(from_server, "rb"))
-        resources.callback(os.close, outgoing)
-
-    def send(self, request_id: int, method: str, params: Json | None = None) -> None:
-        message = {"jsonrpc": "2.0", "id": request_id, "method": method} | ({"params": params} if params else {})
-        self.requests.write(json.dumps(message).encode() + b"\n")
-        self.requests.flush()
-
-    def receive(self) -> Json:
-        message = json.loads(self.replies.readline())
-        assert isinstance(message, dict)
-        return message
-
-    def end(self) -> None:
-        self.requests.close()
-        assert self.ended.wait(10)
+def early(tools: Sequence[Message] = TOOLS) -> EarlyReplies:
+    return EarlyReplies(INSTRUCTIONS, lambda: tools)
 
 
-@pytest.fixture
-def client() -> Iterator[Client]:
-    with ExitStack() as resources:
-        yield Client(resources)
+def request(number: int, method: str, params: Json | None) -> Message:
+    return {"jsonrpc": "2.0", "id": number, "method": method} | ({"params": params} if params else {})
+
+
+def answered(replies: EarlyReplies, *requests: tuple[str, Json | None]) -> list[int]:
+    """Return which of these requests are answered early, by their numbers."""
+    results = [replies.result(request(number, *each)) for number, each in enumerate(requests)]
+    return [number for number, result in enumerate(results) if result is not None]
 
 
 def handshake(version: str) -> Json:
@@ -89,31 +72,31 @@ def test_the_early_server_knows_the_handshakes_that_the_sdk_knows() -> None:
 
 @pytest.mark.parametrize("toolsets", ["core", "all"])
 @pytest.mark.parametrize("version", [*HANDSHAKE_VERSIONS, "2026-07-28", "2099-01-01", "nonsense"])
-async def test_the_early_server_answers_what_the_sdk_would(
-    connection: Connection, client: Client, version: str, toolsets: str
+async def test_the_early_replies_are_what_the_sdk_would_say(
+    connection: Connection, version: str, toolsets: str
 ) -> None:
     settings = connection.settings.model_copy(update={"toolsets": frozenset({toolsets})})
-    client.server.offer(listed_tools(settings.toolsets))
     requests: list[tuple[str, Json | None]] = [
         ("initialize", handshake(version)),
         ("ping", None),
         ("tools/list", None),
     ]
-    answers = []
-    for number, (method, params) in enumerate(requests):
-        client.send(number, method, params)
-        answers.append(client.receive())
+    replies = early(listed_tools(settings.toolsets))
+    results = [replies.result(request(number, *each)) for number, each in enumerate(requests)]
+    answers = [json.loads(jsonrpc.response(number, result=result)) for number, result in enumerate(results)]
     assert answers == await sdk_replies(connection_to(settings), *requests)
 
 
-def test_a_list_that_is_asked_for_early_is_answered_as_soon_as_it_is_there(client: Client) -> None:
-    client.send(1, "initialize", handshake("2025-11-25"))
-    assert client.receive()["id"] == 1
-    client.send(2, "tools/list")
-    client.send(3, "ping")
-    assert client.receive() == {"jsonrpc": "2.0", "id": 3, "result": {}}
-    client.server.offer([{"name": "one"}])
-    assert client.receive() == {"jsonrpc": "2.0", "id": 2, "result": {"tools": [{"name": "one"}]}}
+def test_a_list_that_is_asked_for_early_is_answered_as_soon_as_it_is_there() -> None:
+    (incoming, to_launcher), (from_launcher, outgoing) = os.pipe(), os.pipe()
+    launcher = Launcher(Lines(incoming, outgoing), EarlyReplies(INSTRUCTIONS, lambda: None), [], {})
+    launcher.begin()
+    for number, each in enumerate([("initialize", handshake("2025-11-25")), ("tools/list", None), ("ping", None)]):
+        os.write(to_launcher, jsonrpc.encoded(request(number, *each)) + b"\n")
+    with os.fdopen(from_launcher, "rb") as replies:
+        assert [json.loads(replies.readline())["id"] for _ in range(2)] == [0, 2]
+        launcher.offer(TOOLS, INSTRUCTIONS)
+        assert json.loads(replies.readline()) == {"jsonrpc": "2.0", "id": 1, "result": {"tools": TOOLS}}
 
 
 @pytest.mark.parametrize(
@@ -130,32 +113,13 @@ def test_a_list_that_is_asked_for_early_is_answered_as_soon_as_it_is_there(clien
         [("tools/call", {"name": "goto"})],
     ],
 )
-def test_what_is_in_doubt_waits_for_the_sdk(client: Client, requests: list[tuple[str, Json | None]]) -> None:
-    client.server.offer([{"name": "one"}])
-    for number, (method, params) in enumerate(requests):
-        client.send(number, method, params)
-    client.end()
-    assert client.server.answered == set()
+def test_what_is_in_doubt_waits_for_the_sdk(requests: list[tuple[str, Json | None]]) -> None:
+    assert answered(early(), *requests) == []
 
 
-def test_the_list_waits_for_the_sdk_when_it_carries_a_cursor_or_an_envelope(client: Client) -> None:
-    client.server.offer([{"name": "one"}])
-    client.send(1, "initialize", handshake("2025-11-25"))
-    client.send(2, "tools/list", {"cursor": "x"})
-    client.send(3, "tools/list", {"_meta": MODERN})
-    client.send(4, "initialize", handshake("2025-11-25"))
-    client.end()
-    assert client.server.answered == {1}
-
-
-def test_all_that_came_is_handed_over_in_order_with_what_comes_later(client: Client) -> None:
-    client.send(1, "initialize", handshake("2025-11-25"))
-    client.receive()
-    taken: list[Message | None] = []
-    client.server.hand_over(taken.append)
-    client.send(2, "ping")
-    client.end()
-    assert [message["method"] for message in taken if message] == ["initialize", "ping"]
+def test_the_list_waits_for_the_sdk_when_it_carries_a_cursor_or_an_envelope() -> None:
+    hello = ("initialize", handshake("2025-11-25"))
+    assert answered(early(), hello, ("tools/list", {"cursor": "x"}), ("tools/list", {"_meta": MODERN}), hello) == [0]
 
 
 async def test_each_request_of_a_connection_is_answered_once_across_the_handing_over(

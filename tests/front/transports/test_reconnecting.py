@@ -13,6 +13,7 @@ from mcp.types import TextContent
 from starlette.responses import Response
 
 from mcp_gateway.websocket_client import NotConnected, Reconnect, websocket_client
+from shared import wire
 from tests.front.transports.conftest import KEY, Listen, Listening
 from tests.support.cuttable import Cuttable, cuttable
 from tests.support.json import AnyJson
@@ -78,29 +79,52 @@ async def test_after_a_cut_the_client_reads_anew_what_may_have_changed(before_st
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
-async def test_a_call_under_way_is_answered_with_how_to_ask_for_it_and_goes_on(
+async def test_a_call_under_way_is_sent_again_under_its_id_and_answered(
     before_standin: Listening, standin: StandIn, mode: str
 ) -> None:
-    go_on = asyncio.Event()
+    never = asyncio.Event()
+
+    async def wait_once(seen: Seen) -> Response:
+        if seen.headers[wire.ATTEMPT.lower()] == "1" and seen.body["action"] == "goto":
+            await never.wait()
+        return success({"heard": seen.body["action"]})
+
+    standin.answer = wait_once
+    async with through(before_standin, mode=mode) as (client, network):
+        under_way = asyncio.create_task(text(client, "goto", url="http://x/"))
+        sent = await standin.call()
+        network.cut()
+        again = await standin.call()
+        assert (again.headers[wire.CALL_ID.lower()], again.body) == (sent.headers[wire.CALL_ID.lower()], sent.body)
+        assert again.headers[wire.ATTEMPT.lower()] == "2"
+        assert "goto" in await under_way
+        assert standin.cancels.empty()
+        never.set()
+
+
+async def test_a_call_that_is_cut_off_twice_is_answered_with_how_to_ask_for_it(
+    before_standin: Listening, standin: StandIn
+) -> None:
+    never = asyncio.Event()
 
     async def wait(seen: Seen) -> Response:
         if seen.body["action"] == "goto":
-            await go_on.wait()
+            await never.wait()
         return success({"heard": seen.body})
 
     standin.answer = wait
-    async with through(before_standin, mode=mode) as (client, network):
+    async with through(before_standin) as (client, network):
         lost = asyncio.create_task(client.call_tool("goto", {"url": "http://x/"}))
-        call_id = (await standin.call()).headers["x-browse-call"]
-        network.cut()
-        with pytest.raises(MCPError, match="connection was lost during goto") as error:
+        for _ in range(2):
+            call_id = (await standin.call()).headers[wire.CALL_ID.lower()]
+            network.cut()
+        with pytest.raises(MCPError, match="connection was lost during goto, twice") as error:
             await lost
         asked = re.search(r"get_call (\{.*\})", str(error.value))
         assert asked
         assert json.loads(asked[1]) == {"callId": call_id}
         assert call_id in await text(client, "get_call", callId=call_id)
-        assert standin.cancels.empty()
-        go_on.set()
+        never.set()
 
 
 async def test_a_client_that_closes_cancels_its_calls(before_standin: Listening, standin: StandIn) -> None:

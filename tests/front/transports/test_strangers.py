@@ -10,7 +10,6 @@ from mcp import Client
 from mcp.client import ClientRequestContext
 from mcp.client.streamable_http import streamable_http_client
 from mcp.types import ListRootsResult, Root
-from websockets.asyncio.client import connect
 
 from mcp_gateway.transports import messages
 from mcp_gateway.transports.access import HELD
@@ -126,21 +125,15 @@ async def test_a_target_with_another_authority_is_refused(every: Listening, tran
     assert b"evil.example" in said
 
 
-async def test_halves_of_requests_and_of_websocket_messages_are_counted_together(
-    every: Listening, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_halves_of_requests_are_counted_together(gateway: Listening, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(messages, "MESSAGES_AT_A_TIME", 1)
-    http, by_socket = address(every.urls["http"]), every.urls["websocket"]
-    proof = {"Authorization": f"Bearer {KEY}"}
-    async with connect(by_socket, additional_headers=proof, proxy=None) as websocket:
-        writer = websocket.transport
-        assert isinstance(writer, asyncio.Transport)
-        client = digest(KEY)[:24]
-        writer.write(b"\x01\xff" + (9_000_000).to_bytes(8) + bytes(4) + b"x" * 8_000_000)
-        await become(lambda: HELD.of(client) >= 8_000_000)
-        head = _head(http, 9_000_000)
-        assert await status(http, head + b"x" * 8_000_000) == 503
-        writer.abort()
+    http = address(gateway.url)
+    client = digest(KEY)[:24]
+    _, writer = await asyncio.open_connection(*http.split(":"))
+    writer.write(_head(http, 9_000_000) + b"x" * 8_000_000)
+    await become(lambda: HELD.of(client) >= 8_000_000)
+    assert await status(http, _head(http, 9_000_000) + b"x" * 8_000_000) == 503
+    writer.close()
     await become(lambda: HELD.of(client) == 0)
 
 

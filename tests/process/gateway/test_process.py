@@ -22,7 +22,7 @@ from mcp.types import TextContent
 from pydantic import JsonValue
 from starlette.responses import Response
 
-from mcp_gateway.__main__ import EXIT_WITHIN_S
+from mcp_gateway.stdio.launcher import EXIT_WITHIN_S
 from shared import catalogue, toolsets
 from shared.instructions import INSTRUCTIONS
 from shared.wire import MAX_MESSAGE_BYTES

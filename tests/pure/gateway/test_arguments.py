@@ -13,8 +13,7 @@ from shared.wire import VERSION
 @pytest.fixture(autouse=True)
 def _starts_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BROWSE_SHARED", "false")
-    monkeypatch.setattr(gateway, "EarlyServer", None)
-    monkeypatch.setattr(gateway, "Descriptors", None)
+    monkeypatch.setattr(gateway, "Launcher", None)
 
 
 def ends(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> object:

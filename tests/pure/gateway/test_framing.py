@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mcp_gateway import jsonrpc
 from mcp_gateway.jsonrpc import Message, response
-from mcp_gateway.stdio.descriptors import Descriptors
+from shared.json_lines.lines import Lines
 from shared.wire import MAX_MESSAGE_BYTES
 
 
@@ -31,7 +32,7 @@ def hear(*chunks: bytes) -> Heard:
 
     writer = threading.Thread(target=write)
     writer.start()
-    messages = list(Descriptors(incoming, outgoing).messages())
+    messages = [message for message, _ in jsonrpc.messages(Lines(incoming, outgoing))]
     writer.join(10)
     os.close(incoming)
     os.close(outgoing)
@@ -171,5 +172,5 @@ def test_a_message_over_the_limit_is_refused_by_name_and_the_connection_goes_on(
 def test_a_client_that_stopped_reading_is_no_error() -> None:
     incoming, outgoing = os.pipe()
     os.close(incoming)
-    Descriptors(0, outgoing).write(response(1, result={}))
+    Lines(0, outgoing).write(response(1, result={}))
     os.close(outgoing)

@@ -1,6 +1,5 @@
-"""Tests what a launcher keeps of its chat, and the frames that carry it."""
+"""Tests what is sent again to the next process, and where a launcher finds it."""
 
-import itertools
 import json
 import os
 from pathlib import Path
@@ -10,29 +9,28 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mcp_gateway.jsonrpc import Message
-from mcp_gateway.sharing import frames
-from mcp_gateway.sharing.hello import Hello
-from mcp_gateway.sharing.kept import Kept
 from mcp_gateway.sharing.place import NotShared, Place
-from shared.wire import MOST_SUBSCRIBED
+from mcp_gateway.stdio import hello
+from mcp_gateway.unanswered import Unanswered
+from shared.wire import ATTEMPT_META, CALL_ID_META, MOST_SUBSCRIBED
 
 
 def message(method: str, request_id: int | None = None, **params: object) -> Message:
     return {"jsonrpc": "2.0", "method": method, "params": params} | ({} if request_id is None else {"id": request_id})
 
 
-def kept(*messages: Message, answered: tuple[int, ...] = ()) -> Kept:
-    found = Kept()
+def kept(*messages: Message, answered: tuple[int, ...] = ()) -> Unanswered:
+    found = Unanswered("It ended")
     for each in messages:
-        request = found.note(each, json.dumps(each).encode(), is_answered=each.get("id") in answered)
+        _, request = found.note(each, len(json.dumps(each)), is_answered=each.get("id") in answered)
         if request:
             request.is_sent = True
     return found
 
 
-def resumed(found: Kept) -> list[tuple[object, object, bool]]:
+def resumed(found: Unanswered) -> list[tuple[object, object, bool]]:
     """Return method and id of each message that the next process is sent, and whether its answer is waited for."""
-    return [(one.message["method"], one.message.get("id"), one.request is not None) for one in found.resumed()]
+    return [(message["method"], message.get("id"), request is not None) for message, request in found.resumed()]
 
 
 HANDSHAKE = message("initialize", 1), message("notifications/initialized")
@@ -68,28 +66,47 @@ def test_a_call_that_may_have_been_done_is_sent_again_once_and_then_answered() -
     assert {number: request.attempt for number, request in found.waiting.items()} == {1: 2, 2: 2, 3: 1}
     for request in found.waiting.values():
         request.is_sent = True
-    told = [json.loads(line) for line in found.lose()]
-    assert [error["id"] for error in told] == [1, 2]
-    assert "It may have happened" in told[1]["error"]["message"]
+    told = [*found.lose()]
+    assert [each["id"] for each in told] == [1, 2]
+    assert "It ended during goto, twice. It may have happened" in str(told[1]["error"])
     assert list(found.waiting) == [3]
+
+
+def test_a_call_keeps_its_id_and_is_marked_when_it_is_sent_again() -> None:
+    found = Unanswered("It ended")
+    sent, request = found.note(message("tools/call", 1, name="goto"), 9)
+    assert request
+    request.is_sent = True
+    assert [*found.lose()] == []
+    ((again, _),) = found.resumed()
+    first, second = (dict[str, object](each["params"]["_meta"]) for each in (sent, again))  # type: ignore[index] # JSON
+    assert second == {**first, ATTEMPT_META: True}
+    assert first == {CALL_ID_META: request.call_id}
 
 
 def test_an_answer_to_a_process_that_has_died_goes_to_no_other() -> None:
     found = kept(*HANDSHAKE)
-    found.asked[7] = None
-    answer: Message = {"jsonrpc": "2.0", "id": 7, "result": {}}
-    told = [json.loads(line) for line in found.lose()]
-    assert (told[-1]["method"], told[-1]["params"]["requestId"]) == ("notifications/cancelled", 7)
-    assert not found.expects(answer)
-    found.asked["1-7"] = None
-    assert found.expects({**answer, "id": "1-7"})
-    assert not found.expects({**answer, "id": "1-7"})
+
+    def asked_of_client(request_id: object) -> object:
+        return found.to_client({"jsonrpc": "2.0", "id": request_id, "method": "roots/list"})["id"]
+
+    def answered(request_id: object) -> Message | None:
+        return found.from_client({"jsonrpc": "2.0", "id": request_id, "result": {}})
+
+    first = asked_of_client(1)
+    (told,) = found.lose()
+    assert told == message("notifications/cancelled", requestId=first, reason="It ended.")
+    second = asked_of_client(1)
+    assert (first == second, answered(first)) == (False, None)
+    withdrawn = found.to_client(message("notifications/cancelled", requestId=1))
+    assert withdrawn == message("notifications/cancelled", requestId=second)
+    assert [answered(second), answered(second)] == [{"jsonrpc": "2.0", "id": 1, "result": {}}, None]
 
 
 @pytest.mark.parametrize("odd", [[], {}, [1], None, 1.5])
 def test_an_id_that_no_request_has_is_nobodys(odd: object) -> None:
     found = kept(*HANDSHAKE, message("tools/call", 2), message("notifications/cancelled", requestId=odd))
-    assert not found.expects({"jsonrpc": "2.0", "id": odd, "result": {}})
+    assert found.from_client({"jsonrpc": "2.0", "id": odd, "result": {}}) is None
     assert list(found.waiting) == [1, 2]
 
 
@@ -104,8 +121,14 @@ def test_what_is_kept_of_a_chat_is_bounded() -> None:
 
 @given(name=st.binary(min_size=1).filter(lambda name: b"\0" not in name))
 def test_a_folder_of_any_name_goes_along(name: bytes) -> None:
-    hello = {"arguments": [], "folder": frames.spelt(os.fsdecode(name)), "client_id": "x"}
-    assert os.fsencode(Hello.model_validate_json(json.dumps(hello)).folder) == name
+    said = hello.Hello("x", [], os.fsdecode(name), {}, {}, [])
+    assert os.fsencode(hello.hello(hello.line(hello.HELLO, said._asdict())).folder) == name
+
+
+@pytest.mark.parametrize("line", [b"", b"{}", b"[]", b"[3]", b'["hello"]', b'["hello", {}]', b"[", b'["welcome"]'])
+def test_what_no_launcher_says_is_no_hello(line: bytes) -> None:
+    with pytest.raises(ValueError, match=r"."):
+        hello.hello(line)
 
 
 def test_another_accounts_folder_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -115,24 +138,6 @@ def test_another_accounts_folder_is_not_used(monkeypatch: pytest.MonkeyPatch) ->
     assert Place.of(environment).path.startswith("/dev/")
     monkeypatch.setattr(os, "getuid", lambda: owner + 1)
     assert Place.of(environment).path.startswith("/short/")
-
-
-FRAME = st.tuples(st.integers(frames.HELLO, frames.STATE), st.binary(max_size=40), st.binary(max_size=90))
-
-
-@given(sent=st.lists(FRAME), cuts=st.lists(st.integers(0, 900)))
-def test_frames_come_out_as_they_went_in_however_they_are_cut(sent: list[frames.Frame], cuts: list[int]) -> None:
-    data, taken, reader = b"".join(frames.frame(*each) for each in sent), list[frames.Frame](), frames.Frames()
-    edges = [0, *sorted(min(cut, len(data)) for cut in cuts), len(data)]
-    for start, end in itertools.pairwise(edges):
-        taken += reader.feed(data[start:end])
-    assert taken == sent
-
-
-@pytest.mark.parametrize("data", [b"\0" * 9, frames.SIZES.pack(frames.LINE, 2**31, 0), frames.SIZES.pack(99, 1, 1)])
-def test_what_no_program_of_ours_sends_is_no_frame(data: bytes) -> None:
-    with pytest.raises(frames.WrongFrame):
-        list(frames.Frames().feed(data))
 
 
 def test_programs_that_look_in_other_places_have_other_processes() -> None:

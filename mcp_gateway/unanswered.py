@@ -1,0 +1,177 @@
+"""What a client still waits for, so that it can be sent again where the process at the other end was lost.
+
+The launcher of a chat uses it, and the websocket client. A call has one id from its first sending to its last, by which
+the service does it once and tells what became of it.
+"""
+
+import itertools
+import os
+from collections.abc import Iterator
+from typing import Final
+
+from mcp_gateway.jsonrpc import Message
+from shared.wire import ATTEMPT_META, CALL_ID_META, MOST_SUBSCRIBED
+
+_CONNECTION_CLOSED: Final = -32000
+_LISTENING: Final = "subscriptions/listen"
+"""Answered only when it ends."""
+_HANDSHAKE: Final = ("initialize", "notifications/initialized")
+_MOST_ATTEMPTS: Final = 2
+_MOST_CANCELLED: Final = 50
+_MOST_WAITING: Final = 256
+_MOST_BYTES: Final = 2_000_000
+"""Bounds what others wait for: all that a chat has under way may be sent again at the same moment."""
+
+
+class Request:
+    """A request that waits for its answer."""
+
+    def __init__(self, message: Message, size: int) -> None:
+        self.message, self.size = message, size
+        self.attempt = 1
+        self.is_sent = False
+        """True once a byte of it is on its way."""
+        if self.is_call:
+            self.message = _marked(message, {CALL_ID_META: os.urandom(16).hex()})
+
+    @property
+    def is_call(self) -> bool:
+        return self.message.get("method") == "tools/call"
+
+    @property
+    def call_id(self) -> str:
+        meta = _params(self.message).get("_meta")
+        return str(meta[CALL_ID_META]) if isinstance(meta, dict) else ""
+
+    @property
+    def again(self) -> Message:
+        """The message as it is sent next: the service is told of a call that it may know."""
+        return _marked(self.message, {ATTEMPT_META: True}) if self.is_call and self.attempt > 1 else self.message
+
+
+class Unanswered:
+    """A client's handshake, subscriptions and requests without an answer, and what it was itself asked."""
+
+    def __init__(self, ended: str) -> None:
+        """`ended` says what happens when the other end is lost: "The connection was lost"."""
+        self.waiting: dict[object, Request] = {}
+        self.cancelled: list[str] = []
+        """Ids of calls that were cancelled, and may go on in the service if nobody was told."""
+        self._ended = ended
+        self._bytes = 0
+        self.handshake: dict[str, Message] = {}
+        self.subscribed: dict[str, Message] = {}
+        self._asked: dict[object, object] = {}
+        """The ids under which the client was asked something, and those of the process that asks."""
+        self._numbers = itertools.count(1)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether the client has to wait for answers before more of it is read."""
+        return len(self.waiting) >= _MOST_WAITING or self._bytes > _MOST_BYTES
+
+    @property
+    def is_due(self) -> bool:
+        """Whether an answer may come any moment."""
+        return any(request.message.get("method") != _LISTENING for request in self.waiting.values())
+
+    def note(self, message: Message, size: int, *, is_answered: bool = False) -> tuple[Message, Request | None]:
+        """Remember a message of the client. Return it as it is sent, and the request that it is if it waits."""
+        method, params = message.get("method"), _params(message)
+        uri = str(params.get("uri"))
+        if method in _HANDSHAKE:
+            self.handshake[str(method)] = message
+        elif method == "resources/subscribe" and len(self.subscribed) < MOST_SUBSCRIBED:
+            self.subscribed[uri] = message
+        elif method == "resources/unsubscribe":
+            self.subscribed.pop(uri, None)
+        elif method == "notifications/cancelled":
+            self._cancel(_id(params.get("requestId")))
+        if is_answered or method is None or "id" not in message:
+            return message, None
+        self.answer(message["id"])  # whoever gives an id twice gets the first answer, under either
+        request = Request(message, size)
+        self.waiting[message["id"]] = request
+        self._bytes += size
+        return request.message, request
+
+    def answer(self, request_id: object) -> bool:
+        """Note that a request is answered. Returns whether the client still waits for that."""
+        request = self.waiting.pop(request_id, None)
+        self._bytes -= request.size if request else 0
+        return request is not None
+
+    def to_client(self, message: Message) -> Message:
+        """Return a message for the client. What asks it something gets an id that no process before has used."""
+        if "method" in message and "id" in message:
+            number = next(self._numbers)
+            self._asked[number] = message["id"]
+            return {**message, "id": number}
+        if message.get("method") == "notifications/cancelled":
+            theirs = _params(message).get("requestId")
+            own = next((number for number, asked in self._asked.items() if asked == theirs), theirs)
+            return {**message, "params": {**_params(message), "requestId": own}}
+        return message
+
+    def from_client(self, message: Message) -> Message | None:
+        """Return a message of the client; None for an answer that nobody waits for."""
+        if "method" in message:
+            return message
+        number = _id(message.get("id"))
+        return {**message, "id": self._asked.pop(number)} if number in self._asked else None
+
+    def lose(self) -> Iterator[Message]:
+        """Prepare for another process. Yields what the client has to be told: of requests that two processes did not
+        answer, and of what it was asked and need not answer any more."""
+        for request_id, request in [*self.waiting.items()]:
+            request.attempt += request.is_sent
+            request.is_sent = False
+            if request.attempt > _MOST_ATTEMPTS:
+                self.answer(request_id)
+                yield {"jsonrpc": "2.0", "id": request_id, "error": self._lost(request)}
+        for number in self._asked:
+            params = {"requestId": number, "reason": f"{self._ended}."}
+            yield {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}
+        self._asked.clear()
+
+    def resumed(self) -> Iterator[tuple[Message, Request | None]]:
+        """Yield what the next process has to be sent, in order."""
+        waiting = {id(request.message): request for request in self.waiting.values()}
+        for message in (*self.handshake.values(), *self.subscribed.values()):
+            yield message, waiting.pop(id(message), None)
+        for request in waiting.values():
+            yield request.again, request
+
+    def _cancel(self, request_id: object) -> None:
+        request = self.waiting.get(request_id)
+        if self.answer(request_id) and request and request.is_call:
+            self.cancelled = [*self.cancelled[1 - _MOST_CANCELLED :], request.call_id]
+
+    def _lost(self, request: Request) -> Message:
+        """Make the error of a request whose processes were lost before they answered."""
+        from shared.next_calls import next_call  # noqa: PLC0415 - hardly ever needed
+
+        method, advice, data = str(request.message.get("method")), "Send it again.", Message()
+        if request.is_call:
+            method, call_id = str(_params(request.message).get("name")), request.call_id
+            data = {"tool": method, "callId": call_id}
+            advice = f"It may have happened, or still go on. Ask: {next_call('get_call', call_id=call_id)}."
+        message = f"{self._ended} during {method}, twice. {advice}"
+        return {"code": _CONNECTION_CLOSED, "message": message, "data": data}
+
+
+def _params(message: Message) -> Message:
+    params = message.get("params")
+    return params if isinstance(params, dict) else {}
+
+
+def _marked(message: Message, mark: Message) -> Message:
+    """Return a message with something in its `_meta`, unless the client has put it there itself."""
+    params = _params(message)
+    meta = params.get("_meta")
+    return {**message, "params": {**params, "_meta": {**mark, **(meta if isinstance(meta, dict) else {})}}}
+
+
+def _id(value: object) -> object:
+    """Return what may be a request's id; None for what no request has."""
+    return value if isinstance(value, int | str) else None
