@@ -57,10 +57,12 @@ class Prover:
         """Raise ServiceUnavailable if an answer proves nothing, ConnectError if the service has no time to answer."""
         if answer.status == HTTPStatus.SERVICE_UNAVAILABLE:
             raise httpcore.ConnectError("the service is too busy")
-        report, address = json_object(body), answer.extensions["network_stream"].get_extra_info("server_addr")
-        if answer.status != HTTPStatus.OK or not is_proof(report.get("proof"), secret, nonce, address):
-            older = "proof" not in report and {"pid", "catalogue"} <= report.keys()
-            raise unavailable.older(self.url) if older else unavailable.unproven(self.url)
+        proof, address = (
+            json_object(body).get("proof"),
+            answer.extensions["network_stream"].get_extra_info("server_addr"),
+        )
+        if answer.status != HTTPStatus.OK or not is_proof(proof, secret, nonce, address):
+            raise unavailable.unproven(self.url)
 
 
 class ProvenTransport(httpx.AsyncHTTPTransport):

@@ -81,13 +81,6 @@ def unproven(url: str) -> ServiceUnavailable:
     return _unavailable(url, "not proven", message, hint)
 
 
-def older(url: str) -> ServiceUnavailable:
-    """Make the error of a service that cannot prove itself yet."""
-    message = f"The browser service at {url} is of an older version, which cannot prove that it is one."
-    hint = "Restart it: browse-together down, then browse-together up --detach. Pages and logins come back."
-    return _unavailable(url, "older version", message, hint)
-
-
 def _untrusted(url: str, problem: str) -> ServiceUnavailable:
     message = f"No encrypted connection to {url} is trusted, and no token was sent: {problem}."
     hint = (

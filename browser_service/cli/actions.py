@@ -159,7 +159,7 @@ def _row(title: str, page: Json) -> tuple[str, ...]:
 
 def _print_reply(reply: Json, client: Client, *, as_json: bool, out: Path | None) -> None:
     """Print text or JSON to stdout, all else to stderr. Ends with exit code 1 for an error."""
-    succeeded, rendered = reply["success"] is True, _pop_rendered(reply)
+    succeeded, rendered = reply["success"] is True, TerminalReply.model_validate(reply.pop("rendered"))
     if as_json:
         output.say_json(reply)
     elif not succeeded:
@@ -173,15 +173,6 @@ def _print_reply(reply: Json, client: Client, *, as_json: bool, out: Path | None
             output.say(line, to_stderr=True)
     if not succeeded:
         raise typer.Exit(1)
-
-
-def _pop_rendered(reply: Json) -> TerminalReply:
-    """Remove the service's terminal text from the reply, and return it. An older service makes none; then the result is
-    the text."""
-    rendered = reply.pop("rendered", None)
-    if rendered is None:
-        return TerminalReply(text=output.as_json(reply.get("result")))
-    return TerminalReply.model_validate(rendered)
 
 
 def _save(path: Path, rendered: TerminalReply, client: Client) -> None:

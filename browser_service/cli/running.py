@@ -50,8 +50,7 @@ RESTART: Final = "A restart takes them: browse-together down, then browse-togeth
 
 
 def running_settings(running: instance.Instance, here: Settings) -> Running | None:
-    """Return the settings of a running service; None if it does not say them, because it is an older one, or its secret
-    is gone."""
+    """Return the settings of a running service; None if it does not say them."""
     from client.credentials import mint  # noqa: PLC0415 - `up` needs none, and what signs takes long to import
 
     try:
