@@ -9,7 +9,7 @@ import logging
 import queue
 import threading
 from collections.abc import Awaitable, Callable
-from typing import Final, NamedTuple
+from typing import Final
 
 from shared.json_lines import messages
 from shared.json_lines.lines import Lines
@@ -21,13 +21,6 @@ _MOST_MESSAGES_BYTES: Final = 2
 _LOOKED_AFTER_S: Final = 0.5
 
 log = logging.getLogger(__name__)
-
-
-class Heard(NamedTuple):
-    """What a line says: a call, what is wrong with it, or None for the end."""
-
-    said: Call | InvalidMessage | None
-    size: int = 0
 
 
 class Room:
@@ -101,7 +94,7 @@ class Server:
         self._subject = subject
         self._room = Room(_MOST_CALLS, _MOST_MESSAGES_BYTES * lines.most_bytes)
         self._order = Order()
-        self._heard = asyncio.Queue[Heard]()
+        self._heard = asyncio.Queue[tuple[Call | InvalidMessage, int] | None]()
         self._replies = queue.SimpleQueue[tuple[bytes, int] | None]()
         self._written = asyncio.Event()
         self._gone = asyncio.Event()
@@ -125,10 +118,11 @@ class Server:
 
     async def _answer_all(self) -> None:
         async with asyncio.TaskGroup() as tasks:
-            while (said := (heard := await self._heard.get()).said) is not None:
+            while (heard := await self._heard.get()) is not None:
+                said, size = heard
                 subject = None if isinstance(said, InvalidMessage) else self._subject(said)
                 before = self._order.before(subject)
-                self._order.add(subject, tasks.create_task(self._answer(said, heard.size, before)))
+                self._order.add(subject, tasks.create_task(self._answer(said, size, before)))
             while self._order.running:
                 await asyncio.wait(self._order.running, timeout=_LOOKED_AFTER_S)
                 if not self._lines.is_read:
@@ -139,7 +133,7 @@ class Server:
         if before:
             await asyncio.wait(before)
         if isinstance(call, InvalidMessage):
-            self._reply(messages.error(call.call_id, str(call)), size)
+            self._replies.put((messages.error(call.call_id, str(call)), size))
             return
         try:
             reply = messages.result(call.id, await self._run(call))
@@ -149,10 +143,7 @@ class Server:
             log.exception("the tool %s failed", call.tool)
             # the protocol's own words, as all of its errors
             reply = messages.error(call.id, f"Error interno: {type(error).__name__}: {error}")
-        self._reply(reply, size)
-
-    def _reply(self, line: bytes, size: int) -> None:
-        self._replies.put((line, size))
+        self._replies.put((reply, size))
 
     def _write(self, loop: asyncio.AbstractEventLoop) -> None:
         while (reply := self._replies.get()) is not None:
@@ -166,22 +157,21 @@ class Server:
     def _read(self, loop: asyncio.AbstractEventLoop) -> None:
         try:
             for line, is_complete in self._lines.read():
-                if line.strip():
-                    heard = Heard(self._said(line, is_complete=is_complete), len(line))
-                    self._room.enter(heard.size)
-                    _tell(loop, self._heard.put_nowait, heard)
-                    if heard.said is None:
-                        return
+                if not line.strip():
+                    continue
+                said: Call | InvalidMessage | None
+                try:
+                    said = messages.parse(line) if is_complete else messages.too_large(line, self._lines.most_bytes)
+                except InvalidMessage as invalid:
+                    said = invalid
+                if said is None:
+                    return
+                self._room.enter(len(line))
+                _tell(loop, self._heard.put_nowait, (said, len(line)))
         except OSError:  # of a terminal that was closed
             return
         finally:
-            _tell(loop, self._heard.put_nowait, Heard(None))
-
-    def _said(self, line: bytes, *, is_complete: bool) -> Call | InvalidMessage | None:
-        try:
-            return messages.parse(line) if is_complete else messages.too_large(line, self._lines.most_bytes)
-        except InvalidMessage as invalid:
-            return invalid
+            _tell(loop, self._heard.put_nowait, None)
 
 
 def _tell(loop: asyncio.AbstractEventLoop, call: Callable[..., object], *args: object) -> None:
