@@ -16,22 +16,23 @@ from shared.pages import SessionOptions, Size
 
 
 def shared_browser(settings: Settings) -> Browser:
-    viewport = (settings.viewport_width, settings.viewport_height)
-    return Browser(settings.browser_type, settings.headless and settings.cdp_url is None, viewport)
+    return Browser(settings.browser_type, settings.headless and settings.cdp_url is None, settings.viewport_size)
 
 
 def shared_login(settings: Settings) -> SessionOptions:
-    viewport = Size(width=settings.viewport_width, height=settings.viewport_height)
+    width, height = settings.viewport_size
+    viewport = Size(width=width, height=height)
     return SessionOptions(browser_type=settings.browser_type, viewport=viewport, locale=None)
 
 
 def client_limits(settings: Settings) -> ClientLimits:
-    return ClientLimits(settings.client_pages, settings.client_calls_in_flight, settings.client_calls_per_minute)
+    return ClientLimits(settings.client_pages, settings.tuning.calls_in_flight, settings.client_calls_per_minute)
 
 
 def origin_limits(settings: Settings) -> OriginLimits:
+    tuning = settings.tuning
     return OriginLimits(
-        settings.origin_at_once, settings.origin_per_minute, settings.origin_pause_s, settings.origin_local
+        tuning.origin_at_once, settings.origin_per_minute, tuning.origin_pause_s, local=tuning.origin_local
     )
 
 
@@ -43,8 +44,8 @@ def launch_options(settings: Settings, policy: UrlPolicy) -> LaunchOptions:
         headless=settings.headless,
         sandbox=settings.sandbox,
         proxy=settings.proxy,
-        viewport=(settings.viewport_width, settings.viewport_height),
-        login_within_s=settings.login_within_s,
+        viewport=settings.viewport_size,
+        login_within_s=settings.tuning.login_within_s,
         cdp_url=settings.cdp_url,
         max_instances=settings.max_instances,
         file_damage=damage_of,
@@ -68,22 +69,23 @@ def url_policy(settings: Settings, own_hosts: Callable[[], frozenset[str]]) -> U
 
 
 def host_limits(settings: Settings) -> HostLimits:
+    tuning = settings.tuning
     return HostLimits(
-        *(settings.idle_lease_ms, settings.queue_wait_ms, settings.max_pages, settings.dialog_wait_ms),
+        *(settings.idle_lease_ms, settings.queue_wait_ms, settings.max_pages, tuning.dialog_wait_ms),
         act_rules=read_rules(settings.rules_file),
         download_max_mb=settings.download_max_mb,
-        session_pages=settings.session_pages,
+        session_pages=tuning.session_pages,
         client_pages=settings.client_pages,
-        page_popups=settings.page_popups,
+        page_popups=tuning.page_popups,
         memory_mb=settings.memory_mb,
         idle=Idle(
-            page_s=settings.park_after_ms / 1000,
-            page_in_need_s=settings.park_in_need_ms / 1000,
+            page_s=tuning.park_after_ms / 1000,
+            page_in_need_s=settings.idle_lease_ms / 1000,
             browser_s=settings.instance_idle_ms / 1000,
             browsers_kept=settings.min_instances,
-            spare_s=settings.spare_window_ms / 1000,
+            spare_s=tuning.spare_window_ms / 1000,
         ),
-        save_every_ms=settings.save_every_ms,
+        save_every_ms=tuning.save_every_ms,
         invisible_text=settings.invisible_text,
         timeline=settings.timeline,
     )

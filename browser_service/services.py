@@ -104,7 +104,9 @@ class Services:
         self.storage = Storage(data_dir, self.clients.announce)
         self.journal = Journal(data_dir / JOURNAL_FILE)
         self.seal = Seal(data_dir, settings.key_store, self.storage.report)
-        limits = ArtifactLimits(settings.artifact_days, settings.client_artifacts_mb, settings.artifacts_mb)
+        limits = ArtifactLimits(
+            settings.tuning.artifact_days, settings.tuning.client_artifacts_mb, settings.artifacts_mb
+        )
         uploads = UploadRoots(settings.upload_roots)
         self.secrets = NamedSecrets(data_dir, self.seal)
         folders = Folders(data_dir / ARTIFACTS, settings.output_dir)
@@ -130,7 +132,7 @@ class Services:
             open_link=partial(open_link, settings.data_dir),
         )
         tell = lambda client_id, text: clients.notify(client_id, Notice(text=text))  # noqa: E731 - one expression
-        self.work = Work(settings.idle_work_ms, tell, clients.send, clock)
+        self.work = Work(settings.idle_lease_ms, tell, clients.send, clock)
         self.policy = Policy(self.directory, settings.cookie_values, self.revoked.check_now)
         self.quotas = Quotas(configuration.client_limits(settings), clock)
         self.origins = Origins(configuration.origin_limits(settings), clients.send, clock)
@@ -171,7 +173,7 @@ class Services:
         self.administration = Administration(
             *(directory, clients, self.work, self.revoked, self.tokens, ledger, host_calls, feed)
         )
-        self.abandoned = AbandonedPages(host, clients, ledger, host_calls, self.settings.blank_pages_ms)
+        self.abandoned = AbandonedPages(host, clients, ledger, host_calls, self.settings.tuning.blank_pages_ms)
 
     def _connect(self) -> None:
         """Register callbacks between parts that need each other, and so cannot all be made with one another."""

@@ -4,7 +4,7 @@ It is long because all settings stand here, each with what users read of it.
 """
 
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 from urllib.parse import urlsplit
 
 import platformdirs
@@ -13,6 +13,7 @@ from pydantic_settings import NoDecode, SettingsConfigDict
 
 from browser_service.security.hosts import header_host, host_name, public_origin
 from browser_service.security.url_rules import MOST_RULES, url_rule
+from browser_service.tuning import Tuning
 from client.config_file import FileSettings
 from shared.data_files import OUTPUT, PROFILE
 from shared.loopback import exposure, is_loopback, reachable
@@ -38,42 +39,43 @@ class Settings(FileSettings):
         default=DEFAULT_PORT, ge=0, le=65535, validation_alias=_bare("PORT"), description="Port; 0 takes a free one."
     )
     allowed_hosts: Names = Field(
-        default=(), description="Further values of the Host header to accept (`name:port`), separated by commas."
+        default=(), description="Other values of the Host header to accept (`name:port`), separated by commas."
     )
     public_url: str | None = Field(
         default=None,
-        description="Address by which people reach the service, such as https://browse.example.com: the links that "
-        "they get have it, and its Host header is accepted. By default the address to listen on.",
+        description="Address by which people reach the service, such as https://browse.example.com. Their links use "
+        "it, and its Host header is accepted. By default the address to listen on.",
     )
     allow_remote: bool = Field(
-        default=False, description="Listen beyond loopback, which needs a certificate or behind_proxy."
+        default=False, description="Listen beyond loopback; needs a certificate or behind_proxy."
     )
     tls_cert: Path | None = Field(default=None, description="Certificate chain, PEM: serves https.")
     tls_key: Path | None = Field(default=None, description="Private key of that certificate, PEM.")
     behind_proxy: bool = Field(
         default=False,
-        description="Says that something in front encrypts what comes from elsewhere (a proxy that ends TLS), or lets "
-        "in this machine alone (a port that Docker publishes on 127.0.0.1).",
+        description="A proxy in front encrypts what comes from elsewhere, or only this machine can connect (a port "
+        "that Docker publishes on 127.0.0.1).",
     )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
-        default="info", validation_alias=_bare("LOG_LEVEL"), description="Least severity that is logged."
+        default="info", validation_alias=_bare("LOG_LEVEL"), description="Least severity to log."
     )
     app_env: Literal["production", "development", "test"] = Field(
         default="production",
         validation_alias=_bare("APP_ENV"),
-        description="production logs JSON, the others log for people.",
+        description="production logs JSON; the others log lines for people.",
     )
     data_dir: Path = Field(
         default_factory=lambda: Path(platformdirs.user_data_dir(APP_NAME, appauthor=False)),
-        description="Profile, secret, journal, artifacts and log; by default the platform's user data directory.",
+        description="Profile, secret, journal, files and log; by default the platform's user data directory.",
     )
     key_store: Literal["file", "keyring"] = Field(
         default="file",
-        description="Where the key of saved logins is: a file in the data directory, or the system's keyring.",
+        description="Where the key of saved logins is kept: in a file in the data directory, or in the system's "
+        "keyring.",
     )
     output_dir: Path = Field(
         default_factory=lambda given: given["data_dir"] / OUTPUT,
-        description="Where the files of calls go: pictures, prints, downloads; by default `output` in the data "
+        description="Where calls put their files: pictures, prints, downloads. By default `output` in the data "
         "directory.",
     )
     browser_type: Literal["chromium", "firefox", "webkit"] = Field(
@@ -83,16 +85,13 @@ class Settings(FileSettings):
         default=True, validation_alias=_bare("HEADLESS"), description="false shows the windows; needs a display."
     )
     executable_path: Path | None = Field(
-        default=None, description="Browser to start; else Playwright's own, else an installed one."
+        default=None, description="Browser to start; by default Playwright's own, else an installed one."
     )
     cdp_url: str | None = Field(
         default=None,
         pattern=r"^(https?|wss?)://[^/]+",
-        description="Attach to a browser that runs already with --remote-debugging-port, such as "
-        "http://127.0.0.1:9222, instead of starting one.",
-    )
-    login_within_s: int = Field(
-        default=900, ge=1, le=86_400, description="How long the window of `browse-together login` may stay open."
+        description="Attach to a running browser with --remote-debugging-port, such as http://127.0.0.1:9222, instead "
+        "of starting one.",
     )
     sandbox: Literal["auto", "on", "off"] = Field(
         default="auto", description="Chromium's sandbox; auto is on, except for root, where Chromium refuses it."
@@ -102,179 +101,144 @@ class Settings(FileSettings):
         pattern=r"^((https?|socks[45])://)?[^\s/@]+/?$",
         description="Proxy server of the shared browser, such as http://host:3128.",
     )
-    viewport_width: int = Field(default=1280, ge=100, le=10_000, description="Width of a page, px.")
-    viewport_height: int = Field(default=720, ge=100, le=10_000, description="Height of a page, px.")
-    idle_lease_ms: int = Field(
-        default=120_000, ge=0, description="A page whose holder did nothing for this long is taken by acting."
+    viewport: str = Field(
+        default="1280x720",
+        pattern=r"^[1-9][0-9]{2,3}x[1-9][0-9]{2,3}$",
+        description="Width and height of a page in the shared login, in px.",
     )
-    idle_work_ms: int = Field(
-        default_factory=lambda given: given["idle_lease_ms"],
+    idle_lease_ms: int = Field(
+        default=120_000,
         ge=0,
-        description="A piece of work that was claimed and not claimed again for this long is free; by default as long "
-        "as a page.",
+        description="After this long without an act, others may take the page or the claimed work of a client.",
     )
     session_idle_ms: int = Field(
-        default=3_600_000, ge=1_000, description="Milliseconds after which a session that nobody uses is closed."
+        default=3_600_000, ge=1_000, description="A session that nobody uses for this long is closed, in milliseconds."
     )
-    save_every_ms: int = Field(
-        default=30_000,
-        ge=100,
-        description="Milliseconds after which logins that pages changed by themselves are saved at the latest.",
+    queue_wait_ms: int = Field(
+        default=10_000, ge=100, description="Longest wait of a call for its turn, in milliseconds."
     )
-    queue_wait_ms: int = Field(default=10_000, ge=100, description="Milliseconds a call waits for its turn at most.")
     presence_grace_ms: int = Field(
-        default=5_000, ge=0, description="How long a client may be gone before its calls end and its pages are free."
-    )
-    dialog_wait_ms: int = Field(
-        default=30_000, ge=100, description="A dialog that nobody answers for this long is dismissed."
-    )
-    max_pages: int = Field(default=150, ge=1, description="Pages at once, of all sessions; parked ones count too.")
-    session_pages: int = Field(default=120, ge=0, description="Pages of one session; 0 is no limit.")
-    page_popups: int = Field(
-        default=10,
+        default=5_000,
         ge=0,
-        description="Popups that a page may have open, with those of its popups; more are closed as they come. 0 is no "
-        "limit.",
+        description="How long a client may be gone before its calls end and its pages are free, in milliseconds.",
     )
+    max_pages: int = Field(default=150, ge=1, description="Pages open at once, in all sessions, parked ones included.")
     memory_mb: int | None = Field(
         default=None,
         ge=0,
-        description="Megabytes that the browsers may have: above, idle pages are parked, then new ones refused. By "
-        "default 60 % of the machine's, or the container's. 0 is no limit.",
-    )
-    park_after_ms: int = Field(
-        default=1_800_000,
-        ge=0,
-        description="A page that nobody uses for this long is parked: its window is closed, and comes back with the "
-        "next call. 0 is never.",
-    )
-    park_in_need_ms: int = Field(
-        default_factory=lambda given: given["idle_lease_ms"],
-        ge=0,
-        description="Where memory is short, a page that nobody uses for this long is parked; by default as long as a "
-        "page is kept for a holder that does nothing.",
-    )
-    blank_pages_ms: int = Field(
-        default=600_000,
-        ge=0,
-        description="How long an unused page of a client that is gone stays; 0 is for ever.",
+        description="Megabytes for the browsers. Above this, idle pages are parked, then new ones are refused. By "
+        "default 60 % of the machine's or the container's memory; 0 means no limit.",
     )
     min_instances: int = Field(
         default=1,
         ge=0,
-        description="Browsers that stay though idle. 1: the shared one, warm from the start. 0: it comes with a call.",
+        description="Browsers that stay open when idle. 1: the shared one, ready from the start. 0: it starts with the "
+        "first call.",
     )
     max_instances: int = Field(
-        default=10, ge=1, description="Browsers at once: the shared one, and those of sessions with one of their own."
+        default=10, ge=1, description="Browsers open at once: the shared one, and those of sessions with their own."
     )
     instance_idle_ms: int = Field(
-        default=300_000, ge=100, description="A browser above the minimum that nobody uses for this long is closed."
-    )
-    spare_window_ms: int = Field(
         default=300_000,
-        ge=0,
-        description="As long as two pages were opened in the shared login within this time, a blank window is ready "
-        "for the next one, unless people see the browser. 0 is never.",
+        ge=100,
+        description="A browser above the minimum is closed after this long without use, in milliseconds.",
     )
     metrics_enabled: bool = Field(
         default=False,
-        description="Serve /metrics at a port of its own too, without a token; the service's has it always, with one.",
+        description="Also serve /metrics on a port of its own, without a token. The service's port always serves it, "
+        "with one.",
     )
     metrics_host: str = Field(
         default="127.0.0.1", description="Address of that port. Whoever reaches it reads figures, and no names."
     )
     metrics_port: int = Field(default=9_090, ge=0, le=65535, description="That port; 0 takes a free one.")
-    activity_days: int = Field(default=30, ge=1, description="Days for which it is kept who did what.")
+    activity_days: int = Field(default=30, ge=1, description="Days to keep the record of who did what.")
     timeline: Literal["thumbnails", "watched", "off"] = Field(
         default="watched",
-        description="Small pictures of what acts made of their pages, for replays: of every act, only while somebody "
-        "watches the page or it is recorded, or none.",
+        description="Small pictures of acts for replays: of every act, only while somebody watches or records the "
+        "page, or none.",
     )
-    artifact_days: int = Field(default=7, ge=1, description="Days for which files that calls made are kept.")
     artifacts_mb: int = Field(
-        default=5_000, ge=0, description="Megabytes of such files, of all clients; the oldest go. 0 is no limit."
+        default=5_000,
+        ge=0,
+        description="Megabytes of files that calls made, of all clients together; the oldest are removed. 0 means no "
+        "limit.",
     )
-    client_artifacts_mb: int = Field(
-        default=1_000, ge=0, description="Megabytes of such files of one client; the oldest go. 0 is no limit."
-    )
-    client_pages: int = Field(default=30, ge=0, description="Pages that one client may have open; 0 is no limit.")
-    client_calls_in_flight: int = Field(
-        default=32, ge=0, description="Calls of one client that may run at once; 0 is no limit."
-    )
-    client_calls_per_minute: int = Field(default=600, ge=0, description="Calls a minute of one client; 0 is no limit.")
-    origin_at_once: int = Field(
-        default=8, ge=0, description="Navigations and fetches to one origin at once, of all clients; 0 is no limit."
+    client_pages: int = Field(default=30, ge=0, description="Pages that one client may have open; 0 means no limit.")
+    client_calls_per_minute: int = Field(
+        default=600, ge=0, description="Calls a minute of one client; 0 means no limit."
     )
     origin_per_minute: int = Field(
-        default=120, ge=0, description="Navigations and fetches to one origin a minute, of all clients; 0 is no limit."
-    )
-    origin_local: bool = Field(
-        default=False, description="Whether these two limits hold for this machine and private networks too."
-    )
-    origin_pause_s: int = Field(
-        default=900,
+        default=120,
         ge=0,
-        description="Longest pause that a site's 429 or Retry-After brings for all clients, s; 0 ignores them.",
+        description="Navigations and fetches a minute to one public site, of all clients together; 0 means no limit.",
     )
     cookie_values: bool = Field(
         default=False,
-        description="Whether every chat of this account reads the cookie values of the shared login, and may export "
-        "it; else only a token that was made with --cookies.",
+        description="Let every chat of this account read cookie values of the shared login, and export it. Without it, "
+        "only tokens made with --cookies may.",
     )
     notify: Literal["desktop", "off"] = Field(
-        default="desktop", description="Whether this machine's desktop shows that an agent asks for a person."
+        default="desktop", description="Show on this machine's desktop that an agent asks for a person."
     )
     notify_webhook: str | None = Field(
         default=None,
         pattern=r"^(https://|http://(localhost|127\.0\.0\.1|\[::1\])[:/])\S+$",
-        description="Address that is POSTed what a person is asked for, as JSON; https, or http on this machine.",
+        description="Address that gets a POST with what an agent asks a person for, as JSON; https, or http on this "
+        "machine.",
     )
     allow_hosts: Names = Field(
-        default=(), description="If given, the only hosts (with their subdomains) that pages may open."
+        default=(), description="The only hosts (with their subdomains) that pages may open; empty allows all."
     )
     deny_hosts: Names = Field(default=(), description="Hosts (with their subdomains) that pages may not open.")
     url_whitelist: Names = Field(
         default=(),
         max_length=MOST_RULES,
-        description="If given, the only URLs that pages may open: beginnings (`https://shop.example/cart`), hosts "
-        "(`*.example.com`), patterns (`*://*:8080/*`), separated by commas.",
+        description="The only URLs that pages may open: beginnings (`https://shop.example/cart`), hosts "
+        "(`*.example.com`) or patterns (`*://*:8080/*`), separated by commas. Empty allows all.",
     )
     url_blacklist: Names = Field(
         default=(),
         max_length=MOST_RULES,
-        description="URLs that pages may not open, in the same forms; it goes before what is allowed.",
+        description="URLs that pages may not open, in the same forms, even if they are allowed.",
     )
     url_rules_for: Literal["documents", "requests"] = Field(
         default="documents",
-        description="Whether these two hold for what pages show, or for every request: pictures, scripts, fetches, "
-        "workers, WebSockets.",
+        description="Whether these two cover only documents, or every request: pictures, scripts, fetches, workers, "
+        "WebSockets.",
     )
     private_network: Literal["allow", "refuse"] = Field(
         default="allow",
-        description="Whether pages reach this machine and private networks. refuse looks at the address that a name "
-        "leads to when it is connected to; clouds' metadata addresses are refused always.",
+        description="Whether pages may reach this machine and private networks. refuse checks the address that a name "
+        "resolves to. Clouds' metadata addresses are always refused.",
     )
     invisible_text: Literal["drop", "mark", "keep"] = Field(
         default="drop",
-        description="What replies have of a page's texts that nobody sees, such as white ones on white: nothing, the "
-        "text with a mark, or the text like any other. HTML that is asked for is whole.",
+        description="What replies do with text that nobody sees on the page, such as white on white: leave it out, "
+        "mark it, or keep it. HTML that is asked for is complete.",
     )
     policy_file: Path | None = Field(
         default=None,
-        description="Rules for acts: which a person confirms, which are refused; by default `policy.toml` in the data "
+        description="Rules for acts that a person confirms or that are refused; by default `policy.toml` in the data "
         "directory, if it is there.",
     )
     guarded: bool = Field(
         default=False,
-        description="The shared login is guarded: what a chat read at one site goes to no other until a person allows "
-        "it.",
+        description="Guard the shared login: what a chat read at one site goes to no other until a person allows it.",
     )
     download_max_mb: int = Field(
-        default=500, ge=0, description="Megabytes that one download may have; a larger one is stopped. 0 is no limit."
+        default=500, ge=0, description="Megabytes of one download; a larger one is stopped. 0 means no limit."
     )
     upload_roots: Annotated[tuple[Path, ...], NoDecode] = Field(
-        default=(), description="Folders whose files may be uploaded by their names, separated by commas."
+        default=(), description="Folders from which files may be uploaded by path, separated by commas."
     )
+
+    tuning: ClassVar[Tuning] = Tuning()
+
+    @property
+    def viewport_size(self) -> tuple[int, int]:
+        width, _, height = self.viewport.partition("x")
+        return int(width), int(height)
 
     @property
     def rules_file(self) -> Path:

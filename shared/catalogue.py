@@ -15,7 +15,7 @@ from pydantic import JsonValue, ValidationError
 
 from shared import argument_errors
 from shared.actions.base import MOST_ARGUMENTS, MOST_PARTS, Action, PageAction
-from shared.actions.combining import Batch, needs_separate_calls
+from shared.actions.combining import Batch, is_separate_call, needs_separate_calls
 from shared.actions.help import CallTool, decoded
 from shared.actions.traits import Alias
 from shared.argument_errors import Body
@@ -230,10 +230,10 @@ def _parse(body: Body, carrier: type[Action] | None = None) -> Action:
 def _check_part(action: type[Action], arguments: Body, carrier: type[Action]) -> None:
     """Raise for an action that cannot be a part of this one. A batch takes neither a batch nor what waits for a person;
     the others take no action that has parts itself, or acts elsewhere than on their page."""
-    shares_turn = issubclass(action, PageAction) and not action.is_separate_call
+    shares_turn = issubclass(action, PageAction) and not is_separate_call(action)
     has_parts = any(name in arguments for name in action.part_fields)
     why, hint = "", f"Call {action.name()} by itself."
-    if action.waits_for_person:
+    if action.asks_person:
         text = json.dumps({**arguments}, ensure_ascii=False)
         why = ": it waits for a person"
         hint = f"Call it by itself: {action.name()} {text if len(text) <= _QUOTED_CHARACTERS else '{...}'}."

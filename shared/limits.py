@@ -56,9 +56,9 @@ class Limits(Model):
             return "--toolset"
         if self.read_only and not carries and not (action.effect is Effect.READS or action.serves_reading):
             return "--read-only"
-        if not self.scripting and action.runs_given_script:
+        if not self.scripting and action.runs_script:
             return "--no-scripting"
-        if self.cookies == "none" and action.touches_cookies:
+        if self.cookies == "none" and action.cookie_use:
             return "--no-cookies"
         return ""
 

@@ -14,7 +14,7 @@ from pydantic import JsonValue
 from shared import toolsets, written
 from shared.actions.arguments import MOST_TEXT
 from shared.actions.base import Action, PageAction
-from shared.actions.traits import Effect, Lane, Scope, Unaddressed
+from shared.actions.traits import UNDO, Effect, Lane, Scope, Unaddressed
 from shared.catalogue import ACTIONS, digest
 from shared.errors import BrowseError, every_error
 from shared.next_calls import next_call
@@ -34,6 +34,7 @@ _UNADDRESSED: Final = MappingProxyType(
     {
         Unaddressed.ONLY_PAGE: "without `pageId`: your only page",
         Unaddressed.NEW_PAGE: "without `pageId`: a new page of your own",
+        Unaddressed.ANOTHER_PAGE: "without `pageId`: a new page of your own",
         Unaddressed.OWN_PAGE: "without `pageId`: the page that `browser_launch` opened",
     }
 )
@@ -101,9 +102,7 @@ def behaviour(action: type[Action], *, brief: bool = False) -> str:
         beside = [_LANES[action.lane], _UNADDRESSED[action.unaddressed]]
         usual = {_LANES[Lane.QUEUE], _UNADDRESSED[Unaddressed.ONLY_PAGE]} if brief else set[str]()
         words += [each for each in beside if each not in usual]
-    if action.idempotent:
-        words.append("doing it twice is doing it once")
-    if action.undoable:
+    if action.undone_by == UNDO:
         words.append("`undo` takes it back for 10 minutes")
     called = f" Also called {_listed(alias.name for alias in action.aliases)}." if action.aliases else ""
     return f"*{'; '.join(words)}.*{called}"

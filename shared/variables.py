@@ -8,7 +8,27 @@ from shared.similarity import nearest
 
 PREFIX: Final = "BROWSE_"
 OF_SERVICE: Final = frozenset(f"{PREFIX}{name.upper()}" for name in setting_names.SERVICE)
-REMOVED: Final = {"page_events_per_second": "a page that makes too many events is heard less, and not ended for it"}
+REMOVED: Final = {
+    "page_events_per_second": "a page that makes too many events is heard less, and not ended for it",
+    "viewport_width": "viewport has width and height, such as 1280x720",
+    "viewport_height": "viewport has width and height, such as 1280x720",
+    "idle_work_ms": "claimed work is free as early as a page, after idle_lease_ms",
+    "client_calls_in_flight": "a client may have 32 calls running",
+    "session_pages": "a session may have 120 pages",
+    "page_popups": "a page may have 10 popups open",
+    "client_artifacts_mb": "a client may keep 1,000 MB of files",
+    "artifact_days": "files are kept for 7 days",
+    "origin_at_once": "8 requests may run at one origin",
+    "origin_local": "this machine and private networks have no such limits",
+    "origin_pause_s": "a site that asks for a pause is left alone for up to 15 minutes",
+    "login_within_s": "the window of `browse-together login` stays open for 15 minutes",
+    "dialog_wait_ms": "a dialog that nobody answers is dismissed after 30 s",
+    "save_every_ms": "logins are saved every 30 s",
+    "blank_pages_ms": "unused pages of clients that are gone are closed after 10 minutes",
+    "park_after_ms": "unused pages are parked after 30 minutes",
+    "park_in_need_ms": "where memory is short, pages are parked after idle_lease_ms",
+    "spare_window_ms": "a window is kept ready for 5 minutes",
+}
 """Maps settings that there were to why there are none. One that somebody still has is no reason not to start."""
 _FILE: Final = f"{PREFIX}CONFIG"
 """Names the file of settings, and is none itself."""

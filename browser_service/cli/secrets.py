@@ -22,7 +22,7 @@ _MASK: Final = "••••••••"
 def argument(action: type[Action]) -> str:
     """Return the argument that may be a secret; empty if the action types nothing."""
     fields = action.model_fields
-    return next((name for name in _TYPED if action.reports_value and name in fields and fields[name].is_required()), "")
+    return next((name for name in _TYPED if action.reports and name in fields and fields[name].is_required()), "")
 
 
 def parameter(action: type[Action]) -> list[inspect.Parameter]:

@@ -16,6 +16,7 @@ from browser_service.host.scripts import script
 from browser_service.security.act_rules import Act, ActRule, ActRules
 from browser_service.security.urls import origin_of
 from shared.actions.base import Action
+from shared.actions.traits import Input, Keys, Reports
 from shared.calls import Call
 from shared.cuts import cut
 from shared.errors import Forbidden
@@ -39,15 +40,15 @@ async def check_act(page: BrowserPage, action: Action) -> None:
     done = action.canonical()
     act = _act(page, action, done)
     page.record.loading = act if act.loads else None
-    if not done.activates or not page.act_rules.asks_element(act):
+    if not done.input.activates or not page.act_rules.asks_element(act):
         _judge(page, action, [act])
-    elif done.requested_selector is None:
+    elif done.aim.selector is None:
         await _check_keys(page, action, act, await targets.focused_element(page.playwright))
     else:
-        element = await page.elements.find(done.requested_selector, done.requested_frame, strict=done.requested_strict)
-        timeout_ms = done.allowed_ms() if done.requested_timeout is None else done.requested_timeout
+        element = await page.elements.find(done.aim.selector, done.aim.frame, strict=done.aim.strict)
+        timeout_ms = done.aim.timeout or done.allowed_ms()
         handle = taken(await element.element_handle(timeout=timeout_ms))
-        if done.points:
+        if done.input is Input.POINTER:
             await _check_click(page, action, act, handle, timeout_ms)
         else:
             await _check_keys(page, action, act, handle)
@@ -75,24 +76,24 @@ def check_session_act(rules: ActRules, call: Call, action: Action) -> None:
 
 def _act(page: BrowserPage, action: Action, done: Action) -> Act:
     """Return what is known of the act without its element; `done` is the action by its usual name."""
-    url = done.requested_url if done.requested_url and (done.navigates or done.from_page) else ""
+    url = done.requested_url if done.requested_url and (done.navigates or done.request_method) else ""
     here = page.playwright.url if page.current.live else page.record.url
     return Act(
         action=done.name(),
         called=action.name(),
         effect=done.effect,
         url=urljoin(here, url) if url else here,
-        loads=bool(url) and done.navigates,
-        method=done.sent_method,
+        loads=bool(url and done.navigates),
+        method=done.request_method,
     )
 
 
 async def _check_click(page: BrowserPage, action: Action, act: Act, element: ElementHandle, timeout_ms: float) -> None:
     """Check a click by what receives it, and by what it was meant for."""
     done = action.canonical()
-    point = done.requested_point.model_dump() if done.requested_point else None
+    point = done.aim.point.model_dump() if done.aim.point else None
     await element.scroll_into_view_if_needed(timeout=timeout_ms)
-    receiver = await targets.element_clicked(page.playwright, element, point, ticks=done.points and done.reads_back)
+    receiver = await targets.element_clicked(page.playwright, element, point, ticks=done.reports >= Reports.READ_BACK)
     found = [each for each in (receiver, element) if each is not None]
     _judge(page, action, [act.model_copy(update=await _facts(each, {})) for each in found])
 
@@ -100,10 +101,11 @@ async def _check_click(page: BrowserPage, action: Action, act: Act, element: Ele
 async def _check_keys(page: BrowserPage, action: Action, act: Act, element: ElementHandle) -> None:
     """Check keys by what they set off: a form's button, where Enter is pressed in a field."""
     done = action.canonical()
-    *modifiers, key = done.requested_key.rsplit("+", 1)
+    keys = done.presses or Keys()
+    *modifiers, key = keys.chord.rsplit("+", 1)
     how: Json = {
-        "entered": key in _ENTER or any(sign in done.typed_text for sign in "\r\n"),
-        "typed": bool(done.typed_text) or "text" in type(done).model_fields,
+        "entered": key in _ENTER or any(sign in keys.text for sign in "\r\n"),
+        "typed": done.presses is not None and not keys.chord,
         "accessKey": key.lower() if any("Alt" in each for each in modifiers) else "",
     }
     _judge(page, action, [act.model_copy(update=await _facts(element, how))])

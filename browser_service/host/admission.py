@@ -13,7 +13,7 @@ from browser_service.rules.leases import Lease
 from browser_service.security.globs import matches_glob
 from browser_service.security.urls import UrlPolicy, origin_of
 from shared.actions.base import Action
-from shared.actions.traits import Effect, Scope, Unaddressed
+from shared.actions.traits import Claim, Effect, Scope
 from shared.calls import Call
 from shared.errors import AffectsOthers, BrowseError, PageOwned, StaleRevision, field_details
 from shared.model import Json
@@ -69,14 +69,14 @@ class Admission:
         if url and action.navigates:
             self.policy.check_own(url)
         elif url:
-            self.policy.check_from(page_url if action.from_page else "", url)
+            self.policy.check_from(page_url if action.request_method else "", url)
 
 
 def admit(page: PageRecord, call: Call, action: Action) -> Lease | None:
     """Let `call` pass or raise; an act takes the lease, or renews it. Returns the lease of whom it was taken from."""
     if page.life.over:
         raise page.closed_error()
-    if _is_let_in_by_person(page, call, action) or action.claims_page:
+    if _is_let_in_by_person(page, call, action) or action.claim >= Claim.CLAIMS:
         check_preconditions(action, page.state)
         return None  # the one act that others' leases do not refuse beforehand
     ownership = page.ownership
@@ -86,12 +86,12 @@ def admit(page: PageRecord, call: Call, action: Action) -> Lease | None:
     if action.effect is Effect.READS:
         return None
     if holder is None:
-        return ownership.take(call, action.agent)
+        return ownership.take(call, action.addressed.agent)
     if holder.client_id != call.client_id:
         ownership.tell_of_visit(call, holder)
         return None
     if _is_siblings(holder, action) and action.effect is Effect.ACTS and action.needs_open_page:
-        ownership.tell_of_sibling(holder.client_id, holder.agent, action.agent)
+        ownership.tell_of_sibling(holder.client_id, holder.agent, action.addressed.agent)
     holder.renew(call.seq)
     return None
 
@@ -113,7 +113,7 @@ def _check_lease(page: PageRecord, holder: Lease | None, call: Call, action: Act
 
 def _is_siblings(holder: Lease, action: Action) -> bool:
     """Say whether another agent of the same client holds the page."""
-    return bool(action.agent and holder.agent and action.agent != holder.agent)
+    return bool(action.addressed.agent and holder.agent and action.addressed.agent != holder.agent)
 
 
 def _is_let_in_by_person(page: PageRecord, call: Call, action: Action) -> bool:
@@ -126,7 +126,7 @@ def _is_let_in_by_person(page: PageRecord, call: Call, action: Action) -> bool:
         return True
     if page.person is not None:
         page.person.check(page, call, action)
-    if action.waits_for_person and (action.human_request_id or page.person is not None):
+    if action.asks_person and (action.asks_person.request_id or page.person is not None):
         page.ownership.used_by(call)
         return True
     return False
@@ -163,14 +163,14 @@ def _holding(page: PageRecord, lease: Lease, free_at: str | None) -> str:
 
 def _check_sibling(page: PageRecord, lease: Lease, action: Action) -> None:
     """Raise PageOwned where an agent would close a sibling's page by accident. Behind one client all have one right."""
-    if action.unaddressed is Unaddressed.NEW_PAGE:  # each may call its first page `main`
-        claim = next_call("claim_page", page_id=page.page_id, as_=action.agent)
+    if action.unaddressed.opens:  # each may call its first page `main`
+        claim = next_call("claim_page", page_id=page.page_id, as_=action.addressed.agent)
         raise PageOwned(
             f'"{page.page_id}" was opened by "{lease.agent}", a sibling of yours.',
             hint=f"A page of your own: leave pageId out. To go on with this one: {claim}.",
             details={"context": {"pageId": page.page_id, "owner": lease.holder_name}},
         )
-    if any(each.closing and not each.closing.confirmed for each in (action, *action.parts())):
+    if any(each.closes and not each.closes.confirmed for each in (action, *action.parts())):
         raise PageOwned(
             f'"{page.page_id}" was opened by "{lease.agent}", a sibling of yours.',
             hint=f"Close it all the same: {next_call('close_page', page_id=page.page_id, confirm=True)}.",
@@ -180,7 +180,7 @@ def _check_sibling(page: PageRecord, lease: Lease, action: Action) -> None:
 
 def _check_person(page: PageRecord, action: Action) -> None:
     """Raise PageOwned where a tab that a person opened would be closed without a reason. To act on it is allowed."""
-    closes = any(each.closing and not each.closing.reason for each in (action, *action.parts()))
+    closes = any(each.closes and not each.closes.reason for each in (action, *action.parts()))
     if page.of_person and closes:
         raise PageOwned(
             f'"{page.page_id}" was opened by a person.',
@@ -192,26 +192,28 @@ def _check_person(page: PageRecord, action: Action) -> None:
 def check_origin(page: PageRecord, call: Call, action: Action, pages: Iterable[PageRecord]) -> None:
     """Raise AffectsOthers for a change of local storage or permissions, which those feel who hold other pages of the
     origin in the same session."""
-    if not action.affects_other_pages or not action.affects_origin or (origin := origin_of(page.url)) is None:
+    act = action.as_wide_act()
+    if act is None or not act.affects_origin or (origin := origin_of(page.url)) is None:
         return
     affected = (each for each in pages if each is not page and each.session_id == page.session_id)
     same_origin = [each for each in affected if each.hidden_from(call.client_id) or origin_of(each.url) == origin]
-    check_others(action, call.client_id, same_origin)
+    check_others(act, call.client_id, same_origin)
 
 
 def check_others(action: Action, client_id: str, pages: Iterable[PageRecord]) -> None:
     """Raise AffectsOthers while an act would be felt by those who hold pages that it concerns. A page that is hidden
     from the caller may be anywhere: to ask where it is would tell."""
-    if not action.affects_other_pages or action.may_affect_others:
+    act = action.as_wide_act()
+    if act is None or act.affect_others:
         return
     affected = [
         (page, who)
         for page in pages
-        if (who := _other_user(page, client_id)) and (page.hidden_from(client_id) or action.concerns(page.url))
+        if (who := _other_user(page, client_id)) and (page.hidden_from(client_id) or act.concerns(page.url))
     ]
     if not affected:
         return
-    session: Json = {"sessionId": action.requested_session} if action.scope is Scope.SESSION else {}
+    session: Json = {"sessionId": action.addressed.session} if action.scope is Scope.SESSION else {}
     named = [(page.page_id, who) for page, who in affected if not page.private_from(client_id)]
     words = [f'"{page_id}" of "{who}"' for page_id, who in named[:_NAMED]]
     words += [f"{len(named) - _NAMED} more"] if len(named) > _NAMED else []
@@ -219,7 +221,7 @@ def check_others(action: Action, client_id: str, pages: Iterable[PageRecord]) ->
     raise AffectsOthers(
         f"{action.name()} would affect {', '.join(words[:-1])}{' and ' if words[1:] else ''}{words[-1]}. "
         "Nothing was done.",
-        hint=f'{action.narrower_calls()} To affect all of them, repeat it with "affectOthers": true.',
+        hint=f'{act.narrower_calls()} To affect all of them, repeat it with "affectOthers": true.',
         details={"context": {"pages": [page_id for page_id, _ in named]}, **session},
     )
 
@@ -238,7 +240,7 @@ def _other_user(page: PageRecord, client_id: str) -> str:
 
 def check_preconditions(action: Action, now: Callable[[], PageState]) -> None:
     """Raise StaleRevision where `ifRevision` or `expectUrl` does not hold, before anything happens."""
-    revision, url = action.expected_revision, action.expected_url
+    revision, url = action.expectation
     if revision is None and url is None:
         return
     state = now()

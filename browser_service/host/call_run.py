@@ -156,7 +156,7 @@ class CallRun:
         )
 
     def cancelled_error(self) -> BrowseError:
-        harmless = self.action.effect is Effect.READS or self.action.ownership
+        harmless = self.action.effect is Effect.READS or bool(self.action.claim)
         if self.cancel.ending:
             name = self.action.name()
             return (

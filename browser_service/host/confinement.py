@@ -25,7 +25,7 @@ def check_origins(page: BrowserPage, call: Call, action: Action) -> None:
     if not call.origins:
         return
     first = next(iter(action.parts()), action)
-    may_leave = page.record.state().belongs_to(call.client_id) and (first.navigates or _gives_up(first))
+    may_leave = page.record.state().belongs_to(call.client_id) and (bool(first.navigates) or _gives_up(first))
     if not may_leave and (url := _outside(page, call) or _outside_soon(page, call)) is not None:
         raise _refused(page, call, action, url)
 
@@ -69,7 +69,7 @@ async def confined(page: BrowserPage, call: Call, action: Action, work: Awaitabl
 def within_origins(page: BrowserPage, call: Call, action: Action, result: Json) -> Json:
     """Return the result of a call; of an act by which the page came to another origin only that it did. Raises
     Forbidden instead of a result that was read there."""
-    if not call.origins or action.only_carries or _gives_up(action):  # of what one carries each was looked at
+    if not call.origins or action.batching or _gives_up(action):  # of what one carries each was looked at
         return result
     url = _redirected(call, result) or _outside(page, call)
     if url is None:
@@ -79,11 +79,11 @@ def within_origins(page: BrowserPage, call: Call, action: Action, result: Json) 
     observed = (
         f"{action.name()} is done; {_place(url)} is not an origin of this token, which neither reads nor acts there"
     )
-    return {"observed": observed if action.from_page else f"{observed}. Lead it back: {_way_back(page, call)}"}
+    return {"observed": observed if action.request_method else f"{observed}. Lead it back: {_way_back(page, call)}"}
 
 
 def _gives_up(action: Action) -> bool:
-    return action.closes_page or (action.ownership and action.serves_reading)
+    return action.closes is not None or (bool(action.claim) and action.serves_reading)
 
 
 def _outside(page: BrowserPage, call: Call) -> str | None:

@@ -6,6 +6,7 @@ from browser_service.host.reading.pdf_text import pdf_text
 from browser_service.pictures import slice_of
 from shared.actions.base import Action
 from shared.actions.media import CompareScreenshots, Screenshot
+from shared.actions.traits import ReadOn
 from shared.errors import ValidationFailed, field_details
 from shared.model import Json
 from shared.wire import PDF
@@ -15,12 +16,13 @@ _DIGITS = 15
 
 async def read_kept(files: Files, action: Action) -> Json:
     """Do what concerns only artifacts, for which neither a page nor a turn is needed."""
+    cursor, budget = action.reads_on or ReadOn("")
     match action:
         case CompareScreenshots():
             return await compare_artifacts(files, action)
         case Screenshot():
-            return await _picture(files, action.requested_cursor)
-    return await _text(files, action.text_key, action.requested_cursor, action.requested_budget)
+            return await _picture(files, cursor)
+    return await _text(files, action.text_key, cursor, budget)
 
 
 async def _text(files: Files, key: str, cursor: str, budget: int | None) -> Json:

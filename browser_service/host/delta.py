@@ -16,6 +16,7 @@ from browser_service.host.reading import loading, news, news_report
 from browser_service.host.reading.outline import outline
 from browser_service.host.reading.snapshot import ClientView, State
 from shared.actions.base import Action
+from shared.actions.traits import Input, Reports
 from shared.cuts import cut
 from shared.model import Json
 from shared.next_calls import next_call
@@ -129,7 +130,7 @@ def _ref_of(change: news.Change) -> str:
 
 def shows_changes(page: BrowserPage, action: Action) -> bool:
     """Say if the reply to an act shows what changed."""
-    delta = action.text_key == "observed" and action.reply_amount == "delta" and not action.is_trial
+    delta = action.text_key == "observed" and action.asked_reply.amount == "delta" and not action.asked_reply.trial
     unasked = page.quiet and "reply" not in action.model_fields_set
     return delta and not unasked and not page.record.dialog and not page.effects.navigating_to
 
@@ -138,7 +139,7 @@ async def page_before(page: BrowserPage, action: Action) -> PageBefore:
     """Look at the page before an act, so that what changed by itself is not taken for the act's effect."""
     before, view = PageBefore(), page.looks.view
     late = page.observer is not None and bool(page.observer.late.earlier)
-    compares = (late or not action.reports_everything) and not action.navigates and shows_changes(page, action)
+    compares = (late or action.reports < Reports.EVERYTHING) and not action.navigates and shows_changes(page, action)
     if page.current.live and compares and (late or view is None or time.monotonic() - view.looked_at > _SOON_S):
         try:
             async with asyncio.timeout(_LOOK_BEFORE_S):
@@ -181,11 +182,11 @@ async def page_delta(
     page: BrowserPage, action: Action, observation: Observation, before: PageBefore
 ) -> PageDelta | None:
     """Return what the reply to an act shows of the page; None if nobody looked."""
-    if page.looks.view is not None and action.reports_everything:
+    if page.looks.view is not None and action.reports is Reports.EVERYTHING:
         page.looks.view.note_given(action.given_texts)
     if not shows_changes(page, action) or observation.error_pages or observation.pending_url:
         return None
-    if action.reports_everything and page.looks.view is not None and not observation.came_later:
+    if action.reports is Reports.EVERYTHING and page.looks.view is not None and not observation.came_later:
         # it tells by itself what its field shows, in half the time of a look
         return PageDelta(before.fields) if before.changes else None
     try:
@@ -204,7 +205,7 @@ async def _delta_of_act(
     state = _known_state(page, observation) or await page.looks.state(TURNS)
     previous = before.state or (last.state if last else None)
     same = previous is not None and state.is_like(previous)
-    whole = last is not None and not last.frames and not action.shows_styles  # which styles may answer
+    whole = last is not None and not last.frames and action.input is not Input.HOVER  # which styles may answer
     unchanged = _DOCUMENT if same and whole else ""
     if unchanged and last and last.state and state.is_like(last.state) and state.focus == last.state.focus:
         last.note_state(state)
@@ -235,14 +236,14 @@ def _known_state(page: BrowserPage, observation: Observation) -> State | None:
 def _delta_of_comparison(
     action: Action, comparison: _Comparison, before: PageBefore, unchanged: str, *, same: bool, earlier: bool, late: str
 ) -> PageDelta:
-    if action.reports_value and comparison.is_field_value():
+    if action.reports and comparison.is_field_value():
         return PageDelta(before.fields, changed=True)  # the reply has it already
-    refs = frozenset(action.requested_selectors if action.given_texts else ())
+    refs = frozenset(action.aim.selectors if action.given_texts else ())
     left_out = comparison.leave_out_restless()
     left_out = comparison.leave_out([*comparison.view.given, *action.given_texts], refs) or left_out
     comparison.view.given.clear()
     room = DELTA_TEXT - len(before.changes.encode())
-    lines = comparison.lines(room, leading_ref(action.requested_selector or ""))
+    lines = comparison.lines(room, leading_ref(action.aim.selector or ""))
     if not lines and comparison.news.differs and not left_out:
         return PageDelta(before.fields, changed=True)
     if not lines:

@@ -101,7 +101,7 @@ class Dialogs:
 
     def check(self, page: PageRecord, call: Call, action: Action) -> None:
         """Raise DialogOpen where a call would wait for what nobody may answer."""
-        if not self._open or not (action.asks_page or action.runs_before_unload):
+        if not self._open or not action.asks_page:
             return
         dialog = self.open_beside(page)
         if dialog is not None:
@@ -178,11 +178,7 @@ class Dialogs:
 
     def _calls_on(self, ids: set[str]) -> list[CallRun]:
         """Return the calls that run on these pages, and that a dialog may keep from their end."""
-        return [
-            run
-            for run in self._running.values()
-            if run.call.page_id in ids and (run.action.asks_page or run.action.runs_before_unload)
-        ]
+        return [run for run in self._running.values() if run.call.page_id in ids and run.action.asks_page]
 
     def _suspend(self, run: CallRun, dialog: OpenDialog) -> bool:
         """Reply at once, and let the call wait: cancelled it would lose its value. Returns True if this was a reply."""

@@ -12,7 +12,7 @@ from playwright.async_api import TimeoutError as PlaywrightTimeout
 
 from browser_service.host.results import BadResult
 from shared.actions.base import Action
-from shared.actions.traits import Effect
+from shared.actions.traits import Effect, Lane
 from shared.cuts import cut, last
 from shared.errors import (
     AmbiguousSelector,
@@ -227,14 +227,14 @@ def _translate(error: PlaywrightError, action: Action, *, url: str, shown: str) 
     if len(message) > 2 * _MOST_END:
         message = f"{cut(message, _MOST_END)}…\n{last(message, _MOST_END)}"
     first = cut(_first_line(message), _MOST_LINE) or type(error).__name__
-    selector = action.requested_selector
+    selector = action.aim.selector
     details: Json = {"url": url, "context": {"lastError": first}}
     if selector:
         details["selector"] = selector
     if has_ended(error):
         details["context"] = {"lastUrl": url, "crashReason": first}
         return BrowserCrashed("Browser instance crashed unexpectedly", details=details)
-    if not action.runs_script and not is_timeout(error) and any(text in first for text in _SYNTAX):
+    if not _runs_script(action) and not is_timeout(error) and any(text in first for text in _SYNTAX):
         return InvalidSelector(f"Selector {selector!r} has a syntax error: {flat(_reason(first))}", details=details)
     if action.navigates and (
         is_timeout(error) or is_network(error) or _INTERRUPTED in message or "Download is starting" in message
@@ -292,7 +292,7 @@ def no_frame(selector: str, *, url: str) -> BrowseError:
 def _navigation(action: Action, details: Json, message: str) -> BrowseError:
     target = address(str(action.requested_url or details["url"]))
     found = _NET_ERROR.search(message)
-    context: Json = {"timeout": action.allowed_ms(), "waitUntil": action.requested_load_state}
+    context: Json = {"timeout": action.allowed_ms(), "waitUntil": str(action.own_arguments().get("wait_until", "load"))}
     if found:
         reason = found.group()
         hint = next((text for name, text in _NET_HINTS.items() if name in reason), None)
@@ -351,7 +351,7 @@ def _timeout(action: Action, selector: str | None, details: Json, message: str, 
             details={**details, "context": {"timeout": allowed}},
         )
     last_said = message.strip().splitlines()[-1].strip(" -") if selector else ""
-    if action.waits_for_document:
+    if action.lane is Lane.BESIDE and not selector:
         last_said = f"the page is at {details['url']}"
     return TimedOut(
         f"{action.name()} did not end within {allowed} ms{f' ({last_said})' if last_said else ''}.",
@@ -361,8 +361,14 @@ def _timeout(action: Action, selector: str | None, details: Json, message: str, 
     )
 
 
+def _runs_script(action: Action) -> bool:
+    """Return whether the page runs the caller's script or request, whose failures are the caller's own."""
+    runs_now = action.runs_script is not None and not action.runs_script.later
+    return runs_now or bool(action.request_method)
+
+
 def _other(action: Action, first: str, message: str, selector: str | None, details: Json) -> BrowseError:
-    if action.runs_script:  # whose author knows by the kind of its error whether it was the script's or the page's
+    if _runs_script(action):  # whose author knows by the kind of its error whether it was the script's or the page's
         said = quoted(re.sub(_CALL, "", first).removeprefix("Error: "), _REASON_CHARACTERS)
         return ScriptExecutionFailed(f"The script failed: {said}", details=details)
     said = quoted(_reason(first), _REASON_CHARACTERS)
@@ -371,7 +377,7 @@ def _other(action: Action, first: str, message: str, selector: str | None, detai
             context: Json = {"field": field, "lastError": first}
             return ValidationFailed(f"{problem}: {said}", hint=hint, details={**details, "context": context})
     several = _SEVERAL.search(message)
-    if selector and several and not action.requested_target and not action.requested_frame:
+    if selector and several and not action.aim.onto and not action.aim.frame:
         return ambiguous(selector, [], int(several[1]), url=str(details["url"]))  # its page was too busy to name them
     if TOO_LARGE in message:
         return ScriptExecutionFailed(

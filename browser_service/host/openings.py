@@ -52,7 +52,7 @@ class Openings:
             entry = self.registry.reopen(session, call)
         else:
             entry = self.registry.add(PageState(page_id=call.page_id or "", session_id=session.session_id), session)
-            entry.record.ownership.take(call, run.action.agent)
+            entry.record.ownership.take(call, run.action.addressed.agent)
         entry.record.unopened = True
         self.log.emit(PageOpened(page=entry.record.state()))
         return entry

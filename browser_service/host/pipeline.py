@@ -103,7 +103,7 @@ class Pipeline:
 
     async def wait_until_idle(self, within_s: float) -> None:
         """Let the calls that run on pages come to their end; cancel those that take longer."""
-        ending = {run.outcome: run for run in self.calls.values() if not run.action.outlives_client}
+        ending = {run.outcome: run for run in self.calls.values() if not run.action.asks_person}
         if ending:
             _, late = await asyncio.wait(ending, timeout=within_s)
             for outcome in late:

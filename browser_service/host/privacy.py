@@ -6,7 +6,7 @@ from browser_service.host.call_run import CallRun
 from browser_service.host.page.record import PageRecord
 from browser_service.rules.leases import private_error
 from shared.actions.base import Action
-from shared.actions.traits import Effect
+from shared.actions.traits import Claim, Effect
 from shared.calls import Call
 from shared.errors import BrowseError, Cancelled, Forbidden, UnknownOutcome
 from shared.next_calls import next_call
@@ -24,28 +24,28 @@ def check_shown(action: Action, call: Call, pages: Iterable[PageRecord]) -> None
     say which."""
     if not action.shows_all_pages or call.by_person:
         return
-    if any(page.hidden_from(call.client_id) or (page.of_person and action.affects_other_pages) for page in pages):
+    if any(page.hidden_from(call.client_id) or (page.of_person and action.as_wide_act()) for page in pages):
         raise Forbidden(
             f"{action.name()} would show a page of this session that is private to somebody else. Nothing was done.",
             hint=f"{next_call('create_session')} makes a session of your own.",
-            details={"sessionId": action.requested_session},
+            details={"sessionId": action.addressed.session},
         )
 
 
 def is_shut_out(page: PageRecord, run: CallRun) -> bool:
     """Say whether the page of a call is private to another client, maybe since the call began. Who gives a private page
     to another is told that it did."""
-    return page.private_from(run.call.client_id) and not (run.call.by_person or run.action.ownership)
+    return page.private_from(run.call.client_id) and not (run.call.by_person or run.action.claim)
 
 
 def calls_ended_by(by: CallRun, page: PageRecord, on_page: Iterable[CallRun]) -> list[CallRun]:
     """Return the calls that must end because `by` left the page private to another client, or because a person stops
     all that do something there and do not wait for them. The replies of these will name the person."""
-    if by.action.ownership and page.private:
+    if by.action.claim and page.private:
         return [run for run in on_page if is_shut_out(page, run)]
-    if not by.action.stops_others:
+    if by.action.claim is not Claim.STOPS_OTHERS:
         return []
-    others = [run for run in on_page if not run.call.by_person and not run.action.waits_for_person]
+    others = [run for run in on_page if not run.call.by_person and not run.action.asks_person]
     acting = [run for run in others if run.action.effect is not Effect.READS]
     for run in acting:
         run.stopped_by = by.call.client_label or "a person"

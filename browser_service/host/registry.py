@@ -107,7 +107,7 @@ class PageRegistry:
                 return f"your token allows {limit.most} pages (--pages)"
         open_ones = sum(each.record.family == family and each is not opener for each in self._pages.values())
         if not opener.popups.permits(open_ones):
-            return f"a page may have {opener.popups.most} (BROWSE_PAGE_POPUPS)"
+            return f"a page may have {opener.popups.most}"
         return ""
 
     async def _may_come(self, session: SessionEntry, page: "Page", opener: PageEntry | None) -> bool:

@@ -82,8 +82,8 @@ class Room:
         """Raise ResourceExhausted if there is no room, naming what could be closed."""
         if most := self.reached_limit(session_id):
             of_all = len(self.pages) >= self.limits.max_pages
-            where, setting = ("", "MAX_PAGES") if of_all else (f' in session "{session_id}"', "SESSION_PAGES")
-            problem = f"{most} pages are open{where}, which is the limit (BROWSE_{setting})"
+            where, setting = ("", " (BROWSE_MAX_PAGES)") if of_all else (f' in session "{session_id}"', "")
+            problem = f"{most} pages are open{where}, which is the limit{setting}"
             limit: Json = {"limit": "pages" if of_all else "sessionPages", "value": most}
             raise _exhausted(problem, self.pages.values() if of_all else self._crowd(session_id), client_id, limit)
         if self.memory.is_short:

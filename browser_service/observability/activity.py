@@ -131,7 +131,7 @@ class Activity:
         if not is_recorded(action, outcome):
             return
         self._last_id += 1
-        page = outcome.page or self._directory.get(action.requested_page or "")
+        page = outcome.page or self._directory.get(action.addressed.page or "")
         session_id = page.session_id if page else _session(action)
         summary = Row(
             id=self._last_id,
@@ -139,7 +139,7 @@ class Activity:
             client_id=identity.client_id,
             label=redaction.one_line(identity.label),
             private_to=self._directory.private_to(page, session_id, identity.client_id),
-            page_id=page.page_id if page else action.requested_page,
+            page_id=page.page_id if page else action.addressed.page,
             session_id=session_id,
             action=action.name(),
             outcome=outcome.error.code if outcome.error else "ok",
@@ -272,4 +272,4 @@ def activity_record(row: Row, client_id: str) -> ActivityRecord:
 
 def _session(action: Action) -> str | None:
     """Return the session that a call addressed without reaching a page."""
-    return action.requested_session or (DEFAULT_SESSION if action.scope is Scope.SESSION else None)
+    return action.addressed.session or (DEFAULT_SESSION if action.scope is Scope.SESSION else None)

@@ -113,10 +113,10 @@ class HumanRequest:
         self.is_put = True
         page.give_to_person(self)
 
-    def joins(self, client_id: str, action: Action) -> bool:
+    def joins(self, client_id: str, kind: str) -> bool:
         """Return whether a client may wait for the answer. A login serves all who met it; any other answer serves those
         who asked."""
-        return client_id in self.askers or self.question.kind == action.human_request_kind == "login"
+        return client_id in self.askers or self.question.kind == kind == "login"
 
     def is_same(self, action: RequestHuman) -> bool:
         """Return whether the action asks for the same, perhaps in other words. Two decisions are two questions."""
@@ -125,7 +125,8 @@ class HumanRequest:
 
     def check(self, page: HeldPage, call: Call, action: Action) -> None:
         """Raise HumanInControl if the action is not allowed while a person has the page."""
-        if action.waits_for_person and (action.human_request_id or self.joins(call.client_id, action)):
+        asked = action.asks_person
+        if asked is not None and (asked.request_id or self.joins(call.client_id, asked.kind)):
             return
         if action.effect is Effect.READS and not self.private:
             return

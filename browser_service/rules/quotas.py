@@ -98,7 +98,7 @@ class Quotas:
     def _too_many_at_once(self, client: _Client) -> RateLimited:
         limit, (call_id, due) = self._limits.in_flight, min(client.running.items(), key=lambda item: item[1])
         return rate_limited(
-            f"{limit} of your calls are running, which is the limit (BROWSE_CLIENT_CALLS_IN_FLIGHT).",
+            f"{limit} of your calls are running, which is the limit.",
             due - self._clock(),
             f"Wait for the one that is due first: {next_call('get_call', call_id=call_id)}; or stop it: "
             f"{next_call('cancel_call', call_id=call_id)}.",

@@ -53,7 +53,7 @@ class Addressing:
         if action.scope is Scope.PAGE:
             address = self._page_address(action, client)
         else:
-            address = Address(None, action.requested_session if action.scope is Scope.SESSION else None)
+            address = Address(None, action.addressed.session if action.scope is Scope.SESSION else None)
         if address.session_id is not None:
             self._sessions.check_use(address.session_id, client.client_id)
         return address
@@ -73,20 +73,20 @@ class Addressing:
 
     def for_whole_session(self, action: Action) -> Action:
         """Return the form for the whole session of an action that names a session and no page, if it has one."""
-        if action.scope is not Scope.PAGE or action.requested_page is not None or action.requested_session is None:
+        if action.scope is not Scope.PAGE or action.addressed.page is not None or action.addressed.session is None:
             return action
-        return (action.for_session() or action) if action.requested_session in self._sessions else action
+        return (action.for_session() or action) if action.addressed.session in self._sessions else action
 
     def _page_address(self, action: Action, client: Identity) -> Address:
-        session_id = action.requested_session
+        session_id = action.addressed.session
         main_page = self._directory.get(session_id)
         if session_id is not None and session_id not in self._sessions and main_page is None:
             raise self._sessions.not_found(session_id)
-        if action.requested_page is not None:
-            return self._named(action, action.requested_page, client)
+        if action.addressed.page is not None:
+            return self._named(action, action.addressed.page, client)
         if main_page is not None:
             return _of(main_page)
-        if action.unaddressed is Unaddressed.NEW_PAGE:
+        if action.unaddressed.opens:
             return self._new(action)
         if action.needs_no_page:
             return Address(None, session_id or DEFAULT_SESSION)
@@ -97,12 +97,12 @@ class Addressing:
         page = self._directory.get(page_id)
         if page is None:
             return self._absent(action, page_id, client)
-        if action.opens_another and page.holder_id == client.client_id:
+        if action.unaddressed is Unaddressed.ANOTHER_PAGE and page.holder_id == client.client_id:
             # opening never means what is open: another agent of this client may be at work there
-            return Address(self._directory.free_name(page_id), action.requested_session or page.session_id, is_new=True)
-        if action.requested_session not in {None, page.session_id, page.page_id}:
+            return Address(self._directory.free_name(page_id), action.addressed.session or page.session_id, is_new=True)
+        if action.addressed.session not in {None, page.session_id, page.page_id}:
             raise ValidationFailed(
-                f"pageId {page_id!r} is a page of session {page.session_id!r}, not of {action.requested_session!r}.",
+                f"pageId {page_id!r} is a page of session {page.session_id!r}, not of {action.addressed.session!r}.",
                 hint="Leave sessionId out.",
                 details=field_details("sessionId"),
             )
@@ -112,17 +112,17 @@ class Addressing:
         """Return the address of a new page of this name. Raises the error that there is none if the call may not open
         it."""
         closed = self._directory.closed.known_to(page_id, client.client_id, client.label)
-        if closed is not None and action.requested_session is None:
+        if closed is not None and action.addressed.session is None:
             raise self._closed_error(closed, action, client.client_id)
-        if action.unaddressed is not Unaddressed.NEW_PAGE or "~" in page_id:
+        if not action.unaddressed.opens or "~" in page_id:
             raise self._unknown_error(page_id, client)
         return Address(page_id, self._session_of_new(action, page_id), is_new=True)
 
     def _session_of_new(self, action: Action, page_id: str) -> str:
         """Return the session of a new page. Raises ValidationFailed for a page with the name of another session."""
         if page_id == DEFAULT_SESSION or page_id not in self._sessions:
-            return action.requested_session or DEFAULT_SESSION
-        if action.requested_session not in {None, page_id}:
+            return action.addressed.session or DEFAULT_SESSION
+        if action.addressed.session not in {None, page_id}:
             raise ValidationFailed(
                 f"{page_id!r} is a session. Only its main page can have that name.",
                 hint="Give the page another name, or leave sessionId out.",
@@ -132,14 +132,14 @@ class Addressing:
 
     def _new(self, action: Action) -> Address:
         """Return the address of a new page; a new main page has its session's name."""
-        session_id = action.requested_session or DEFAULT_SESSION
-        if action.opens_main_page and session_id != DEFAULT_SESSION:
+        session_id = action.addressed.session or DEFAULT_SESSION
+        if action.unaddressed is Unaddressed.NEW_PAGE and session_id != DEFAULT_SESSION:
             return Address(session_id, session_id, is_new=True)
         return Address(self._directory.new_name(session_id), session_id, is_new=True)
 
     def _launched(self, action: Action, client: Identity) -> Address:
         page = self._directory.launched(client.client_id)
-        if page is None or action.requested_session not in {None, page.session_id}:
+        if page is None or action.addressed.session not in {None, page.session_id}:
             raise NoBrowser("No browser instance found. Call browser_launch first.")
         return _of(page)
 
@@ -147,8 +147,8 @@ class Addressing:
         pages = [
             page
             for page in self._directory.belonging_to(client.client_id)
-            if action.requested_session in {None, page.session_id}
-            and (action.agent or None) in {None, page.holder_agent}
+            if action.addressed.session in {None, page.session_id}
+            and (action.addressed.agent or None) in {None, page.holder_agent}
         ]
         if len(pages) == 1:
             return _of(pages[0])

@@ -38,7 +38,7 @@ class Administration:
         """End the client's calls and leases; its pages, logins and downloads live on. So do its requests to people: the
         person may be at it, and the same chat may come back."""
         for record in self.ledger.register.running(client_id):
-            if not ACTIONS[record.action].outlives_client:
+            if not ACTIONS[record.action].asks_person:
                 await self.host_calls.stop(record)
         await self._release_all(client_id)
 

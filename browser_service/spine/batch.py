@@ -71,16 +71,16 @@ class BatchRun:
     def _with_address(self, batch: Action, part: Action) -> Json:
         """Return the step's body, completed by what the batch says."""
         body = part.wire_body()
-        if part.scope is Scope.SESSION and batch.requested_session:
-            return {"sessionId": batch.requested_session, **body}
+        if part.scope is Scope.SESSION and batch.addressed.session:
+            return {"sessionId": batch.addressed.session, **body}
         if part.scope is not Scope.PAGE:
             return body
-        address: Json = {"as": batch.agent} if batch.agent else {}
+        address: Json = {"as": batch.addressed.agent} if batch.addressed.agent else {}
         if not {"pageId", "sessionId"} & body.keys() and part.unaddressed is not Unaddressed.OWN_PAGE:
-            page_id = batch.requested_page or (self._page.page_id if self._page else None)
-            if batch.requested_session:
-                address["sessionId"] = batch.requested_session
-            if page_id and not part.opens_another:  # which is for another one
+            page_id = batch.addressed.page or (self._page.page_id if self._page else None)
+            if batch.addressed.session:
+                address["sessionId"] = batch.addressed.session
+            if page_id and part.unaddressed is not Unaddressed.ANOTHER_PAGE:  # which is for another one
                 address["pageId"] = page_id
         return {**address, **body}
 

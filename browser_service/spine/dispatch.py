@@ -28,7 +28,7 @@ from browser_service.spine.register import Record, Reply
 from browser_service.spine.workflows import Workflows
 from shared import catalogue
 from shared.actions.base import Action
-from shared.actions.traits import Scope
+from shared.actions.traits import Batching, Scope
 from shared.calls import Outcome
 from shared.errors import BrowseError, RateLimited, Relayed
 from shared.model import Json
@@ -193,9 +193,9 @@ class Dispatcher:
 
     async def _do(self, call: FrontCall) -> Outcome:
         """Do the action where it belongs: in a new session, step by step, here, or on the host."""
-        if call.action.makes_session:
+        if call.action.makes_session and call.action.scope is Scope.PAGE:
             return await self._workflows.in_new_session(call, self._do)
-        if call.action.has_separate_calls:
+        if call.action.batching is Batching.SEPARATE_CALLS:
             self.intake.addressing.check_touched(call.action, call.caller)
             return await BatchRun(call, self.intake.directory, self._begin_part, self.host_calls.cancel).run()
         address = self.intake.addressing.address(call.action, call.caller)
@@ -210,7 +210,7 @@ class Dispatcher:
 
     def _note_use(self, call: FrontCall, outcome: Outcome) -> None:
         """Count the call for the session that it was for."""
-        named_id = call.action.requested_session if call.action.scope is Scope.SESSION else None
+        named_id = call.action.addressed.session if call.action.scope is Scope.SESSION else None
         session_id = outcome.page.session_id if outcome.page else named_id
         self.intake.directory.sessions.count_call(session_id, failed=outcome.error is not None)
 

@@ -54,7 +54,7 @@ def _with_details(error: ErrorBody, call: FrontCall, outcome: Outcome) -> ErrorB
     details: Json = {"tool": str(call.request.body["action"])}
     if outcome.page is not None:
         details |= {"sessionId": outcome.page.session_id, "url": abridged(outcome.page.shown_url)}
-    if selector := call.action.requested_selector:
+    if selector := call.action.aim.selector:
         details["selector"] = selector
     hint = call.action.hints.get(error.code, error.hint)
     known = {"details": {**details, **error.details}, "hint": hint, "request_id": call.request.request_id}

@@ -9,7 +9,7 @@ from browser_service.clients.presence import Clients
 from browser_service.host.seam import CallKey, ParsedCall, SessionHost
 from browser_service.rules.origin_turns import Visit
 from browser_service.rules.quotas import Quotas
-from browser_service.rules.visits import count_visits
+from browser_service.rules.visits import count_visits, visits
 from browser_service.security.auth import Identity
 from browser_service.security.named_secrets import UNSHOWN, NamedSecrets
 from browser_service.sessions.directory import Directory
@@ -21,7 +21,6 @@ from browser_service.spine.politeness import Origins
 from browser_service.spine.register import CallRegister, Record
 from browser_service.waits import Cancel
 from shared.actions.base import Action
-from shared.actions.traits import Unaddressed
 from shared.calls import Call, ClientRef, Guard, Notice, Outcome, PageLimit
 from shared.model import Json
 from shared.pages import PageState
@@ -98,7 +97,7 @@ class HostCalls:
         client_id, action, page_id = task.caller.client_id, task.limited or task.action, task.address.page_id
         page = self.directory.get(page_id)
         origins = count_visits(action, self.directory.seen_by(page, client_id).url if page else "")
-        origins += self.origins.beyond(each.requested_url or "" for each in action.every_part() if each.visits)
+        origins += self.origins.beyond(each.requested_url or "" for each in action.every_part() if visits(each))
         async with AsyncExitStack() as limits:
             if task.address.is_new and page_id:
                 opening = self.directory.reserved_by(client_id) - {page_id}
@@ -116,15 +115,16 @@ class HostCalls:
 
     def _note_arrival(self, action: Action, outcome: Outcome) -> None:
         """Note where a call was redirected to, by its answer or by where its page came to."""
-        if not action.visits or not action.requested_url or outcome.result is None:
+        if not visits(action) or not action.requested_url or outcome.result is None:
             return
         reached = outcome.result.get("redirectedTo") or (outcome.page.url if action.navigates and outcome.page else "")
         self.origins.note_arrival(action.requested_url, str(reached))
 
     async def _call(self, task: HostTask) -> Call:
         action, caller, address = task.action, task.caller, task.address
-        if action.saved_name is not None and task.undo is None:
-            await self.vault.check_room(address.session_id or "", action.saved_name)
+        stored = action.stored_logins if task.undo is None else None
+        if stored is not None and not stored.restores:
+            await self.vault.check_room(address.session_id or "", stored.name)
         call = ParsedCall(
             action=action,
             call_id=str(CallKey(caller.client_id, task.call_id)),
@@ -135,7 +135,7 @@ class HostCalls:
             body=action.wire_body(),
             page_id=address.page_id,
             session_id=address.session_id,
-            opens=address.is_new or action.unaddressed is Unaddressed.NEW_PAGE,
+            opens=address.is_new or action.unaddressed.opens,
             undo=task.undo,
             confirmed=[*task.confirmed],
             guard=task.guard,
@@ -146,8 +146,8 @@ class HostCalls:
             hides_cookies=self.policy.hides_cookies(caller, address.session_id),
             inline_text=task.inline_text,
         )
-        if action.restored_name is not None and task.undo is None:
-            call.state = await self.vault.saved(address.session_id or "", action.restored_name)
+        if stored is not None and stored.restores:
+            call.state = await self.vault.saved(address.session_id or "", stored.name)
         return call
 
     def _recipient(self, task: HostTask) -> ClientRef | None:

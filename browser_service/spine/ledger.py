@@ -12,6 +12,7 @@ from browser_service.spine.front_call import FrontCall
 from browser_service.spine.register import CallRegister
 from browser_service.spine.undo import UndoStore
 from shared.actions.base import Action
+from shared.actions.traits import Batching
 from shared.calls import Outcome
 from shared.errors import ErrorBody
 from shared.events import CallEnded
@@ -34,7 +35,7 @@ class Ledger:
         """Write down the end of a call; of a batch whose steps are calls, each step was written down itself."""
         action, ended = call.action, outcome.error.code if outcome.error else "ok"
         self.metrics.count_call(action.name(), ended, seconds, outcome.waited_ms)
-        if not action.has_separate_calls:
+        if action.batching is not Batching.SEPARATE_CALLS:
             self.activity.note(call.caller, action, outcome, call.call_id, seconds)
         log.info(
             "call",

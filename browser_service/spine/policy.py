@@ -13,7 +13,7 @@ from browser_service.sessions.directory import Directory
 from browser_service.spine.addressing import Address
 from shared import catalogue
 from shared.actions.base import Action
-from shared.actions.traits import Effect, Scope, Unaddressed
+from shared.actions.traits import Claim, Cookies, Effect, Scope
 from shared.cuts import cut
 from shared.errors import Forbidden
 from shared.events import PageMoved
@@ -32,7 +32,6 @@ _WHAT: Final = {
     "--no-cookies": "it has nothing to do with cookies",
     "--toolset": "its toolsets lack this tool",
 }
-_COOKIES: Final = frozenset({"cookie", "set-cookie"})
 _WITHOUT: Final = frozenset({"--read-only", "--no-scripting", "--no-cookies"})
 _KEYS: Final = "browse-together token create --name NAME"
 
@@ -91,7 +90,7 @@ class Policy:
         if page is None or caller.limits.pages is None or page.belongs_to(caller.client_id):
             return False
         acts = any(each.effect is not Effect.READS for each in action.every_part())
-        return acts and not (action.closes_page or page.access == "act")
+        return acts and action.closes is None and page.access != "act"
 
     def check_restoring(self, caller: Identity, action: Action, page_ids: Collection[str]) -> None:
         """Raise Forbidden if a closed session may not come back with all these pages."""
@@ -114,7 +113,7 @@ class Policy:
             return body
         page_id = body.get("pageId")
         is_there = isinstance(page_id, str) and self.directory.get(page_id) is not None
-        of_page = action.scope is Scope.PAGE and action.unaddressed is not Unaddressed.NEW_PAGE
+        of_page = action.scope is Scope.PAGE and not action.unaddressed.opens
         return body if of_page or is_there else {**body, "sessionId": session_id}
 
     def narrowed(self, caller: Identity, action: A) -> A:
@@ -162,12 +161,6 @@ class Policy:
         rule = caller.limits.rule_against(action)
         if not rule and not caller.limits.scripting and any(map(_is_script, action.named_urls)):
             rule = "--no-scripting"
-        if (
-            not rule
-            and caller.limits.cookies == "none"
-            and any(each.lower() in _COOKIES for each in action.given_headers)
-        ):
-            rule = "--no-cookies"
         if rule:
             raise _refused(caller, f"{action.name()} is not allowed to this token: {_WHAT[rule]}", rule)
 
@@ -178,10 +171,8 @@ class Policy:
         pages, sessions = action.given_names()
         named = {page.session_id for page_id in pages | sessions if (page := self.directory.get(page_id))}
         named |= {name for name in sessions if self.directory.get(name) is None}
-        if action.creates_session:
-            named.add(action.requested_session or "a new one")
         if action.makes_session:
-            named.add("a new one")
+            named.add(action.addressed.session or "a new one")
         if other := sorted(named - {limits.session}):
             raise _wrong_session(caller, other[0])
 
@@ -189,7 +180,7 @@ class Policy:
         origins = caller.limits.origins
         if not origins:
             return
-        is_asked = asks_within if action.from_page else within
+        is_asked = asks_within if action.request_method else within
         for url in action.named_urls:
             if not url or not is_asked(origins, url):
                 raise _refused(
@@ -204,13 +195,14 @@ class Policy:
                 "--origin",
                 "With a URL it concerns one site." if "urls" in type(action).model_fields else "",
             )
-        if action.outlasts_document and not pattern_within(origins, action.requested_pattern):
+        script = action.runs_script
+        if script is not None and script.later and not pattern_within(origins, script.pattern):
             raise _refused(
                 caller,
                 f"{action.name()} would also run wherever the page goes; the token is for {', '.join(origins)}",
                 "--origin",
                 f'A pattern that begins with one of these is allowed: "{origins[0]}/...".'
-                if action.requested_pattern
+                if script.pattern
                 else f"For the document that is there: {next_call('evaluate_script', expression='...')}.",
             )
 
@@ -234,15 +226,15 @@ class Policy:
 
     def _exports_hidden_cookies(self, caller: Identity, action: Action) -> bool:
         for each in action.every_part():
-            own = each.requested_session if "session_id" in each.model_fields_set else None
-            session_id = own or action.requested_session or DEFAULT_SESSION
-            if each.exports_cookies and self.hides_cookies(caller, session_id):
+            own = each.addressed.session if "session_id" in each.model_fields_set else None
+            session_id = own or action.addressed.session or DEFAULT_SESSION
+            if each.cookie_use is Cookies.EXPORTS and self.hides_cookies(caller, session_id):
                 return True
         return False
 
 
 def _check_person(caller: Identity, action: Action) -> None:
-    if action.for_people and not caller.operator:
+    if action.claim >= Claim.BY_PERSON and not caller.operator:
         raise Forbidden(
             f"{action.name()} is for the account's own person. Nothing was done.",
             hint=f"Ask them: {next_call('request_human', message='...')}.",

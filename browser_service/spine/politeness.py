@@ -150,13 +150,10 @@ class Origins:
         )
 
     def _limit(self, *, rate: bool) -> str:
-        limits = self._limits
-        many, setting = (
-            (f"{limits.per_minute} requests a minute", "BROWSE_ORIGIN_PER_MINUTE")
-            if rate
-            else (f"{limits.at_once} requests at once", "BROWSE_ORIGIN_AT_ONCE")
-        )
-        return f"all clients together may send a site {many} ({setting})"
+        many = f"{self._limits.at_once} requests at once"
+        if rate:
+            many = f"{self._limits.per_minute} requests a minute (BROWSE_ORIGIN_PER_MINUTE)"
+        return f"all clients together may send a site {many}"
 
     def _turns_at(self, name: str) -> OriginTurns:
         if name not in self._turns:

@@ -124,7 +124,7 @@ class CallRegister:
                 )
             if not record.rate_limited:
                 return record
-        elif attempt > 1 and action.effect is not Effect.READS and not action.waits_for_person:
+        elif attempt > 1 and action.effect is not Effect.READS and not action.asks_person:
             raise UnknownOutcome(f"{action.name()} was sent before, and this service does not know what became of it.")
         record = Record(client_id, call_id, action.name(), asyncio.ensure_future(work()), _digest(action))
         self._records[client_id, call_id] = record

@@ -15,7 +15,7 @@ from browser_service.spine.register import Record
 from browser_service.spine.undo import UndoableCall
 from shared import catalogue
 from shared.actions.base import Action
-from shared.actions.traits import Effect, Scope
+from shared.actions.traits import UNDO, Effect, Scope
 from shared.calls import Undoable
 from shared.catalogue import ACTIONS
 from shared.errors import BrowseError, CallNotFound, CannotUndo, Relayed
@@ -85,7 +85,7 @@ class UndoCall:
 
     async def _undo_step(self, call: UndoableCall, step: Undoable, action: Action) -> str:
         self.ports.policy.check(self.caller, action)
-        if action.closes_session:
+        if action.closes and action.closes.scope is Scope.SESSION:
             closed = ClosedSession.model_validate(step.state)
             self.ports.policy.check_restoring(self.caller, action, [page.page_id for page in closed.spec.pages])
             return await self.ports.lifecycle.restore(call.caller.ref, closed)
@@ -107,7 +107,7 @@ class UndoCall:
     def _address(self, step: Undoable, action: Action) -> tuple[Address, Action]:
         """Return where a step is undone, and whose limits hold. A closed page keeps its id if it is free."""
         directory = self.ports.directory
-        if not action.closes_page:
+        if not (action.closes and action.closes.scope is Scope.PAGE):
             address = self.ports.addressing.address(action, self.caller)
             if address.session_id != step.session_id:
                 raise CannotUndo(f"{step.page_id} is a page of another session now.")
@@ -148,7 +148,7 @@ class UndoCall:
         except CallNotFound:
             return CallNotFound(f"There is no call {call_id!r} of yours that can be undone.", hint=_LIST_HINT)
         action = ACTIONS[name]
-        if action.undoable:
+        if action.undone_by == UNDO:
             reasons = "it changed nothing, was undone already, was too large to keep, or is 10 minutes ago"
             return CannotUndo(f"{name} {call_id!r} cannot be undone: {reasons}.")
         if action.effect is Effect.READS:

@@ -9,6 +9,7 @@ from browser_service.sessions.records import Browser
 from browser_service.spine.addressing import Address
 from browser_service.spine.feed import Feed
 from browser_service.spine.front_call import FrontCall, Perform
+from shared.actions.traits import Closing, Scope, Unaddressed
 from shared.calls import Notice, Outcome
 from shared.catalogue import ACTIONS
 from shared.errors import BrowseError, Forbidden, JournalFailed, NoBrowser, field_details
@@ -44,11 +45,16 @@ class Workflows:
 
     async def after(self, call: FrontCall, address: Address, outcome: Outcome) -> Outcome:
         """Do what is left to do when a host has done the action."""
-        closed = any(ACTIONS[str(step.body["action"])].closes_page for step in outcome.undo)
+        closed = any(ACTIONS[str(step.body["action"])].closes == Closing(Scope.PAGE) for step in outcome.undo)
         if closed and outcome.result is not None:
             await self._end_with_page(call, address.session_id or "", outcome.result)
-        page_id, page = call.action.requested_page, outcome.page
-        if call.action.opens_another and page_id and page is not None and page.page_id != page_id:
+        page_id, page = call.action.addressed.page, outcome.page
+        if (
+            call.action.unaddressed is Unaddressed.ANOTHER_PAGE
+            and page_id
+            and page is not None
+            and page.page_id != page_id
+        ):
             text = f"{page_id} is open already, and yours: this is another page, {page.page_id}."
             self.clients.notify(call.client_id, Notice(text=text, page_id=page.page_id))
         return outcome
@@ -56,9 +62,10 @@ class Workflows:
     async def check_saved(self, call: FrontCall, outcome: Outcome) -> Outcome:
         """Return an error instead of a success if the logins that the call saved are not on disk, where another
         client's have the name."""
-        session_id, name = call.action.requested_session or "", call.action.saved_name
-        if name is None or outcome.error is not None:
+        stored = call.action.stored_logins
+        if stored is None or stored.restores or outcome.error is not None:
             return outcome
+        session_id, name = call.action.addressed.session or "", stored.name
         error: BrowseError | None = None
         if self.feed.owes_logins(session_id, name):
             error = JournalFailed(

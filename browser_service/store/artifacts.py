@@ -212,11 +212,11 @@ class Artifacts:
         await self._remove(await self._records("artifact_id = ? AND client_id = ?", artifact_id, client_id))
 
     def _check_fits(self, size: int) -> None:
-        limits = {"BROWSE_CLIENT_ARTIFACTS_MB": self._limits.client_mb, "BROWSE_ARTIFACTS_MB": self._limits.all_mb}
-        for setting, limit in limits.items():
+        limits = {"a client's files": self._limits.client_mb, "all files (BROWSE_ARTIFACTS_MB)": self._limits.all_mb}
+        for which, limit in limits.items():
             if limit and size > limit * _MB:
                 raise ResourceExhausted(
-                    f"The file has {size} bytes, and all files together may have {limit} MB ({setting}).",
+                    f"The file has {size} bytes, and {which} together may have {limit} MB.",
                     hint="Ask for less: a part, a smaller picture, a shorter time.",
                 )
 

@@ -3,9 +3,9 @@
 `Action.own_arguments` leaves out every argument that a class of this module declares."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
-from typing import Annotated, Any, ClassVar, Final, Generic, Literal, Self, TypeVar, cast
+from typing import Annotated, Any, ClassVar, Final, Literal, Self, TypeVar
 
 from pydantic import (
     BaseModel,
@@ -19,7 +19,7 @@ from pydantic import (
 )
 
 from shared.actions.arguments import AS, AgentName, HttpAuth, PageId, Part, SecretRef, Selector, SessionId
-from shared.actions.traits import Effect, Lane, Scope, Touches, Traits, Unaddressed
+from shared.actions.traits import Claim, Effect, Input, Lane, Navigation, Scope, Touches, Traits, Unaddressed, computed
 from shared.next_calls import next_call
 from shared.userinfo import split_userinfo
 from shared.wire import DEFAULT_SESSION
@@ -73,6 +73,10 @@ class Action(Part, Traits):
         """Return the form of the action that tells the caller only of what it did itself."""
         return self
 
+    def as_wide_act(self) -> "WideAct | None":
+        """Return the action if it affects pages besides the caller's."""
+        return None
+
     def for_session(self) -> "SessionAct | None":
         """Return the form of the action for the whole session that it names, if it has one; else None."""
         return None
@@ -91,25 +95,20 @@ class Action(Part, Traits):
         """Return the action itself, and all that it carries, however deep."""
         return (self, *(each for part in self.parts() for each in part.every_part()))
 
-    def touches(self) -> "Touches":
+    def touches(self) -> Touches:
         """Return the pages and sessions that the arguments name. Only the spine checks whether the caller may."""
-        actions = (self, *self.parts())
-        pages = (getattr(action, name) for action in actions for name in action.page_fields)
-        sessions = (getattr(action, name) for action in actions for name in action.session_fields)
-        return Touches(frozenset(filter(None, pages)), frozenset(filter(None, sessions)))
+        named = [_ids(action, action.id_fields) for action in (self, *self.parts())]
+        pages, sessions = (frozenset[str]().union(*ids) for ids in zip(*named, strict=True))
+        return Touches(pages, sessions)
+
+    def given_names(self) -> Touches:
+        """Return the pages and sessions that the caller gave to this action itself, without defaults and parts."""
+        return _ids(self, [name for name in self.id_fields if name in self.model_fields_set])
 
     def secret_names(self) -> frozenset[str]:
         """Return the names of the secrets that the call, or one that it carries, asks for."""
-        given = [getattr(action, name) for action in (self, *self.parts()) for name in action.secret_fields]
+        given = (getattr(action, name) for action in (self, *self.parts()) for name in type(action).model_fields)
         return frozenset(ref.secret for value in given for ref in _secret_refs(value))
-
-    def given_names(self) -> "Touches":
-        """Return the pages and sessions that the caller gave to this action itself, without defaults and parts."""
-        pages, sessions = (
-            frozenset(getattr(self, name) for name in fields if name in self.model_fields_set) - {None}
-            for fields in (self.page_fields, self.session_fields)
-        )
-        return Touches(pages, sessions)
 
     def wire_body(self) -> dict[str, JsonValue]:
         """Return the action as JSON with the arguments that the caller gave, under its canonical name."""
@@ -118,6 +117,12 @@ class Action(Part, Traits):
 
 # `Action` has read them. Pydantic would evaluate all of them again for each class, a third of the catalogue's time.
 Traits.__annotations__.clear()
+
+
+def _ids(action: Action, fields: Iterable[str]) -> Touches:
+    given = {name: value for name in fields if (value := getattr(action, name))}
+    sessions = frozenset(value for name, value in given.items() if name == "session_id")
+    return Touches(frozenset(value for name, value in given.items() if name != "session_id"), sessions)
 
 
 def _secret_refs(value: object) -> Iterator[SecretRef]:
@@ -144,19 +149,13 @@ MOST_PARTS: Final = 50
 T = TypeVar("T")
 
 
-class _FromParts(Generic[T]):
-    """Has one value on the class, and on a call the value that its parts give."""
-
-    def __init__(self, class_value: T, value_of: Callable[[tuple[Action, ...]], T]) -> None:
-        self._class_value, self._value_of = class_value, value_of
-
-    def __get__(self, action: Action | None, _: type[Action]) -> T:
-        return self._class_value if action is None else self._value_of(action.parts())
-
-
 def from_parts(class_value: T, value_of: Callable[[tuple[Action, ...]], T]) -> T:
     """Return an attribute that is `class_value` on the class, and that each call computes from its parts."""
-    return cast("T", _FromParts(class_value, value_of))  # it gives a T, as a property would
+
+    def of_call(action: Action) -> T:
+        return value_of(action.parts())
+
+    return computed(class_value, of_call)
 
 
 def strongest_effect(parts: tuple[Action, ...]) -> Effect:
@@ -169,8 +168,7 @@ class PageAction(Action):
 
     scope = Scope.PAGE
     option_bags: ClassVar[tuple[str, ...]] = ("params",)
-    page_fields: ClassVar[tuple[str, ...]] = ("page_id",)
-    session_fields: ClassVar[tuple[str, ...]] = ("session_id",)
+    id_fields: ClassVar[tuple[str, ...]] = ("page_id", "session_id")
 
     page_id: PageId | None = None
     session_id: SessionId | None = None
@@ -196,27 +194,24 @@ class OwnPageAction(PageAction):
     """Is the base of the seven browser tools, which act on the page that browser_launch opened."""
 
     unaddressed = Unaddressed.OWN_PAGE
-    is_separate_call = True
     text_key = "text"
 
 
 class OwnershipAction(PageAction):
     """Is the base of what concerns a page's owner and not the page. It needs no turn and no browser."""
 
-    gives_nothing = True
+    gives = False
     lane = Lane.BESIDE
     text_key = "observed"
-    ownership = True
+    claim = Claim.CONCERNS
     needs_open_page = False
-    idempotent = True
-    is_separate_call = True
 
 
 class SessionAction(Action):
     """Is the base of the actions on a session, which means on the cookies and settings of all its pages."""
 
     scope = Scope.SESSION
-    session_fields = ("session_id",)
+    id_fields = ("session_id",)
     within_ms: ClassVar[int] = 5_000
 
     session_id: SessionId = Field(default=DEFAULT_SESSION, description="The session; leave out for the shared login.")
@@ -230,13 +225,24 @@ class WideAct(Action):
 
     effect = Effect.ACTS
     text_key = "observed"
-    affects_other_pages = True
 
     affect_others: bool = Field(default=False, description="Do it although others hold pages that it concerns.")
 
+    def as_wide_act(self) -> "WideAct":
+        return self
+
     @property
-    def may_affect_others(self) -> bool:
-        return self.affect_others
+    def affects_origin(self) -> bool:
+        """Return whether the call affects all pages of the page's origin."""
+        return False
+
+    def concerns(self, url: str) -> bool:  # noqa: ARG002 - the narrower acts look at it
+        """Return whether the call affects a page at `url`."""
+        return True
+
+    def narrower_calls(self) -> str:
+        """Return the calls that affect fewer pages, for the hint of a refusal."""
+        return f"{next_call('create_session')} makes a session of your own."
 
 
 class SessionAct(WideAct, SessionAction):
@@ -266,18 +272,15 @@ class NavigationAction(PageAction):
     """Is the base of the actions that load a document."""
 
     effect = Effect.ACTS
-    navigates = True
+    navigates = Navigation.LOADS
     serves_reading = True
     undone_by = next_call("go_back")
-    visits = True
 
     timeout: int = Field(default=30_000, ge=1_000, le=120_000, description="Milliseconds the navigation may take.")
 
 
 class VisitingAction(NavigationAction):
     """The base of the actions that go to a given URL."""
-
-    secret_fields = ("auth",)
 
     auth: HttpAuth | None = Field(
         default=None,
@@ -320,7 +323,7 @@ class ElementAction(PageAction):
     """Is the base of the acts on one element."""
 
     effect = Effect.ACTS
-    acts_on_element = True
+    input = Input.PLAIN
     text_key = "observed"
 
     selector: Selector = Field(description="Ref (e12), CSS or role=...")

@@ -25,6 +25,5 @@ class CancelCall(Action):
     serves_reading = True
     lane = Lane.BESIDE
     unmetered = True
-    idempotent = True
 
     call_id: CallId = Field(description="The callId that a reply named.")

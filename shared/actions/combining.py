@@ -7,7 +7,19 @@ from pydantic import Field, model_validator
 
 from shared.actions.arguments import LONG_TEXT, Part, SecretRef, Selector, Several
 from shared.actions.base import MOST_PARTS, Action, Carried, PageAction, from_parts, strongest_effect
-from shared.actions.traits import Effect
+from shared.actions.traits import Aim, Batching, Effect, Unaddressed, computed
+
+
+def _batching(action: "Batch") -> Batching:
+    separate = needs_separate_calls(action.steps, action.page_id, action.session_id)
+    return Batching.SEPARATE_CALLS if separate else Batching.ONE_TURN
+
+
+def is_separate_call(action: type[Action] | Action) -> bool:
+    """Return whether an action cannot run in the turn of another one: it is for another page, or for its page's owner,
+    or ends what that turn waits for."""
+    is_elsewhere = action.unaddressed in {Unaddressed.ANOTHER_PAGE, Unaddressed.OWN_PAGE}
+    return is_elsewhere or bool(action.claim) or action.answers_dialog
 
 
 class Batch(PageAction):
@@ -18,7 +30,7 @@ class Batch(PageAction):
 
     effect = from_parts(Effect.DESTROYS, strongest_effect)
     part_fields = ("steps",)
-    only_carries = True
+    batching = computed(Batching.ONE_TURN, _batching)
     text_key = "steps"
 
     steps: Annotated[
@@ -32,14 +44,9 @@ class Batch(PageAction):
     ]
     timeout: int = Field(default=60_000, ge=1, le=120_000, description="Milliseconds for all steps together.")
 
-    @property
-    def has_separate_calls(self) -> bool:
-        """Return whether each step is a call of its own, because one page's turn cannot hold them all."""
-        return needs_separate_calls(self.steps, self.page_id, self.session_id)
-
     @model_validator(mode="after")
     def _expects_of_one_page(self) -> "Batch":
-        if self.has_separate_calls and (self.if_revision is not None or self.expect_url is not None):
+        if self.batching is Batching.SEPARATE_CALLS and (self.if_revision is not None or self.expect_url is not None):
             raise ValueError("its steps are not all of one page: give ifRevision and expectUrl with their step")
         return self
 
@@ -48,7 +55,7 @@ def needs_separate_calls(steps: Iterable[Action], page_id: str | None, session_i
     """Return whether the actions are of several pages, or one of them cannot run in the turn of another call."""
     pages, sessions = {page_id}, {session_id}
     for step in steps:
-        if not isinstance(step, PageAction) or step.is_separate_call or step.parts():
+        if not isinstance(step, PageAction) or is_separate_call(step) or step.parts():
             return True
         if step.session_id is not None and step.page_id is None and step.for_session() is not None:
             return True
@@ -77,7 +84,6 @@ class FillForm(PageAction):
     effect = Effect.ACTS
     text_key = "observed"
     loggable_arguments = frozenset({"submit"})
-    secret_fields = ("fields",)
 
     fields: Annotated[
         list[FormField],
@@ -93,8 +99,10 @@ class FillForm(PageAction):
         return tuple("" if isinstance(value, bool) else str(value) for value in values)
 
     @property
-    def requested_selectors(self) -> tuple[str, ...]:
-        return (*(each.selector for each in self.fields), *((self.submit,) if self.submit else ()))
+    def aim(self) -> Aim:
+        return super().aim._replace(
+            fields=(*(each.selector for each in self.fields), *((self.submit,) if self.submit else ()))
+        )
 
 
 class Refill(PageAction):
@@ -104,6 +112,5 @@ class Refill(PageAction):
 
     effect = Effect.ACTS
     text_key = "observed"
-    idempotent = True
 
     timeout: int = Field(default=30_000, ge=1, le=120_000, description="Milliseconds for all of it.")

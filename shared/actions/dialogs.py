@@ -5,7 +5,11 @@ from typing import Literal
 from pydantic import Field
 
 from shared.actions.base import PageAction
-from shared.actions.traits import Effect, Lane
+from shared.actions.traits import Effect, Lane, computed
+
+
+def _accepts(action: "HandleDialog") -> bool:
+    return action.accept
 
 
 class HandleDialog(PageAction):
@@ -19,17 +23,13 @@ class HandleDialog(PageAction):
     needs_open_page = False
     answers_dialog = True
     unmetered = True
-    is_separate_call = True
+    gives = computed(True, _accepts)  # noqa: FBT003 - the class's value
 
     accept: bool = Field(description="OK, or leave the page.")
     prompt_text: str | None = Field(default=None, max_length=100_000, description="Answer to a prompt.")
     timeout: int = Field(
         default=30_000, ge=1, le=120_000, description="Milliseconds to wait for the call that the dialog held up."
     )
-
-    @property
-    def gives(self) -> bool:
-        return self.accept
 
 
 class SetDialogPolicy(PageAction):
@@ -41,7 +41,6 @@ class SetDialogPolicy(PageAction):
     lane = Lane.BESIDE
     text_key = "observed"
     needs_open_page = False
-    idempotent = True
 
     policy: Literal["ask", "accept", "dismiss"] = Field(description="`accept` is OK, and leaving the page.")
     prompt_text: str | None = Field(

@@ -11,8 +11,7 @@ class Focus(ElementAction):
     """Give an element the keyboard's focus, without clicking it."""
 
     everyday = ()
-    gives_nothing = True
-    idempotent = True
+    gives = False
 
 
 class Blur(ElementAction):
@@ -21,8 +20,7 @@ class Blur(ElementAction):
     What the page checks or saves then happens."""
 
     everyday = ()
-    gives_nothing = True
-    idempotent = True
+    gives = False
 
 
 class Paste(PageAction):

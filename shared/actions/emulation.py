@@ -24,7 +24,6 @@ class Emulate(WideAct, PageAction):
 
     everyday = ("viewport", "device", "colorScheme")
     undone_by = next_call("emulate", reset=True)
-    idempotent = True
     loggable_arguments = frozenset({"device", "locale", "timezone"})
 
     viewport: Viewport | None = Field(default=None, description="Size of the page.")

@@ -186,7 +186,6 @@ class ExtractTable(ExtractingAction):
     everyday = ("selector", "format")
     text_key = "csv"
     extra_keys = ("rows", "formulas", "notFound", "inFrames")
-    counted = "tables"
 
     selector: Selector = Field(default="table, [role=table], [role=grid]", description="A table, or what it is in.")
     all: All = False

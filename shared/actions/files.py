@@ -47,7 +47,6 @@ class UploadFile(ElementAction):
     Base64 goes in "data", and [] chooses none. The reply has what the input holds then."""
 
     everyday = ()
-    idempotent = True
 
     files: Files = Field(description='Each {"path"}, {"artifactId"} or {"name", "text"}.')
     no_wait_after: NoWaitAfter = False

@@ -3,7 +3,11 @@
 from pydantic import Field
 
 from shared.actions.base import OwnershipAction
-from shared.actions.traits import Effect
+from shared.actions.traits import Claim, Effect, computed
+
+
+def _claim(action: "TakeOver") -> Claim:
+    return Claim.STOPS_OTHERS if action.stop else Claim.BY_PERSON
 
 
 class TakeOver(OwnershipAction):
@@ -11,21 +15,15 @@ class TakeOver(OwnershipAction):
     there is refused with HUMAN_IN_CONTROL; its agent goes on first afterwards."""
 
     effect = Effect.ACTS
-    claims_page = True
-    for_people = True
+    claim = computed(Claim.BY_PERSON, _claim)
     unmetered = True
 
     stop: bool = Field(default=False, description="Also cancel the act that runs there now.")
-
-    @property
-    def stops_others(self) -> bool:
-        return self.stop
 
 
 class GiveBack(OwnershipAction):
     """For people alone: give a page that you took over back to its agent."""
 
     effect = Effect.ACTS
-    claims_page = True
-    for_people = True
+    claim = Claim.BY_PERSON
     unmetered = True

@@ -20,7 +20,6 @@ class Help(Action):
     everyday = ("name",)
     lane = Lane.BESIDE
     unmetered = True
-    adds_toolset = True
     text_key = "help"
 
     tool: str | None = Field(

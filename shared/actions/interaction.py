@@ -6,7 +6,7 @@ from pydantic import AfterValidator, AliasChoices, BeforeValidator, Field, model
 
 from shared.actions.arguments import LONG_TEXT, Part, Position, SecretRef, Selector, Several
 from shared.actions.base import ElementAction, PageAction
-from shared.actions.traits import Alias, Effect
+from shared.actions.traits import Alias, Effect, Input, Keys, Reports
 from shared.key_names import browser_key
 from shared.named_secrets import MOST_CHARACTERS
 from shared.next_calls import next_call
@@ -47,8 +47,7 @@ class Click(HowToClick, ElementAction):
     The reply tells of a navigation, requests sent, a popup, what changed, or that there was nothing."""
 
     everyday = ("params",)
-    activates = True
-    points = True
+    input = Input.POINTER
     aliases = (Alias("double_click", presets={"clickCount": 2}), Alias("right_click", presets={"button": "right"}))
 
 
@@ -61,12 +60,7 @@ class Fill(ElementAction):
     everyday = ("params",)
     aliases = (Alias("clear", presets={"value": ""}),)
     undone_by = next_call("fill", value="<what was there>")
-    reads_back = True
-    reports_value = True
-    reports_everything = True
-    idempotent = True
-
-    secret_fields = ("value",)
+    reports = Reports.EVERYTHING
 
     value: LongText | SecretRef = Field(
         validation_alias=AliasChoices("value", "text"), description='Text, or {"secret": NAME}.'
@@ -85,10 +79,8 @@ class Type(ElementAction):
     It is for pages that listen for keys."""
 
     everyday = ()
-    activates = True
-    reports_value = True
-
-    secret_fields = ("text",)
+    input = Input.KEYS
+    reports = Reports.VALUE
 
     text: str | SecretRef = Field(
         validation_alias=AliasChoices("text", "value"), description='Text, or {"secret": NAME}.'
@@ -97,8 +89,8 @@ class Type(ElementAction):
     no_wait_after: NoWaitAfter = False
 
     @property
-    def typed_text(self) -> str:
-        return self.text if isinstance(self.text, str) else ""
+    def presses(self) -> Keys:
+        return Keys(text=self.text if isinstance(self.text, str) else "")
 
     def allowed_ms(self) -> int:
         characters = len(self.text) if isinstance(self.text, str) else MOST_CHARACTERS
@@ -112,9 +104,8 @@ class Press(PageAction):
     others copy too, and is not pasted."""
 
     everyday = ("selector",)
-    activates = True
+    input = Input.KEYS
     effect = Effect.ACTS
-    acts_on_element = True
     text_key = "observed"
 
     key: Key = Field(description="Such as Enter or Control+a.")
@@ -130,7 +121,12 @@ class Press(PageAction):
         return self._chord in {"control+c", "control+x", "control+insert", "control+numpad0", "shift+delete"}
 
     @property
+    def presses(self) -> Keys:
+        return Keys(self.key, pastes=self.pastes)
+
+    @property
     def pastes(self) -> bool:
+        """Return whether the key puts what was copied where the focus is."""
         return self._chord in {"control+v", "control+shift+v", "shift+insert"}
 
     @property
@@ -145,9 +141,8 @@ class Hover(ElementAction):
     """Move the mouse over an element."""
 
     everyday = ()
-    gives_nothing = True
-    shows_styles = True
-    idempotent = True
+    gives = False
+    input = Input.HOVER
 
     modifiers: Modifiers = None
     position: At = None
@@ -163,10 +158,8 @@ class SelectOption(ElementAction):
     By value, label or index. The reply has the values selected afterwards."""
 
     everyday = ("value",)
-    activates = True
-    reads_back = True
-    reports_value = True
-    idempotent = True
+    input = Input.KEYS
+    reports = Reports.READ_BACK
 
     value: str | Several[str] | None = Field(default=None, description="Values, or visible labels.")
     label: str | Several[str] | None = Field(default=None, description="Visible labels.")
@@ -190,12 +183,9 @@ class Check(ElementAction):
     """Tick a checkbox or radio button; one that is ticked already stays so."""
 
     everyday = ()
-    activates = True
-    points = True
+    input = Input.POINTER
     undone_by = next_call("uncheck", ...)
-    reads_back = True
-    reports_value = True
-    idempotent = True
+    reports = Reports.READ_BACK
 
     position: At = None
     force: Force = False
@@ -212,12 +202,9 @@ class Uncheck(ElementAction):
     """Untick a checkbox; one that is not ticked stays so."""
 
     everyday = ()
-    activates = True
-    points = True
+    input = Input.POINTER
     undone_by = next_call("check", ...)
-    reads_back = True
-    reports_value = True
-    idempotent = True
+    reports = Reports.READ_BACK
 
     position: At = None
     force: Force = False

@@ -7,9 +7,13 @@ from pydantic import AliasChoices, BeforeValidator, Field, JsonValue, StringCons
 from shared.actions.arguments import Clip, Part, Selector
 from shared.actions.base import PageAction
 from shared.actions.reading import Cursor, Named
-from shared.actions.traits import Effect
+from shared.actions.traits import Effect, computed
 
 _WHOLE_PAGE_MS = 30_000
+
+
+def _is_styled(action: "Screenshot") -> bool:
+    return action.style is not None
 
 
 class Screenshot(PageAction):
@@ -18,6 +22,7 @@ class Screenshot(PageAction):
     A region of it too: clip."""
 
     everyday = ("selector", "fullPage")
+    gives = computed(False, _is_styled)  # noqa: FBT003 - the class's value
 
     selector: Selector | None = Field(default=None, description="Only this element.")
     frame: Selector | None = Field(default=None, description="Selector of its iframe.")
@@ -37,10 +42,6 @@ class Screenshot(PageAction):
     mask_color: str | None = Field(default=None, description="CSS colour of the paint.")
     style: str | None = Field(default=None, description="CSS to apply while the picture is taken.")
     cursor: Cursor = None
-
-    @property
-    def gives(self) -> bool:
-        return self.style is not None
 
     @property
     def sends_anywhere(self) -> bool:
@@ -155,7 +156,7 @@ class RecordVideo(PageAction):
     who began it keeps it."""
 
     everyday = ()
-    gives_nothing = True
+    gives = False
     effect = Effect.ACTS
     text_key = "observed"
 
@@ -200,7 +201,7 @@ class Highlight(PageAction):
     Pictures show them too."""
 
     everyday = ("selector", "label")
-    gives_nothing = True
+    gives = False
     effect = Effect.ACTS
     text_key = "observed"
 

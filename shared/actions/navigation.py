@@ -7,8 +7,12 @@ from pydantic import Field
 
 from shared.actions.arguments import WaitUntil
 from shared.actions.base import NavigationAction, PageAction, VisitingAction
-from shared.actions.traits import Alias, Unaddressed
+from shared.actions.traits import Alias, Navigation, Unaddressed, computed
 from shared.next_calls import next_call
+
+
+def _is_in_new_session(action: "Goto") -> bool:
+    return action.new_session and action.page_id is None and action.session_id is None
 
 
 class Goto(VisitingAction):
@@ -19,8 +23,8 @@ class Goto(VisitingAction):
 
     everyday = ("params",)
     unaddressed = Unaddressed.NEW_PAGE
-    opens_main_page = True
-    replaces_page = True
+    makes_session = computed(False, _is_in_new_session)  # noqa: FBT003 - the class's value
+    navigates = Navigation.REPLACES
     aliases = (Alias("navigate_to", presets=MappingProxyType({"newSession": True})),)
     text_key = "observed"
 
@@ -34,16 +38,12 @@ class Goto(VisitingAction):
     def own_arguments(self) -> dict[str, Any]:  # Any: as there
         return {name: value for name, value in super().own_arguments().items() if name != "new_session"}
 
-    @property
-    def makes_session(self) -> bool:
-        return self.new_session and self.page_id is None and self.session_id is None
-
 
 class GoBack(NavigationAction):
     """Go back one entry in the page's history."""
 
     everyday = ()
-    gives_nothing = True
+    gives = False
     undone_by = next_call("go_forward")
     text_key = "observed"
 
@@ -54,7 +54,7 @@ class GoForward(NavigationAction):
     """Go forward one entry in the page's history."""
 
     everyday = ()
-    gives_nothing = True
+    gives = False
     text_key = "observed"
 
     wait_until: WaitUntil = "load"
@@ -64,9 +64,9 @@ class ReloadPage(NavigationAction):
     """Reload the page. Also brings back a page that no longer responds."""
 
     everyday = ("ignoreCache",)
-    gives_nothing = True
+    gives = False
     undone_by = ""
-    replaces_page = True
+    navigates = Navigation.REPLACES
     text_key = "observed"
 
     ignore_cache: bool = Field(default=False, description="Fetch everything anew from the servers.")
@@ -87,4 +87,3 @@ class GetPageTitle(PageAction):
     """Get the title of the page's document."""
 
     text_key = "title"
-    quotes_page = True

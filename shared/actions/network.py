@@ -8,10 +8,11 @@ from pydantic import AfterValidator, AliasChoices, Field, StringConstraints
 from shared.actions.arguments import Part
 from shared.actions.base import AN_ACTION, Carried, PageAction, SessionAct, WaitingAction, from_parts, strongest_effect
 from shared.actions.reading import Budget, Cursor
-from shared.actions.traits import Effect, Lane
+from shared.actions.traits import Cookies, Effect, GivenScript, Lane, computed
 from shared.next_calls import next_call
 
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_COOKIES = frozenset({"cookie", "set-cookie"})
 _FORBIDDEN = frozenset({"host", "content-length", "connection", "transfer-encoding", "upgrade", "te", "trailer"})
 
 
@@ -47,6 +48,14 @@ Method = Annotated[
 ]
 
 
+def _cookies(action: "MockResponse | SetSessionHeaders | SetExtraHeaders") -> Cookies:
+    return Cookies.TOUCHES if any(name.lower() in _COOKIES for name in action.headers or {}) else Cookies.NONE
+
+
+def _answer(action: "MockResponse") -> GivenScript:
+    return GivenScript(later=True, pattern=action.pattern)
+
+
 class MockResponse(PageAction):
     """Answer the page's requests that match, instead of the server.
 
@@ -54,11 +63,10 @@ class MockResponse(PageAction):
 
     everyday = ("status", "body")
     effect = Effect.ACTS
-    runs_given_script = True  # what it answers may be a script, or a document with one
-    outlasts_document = True
+    runs_script = computed(GivenScript(later=True), _answer)  # what it answers may be a script, or a document with one
+    cookie_use = computed(Cookies.NONE, _cookies)
     text_key = "observed"
     undone_by = next_call("remove_routes", route_ids=["..."])
-    idempotent = True
     loggable_arguments = frozenset({"pattern", "contentType"})
 
     pattern: Pattern = Field(description="Glob (* is any text, scheme optional) or /regex/flags.")
@@ -70,10 +78,6 @@ class MockResponse(PageAction):
     body: str = Field(default="", max_length=500_000, description="Response body.")
     content_type: str = Field(default="application/json", description="Content-Type.")
     delay: int = Field(default=0, ge=0, le=60_000, description="Milliseconds before the answer.")
-
-    @property
-    def given_headers(self) -> dict[str, str]:
-        return self.headers or {}
 
     def response_headers(self) -> dict[str, str]:
         """Return the response's headers, with `content_type` unless only `headers` has a type. No cache stores the
@@ -90,11 +94,10 @@ class BlockRequests(PageAction):
     What caches and service workers have of them too; WebSockets by globs or by type. Adds to what is blocked already.
     """
 
-    gives_nothing = True
+    gives = False
     effect = Effect.ACTS
     text_key = "observed"
     undone_by = next_call("remove_routes", route_ids=["..."])
-    idempotent = True
     loggable_arguments = frozenset({"patterns"})
 
     patterns: list[Pattern] | None = Field(
@@ -116,11 +119,10 @@ class ListRoutes(PageAction):
 class RemoveRoutes(PageAction):
     """Remove mocks and blocks of the page: some, or all."""
 
-    gives_nothing = True
+    gives = False
     effect = Effect.ACTS
     text_key = "observed"
     undone_by = next_call("mock_response", pattern="...")
-    idempotent = True
 
     route_ids: list[str] | None = Field(default=None, max_length=100, description="Only these of list_routes.")
 
@@ -131,14 +133,10 @@ class SetSessionHeaders(SessionAct):
     From later pages too, in place of those set before. For one page: set_extra_headers."""
 
     everyday = ()
+    cookie_use = computed(Cookies.NONE, _cookies)
     undone_by = next_call("set_session_headers", headers={...})
-    idempotent = True
 
     headers: Headers = Field(description="Names and values.")
-
-    @property
-    def given_headers(self) -> dict[str, str]:
-        return self.headers
 
     @property
     def sends_anywhere(self) -> bool:
@@ -159,15 +157,11 @@ class SetExtraHeaders(PageAction):
     everyday = ()
     effect = Effect.ACTS
     text_key = "observed"
+    cookie_use = computed(Cookies.NONE, _cookies)
     undone_by = next_call("set_extra_headers", headers={...})
-    idempotent = True
 
     headers: Headers = Field(description="Names and values.")
     affect_others: bool = Field(default=False, description="Set a session's although others hold pages there.")
-
-    @property
-    def given_headers(self) -> dict[str, str]:
-        return self.headers
 
     @property
     def sends_anywhere(self) -> bool:

@@ -1,12 +1,12 @@
 """Who may act on a page: claim, release, hold, share, hand over."""
 
-from typing import ClassVar, Literal
+from typing import Literal
 
 from pydantic import Field
 
 from shared.actions.arguments import Reason
 from shared.actions.base import OwnershipAction
-from shared.actions.traits import Effect
+from shared.actions.traits import Claim, Effect
 from shared.next_calls import next_call
 
 
@@ -18,7 +18,7 @@ class ClaimPage(OwnershipAction):
 
     effect = Effect.ACTS
     undone_by = next_call("release_page")
-    claims_page = True
+    claim = Claim.CLAIMS
     unmetered = True
 
     wait_seconds: int = Field(default=0, ge=0, le=600, description="To wait in line.")
@@ -63,8 +63,7 @@ class HandOverPage(OwnershipAction):
 
     effect = Effect.ACTS
     undone_by = next_call("claim_page", page_id="...", reason="...")
-    idempotent = False
-    page_fields: ClassVar[tuple[str, ...]] = ("page_id", "to")
+    id_fields = ("page_id", "session_id", "to")
     loggable_arguments = frozenset({"to"})
 
     to: str = Field(

@@ -4,7 +4,7 @@ from pydantic import Field
 
 from shared.actions.arguments import Reason, SessionId, WaitUntil
 from shared.actions.base import Action, PageAction, VisitingAction
-from shared.actions.traits import Alias, Closing, Effect, Lane, Unaddressed
+from shared.actions.traits import UNDO, Alias, Closing, Effect, Lane, Scope, Unaddressed, computed
 from shared.next_calls import next_call
 
 
@@ -30,16 +30,18 @@ class OpenPage(VisitingAction):
     It goes to a URL if one is given. Without pageId a free name is made and returned."""
 
     everyday = ("url",)
-    unaddressed = Unaddressed.NEW_PAGE
-    opens_another = True
+    unaddressed = Unaddressed.ANOTHER_PAGE
     undone_by = next_call("close_page")
     aliases = (Alias("openPage"),)
-    is_separate_call = True
     text_key = "observed"
 
     url: str | None = Field(default=None, min_length=1, description="Absolute URL.")
     wait_until: WaitUntil = "load"
     referer: str | None = Field(default=None, description="Referer header value.")
+
+
+def _closing(action: "ClosePage") -> Closing:
+    return Closing(Scope.PAGE, action.reason, action.confirm)
 
 
 class ClosePage(PageAction):
@@ -48,22 +50,21 @@ class ClosePage(PageAction):
     The login stays."""
 
     everyday = ()
-    gives_nothing = True
+    gives = False
     effect = Effect.DESTROYS
     lane = Lane.BESIDE
     needs_open_page = False
     serves_reading = True
-    closes_page = True
+    closes = computed(Closing(Scope.PAGE), _closing)
     unmetered = True
-    undoable = True
+    undone_by = UNDO
     aliases = (Alias("closePage"),)
     text_key = "observed"
-    idempotent = True
 
     run_before_unload: bool = Field(default=False, description="Let the page ask before it closes.")
     reason: Reason | None = Field(default=None, description="Why; needed for a tab that a person opened.")
     confirm: bool = Field(default=False, description="Close it though a sibling behind your client opened it.")
 
     @property
-    def closing(self) -> Closing:
-        return Closing(self.reason, confirmed=self.confirm)
+    def asks_page(self) -> bool:
+        return self.run_before_unload

@@ -6,13 +6,17 @@ from pydantic import Field, StringConstraints
 
 from shared.actions.arguments import OneLine
 from shared.actions.base import OwnershipAction
-from shared.actions.traits import Effect
+from shared.actions.traits import Effect, PersonAsked, computed
 from shared.pages import RequestKind
 
 _MESSAGE = 500
 
 Message = Annotated[str, StringConstraints(max_length=_MESSAGE), OneLine]
 Choice = Annotated[str, StringConstraints(min_length=1, max_length=100), OneLine]
+
+
+def _request(action: "RequestHuman") -> PersonAsked:
+    return PersonAsked(action.kind, action.request_id)
 
 
 class RequestHuman(OwnershipAction):
@@ -23,8 +27,7 @@ class RequestHuman(OwnershipAction):
 
     everyday = ("kind", "message", "choices")
     effect = Effect.ACTS
-    outlives_client = True
-    waits_for_person = True
+    asks_person = computed(PersonAsked(), _request)
 
     kind: RequestKind = Field(default="other", description="Asked for.")
     message: Message = Field(default="", description="What to do.")
@@ -43,11 +46,3 @@ class RequestHuman(OwnershipAction):
     @property
     def wakes_page(self) -> bool:
         return True
-
-    @property
-    def human_request_id(self) -> str | None:
-        return self.request_id
-
-    @property
-    def human_request_kind(self) -> str:
-        return self.kind

@@ -1,14 +1,14 @@
 """The mouse by itself, dragging, and scrolling."""
 
-from typing import ClassVar, Literal
+from typing import Literal
 
-from pydantic import AliasChoices, BaseModel, Field
+from pydantic import AliasChoices, Field
 
 from shared.actions.arguments import Part, Selector
 from shared.actions.base import ElementAction, PageAction
 from shared.actions.interaction import At, Force, Modifiers, NoWaitAfter, Trial
 from shared.actions.interaction import Scroll as Scrolling
-from shared.actions.traits import Argument, Effect
+from shared.actions.traits import Aim, Effect, Input
 
 
 class DragAndDrop(ElementAction):
@@ -17,9 +17,7 @@ class DragAndDrop(ElementAction):
     The reply says what the page made of it: an HTML drag and where it was dropped, or where the element is now."""
 
     everyday = ()
-    activates = True  # where it is let go on the same element, that is a click
-    points = True
-    requested_point: ClassVar[Argument[BaseModel | None]] = Argument("source_position", None)
+    input = Input.POINTER  # where it is let go on the same element, that is a click
 
     selector: Selector = Field(
         validation_alias=AliasChoices("source", "selector"),
@@ -34,6 +32,10 @@ class DragAndDrop(ElementAction):
     trial: Trial = False
     steps: int = Field(default=5, ge=1, le=1_000, description="Mouse moves on the way.")
     scroll: Scrolling = "auto"
+
+    @property
+    def aim(self) -> Aim:
+        return super().aim._replace(onto=self.target, point=self.source_position)
 
 
 class Point(Part):
@@ -68,7 +70,7 @@ class Scroll(PageAction):
     The reply says where it is then, and how much more there is."""
 
     everyday = ("selector", "to", "y")
-    gives_nothing = True
+    gives = False
     effect = Effect.ACTS
     text_key = "observed"
 

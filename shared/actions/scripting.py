@@ -8,7 +8,7 @@ from pydantic.json_schema import SkipJsonSchema
 
 from shared.actions.arguments import LONG_TEXT, AnyJson, SecretHeader, Selector
 from shared.actions.base import PageAction, SessionAct
-from shared.actions.traits import Alias, Effect, Lane
+from shared.actions.traits import Alias, Effect, GivenScript, Lane, computed
 from shared.json_lines.strict import MOST_VALUES
 from shared.next_calls import next_call
 from shared.wire import MAX_MESSAGE_BYTES
@@ -26,8 +26,7 @@ class EvaluateScript(PageAction):
 
     everyday = ()
     effect = Effect.ACTS
-    runs_script = True
-    runs_given_script = True
+    runs_script = GivenScript()
     text_key = "value"
     extra_keys = ("asText", "cut")
     untrusted = True
@@ -63,8 +62,7 @@ class AddSessionInitScript(SessionAct):
     Of a session of your own, in frames, popups and later pages too. For one page: add_init_script."""
 
     everyday = ()
-    runs_given_script = True
-    outlasts_document = True
+    runs_script = GivenScript(later=True)
     undone_by = next_call("remove_session_init_scripts", ...)
     shows_all_pages = True
 
@@ -83,8 +81,7 @@ class AddInitScript(PageAction):
 
     effect = Effect.ACTS
     text_key = "observed"
-    runs_given_script = True
-    outlasts_document = True
+    runs_script = GivenScript(later=True)
     undone_by = next_call("remove_init_scripts", script_ids=["..."])
 
     script: InitScript
@@ -97,9 +94,8 @@ class RemoveSessionInitScripts(SessionAct):
     """Remove init scripts of a session: some, or all. What they did stays until the next document."""
 
     everyday = ("scriptIds",)
-    gives_nothing = True
+    gives = False
     undone_by = next_call("add_init_script", script="...")
-    idempotent = True
 
     script_ids: ScriptIds = None
 
@@ -107,19 +103,22 @@ class RemoveSessionInitScripts(SessionAct):
 class RemoveInitScripts(PageAction):
     """Remove init scripts of the page: some, or all. What they did stays until the next document."""
 
-    gives_nothing = True
+    gives = False
     effect = Effect.ACTS
     lane = Lane.BESIDE
     needs_open_page = False
     text_key = "observed"
     undone_by = next_call("add_session_init_script", script="...")
-    idempotent = True
 
     script_ids: ScriptIds = None
 
     def for_session(self) -> SessionAct | None:
         given = {"sessionId": self.session_id, "scriptIds": self.script_ids}
         return RemoveSessionInitScripts.model_validate(given)
+
+
+def _method(action: "Fetch") -> str:
+    return action.method or "GET"
 
 
 class Fetch(PageAction):
@@ -130,12 +129,9 @@ class Fetch(PageAction):
 
     everyday = ("method", "headers", "body")
     effect = Effect.ACTS
-    runs_script = True
-    from_page = True
-    visits = True
+    request_method = computed("GET", _method)
     option_bags = ("params", "fetchOptions")
     loggable_arguments = frozenset({"method"})
-    secret_fields = ("headers",)
     text_key = "body"
     extra_keys = ("status", "redirectedTo", "headers")
     untrusted = True
@@ -170,10 +166,6 @@ class Fetch(PageAction):
     @classmethod
     def _methods_are_upper_case(cls, value: str | None) -> str | None:
         return value.upper() if value else value
-
-    @property
-    def sent_method(self) -> str:
-        return self.method or "GET"
 
     def request_headers(self) -> dict[str, str | SecretHeader]:
         """Return the headers of the request, with the type of a body that is sent as JSON."""

@@ -9,7 +9,7 @@ from pydantic import Field, JsonValue, StringConstraints
 from shared.actions.arguments import Part, Quotable, SessionId
 from shared.actions.base import Action, SessionAct, SessionAction
 from shared.actions.reading import Budget
-from shared.actions.traits import Alias, Effect, Lane
+from shared.actions.traits import UNDO, Alias, Closing, Cookies, Effect, Lane, Scope, StoredLogins
 from shared.next_calls import next_call
 from shared.pages import Engine, Permission
 from shared.wire import DEFAULT_SESSION
@@ -40,7 +40,7 @@ class CreateSession(Action):
     everyday = ("name", "persistent", "viewport")
     effect = Effect.ACTS
     serves_reading = True
-    creates_session = True
+    makes_session = True
     undone_by = next_call("close_session", ...)
     lane = Lane.BESIDE
     loggable_arguments = frozenset({"name", "locale", "timezone", "browserType"})
@@ -79,7 +79,7 @@ class GetSession(Action):
     """Get what a session is: owner, options, when it was made and last used, its pages, calls and errors."""
 
     lane = Lane.BESIDE
-    session_fields = ("session_id",)
+    id_fields = ("session_id",)
 
     session_id: SessionId = Field(default=DEFAULT_SESSION, description="The session; leave out for the shared login.")
 
@@ -99,8 +99,7 @@ class ExtendSession(Action):
     effect = Effect.ACTS
     undone_by = next_call("extend_session", ...)
     lane = Lane.BESIDE
-    session_fields = ("session_id",)
-    idempotent = True
+    id_fields = ("session_id",)
 
     session_id: SessionId = Field(description="The session.")
     ttl: int = Field(default=86_400_000, ge=1, le=31_536_000_000, description="Milliseconds from now.")
@@ -112,8 +111,7 @@ class ShareSession(Action):
     effect = Effect.ACTS
     undone_by = next_call("share_session", ...)
     lane = Lane.BESIDE
-    session_fields = ("session_id",)
-    idempotent = True
+    id_fields = ("session_id",)
 
     session_id: SessionId = Field(description="The session.")
     access: Literal["private", "act"] = Field(default="act", description="What others may do in it.")
@@ -125,10 +123,10 @@ class CloseSession(Action):
     effect = Effect.DESTROYS
     serves_reading = True
     lane = Lane.BESIDE
-    closes_session = True
-    undoable = True
+    closes = Closing(Scope.SESSION)
+    undone_by = UNDO
     aliases = (Alias("destroy_session"),)
-    session_fields = ("session_id",)
+    id_fields = ("session_id",)
 
     session_id: SessionId = Field(description="The session.")
 
@@ -139,9 +137,8 @@ class GrantPermissions(SessionAct):
     In place of what it was granted before. The clipboard is one for all pages."""
 
     everyday = ()
-    gives_nothing = True
+    gives = False
     undone_by = next_call("grant_permissions", permissions=[], origin="...")
-    idempotent = True
     loggable_arguments = frozenset({"permissions", "origin"})
 
     permissions: list[Permission] = Field(max_length=20, description="Which; [] for none.")
@@ -177,7 +174,7 @@ class GetCookies(SessionAction):
 
     everyday = ("domain", "name")
     untrusted = True
-    touches_cookies = True
+    cookie_use = Cookies.TOUCHES
 
     urls: list[str] | None = Field(
         default=None, max_length=100, description="Only cookies that would be sent to these URLs."
@@ -231,9 +228,8 @@ class SetCookies(SessionAct):
     Refused while others hold pages that would send them, unless affectOthers."""
 
     everyday = ()
-    undoable = True
-    idempotent = True
-    touches_cookies = True
+    undone_by = UNDO
+    cookie_use = Cookies.TOUCHES
     loggable_arguments = frozenset({"domain", "name", "path"})
 
     cookies: list[Cookie] = Field(min_length=1, max_length=500, description="Each for a url, or for a domain.")
@@ -266,11 +262,10 @@ class ClearCookies(SessionAct):
     """
 
     everyday = ("domain", "name")
-    gives_nothing = True
+    gives = False
     effect = Effect.DESTROYS
-    undoable = True
-    idempotent = True
-    touches_cookies = True
+    undone_by = UNDO
+    cookie_use = Cookies.TOUCHES
     loggable_arguments = frozenset({"domain", "name", "path"})
 
     domain: str | None = Field(default=None, min_length=1, description="Only of this domain, such as example.com.")
@@ -290,38 +285,36 @@ SavedName = Annotated[str, StringConstraints(min_length=1, max_length=60), Quota
 class SaveSessionState(SessionAction):
     """Save the logins of a session (cookies, local storage, IndexedDB) under a name, encrypted, to restore later."""
 
-    gives_nothing = True
+    gives = False
     effect = Effect.ACTS
     within_ms = _STORAGE_MS
     text_key = "observed"
-    idempotent = True
-    touches_cookies = True
+    cookie_use = Cookies.TOUCHES
     loggable_arguments = frozenset({"name"})
 
     called: SavedName = Field(default="saved", alias="name", description="What to call it.")
 
     @property
-    def saved_name(self) -> str:
-        return self.called
+    def stored_logins(self) -> StoredLogins:
+        return StoredLogins(self.called, restores=False)
 
 
 class RestoreSessionState(SessionAct):
     """Put the logins of a session back as they were saved. What it has got since is gone."""
 
     everyday = ("name",)
-    gives_nothing = True
+    gives = False
     effect = Effect.DESTROYS
     within_ms = _STORAGE_MS
-    undoable = True
-    idempotent = True
-    touches_cookies = True
+    undone_by = UNDO
+    cookie_use = Cookies.TOUCHES
     loggable_arguments = frozenset({"name"})
 
     called: SavedName = Field(default="saved", alias="name", description="What it was called.")
 
     @property
-    def restored_name(self) -> str:
-        return self.called
+    def stored_logins(self) -> StoredLogins:
+        return StoredLogins(self.called, restores=True)
 
 
 class ExportSession(SessionAction):
@@ -330,13 +323,9 @@ class ExportSession(SessionAction):
     In Playwright's format, which any machine reads. Whoever has the file is signed in, so that the shared login is
     exported only where the token allows it, and never where a page is private to another."""
 
-    gives_nothing = True
+    gives = False
     effect = Effect.ACTS
     shows_all_pages = True
     within_ms = _STORAGE_MS
     text_key = "observed"
-    touches_cookies = True
-
-    @property
-    def exports_cookies(self) -> bool:
-        return True
+    cookie_use = Cookies.EXPORTS

@@ -1,12 +1,11 @@
 """How logins come into a session: by a person in a window of their own, or from another browser."""
 
-from typing import ClassVar
 from urllib.parse import urlsplit
 
 from pydantic import Field
 
 from shared.actions.base import SessionAct
-from shared.actions.traits import Lane
+from shared.actions.traits import UNDO, Cookies, Lane, PersonAsked
 from shared.next_calls import next_call
 from shared.wire import MAX_MESSAGE_BYTES
 
@@ -22,8 +21,7 @@ class Login(SessionAct):
 
     everyday = ("url",)
     lane = Lane.BESIDE
-    outlives_client: ClassVar[bool] = True
-    waits_for_person = True
+    asks_person = PersonAsked()
 
     url: str | None = Field(default=None, min_length=1, description="Where the window opens, such as the login page.")
 
@@ -41,9 +39,8 @@ class ImportLogin(SessionAct):
     Cookies and storage of another browser. Says what could not be brought and why; values are never shown."""
 
     everyday = ("site",)
-    undoable = True
-    idempotent = True
-    touches_cookies = True
+    undone_by = UNDO
+    cookie_use = Cookies.TOUCHES
 
     content: str = Field(min_length=1, max_length=MAX_MESSAGE_BYTES, description="What the file has in it.")
     site: str | None = Field(

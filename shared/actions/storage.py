@@ -7,7 +7,7 @@ from pydantic import Field, StringConstraints
 from shared.actions.arguments import AnyJson
 from shared.actions.base import PageAction, StorageAct, StorageKind
 from shared.actions.reading import Budget
-from shared.actions.traits import Effect
+from shared.actions.traits import UNDO, Effect
 
 Key = Annotated[str, StringConstraints(min_length=1, max_length=1_000)]
 
@@ -28,8 +28,7 @@ class SetStorage(StorageAct):
     """Set items of local or session storage of the page's origin, beside those that it has."""
 
     everyday = ("kind",)
-    undoable = True
-    idempotent = True
+    undone_by = UNDO
 
     items: dict[Key, AnyJson] = Field(
         min_length=1, max_length=1_000, description="Key -> value; what is no text is kept as JSON."
@@ -40,9 +39,8 @@ class RemoveStorage(StorageAct):
     """Remove items from local or session storage of the page's origin."""
 
     everyday = ("kind",)
-    gives_nothing = True
-    undoable = True
-    idempotent = True
+    gives = False
+    undone_by = UNDO
     loggable_arguments = frozenset({"keys"})
 
     keys: list[Key] = Field(min_length=1, max_length=1_000, description="Which.")
@@ -52,7 +50,6 @@ class ClearStorage(StorageAct):
     """Remove all of local or session storage of the page's origin. A site may forget its login by it."""
 
     everyday = ("kind",)
-    gives_nothing = True
+    gives = False
     effect = Effect.DESTROYS
-    undoable = True
-    idempotent = True
+    undone_by = UNDO

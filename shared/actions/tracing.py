@@ -3,8 +3,12 @@
 from pydantic import Field
 
 from shared.actions.base import SessionAct, SessionAction
-from shared.actions.traits import Effect
+from shared.actions.traits import Cookies, Effect, computed
 from shared.next_calls import next_call
+
+
+def _cookies(action: "StartTracing") -> Cookies:
+    return Cookies.EXPORTS if action.snapshots else Cookies.NONE
 
 
 class StartTracing(SessionAct):
@@ -12,9 +16,10 @@ class StartTracing(SessionAct):
     another."""
 
     everyday = ()
-    gives_nothing = True
+    gives = False
     undone_by = next_call("stop_tracing")
     shows_all_pages = True
+    cookie_use = computed(Cookies.NONE, _cookies)
 
     screenshots: bool = Field(default=True, description="With pictures.")
     snapshots: bool = Field(default=True, description="With documents and requests.")
@@ -23,15 +28,11 @@ class StartTracing(SessionAct):
     )
     max_seconds: int = Field(default=300, ge=1, le=1800, description="It ends by itself after this.")
 
-    @property
-    def exports_cookies(self) -> bool:
-        return self.snapshots
-
 
 class StopTracing(SessionAction):
     """End the trace that you began, and get it as a file for Playwright's trace viewer."""
 
-    gives_nothing = True
+    gives = False
     effect = Effect.ACTS
     text_key = "observed"
 

@@ -36,7 +36,6 @@ class WaitForNavigation(WaitingAction):
     One that began after your own last act on the page counts too."""
 
     everyday = ("url",)
-    waits_for_document = True
     text_key = "observed"
 
     pattern: UrlGlob | None = Field(default=None, alias="url", description="Only to a URL that matches.")
@@ -47,7 +46,6 @@ class WaitForUrl(WaitingAction):
     """Wait until the page is at a URL that matches, and has loaded."""
 
     everyday = ()
-    waits_for_document = True
     text_key = "observed"
 
     pattern: UrlGlob = Field(alias="url")
@@ -57,7 +55,6 @@ class WaitForUrl(WaitingAction):
 class WaitForLoad(WaitingAction):
     """Wait until the page's document has loaded."""
 
-    waits_for_document = True
     text_key = "observed"
 
     state: Literal["load", "domcontentloaded", "networkidle"] = Field(

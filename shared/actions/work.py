@@ -37,7 +37,6 @@ class ClaimWork(Action):
     unmetered = True
     text_key = "observed"
     undone_by = next_call("release_work", ...)
-    idempotent = True
     loggable_arguments = frozenset({"key"})
 
     key: WorkKey
@@ -57,7 +56,6 @@ class ReleaseWork(Action):
     unmetered = True
     text_key = "observed"
     undone_by = next_call("claim_work", ...)
-    idempotent = True
     loggable_arguments = frozenset({"key"})
 
     key: WorkKey

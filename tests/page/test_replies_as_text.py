@@ -17,6 +17,7 @@ from browser_service.spine.rendering.reply import rendered
 from mcp_gateway import results
 from shared import wire
 from shared.actions.help import CallTool
+from shared.actions.traits import Claim
 from shared.catalogue import ACTIONS
 from shared.replies import ForModel, ModelReply
 from tests.support.json import AnyJson
@@ -367,6 +368,6 @@ async def test_the_text_of_a_reply_says_all_that_its_json_says(
     for part in (read, fill, click, take, network, dialogs, share, work, sessions):
         await part(tour)
     assert not tour.lacks, "\n".join(tour.lacks)
-    peoples = {name for name, action in ACTIONS.items() if action.for_people}
+    peoples = {name for name, action in ACTIONS.items() if action.claim >= Claim.BY_PERSON}
     elsewhere = {"login", CallTool.name(), *peoples, *(name for name in ACTIONS if name.startswith("browser_"))}
     assert {*ACTIONS} - tour.called == elsewhere

@@ -4,9 +4,9 @@ import itertools
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import httpx
 from fastapi import FastAPI
@@ -17,6 +17,7 @@ from browser_service.host.host import LocalHost
 from browser_service.rules.clock import Clock
 from browser_service.services import Carrier, MakeHost, Services
 from browser_service.settings import Settings
+from browser_service.tuning import Tuning
 from client.credentials import mint
 from shared import wire
 from shared.wire import DEFAULT_SESSION
@@ -114,7 +115,7 @@ class RunningService:
 
 
 UNLIMITED = dict.fromkeys(
-    ("client_pages", "client_calls_in_flight", "client_calls_per_minute", "origin_at_once", "origin_per_minute"), 0
+    ("client_pages", "calls_in_flight", "client_calls_per_minute", "origin_at_once", "origin_per_minute"), 0
 )
 """Higher limits, because tests call a service and a site more often than agents would. Tests look at cookies, too."""
 
@@ -130,7 +131,12 @@ def settings_for(data_dir: Path, **changes: AnyJson) -> Settings:
         "executable_path": browsers.executable(),
     }
     ours: dict[str, Any] = {**usual, **changes}  # Any: as there
-    return Settings(data_dir=data_dir, port=8888, app_env="test", log_level="error", **ours)
+    tuned = {field.name: ours.pop(field.name) for field in fields(Tuning) if field.name in ours}
+
+    class Tuned(Settings):
+        tuning: ClassVar[Tuning] = Tuning(**tuned)
+
+    return Tuned(data_dir=data_dir, port=8888, app_env="test", log_level="error", **ours)
 
 
 @asynccontextmanager

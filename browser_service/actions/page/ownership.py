@@ -12,7 +12,7 @@ from shared.words import own_words
 
 async def claim_page(page: BrowserPage, action: ownership.ClaimPage) -> Json:
     mine, call, page_id = page.record.ownership, page.call, page.page_id
-    agent, seconds = action.agent, action.wait_seconds
+    agent, seconds = action.addressed.agent, action.wait_seconds
     holder = mine.holder()
     if holder is not None and holder.client_id == call.client_id:
         holder.agent = agent or holder.agent

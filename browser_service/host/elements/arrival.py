@@ -110,7 +110,7 @@ def _still_loading(page: BrowserPage, action: NavigationAction, observation: Obs
         "url": page.url,
         **({"status": observation.status} if observation.status else {}),
         "observed": f"{status}the page can be used; after {seconds:.0f} s it had not reached "
-        f"{action.requested_load_state!r} ({pending})",
+        f"{action.own_arguments()['wait_until']!r} ({pending})",
         "pending": {"count": len(urls), "urls": [*urls[:_LISTED_URLS]]},
     }
 

@@ -60,8 +60,8 @@ async def explain(error: PlaywrightError, page: BrowserPage, action: Action) -> 
 
 
 async def _by_selectors(error: PlaywrightError, page: BrowserPage, action: Action) -> BrowseError | None:
-    live, frame = page.playwright, action.requested_frame
-    selectors = [each for each in (action.requested_selector, action.requested_target) if each is not None]
+    live, frame = page.playwright, action.aim.frame
+    selectors = [each for each in (action.aim.selector, action.aim.onto) if each is not None]
     if frame is not None and (wrong_frame := await _wrong_frame(error, page, action, frame)):
         return wrong_frame
     for selector in selectors if errors.is_ambiguous(error) or errors.is_timeout(error) else ():
@@ -77,7 +77,7 @@ async def _by_selectors(error: PlaywrightError, page: BrowserPage, action: Actio
 
 async def _by_state(error: PlaywrightError, page: Page, action: Action, locator: Locator) -> BrowseError:
     """Explain by the element's state, because Playwright's log may have ended too early to tell."""
-    states = await evaluate_all(list[ElementState], locator, _OBSTACLES, action.supports_trial)
+    states = await evaluate_all(list[ElementState], locator, _OBSTACLES, _can_be_tried(action))
     translated = errors.translate(error, action, url=page.url, shown=states[0]["words"] if states else "")
     if errors.NO_CHOOSER in str(error):
         translated.advice = await _ways_to_give_files(page, action)
@@ -101,20 +101,24 @@ async def _ways_to_give_files(page: Page, action: Action) -> str:
             "upload_file", selector=_FILE_INPUT if inputs == 1 else f"{_FILE_INPUT} >> nth=0", files=[...]
         )
         return f"Name the input itself, hidden or not: {named}."
-    dropped = next_call("drop", selector=action.requested_selector, files=[...])
+    dropped = next_call("drop", selector=action.aim.selector, files=[...])
     return f"The page has no file input, and a picker of its own (showOpenFilePicker) gets none. It may take {dropped}."
+
+
+def _can_be_tried(action: Action) -> bool:
+    return "trial" in type(action).model_fields
 
 
 def _instead(action: Action, state: ElementState) -> str:
     """Return the call on what stands for the element: its label, its list, or something visible inside it."""
-    selector, frame = action.requested_selector, {"frame": action.requested_frame} if action.requested_frame else {}
+    selector, frame = action.aim.selector, {"frame": action.aim.frame} if action.aim.frame else {}
     if state["disabled"]:
         return ""
     if state["label"]:
         return next_call(action.name(), selector=state["label"], **frame)
     if state["choice"]:
         return next_call("select_option", selector=f"{selector} >> {_LIST}", label=state["choice"], **frame)
-    if state["inner"] and action.supports_trial:
+    if state["inner"] and _can_be_tried(action):
         return next_call(action.name(), selector=f"{selector} >> :visible >> nth=0", **frame)
     return ""
 
@@ -173,7 +177,7 @@ async def _not_found(page: Page, action: Action, selector: str) -> BrowseError:
     hint, matches = None, list[frames.FrameMatch]()
     if is_xpath(selector) and results.value_of(await page.evaluate(_HAS_SHADOW)):
         hint = "XPath does not look into shadow DOM, which this page has: use CSS, text=, role= or a ref."
-    elif len(page.frames) > 1 and not action.requested_frame:
+    elif len(page.frames) > 1 and not action.aim.frame:
         hint = (
             f"The page has frames: name one with `frame`, or take a ref from {next_call('snapshot')}, which "
             "reaches into all."
@@ -183,5 +187,5 @@ async def _not_found(page: Page, action: Action, selector: str) -> BrowseError:
     if not matches and _WORDS.fullmatch(selector) and selector != selector.lower():
         ref = next_call("find", text=selector)
         hint = f"It was looked up as CSS. By its words: text={selector}, or the ref that {ref} gives."
-    allowed = action.requested_timeout or action.allowed_ms()
+    allowed = action.aim.timeout or action.allowed_ms()
     return errors.not_found(selector, allowed, url=page.url, hint=hint, frames=frames.to_json(matches))

@@ -129,8 +129,7 @@ async def wait_until_closed(launcher: Launcher, url: str | None) -> None:
         raise TimedOut(
             f"The window for signing in was still open after {seconds} s, and was closed. What was "
             "signed in until then is kept.",
-            hint=f"Look whether the site knows you now, or start anew: {next_call('login')}. "
-            "BROWSE_LOGIN_WITHIN_S sets it.",
+            hint=f"Look whether the site knows you now, or start anew: {next_call('login')}.",
         ) from None
     finally:
         await window.close()

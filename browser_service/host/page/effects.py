@@ -44,10 +44,10 @@ class Effects:
         """Begin the record of an act, which is named by its element: as the client was `shown` that, if it was."""
         if self.observer is None:
             return None
-        selector = action.requested_selector or ""
+        selector = action.aim.selector or ""
         by = f"{action.name()} on {cut(shown or selector, _NAMED)}" if selector else action.name()
         idle = action.text_key != "observed"  # it tells something else, for which nobody waits
-        return self.observer.begin(navigates=action.navigates, idle=idle, by=by, client_id=self._client_id)
+        return self.observer.begin(navigates=bool(action.navigates), idle=idle, by=by, client_id=self._client_id)
 
     def add(self, *lines: str, silence: str = "") -> None:
         """Note what else was seen of the running act; `silence` says why nothing else may be."""

@@ -30,7 +30,7 @@ class Act:
     def __post_init__(self) -> None:
         action = self.action
         self.observed = action.effect is Effect.ACTS and action.needs_open_page and not action.parts()
-        self.changed = not action.is_trial
+        self.changed = not action.asked_reply.trial
 
     @property
     def action(self) -> Action:

@@ -12,6 +12,7 @@ from browser_service.host.page.handle import BrowserPage
 from browser_service.host.reading import compact
 from browser_service.host.stages.act import Act, Stage
 from shared.actions.base import Action
+from shared.actions.traits import Input
 from shared.model import Json
 from shared.wire import CHANGED
 
@@ -41,7 +42,7 @@ async def _reply(
     page: BrowserPage, action: Action, result: Json, observation: Observation, before: delta.PageBefore
 ) -> Json:
     """Compose as much of an act's reply as its `reply` argument asks for."""
-    amount = action.reply_amount
+    amount = action.asked_reply.amount
     if action.text_key != "observed":
         snapshot = await _snapshot(page) if amount == "full" else {}
         return {**result, **observation.facts(), **snapshot}
@@ -52,7 +53,7 @@ async def _reply(
     page_delta = await delta.page_delta(page, action, observation, before)
     if page.quiet and not (result.get("observed") or observation.lines()):
         return {**result, "observed": _TOLD_AT_THE_END}
-    looks = page_delta is not None and page_delta.nothing and not action.shows_styles
+    looks = page_delta is not None and page_delta.nothing and action.input is not Input.HOVER
     if looks and not result.get("observed") and not observation.lines():
         observation.notes += await page.looks.seen_elsewhere(observation)
     return _with_observation(action, result, observation, page_delta)
@@ -82,9 +83,9 @@ def _with_observation(
 
 def _nothing_else(action: Action, observation: Observation, page_delta: delta.PageDelta | None) -> str:
     """Name the kinds of effect that were looked for and not seen, for an act that did nothing by itself."""
-    if action.is_trial:
+    if action.asked_reply.trial:
         return _TRIED
-    if action.skips_wait:
+    if not action.asked_reply.awaits:
         return _NOT_AWAITED
     if page_delta and (page_delta.changed or page_delta.restyled):
         return CHANGED if page_delta.changed else _RESTYLED

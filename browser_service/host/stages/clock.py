@@ -6,6 +6,7 @@ from playwright.async_api import Error as PlaywrightError
 
 from browser_service.host import errors
 from browser_service.host.stages.act import Stage
+from shared.actions.traits import Reports
 from shared.errors import BrowseError, TimedOut, UnknownOutcome
 from shared.next_calls import next_call
 
@@ -35,7 +36,7 @@ class Clock(Stage):
         page.current.doubt(doubted=not pending_url)
         if run.cancel.requested:
             return run.cancelled_error()
-        if observation is not None and observation.pending_url and action.reads_back:
+        if observation is not None and observation.pending_url and action.reports >= Reports.READ_BACK:
             observation.timed_out = True
             left = f"{action.name()} was done; what it left on the page could not be read back"
             self.act.result = {"observed": left}

@@ -27,6 +27,6 @@ class WaitingDialog(Stage):
             self.act.result = {"observed": begun}
             return None
         explained = await explain(error, self.action, self.page)
-        if explained.nothing_happened or not self.action.acts_on_element:
+        if explained.nothing_happened or not self.action.input:
             return explained
         return UnknownOutcome(f"{name} may be done in part: its {allowed} ms ended while a dialog was open.")

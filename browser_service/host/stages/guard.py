@@ -44,7 +44,7 @@ class CrossOrigin(Stage):
         """Note the URLs of what the reply may tell: the page before and after, and what was fetched."""
         if self.run.call.guard is not None:
             before, now = self.run.url_before or "", self.page.record.url
-            fetched = {urljoin(before, self.action.requested_url or "")} if self.action.from_page else set[str]()
+            fetched = {urljoin(before, self.action.requested_url or "")} if self.action.request_method else set[str]()
             self.run.read_at |= {before, now} | fetched
 
 
@@ -54,7 +54,7 @@ async def check_guard(call: Call, action: Action, page: BrowserPage | None = Non
     if call.guard is None or call.by_person or not action.gives or action.parts():
         return
     here = page.record.url if page else ""
-    url = action.requested_url if action.navigates or action.from_page else None
+    url = action.requested_url if action.navigates or action.request_method else None
     sources: set[str] = set()
     if action.sends_anywhere:
         towards, sources = {SEVERAL}, {*filter(None, [origin_of(here)])}
@@ -64,8 +64,8 @@ async def check_guard(call: Call, action: Action, page: BrowserPage | None = Non
         towards = {origin_of(each) or SEVERAL for each in action.named_urls} or {SEVERAL}
     else:
         towards = await _receivers(page, action)
-        sources = towards if action.requested_target else sources  # a drag takes what is in one frame to another
-        copied = page.session.clipboards.of(call.client_id) if action.pastes else None
+        sources = towards if action.aim.onto else sources  # a drag takes what is in one frame to another
+        copied = page.session.clipboards.of(call.client_id) if action.presses and action.presses.pastes else None
         sources = sources | ({copied.origin} if copied else set())
     if pairs := call.guard.unallowed(sources, towards):
         what = f"{action.name()}, which may take what was read at {_names(pairs, 0)} to {_names(pairs, 1)}"
@@ -102,11 +102,11 @@ async def _frames(page: BrowserPage, action: Action) -> list[Frame]:
     """Return the frames of the act's elements; none where they cannot be told."""
     frames, done = [], action.canonical()
     try:
-        for selector in done.requested_selectors:
-            element = await page.elements.find(selector, done.requested_frame)
+        for selector in done.aim.selectors:
+            element = await page.elements.find(selector, done.aim.frame)
             handle = taken(await element.first.element_handle(timeout=_FOUND_WITHIN_MS))
             frames.append(await handle.owner_frame())
-        if not done.requested_selectors and (done.requested_key or "text" in type(done).model_fields):
+        if not done.aim.selectors and (done.presses or "text" in type(done).model_fields):
             frames.append(await (await targets.focused_element(page.playwright)).owner_frame())
     except (PlaywrightError, BrowseError):
         return []

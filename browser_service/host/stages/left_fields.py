@@ -18,7 +18,7 @@ class LeftFields(Stage):
         page = self.page
         if page.observer is None or page.record.dialog or page.tab.field_watch.is_empty:
             return
-        follows = self.action.acts_on_element and page.tab.field_watch.by_selectors
+        follows = self.action.input and page.tab.field_watch.by_selectors
         self._looking = asyncio.create_task(self._report(page.observer))
         await (asyncio.sleep(0) if follows else self._looking)
 

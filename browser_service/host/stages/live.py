@@ -9,6 +9,7 @@ from browser_service.host.confinement import confine
 from browser_service.host.page.handle import BrowserPage
 from browser_service.host.request_rules import watch_requests
 from browser_service.host.stages.act import Stage
+from shared.actions.traits import Navigation
 from shared.errors import BrowserCrashed, TimedOut
 
 _READY_WITHIN_S: Final = 40
@@ -36,8 +37,8 @@ async def bring_up(page: BrowserPage, run: CallRun) -> None:
         async with run.cancel.within(_READY_WITHIN_S):
             await page.recovery.bring_up(
                 run.call.client_id,
-                navigates=action.navigates and action.requested_url is not None,
-                replaces=action.replaces_page,
+                navigates=bool(action.navigates) and action.requested_url is not None,
+                replaces=action.navigates is Navigation.REPLACES,
             )
     except PlaywrightError as error:
         raise BrowserCrashed(

@@ -37,7 +37,7 @@ class LoginsLeft(Stage):
         """Begin to save beside the reply, unless a script may make a login of an answer meanwhile."""
         if (observation := self.act.observation) is None:
             return
-        if observation.visited_urls and not self.action.skips_wait:
+        if observation.visited_urls and self.action.asked_reply.awaits:
             await self._tell(observation)
         if self.act.changed and not observation.writes:
             self._saving = asyncio.ensure_future(self._save())
@@ -61,7 +61,7 @@ class LoginsLeft(Stage):
             if self._before is not (after := session.logins.saved)
             else frozenset()
         )
-        selector = self.action.requested_selector
+        selector = self.action.aim.selector
         on = f" {quoted(selector, _SHOWN)}" if selector else ""
         act = f'{self.action.name()}{on} by "{call.client_label}" on {page.page_id}'
         who = "an act of another client on a private page" if page.record.private else act

@@ -10,7 +10,7 @@ class Observed(Stage):
     """Records what comes of an act, waits until the page shows it, and counts the act in the page's revision."""
 
     async def before(self) -> None:
-        shown = self.page.looks.name_of(self.action.requested_selector or "")
+        shown = self.page.looks.name_of(self.action.aim.selector or "")
         self.act.observation = self.page.effects.observe(self.action, shown)
         self.page.begin_act()
 
@@ -18,7 +18,7 @@ class Observed(Stage):
         observation, current = self.act.observation, self.page.current
         if observation is None:
             return
-        if not self.action.skips_wait:
+        if self.action.asked_reply.awaits:
             await self._settle(observation)
         if not current.live and not current.gone:
             raise self._unfinished()

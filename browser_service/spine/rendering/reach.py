@@ -45,7 +45,7 @@ def _add_step_toolset(step: JsonValue, listed: frozenset[str], requested: list[s
 
 def _add_toolset(result: Json, action: type[Action], listed: frozenset[str], requested: list[str]) -> Json:
     toolset = result.get("toolset")
-    if not action.adds_toolset or not isinstance(toolset, str):
+    if action.text_key != "help" or not isinstance(toolset, str):
         return result
     valid = frozenset({toolset}).intersection(toolsets.NAMES)
     old_names = toolsets.listed_names(listed.union(requested))

@@ -19,6 +19,8 @@ OF_PAGE: Final = {"outline": "in outline", "changes": "changed", "snapshot": "sa
 """Maps the keys of a reply that hold the page's words to their headings."""
 ADVICE: Final = "advice"
 """Is the key of a line of ours that stands below what a page says."""
+_QUOTED: Final = frozenset({"title"})
+"""The results that are one line of a page's own."""
 _SEVERAL_LINES: Final = frozenset({"text", "help", "activity"})
 """Lists the keys of our own texts that have several lines."""
 _ORIGIN_CHARACTERS: Final = 120
@@ -65,7 +67,7 @@ def _value_lines(action: type[Action], value: JsonValue, origin: str) -> list[st
     text = value if isinstance(value, str) else compact(without_bytes(value))
     if action.untrusted and not isinstance(value, bool | int | float | None):
         return [Foreign(f"{origin} says", text)]
-    if action.quotes_page:
+    if action.text_key in _QUOTED:
         return [quoted(text)]
     return [line or " " for line in text.split("\n")] if action.text_key in _SEVERAL_LINES else [text]
 
@@ -127,7 +129,7 @@ def lines_beside(action: type[Action], result: Json, origin: str) -> Iterator[st
     """Yield lines on further facts, the act's effects, and the page's words."""
     facts = {key: result[key] for key in action.extra_keys if key in result}
     if (count := result.get("count")) is not None and not _shows_count(result[action.text_key], count):
-        facts["count"] = f"{compact(count)} {action.counted}"
+        facts["count"] = f"{compact(count)} {'tables' if action.text_key == 'csv' else 'matches'}"
     headers = facts.pop("headers", None)
     if facts:
         yield ", ".join(f"{key}: {value if isinstance(value, str) else compact(value)}" for key, value in facts.items())

@@ -159,7 +159,7 @@ async def test_a_client_at_its_limit_of_running_calls_can_still_cancel_and_close
     start: StartService, site: Site, hold: threading.Event
 ) -> None:
     assert not hold.is_set()
-    service = await start(client_calls_in_flight=2)
+    service = await start(calls_in_flight=2)
     async with service.agent() as agent, service.agent() as other:
         calls = [sent(agent, f"c-{n}", "goto", pageId=f"p{n}", url=f"{site.url('/held')}?{n}") for n in (1, 2)]
         await become(lambda: site.counts["/held"] == 2)
@@ -293,7 +293,7 @@ async def test_a_site_of_this_machine_has_no_limits_and_a_public_one_is_waited_f
         (said,) = (notice["text"] for notice in reply["notices"])
         assert said == (
             "goto waited 7 s for its turn at http://shop.example: all clients together may send a site 1 requests at "
-            "once (BROWSE_ORIGIN_AT_ONCE)."
+            "once."
         )
         assert [(await call).status_code for call in (running, public)] == [200, 200]
 

@@ -15,7 +15,7 @@ import pytest
 from browser_service.rules.leases import Lease
 from shared import catalogue
 from shared.actions.base import PageAction
-from shared.actions.traits import Effect
+from shared.actions.traits import Claim, Effect
 from shared.calls import ClientRef
 from tests.support.bodies import smallest
 from tests.support.listening import become, connected, listening, present, sent, watching
@@ -93,7 +93,7 @@ async def test_every_act_on_anothers_page_is_refused_and_changes_nothing(
     assert len(acts) > 10
     for action in acts:
         error = await other.error(action.name(), **smallest(action, pageId="p"))
-        refused = (403, "FORBIDDEN") if action.for_people else (423, "PAGE_OWNED")
+        refused = (403, "FORBIDDEN") if action.claim >= Claim.BY_PERSON else (423, "PAGE_OWNED")
         assert (error["status"], error["code"]) == refused, (action.name(), error)
     after = (await agent.reply("get_current_url", pageId="p")).json()["page"]
     assert after == before

@@ -3,7 +3,7 @@
 import pytest
 
 from shared import catalogue
-from shared.actions.traits import Scope, Unaddressed
+from shared.actions.traits import Scope
 from tests.support.bodies import smallest
 from tests.support.listening import become, sent
 from tests.support.service import Agent, RunningService
@@ -43,12 +43,12 @@ async def test_a_name_that_a_session_or_page_has_is_taken(agent: Agent, mine: st
 
 async def test_in_anothers_session_only_listing_is_allowed(agent: Agent, other: Agent, site: Site, mine: str) -> None:
     for name, action in catalogue.ACTIONS.items():
-        if action.scope is Scope.SERVICE and not action.session_fields:
+        if action.scope is Scope.SERVICE and not action.id_fields:
             continue
         ways: list[dict[str, str]] = [{"sessionId": mine}]
         if action.scope is Scope.PAGE:
             ways += [{"pageId": "inside"}, {"sessionId": mine, "pageId": "inside"}]
-        if action.unaddressed is Unaddressed.NEW_PAGE:
+        if action.unaddressed.opens:
             ways += [{"sessionId": mine, "pageId": "new"}]
         for way in ways:
             error = await other.error(name, **smallest(action, **way))

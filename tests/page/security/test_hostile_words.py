@@ -84,7 +84,7 @@ class Walk:
         self.marks: list[str] = []
 
     async def call(self, action: str, **arguments: AnyJson) -> Json:
-        on_page = PAGE if ACTIONS[action].page_fields else {}
+        on_page = PAGE if "page_id" in ACTIONS[action].id_fields else {}
         body: Json = {"action": action, **on_page, **arguments}
         reply: Json = (await self.agent.http.post(wire.BROWSER, json=body, headers={wire.INLINE: "20000"})).json()
         form = ForModel(links=True)

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from shared.actions.traits import UNDO
 from shared.catalogue import ACTIONS
 from tests.support.service import Agent
 from tests.support.site import Answer, Site
@@ -308,4 +309,7 @@ async def test_what_cannot_be_undone_says_why_and_what_to_call(agent: Agent, sit
 
 def test_every_action_that_destroys_is_undoable_or_is_made_of_those_that_are() -> None:
     destroys = {name for name, action in ACTIONS.items() if action.effect == "destroys" and not action.part_fields}
-    assert destroys - {name for name, action in ACTIONS.items() if action.undoable} == {"browser_quit", "call_tool"}
+    assert destroys - {name for name, action in ACTIONS.items() if action.undone_by == UNDO} == {
+        "browser_quit",
+        "call_tool",
+    }

@@ -176,13 +176,7 @@ def _settings(tmp_path: Path) -> dict[str, str]:
         "BROWSE_QUEUE_WAIT_MS": "60000",
         "BROWSE_NOTIFY": "off",
         "BROWSE_EXECUTABLE_PATH": str(_countable_browser(tmp_path)),
-        **dict.fromkeys(
-            (
-                *("BROWSE_CLIENT_CALLS_PER_MINUTE", "BROWSE_CLIENT_CALLS_IN_FLIGHT"),
-                *("BROWSE_ORIGIN_PER_MINUTE", "BROWSE_ORIGIN_AT_ONCE"),
-            ),
-            "0",
-        ),
+        **dict.fromkeys(("BROWSE_CLIENT_CALLS_PER_MINUTE", "BROWSE_ORIGIN_PER_MINUTE"), "0"),
     }
 
 

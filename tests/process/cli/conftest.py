@@ -34,7 +34,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Terminal]:
     width, height = map(str, VIEWPORT)
     try:
         figures = ("--metrics-enabled", "--metrics-port", "0")
-        shared.succeed("up", "--detach", "--viewport-width", width, "--viewport-height", height, *figures)
+        shared.succeed("up", "--detach", "--viewport", f"{width}x{height}", *figures)
         yield shared
     finally:
         shared.end()

@@ -29,9 +29,7 @@ def test_where_all_is_well_each_line_is_ticked(running: Terminal) -> None:
     assert [line[0] for line in done.out.splitlines() if not line.startswith(" ")] == ["✓"] * 14
     assert "starts and takes a picture" in done.out
     assert "process" in done.out
-    assert re.search(
-        r"settings +the running service has others than this environment: .*viewport_width is \d+", done.out
-    )
+    assert re.search(r"settings +the running service has others than this environment: .*viewport is \d+x\d+", done.out)
     assert re.search(r"memory +the service has \d+ MB, its browsers \d+ MB of [\d,]+ MB \(BROWSE_MEMORY_MB\)", done.out)
 
 

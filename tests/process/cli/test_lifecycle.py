@@ -71,13 +71,13 @@ def test_status_shows_the_settings_of_the_running_service_and_what_a_restart_wou
     width, height = VIEWPORT
     browser = running.succeed("status", "--json").json["settings"].get("executable_path", "")  # of whoever started it
     shown = running.succeed("status", HEADLESS="false", BROWSE_EXECUTABLE_PATH=browser)
-    assert f"viewport_width {width}, viewport_height {height}" in shown.out
-    assert shown.err.startswith("Otherwise in this environment: headless is true and would be false; viewport_width")
-    assert f"viewport_width is {width} and would be 1280" in shown.err
+    assert f"viewport {width}x{height}" in shown.out
+    assert shown.err.startswith("Otherwise in this environment: headless is true and would be false; viewport is")
+    assert f"viewport is {width}x{height} and would be 1280x720" in shown.err
     assert shown.err.endswith("browse-together down, then browse-together up --detach.\n")
     file = tmp_path / "config.toml"
     file.write_text(
-        f"max_pages = 7\nviewport_width = {width}\nviewport_height = {height}\n"
+        f'max_pages = 7\nviewport = "{width}x{height}"\n'
         f'metrics_enabled = true\nmetrics_port = 0\nexecutable_path = "{browser}"\n'
     )
     of_file = Terminal(running.data_dir, config=str(file))

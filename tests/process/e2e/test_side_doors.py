@@ -25,12 +25,12 @@ from browser_service.cli.root import app
 from client.credentials import mint
 from examples.processes import ServiceProcess
 from shared import catalogue, wire
-from shared.actions.base import Action
-from shared.actions.combining import Batch
+from shared.actions.base import Action, WideAct
+from shared.actions.combining import Batch, is_separate_call
 from shared.actions.help import CallTool
 from shared.actions.ownership import HandOverPage
 from shared.actions.pages import OpenPage
-from shared.actions.traits import Effect, Scope, Unaddressed
+from shared.actions.traits import Claim, Effect, Scope, Unaddressed
 from shared.schema import full_schema
 from tests.support.bodies import smallest
 from tests.support.gateways import chat, service_process, text_of
@@ -217,7 +217,7 @@ class Attempt:
     @property
     def refusals(self) -> frozenset[str]:
         """Return the codes that refuse it: to agents, what is for people is forbidden whatever it names."""
-        return self.codes | {"FORBIDDEN"} if self.action.for_people else self.codes
+        return self.codes | {"FORBIDDEN"} if self.action.claim >= Claim.BY_PERSON else self.codes
 
     def call(self) -> tuple[str, Arguments]:
         arguments = smallest(self.action, **json.loads(self.way))
@@ -243,7 +243,7 @@ def attempts() -> list[Attempt]:
                 found += _ways(action, [READABLE, POPUP], "PAGE_OWNED")
             found += _ways(action, [PRIVATE], "PAGE_OWNED")
             found += _ways(action, [INSIDE], "FORBIDDEN")
-        if action.session_fields and action.name() not in LISTINGS:
+        if "session_id" in action.id_fields and action.name() not in LISTINGS:
             found.append(Attempt(action, json.dumps({"sessionId": SESSION}), frozenset({"FORBIDDEN"})))
     return found
 
@@ -260,7 +260,7 @@ def carried_attempts() -> list[Attempt]:
             elif action.scope is Scope.PAGE:
                 found += _carried(carrier, action, "")
                 found += _carried(carrier, action, "list_pages") if carrier is Batch else []
-            elif action.session_fields and action.name() not in LISTINGS:
+            elif "session_id" in action.id_fields and action.name() not in LISTINGS:
                 vault = json.dumps({"sessionId": SESSION})
                 found.append(Attempt(action, vault, frozenset({"FORBIDDEN"}), carrier))
     return found
@@ -268,8 +268,8 @@ def carried_attempts() -> list[Attempt]:
 
 def _may_be_in(carrier: type[Action], action: type[Action]) -> bool:
     if carrier is Batch:
-        return action is not Batch and not action.waits_for_person
-    return action.scope is Scope.PAGE and not (action.is_separate_call or action.part_fields)
+        return action is not Batch and not action.asks_person
+    return action.scope is Scope.PAGE and not (is_separate_call(action) or action.part_fields)
 
 
 def _carried(carrier: type[Action], action: type[Action], after: str) -> list[Attempt]:
@@ -360,11 +360,11 @@ def _openings() -> Iterator[Attempt]:
 def _wide_acts() -> Iterator[Attempt]:
     """Yield each act on the whole session of the private page that is refused while others are there."""
     for action in catalogue.ACTIONS.values():
-        if action.scope is not Scope.SESSION or not (action.affects_other_pages or action.shows_all_pages):
+        if action.scope is not Scope.SESSION or not (issubclass(action, WideAct) or action.shows_all_pages):
             continue
         codes = {"AFFECTS_OTHERS", "FORBIDDEN", "VALIDATION_ERROR", "STATE_NOT_FOUND", "INVALID_REQUEST"}
         yield Attempt(action, json.dumps({"sessionId": "default"}), frozenset(codes))
-        if action.shows_all_pages and action.affects_other_pages:
+        if action.shows_all_pages and issubclass(action, WideAct):
             wide = json.dumps({"sessionId": "default", "affectOthers": True})
             yield Attempt(action, wide, frozenset({"FORBIDDEN"}))
 
@@ -456,9 +456,7 @@ async def test_files_cursors_and_calls_of_another_are_not_found(scene: Scene) ->
 def test_every_argument_that_can_name_a_page_or_a_session_is_declared() -> None:
     """What `touches` does not see, no rule protects."""
     for name, action in catalogue.ACTIONS.items():
-        declared = {
-            action.model_fields[field].alias or field for field in (*action.page_fields, *action.session_fields)
-        }
+        declared = {action.model_fields[field].alias or field for field in action.id_fields}
         naming = {key for key in full_schema(action)["properties"] if "page" in key.lower() or "session" in key.lower()}  # type: ignore[union-attr] # a schema has properties
         assert (
             naming <= declared | {"fullPage", "newSession", "pageRanges", "preferCssPageSize"} or name in NAME_NOTHING

@@ -75,7 +75,7 @@ async def test_pages_are_limited_in_a_session_and_in_all_and_a_refusal_names_wha
             await agent.call("open_page", pageId=page_id)
         found = await other.error("open_page", pageId="c")
         assert found["message"].startswith('2 pages are open in session "default", which is the limit')
-        assert "(BROWSE_SESSION_PAGES)" in found["message"]
+        assert "which is the limit" in found["message"]
         assert 'list_pages {"all": true}' in found["hint"]
         for page_id in ("c", "d"):
             await agent.call("open_page", pageId=page_id, sessionId="three")

@@ -54,15 +54,15 @@ def test_every_setting_is_shown_with_its_value_and_where_that_comes_from(
 ) -> None:
     written(file, '# mine\nmax_pages = 50\nheadless = false\nport = 9001\ntoolsets = ["core", "media"]\n')
     monkeypatch.setenv("PORT", "9002")
-    found = shown("--viewport-width", "640")
+    found = shown("--viewport", "640x480")
     assert set(found["service"]) == set(Settings.model_fields)
     assert set(found["gateway"]) == {*GatewaySettings.model_fields, *TransportSettings.model_fields}
     of = {name: (one["value"], one["source"], one["where"]) for name, one in found["service"].items()}
     assert of["max_pages"] == (50, "file", f"{file}, line 2")
     assert of["headless"] == (False, "file", f"{file}, line 3")
     assert of["port"] == (9002, "environment", "PORT")
-    assert of["viewport_width"] == (640, "flag", "--viewport-width")
-    assert of["viewport_height"] == (720, "default", "")
+    assert of["viewport"] == ("640x480", "flag", "--viewport")
+    assert of["proxy"] == (None, "default", "")
     assert (found["file"], found["gateway"]["toolsets"]["value"]) == (str(file), ["core", "media"])
     table = succeed("show")
     assert [line.split() for line in table.splitlines() if "max_pages" in line] == [

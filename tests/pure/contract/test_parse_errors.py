@@ -105,12 +105,12 @@ def test_a_ref_given_by_the_name_that_other_products_have_for_it_is_a_selector(b
     "spelled", ["e12", "[ref=e12]", "ref=e12", "aria-ref=e12", "@e12", 'button "Log in" [ref=e12]', "button[ref=e12]"]
 )
 def test_a_ref_is_taken_as_a_snapshot_shows_it_and_as_other_tools_spell_it(spelled: str) -> None:
-    assert parse({"action": "click", "selector": spelled}).requested_selector == "e12"
+    assert parse({"action": "click", "selector": spelled}).aim.selector == "e12"
 
 
 @pytest.mark.parametrize("selector", ["#e12", "[ref=x12]", '[ref="e12"]', "text=ref=e12", "text=[ref=e12] >> nth=0"])
 def test_other_texts_than_refs_stay_unchanged(selector: str) -> None:
-    assert parse({"action": "click", "selector": selector}).requested_selector == selector
+    assert parse({"action": "click", "selector": selector}).aim.selector == selector
 
 
 @pytest.mark.parametrize("bag", [{"params": {"colour": "red"}}, {"colour": "red"}])
@@ -254,7 +254,7 @@ def test_a_list_or_an_object_that_a_host_sends_as_text_is_what_the_text_holds(
 
 def test_a_text_that_looks_like_json_stays_a_text_where_texts_are_taken() -> None:
     assert parse({**FILL, "value": '["a"]'}).model_dump()["value"] == '["a"]'
-    assert parse({"action": "click", "selector": "[name=a]"}).requested_selector == "[name=a]"
+    assert parse({"action": "click", "selector": "[name=a]"}).aim.selector == "[name=a]"
 
 
 def test_a_text_of_json_holds_no_half_of_a_surrogate_pair() -> None:

@@ -10,7 +10,7 @@ from browser_service.security.redaction import arguments
 from shared.actions.base import AN_ACTION
 from shared.actions.combining import Batch
 from shared.actions.help import CallTool
-from shared.actions.traits import Effect
+from shared.actions.traits import Batching, Effect
 from shared.catalogue import ACTIONS, parse
 from shared.errors import BrowseError, ServiceUnavailable
 from shared.schema import full_schema, properties_of
@@ -104,7 +104,7 @@ def test_steps_are_a_list_of_one_to_fifty(steps: Any) -> None:  # Any: JSON
         parse({"action": "batch", "steps": steps})
 
 
-BESIDES = [name for name, action in ACTIONS.items() if not action.waits_for_person and action not in (Batch, CallTool)]
+BESIDES = [name for name, action in ACTIONS.items() if not action.asks_person and action not in (Batch, CallTool)]
 
 
 @each({name: name for name in BESIDES})
@@ -140,12 +140,12 @@ def test_steps_that_are_not_all_of_one_pages_turn_are_calls_of_their_own(
     *,
     apart: bool,
 ) -> None:
-    assert batch(*steps, **beside).has_separate_calls is apart
+    assert (batch(*steps, **beside).batching is Batching.SEPARATE_CALLS) is apart
 
 
 def test_expectations_of_a_page_are_not_ignored_if_steps_span_several_pages() -> None:
     for expected in ({"ifRevision": 3}, {"expectUrl": "*"}):
-        assert not batch(CLICK, **expected).has_separate_calls
+        assert batch(CLICK, **expected).batching is Batching.ONE_TURN
         with pytest.raises(BrowseError, match="its steps are not all of one page: give ifRevision and expectUrl"):
             batch(CLICK, {"action": "list_pages"}, **expected)
 

@@ -10,7 +10,7 @@ from browser_service.security.auth import Identity
 from browser_service.spine.policy import Policy
 from shared import catalogue, toolsets
 from shared.actions.base import Action
-from shared.actions.traits import Effect, Scope
+from shared.actions.traits import Claim, Effect, Scope
 from shared.errors import Forbidden, ScriptExecutionFailed
 from shared.help_text import action_help, example, overview, toolset_help
 from shared.limits import Limits, limits_of, readable_limits
@@ -46,7 +46,7 @@ def refused(who: Identity, action: Action) -> str:
     try:
         Policy().check(who, action)
     except Forbidden as error:
-        if action.for_people and "context" not in error.details:
+        if action.claim >= Claim.BY_PERSON and "context" not in error.details:
             return ""
         context, advice = error.details["context"], error.advice or ""
     else:
@@ -109,7 +109,7 @@ def test_every_action_that_takes_a_script_says_so() -> None:
         for name, action in catalogue.ACTIONS.items()
         if {"script", "expression"} & full_schema(action)["properties"].keys()  # type: ignore[union-attr] # an object
     }
-    assert taking <= SCRIPTS == {name for name, action in catalogue.ACTIONS.items() if action.runs_given_script}
+    assert taking <= SCRIPTS == {name for name, action in catalogue.ACTIONS.items() if action.runs_script}
 
 
 def test_a_refused_action_is_refused_however_deep_it_is_carried() -> None:

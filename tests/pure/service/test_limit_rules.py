@@ -4,7 +4,9 @@ from datetime import UTC, datetime
 
 import pytest
 
+from browser_service.configuration import client_limits, origin_limits
 from browser_service.rules.origin_turns import OriginLimits, OriginTurns, Visit
+from browser_service.rules.quotas import ClientLimits
 from browser_service.security.urls import is_private, origin_of
 from browser_service.settings import Settings
 from browser_service.spine.politeness import retry_after_s
@@ -142,22 +144,6 @@ def test_this_machine_and_private_networks_have_no_limits_by_default(origin: str
 
 
 def test_by_default_everything_is_limited_and_generously() -> None:
-    fields = Settings.model_fields
-    limits = {name: fields[name].default for name in fields if name.startswith(("client_", "origin_"))}
-    assert limits == {
-        "client_pages": 30,
-        "client_calls_in_flight": 32,
-        "client_calls_per_minute": 600,
-        "client_artifacts_mb": 1_000,
-        "origin_at_once": 8,
-        "origin_per_minute": 120,
-        "origin_local": False,
-        "origin_pause_s": 900,
-    }
-
-
-def test_a_lease_a_piece_of_work_and_a_page_in_need_of_memory_have_a_clock_each() -> None:
-    alone = Settings(idle_lease_ms=1_000)
-    assert (alone.idle_work_ms, alone.park_in_need_ms) == (1_000, 1_000), "as before, where they are not set"
-    each = Settings(idle_lease_ms=1_000, idle_work_ms=2_000, park_in_need_ms=3_000)
-    assert (each.idle_lease_ms, each.idle_work_ms, each.park_in_need_ms) == (1_000, 2_000, 3_000)
+    settings = Settings.alone({})
+    assert client_limits(settings) == ClientLimits(30, 32, 600)
+    assert origin_limits(settings) == OriginLimits(8, 120, 900, local=False)

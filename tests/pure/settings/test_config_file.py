@@ -126,7 +126,7 @@ def test_a_wrong_value_is_told_with_its_key_and_how_it_is_written(file: Path) ->
     file.write_text('max_pages = "many"\nlog_level = 5\ndeny_hosts = ["http://site.example/x"]\n')
     lines = {line.split(" ", 1)[0]: line for line in problem()}
     assert lines["max_pages"].startswith(f"max_pages in {file}, line 1: Input should be a valid integer")
-    assert lines["max_pages"].endswith("(given: 'many'). Pages at once, of all sessions; parked ones count too.")
+    assert lines["max_pages"].endswith("(given: 'many'). Pages open at once, in all sessions, parked ones included.")
     assert lines["log_level"].startswith(f"log_level in {file}, line 2: Input should be 'debug', 'info'")
     assert lines["deny_hosts"].startswith(f"deny_hosts in {file}, line 3: ")
     assert [line.split(" ")[0] for line in problem(GatewaySettings)] == ["log_level"]
