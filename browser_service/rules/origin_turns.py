@@ -5,7 +5,7 @@ from math import inf
 
 from browser_service.rules.clock import Clock
 from browser_service.rules.line import Line, Place, Send
-from browser_service.rules.recent import Recent
+from browser_service.rules.window import MovingWindow
 from browser_service.security.urls import is_private
 from shared.calls import CallState
 
@@ -43,13 +43,13 @@ class OriginTurns:
         self._limits = limits
         self._send = send
         self._clock = clock
-        self._recent = Recent(clock)
+        self.rate = MovingWindow(limits.per_minute, clock)
         self._running: dict[Visit, float] = {}
         """The visits that run, each with the time by which it ends."""
 
     @property
     def idle(self) -> bool:
-        return not self._running and not self.line and not self._recent.entries()
+        return not self._running and not self.line and not self.rate
 
     def enter(self, visit: Visit) -> bool:
         """Start the visit if possible, else put it in line. Return whether it started."""
@@ -78,30 +78,22 @@ class OriginTurns:
     def runs(self, visit: Visit) -> bool:
         return visit in self._running
 
-    def rate_free_in(self, times: int = 1) -> float:
-        """Return the seconds until so many requests fit into the rate. More than could ever fit go when no other does,
-        and all of them count."""
-        limit = self._limits.per_minute
-        over = len(self._recent.entries()) + min(times, limit) - limit
-        return self._recent.forgets_in(over) if limit and over > 0 else 0.0
-
     def free_in(self, visit: Visit) -> float:
         """Return the seconds until both limits let the visit pass, if running visits take all their time."""
         due = min(self._running.values(), default=0.0) - self._clock()
-        return max(self.rate_free_in(visit.times), due if self._busy else 0.0)
+        return max(self.rate.free_in(visit.times), due if self._busy else 0.0)
 
     def due_in(self, visit: Visit) -> float:
         """Return the seconds until time alone lets the visit start; infinite if it waits for another visit to end."""
-        return self.rate_free_in(visit.times) or inf
+        return self.rate.free_in(visit.times) or inf
 
     @property
     def _busy(self) -> bool:
         return 0 < self._limits.at_once <= len(self._running)
 
     def _fits(self, visit: Visit) -> bool:
-        return not self._busy and not self.rate_free_in(visit.times)
+        return not self._busy and not self.rate.free_in(visit.times)
 
     def _admit(self, visit: Visit) -> None:
         self._running[visit] = self._clock() + visit.allowed_s
-        for _ in range(visit.times):
-            self._recent.add(visit.client_id)
+        self.rate.add(visit.times)

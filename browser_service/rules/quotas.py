@@ -10,7 +10,7 @@ from pydantic import JsonValue
 
 from browser_service.rules.bounded import Bounded
 from browser_service.rules.clock import Clock
-from browser_service.rules.recent import Recent
+from browser_service.rules.window import MovingWindow
 from shared.actions.base import Action
 from shared.catalogue import ACTIONS
 from shared.errors import ErrorBody, RateLimited, ResourceExhausted
@@ -31,13 +31,13 @@ class ClientLimits:
 
 @dataclass
 class _Client:
-    recent: Recent
+    rate: MovingWindow
     running: dict[str, float] = field(default_factory=dict)
     """When each running call is due to end, by callId."""
 
     @property
     def idle(self) -> bool:
-        return not self.running and not self.recent.entries()
+        return not self.running and not self.rate
 
 
 class Quotas:
@@ -62,8 +62,7 @@ class Quotas:
         client = self._client(client_id)
         if action.unmetered or call_id in client.running:
             return False
-        for _ in range(_count_calls(action)):
-            client.recent.add(client_id)
+        client.rate.add(_count_calls(action))
         client.running[call_id] = self._clock() + action.allowed_ms() / 1000
         return True
 
@@ -76,7 +75,7 @@ class Quotas:
         """Count as a call what is sent beside calls, such as a file ahead of `upload_file`. Raises RateLimited."""
         client = self._client(client_id)
         self._check_rate(client, name, 1)
-        client.recent.add(client_id)
+        client.rate.add()
 
     def check_pages(self, held: Sequence[str], opening: Collection[str]) -> None:
         """Raise ResourceExhausted if a client may open no further page."""
@@ -85,12 +84,12 @@ class Quotas:
             raise _too_many_pages(limit, held)
 
     def _check_rate(self, client: _Client, name: str, calls: int) -> None:
-        limit, count = self._limits.per_minute, len(client.recent.entries())
-        if not limit or count + min(calls, limit) <= limit:
+        limit, free_in = self._limits.per_minute, client.rate.free_in(calls)
+        if not free_in:
             return
         raise rate_limited(
             f"You made {limit} calls within a minute, which is the limit (BROWSE_CLIENT_CALLS_PER_MINUTE).",
-            client.recent.forgets_in(min(count, count - limit + calls)),
+            free_in,
             f"Repeat {name} then. Not limited: {_unmetered()}.",
             {"limit": "callsPerMinute", "value": limit},
         )
@@ -107,7 +106,7 @@ class Quotas:
 
     def _client(self, client_id: str) -> _Client:
         if client_id not in self._clients:
-            self._clients[client_id] = _Client(Recent(self._clock))
+            self._clients[client_id] = _Client(MovingWindow(self._limits.per_minute, self._clock))
         return self._clients[client_id]
 
 

@@ -62,12 +62,12 @@ class Origins:
         if pause := self._pause(name):
             raise self._pause_error(name, pause, visit)
         turns = self._turns_at(name)
-        if turns.rate_free_in(visit.times) > visit.allowed_s:
+        if turns.rate.free_in(visit.times) > visit.allowed_s:
             raise self._full_error(name, turns, visit)
         began, notice = self._clock(), ""
         try:
             if not turns.enter(visit):
-                limit = self._limit(rate=turns.rate_free_in(visit.times) > 0)
+                limit = self._limit(rate=turns.rate.free_in(visit.times) > 0)
                 await self._wait(name, turns, visit, cancel)
                 notice = f"{visit.action} waited {self._clock() - began:.0f} s for its turn at {name}: {limit}."
             yield notice if self._clock() - began >= _NOTICED_AFTER_S else ""
@@ -137,7 +137,7 @@ class Origins:
         )
 
     def _full_error(self, name: str, turns: OriginTurns, visit: Visit) -> RateLimited:
-        limits, rate = self._limits, turns.rate_free_in(visit.times) > 0
+        limits, rate = self._limits, turns.rate.free_in(visit.times) > 0
         limit, value = ("originPerMinute", limits.per_minute) if rate else ("originAtOnce", limits.at_once)
         free_in = turns.free_in(visit)
         return rate_limited(

@@ -47,8 +47,8 @@ def test_a_visit_of_several_requests_needs_room_for_all_and_pays_for_all(clock: 
     assert site.enter(several)
     again = Visit("a1", "a", "batch", 30.0, 4)
     assert not site.enter(again)
-    assert site.rate_free_in(4) == 60
-    assert site.rate_free_in() == 0
+    assert site.rate.free_in(4) == 60
+    assert site.rate.free_in() == 0
     assert not site.enter(visits("b")[0]), "nobody overtakes who waits"
     endless = Visit("b0", "b", "batch", 30.0, 100)
     clock.pass_s(60)
@@ -64,10 +64,10 @@ def test_the_rate_is_of_any_minute(clock: Clock) -> None:
         assert site.enter(visit)
         site.leave(visit)
         clock.pass_s(1)
-    assert site.rate_free_in() == 60 - 3
+    assert site.rate.free_in() == 60 - 3
     clock.pass_s(57)
-    assert site.rate_free_in() == 0
-    assert site.rate_free_in(2) == 1
+    assert site.rate.free_in() == 0
+    assert site.rate.free_in(2) == 1
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 5, 120])
