@@ -103,8 +103,8 @@ class Difference:
         for ref, content in self.after.content.items():
             if ref in self.came or (ref and ref not in self.before.indexes):
                 continue
-            order = self._new_order(ref)
-            if order or self._lasting(content) != self._lasting(self.before.content.get(ref, [])):
+            order, former = self._new_order(ref), self.before.content.get(ref, [])
+            if order or (content != former and self._lasting(content) != self._lasting(former)):
                 yield ref, order
 
     def _lasting(self, content: list[Face]) -> list[Face]:
