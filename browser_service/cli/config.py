@@ -14,7 +14,7 @@ import typer
 
 from browser_service.cli import config_text, flags, output, setting_values
 from browser_service.cli.config_text import problems
-from browser_service.cli.options import new_app, parameters_of, with_signature
+from browser_service.cli.options import new_app
 from client import config_file, config_place
 from client.config_file import setting_name
 from shared.errors import ServiceUnavailable, ValidationFailed
@@ -36,6 +36,8 @@ Pairs = Annotated[
 ]
 
 
+@config.command()
+@flags.with_settings
 def show(
     *,
     as_json: flags.AsJson = False,
@@ -57,9 +59,6 @@ def show(
             output.show_rows(_COLUMNS, [rows])
     if wrong:
         _stop(wrong)
-
-
-config.command()(with_signature(show, [*parameters_of(show), *flags.parameters()]))
 
 
 @config.command("set")

@@ -1,13 +1,13 @@
 """Makes a flag for each field of `Settings`, with its description."""
 
-import inspect
+from collections.abc import Callable
 from functools import cache
 from typing import Annotated, Any, cast
 
 import typer
 from pydantic import AliasChoices, JsonValue
 
-from browser_service.cli.options import Option, parameter
+from browser_service.cli.options import Option, parameter, parameters_of, with_signature
 from browser_service.settings import Settings
 from shared.schema import Schema, kebab, plain
 
@@ -29,8 +29,9 @@ def flags() -> tuple[Option, ...]:
     )
 
 
-def parameters() -> list[inspect.Parameter]:
-    return [parameter(flag) for flag in flags()]
+def with_settings(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command a flag for each setting."""
+    return with_signature(command, [*parameters_of(command), *map(parameter, flags())])
 
 
 def typed_settings(options: dict[str, Any]) -> dict[str, JsonValue]:  # Any: of each flag what typer made of it

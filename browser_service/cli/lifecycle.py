@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from browser_service.cli import flags, output, progress
-from browser_service.cli.options import new_app, parameters_of, with_signature
+from browser_service.cli.options import new_app
 from browser_service.cli.running import RESTART, places, running_settings, service_of
 from browser_service.settings import Settings
 from client import config_file, instance
@@ -21,6 +21,8 @@ NOT_RUNNING = 3
 app = new_app()
 
 
+@app.command()
+@flags.with_settings
 def up(
     *,
     detach: Annotated[bool, typer.Option("--detach", "-d", help="Start it in the background, and return.")] = False,
@@ -38,9 +40,6 @@ def up(
         _detached(settings, changes)
     else:
         _in_the_foreground(settings)
-
-
-app.command()(with_signature(up, [*parameters_of(up), *flags.parameters()]))
 
 
 @app.command()

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from browser_service.cli import flags, output
-from browser_service.cli.options import new_app, parameters_of, with_signature
+from browser_service.cli.options import new_app
 from browser_service.settings import Settings
 from shared.errors import ServiceUnavailable
 from shared.wire import LOG_FILE
@@ -22,6 +22,8 @@ _POLL_S: Final = 0.2
 app = new_app()
 
 
+@app.command()
+@flags.with_settings
 def doctor(
     *,
     as_json: flags.AsJson = False,
@@ -41,9 +43,6 @@ def doctor(
             if check.advice:
                 output.say(f"  {'':<11} {check.advice}", "dim" if check.ok else "yellow")
     raise typer.Exit(0 if healthy else 1)
-
-
-app.command()(with_signature(doctor, [*parameters_of(doctor), *flags.parameters()]))
 
 
 @app.command()

@@ -9,7 +9,7 @@ import typer
 from browser_service.cli import files, flags, output
 from browser_service.cli.install.machine import Machine
 from browser_service.cli.lifecycle import NOT_RUNNING
-from browser_service.cli.options import new_app, parameters_of, with_signature
+from browser_service.cli.options import new_app
 from browser_service.cli.running import service_of
 from browser_service.cli.service.units import Command, Start, Unit, unit_for
 from browser_service.settings import Settings
@@ -24,6 +24,8 @@ app.add_typer(service, name="service")
 OnlyPrint = Annotated[bool, typer.Option("--print", help="Change nothing: print what would be written.")]
 
 
+@service.command()
+@flags.with_settings
 def install(*, only_print: OnlyPrint = False, **options: Any) -> None:  # Any: of each flag what typer made of it
     """Start the service at each login with these settings, and now.
 
@@ -54,9 +56,6 @@ def install(*, only_print: OnlyPrint = False, **options: Any) -> None:  # Any: o
         machine.failure_of(forgetting)  # most often there is nothing to forget
     _run(machine, unit.enabling)
     output.say("The service starts at each login.")
-
-
-service.command("install")(with_signature(install, [*parameters_of(install), *flags.parameters()]))
 
 
 @service.command()
