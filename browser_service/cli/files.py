@@ -76,7 +76,7 @@ def write(path: Path, content: bytes, mode: int | None = None) -> None:
             file.flush()
             os.fsync(file.fileno())
         draft.chmod(mode_of(target) if mode is None else mode)
-        if os.name == "posix" and target.exists() and target.owner() != draft.owner():
+        if os.name == "posix" and target.exists() and target.stat().st_uid != draft.stat().st_uid:
             os.chown(draft, target.stat().st_uid, target.stat().st_gid)  # an administrator runs this for a user
         draft.replace(target)
     except BaseException:
