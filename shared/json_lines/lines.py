@@ -52,13 +52,6 @@ class Lines:
                 return False
         return True
 
-    def can_write(self, line: bytes) -> bool:
-        """Return whether writing a line now cannot block: a pipe with room takes at least `PIPE_BUF` bytes."""
-        if len(line) >= getattr(select, "PIPE_BUF", 0):
-            return False
-        _, writable, _ = select.select((), (self.stdout,), (), 0)
-        return bool(writable)
-
     @property
     def is_read(self) -> bool:
         """Return whether anybody can still read what is written, as far as this system tells."""
