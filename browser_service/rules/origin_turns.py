@@ -1,4 +1,4 @@
-"""Turns at an origin, to which all clients together send so many requests at once, and so many within a minute."""
+"""Limits the requests that all clients together send to one origin: how many at once, and how many per minute."""
 
 from dataclasses import dataclass, replace
 from math import inf
@@ -36,7 +36,7 @@ class Visit(Place):
 
 
 class OriginTurns:
-    """A semaphore and a moving window of a minute, before which visits wait in the order in which they came."""
+    """Turns at one origin: a semaphore and a moving window of a minute. Visits wait in the order in which they came."""
 
     def __init__(self, name: str, limits: OriginLimits, send: Send, clock: Clock) -> None:
         self.line = Line[Visit](send, lambda: f"others at {name}")
@@ -45,7 +45,7 @@ class OriginTurns:
         self._clock = clock
         self.rate = MovingWindow(limits.per_minute, clock)
         self._running: dict[Visit, float] = {}
-        """The visits that run, each with the time by which it ends."""
+        """The running visits, each with the time by which it must end."""
 
     @property
     def idle(self) -> bool:

@@ -25,7 +25,8 @@ _OF_PAGES: Final = frozenset({"value", "data", "body"})
 """Result fields with content made by pages and scripts, where a number can be a code."""
 _BETWEEN: Final = r"[\W_]{1,20}"
 _SEEN_THROUGH: Final = 2_000
-"""Longer texts are searched for encodings alone: undoing disguises takes up to 10 ms for this many characters."""
+"""Longer texts are searched only for encodings, because undoing disguises takes up to 10 ms for this many
+characters."""
 _PICTURES: Final = ("image/", "video/", "audio/")
 _ZIP: Final = "application/zip"
 _URI_SIGNS: Final = ";,/?:@&=+$-_.!~*'()#"
@@ -162,7 +163,7 @@ def _is_code(text: str) -> bool:
 
 
 def _apart(plain: str) -> re.Pattern[str]:
-    """Return a pattern of these letters and digits with other signs between any two."""
+    """Return a pattern of these letters and digits, with 1 to 20 separators between any two."""
     return re.compile(_BETWEEN.join(map(re.escape, plain)), re.IGNORECASE)
 
 

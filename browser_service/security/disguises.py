@@ -1,4 +1,4 @@
-"""Sees through the usual disguises of a text: how it is written in addresses, in other bases, backwards or shifted."""
+"""Undoes the usual disguises of a text: URL and HTML encoding, other bases, character codes, reversal and rot13."""
 
 import base64
 import binascii
@@ -26,13 +26,13 @@ _LAST_CODE: Final = 0x10FFFF
 
 
 def squeezed(text: str) -> str:
-    """Return the letters and digits of a text alone, in one case and one form."""
+    """Return only the letters and digits of a text, case-folded and in one Unicode form."""
     whole = text if text.isascii() else unicodedata.normalize("NFKC", text)
     return _SEPARATORS.sub("", whole.casefold())
 
 
 def undisguised(texts: Iterable[str]) -> set[str]:
-    """Return, squeezed, what the texts say as they stand and under up to three disguises at once."""
+    """Return, squeezed, the texts and everything that they may be under up to three disguises at once."""
     layer = dict.fromkeys(texts)
     found = dict(layer)
     for _ in range(_LAYERS):
@@ -42,7 +42,7 @@ def undisguised(texts: Iterable[str]) -> set[str]:
 
 
 def _undone(text: str) -> Iterator[str]:
-    """Yield what a text may be, if it is written in one of the ways that are known."""
+    """Yield what a text may mean under each known disguise."""
     yield text[::-1]
     yield codecs.encode(text, "rot13")
     if "%" in text or "+" in text:
@@ -62,7 +62,7 @@ def _unescaped(found: re.Match[str]) -> str:
 
 
 def _decoded(run: str, decode: Callable[[str], bytes]) -> Iterator[str]:
-    """Yield what a run of characters says in a base, if that can be read."""
+    """Yield the text that a run of characters encodes in a base, if it is readable."""
     try:
         data = decode(run)
     except (ValueError, binascii.Error):

@@ -2,7 +2,8 @@
 
 
 def matches_glob(glob: str, text: str) -> bool:
-    """Match without backtracking, so that no pattern is slow: `*` is any text, every other sign itself."""
+    """Match without backtracking, so that no pattern is slow. `*` matches any text; every other character matches
+    itself."""
     first, *rest = glob.split("*")
     if not rest:
         return glob == text

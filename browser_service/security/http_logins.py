@@ -57,7 +57,7 @@ class HttpLogins:
 
     @property
     def origins(self) -> tuple[str, ...]:
-        """Return those for which something is kept."""
+        """Return the origins with kept credentials."""
         return tuple(self._kept)
 
     def of(self, origin: str) -> Credentials | None:
@@ -68,7 +68,7 @@ class HttpLogins:
         return self._kept.get(origin)
 
     def keep(self, origin: str, credentials: Credentials | None) -> None:
-        """Give these to an origin from now on, in place of any others; None gives it nothing."""
+        """Use these credentials for an origin from now on; None means none."""
         before = self.of(origin)
         if before is not None and credentials is not None and before != credentials:
             self._replaced.add(origin)
@@ -81,7 +81,7 @@ class HttpLogins:
             self.on_change()
 
     def remove(self, concerns: Callable[[str], bool]) -> dict[str, Credentials]:
-        """Give the origins concerned nothing from now on. Returns what was kept for them."""
+        """Forget the credentials of all origins for which `concerns` is true, and return them."""
         removed = {origin: kept for origin, kept in self._kept.items() if concerns(origin)}
         for origin in removed:
             self.keep(origin, None)
@@ -93,7 +93,8 @@ class HttpLogins:
         self._offered[origin] = credentials
 
     def take_replaced(self, origin: str) -> Credentials | None:
-        """Return replaced credentials once, so that the next document of the origin is requested with them."""
+        """Return, once, an origin's new credentials if the browser would still send earlier ones, so that its next
+        document is requested with the new ones. If they were removed, these are SIGNED_OUT."""
         if origin not in self._replaced:
             return None
         self._replaced.discard(origin)
@@ -105,7 +106,7 @@ class HttpLogins:
         return {_STATE: kept} if kept else {}
 
     def restore(self, state: Json) -> None:
-        """Take back from saved logins what `state` returned."""
+        """Restore the credentials from saved logins that contain what `state` returned."""
         for origin, *each in cast("list[list[str]]", state.get(_STATE) or []):  # as `state` wrote it
             self._kept[origin] = Credentials(*each)
 

@@ -28,7 +28,7 @@ class WebAddress(NamedTuple):
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """Return the path as it is, and as a server may understand it that decodes it again."""
+        """Return the path as it is, and, if it differs, as a server that decodes it again may understand it."""
         flat = _flattened(self.path)
         return (self.path,) if flat == self.path else (self.path, flat)
 
