@@ -45,7 +45,7 @@ def browser_host(
     *,
     early: asyncio.Task[Started] | None = None,
 ) -> LocalHost:
-    """Make the host that starts or attaches to a browser, by a driver that may be starting already."""
+    """Make the host that starts a browser or attaches to one. `early` is a driver that may be starting already."""
     return LocalHost(Launcher(options, early), handlers, artifacts, policy, limits)
 
 
@@ -56,8 +56,8 @@ def create_app(
     clock: Clock = time.monotonic,
     make_host: MakeHost = browser_host,
 ) -> FastAPI:
-    """Build the service. `make_host` makes the back half; `carrier` wraps it if it runs elsewhere; limits and claims go
-    by `clock`."""
+    """Build the service. `make_host` makes the back half, and `carrier` wraps it if it runs elsewhere; `clock` times
+    limits and claims."""
 
     @functools.cache
     def hosts_at(port: int) -> frozenset[str]:
@@ -68,8 +68,8 @@ def create_app(
         return hosts_at(app.state.port)
 
     def refused_hosts() -> frozenset[str]:
-        """Return the hosts that no page may open: the port of the figures needs no token, and who reaches the
-        debugging port of a browser owns it."""
+        """Return the hosts that no page may open. The metrics port needs no token, and whoever reaches the debugging
+        port of a browser owns it."""
         figures = app.state.metrics_port
         return own_hosts() | {*(loopback_hosts(figures) if figures else ())} | settings.debugging_hosts
 
@@ -103,7 +103,7 @@ def create_app(
 
 
 def _wrap(app: FastAPI, own_hosts: Callable[[], frozenset[str]], *, metrics_local: bool) -> None:
-    """Put around the application what sees each request before it, the last one first."""
+    """Add the middleware that sees each request first. The last one added is the outermost."""
     app.add_middleware(Edge, allowed_hosts=own_hosts, reply=faults.error_response)
     app.add_middleware(faults.RequestId)
     app.add_middleware(metrics_port.MetricsPort, port=lambda: app.state.metrics_port, local=metrics_local)
@@ -116,7 +116,7 @@ async def _lifespan(app: FastAPI, *, build_services: Callable[[], Services]) -> 
             services = build_services()
             await _start(services, stack)
         except Exception as error:
-            app.state.start_failed = error  # for who runs the server, which only says that it did not start
+            app.state.start_failed = error  # for `_run`, because uvicorn only says that it did not start
             raise
         app.state.services = services
         yield

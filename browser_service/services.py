@@ -1,4 +1,4 @@
-"""Wires the parts of the service: each is made once, from those that it needs."""
+"""Wires the parts of the service. Each is made once, from the parts that it needs."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
@@ -66,7 +66,7 @@ MakeHost = Callable[[LaunchOptions, Handlers, Artifacts, UrlPolicy, HostLimits],
 
 
 class Services:
-    """Holds the parts of the service, each made from those before it."""
+    """The parts of the service, each made from earlier ones."""
 
     def __init__(
         self,
@@ -78,8 +78,8 @@ class Services:
         port: Callable[[], int],
         own_hosts: Callable[[], frozenset[str]],
     ) -> None:
-        """`make_host` makes the host, and `carrier` wraps it if it runs elsewhere; limits and claims go by `clock`;
-        `port` and `own_hosts` return what may be chosen later."""
+        """`make_host` makes the host, and `carrier` wraps it if it runs elsewhere. `clock` times limits and claims.
+        `port` and `own_hosts` are functions, because the port may be chosen later."""
         self.settings = settings
         self.clients = Clients(settings.presence_grace_ms)
         self.directory = Directory()
@@ -176,7 +176,7 @@ class Services:
         self.abandoned = AbandonedPages(host, clients, ledger, host_calls, self.settings.tuning.blank_pages_ms)
 
     def _connect(self) -> None:
-        """Register callbacks between parts that need each other, and so cannot all be made with one another."""
+        """Register callbacks between parts that need each other."""
         loop = asyncio.get_running_loop()
 
         def report_damage(damage: Damage) -> None:
@@ -192,7 +192,7 @@ class Services:
         self.storage.on_replaced += [self.feed.rewrite, self.lifecycle.write_down, self.revoked.write_down]
 
     def end_calls(self) -> None:
-        """Make calls that still run reply now."""
+        """Make running calls reply now."""
         self.local_host.end_calls()
 
 

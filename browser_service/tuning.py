@@ -1,11 +1,11 @@
-"""Figures that suit every installation, and so are no settings."""
+"""Constants that suit every installation, and so are no settings."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Tuning:
-    """Times and limits of the service. Tests choose others; 0 means no limit, unless something else is said."""
+    """Times and limits of the service, which tests change. 0 means no limit, unless stated otherwise."""
 
     calls_in_flight: int = 32
     """Calls of one client at once."""
@@ -13,22 +13,22 @@ class Tuning:
     page_popups: int = 10
     """Popups that a page may have open, including those of its popups; more are closed as they come."""
     client_artifacts_mb: int = 1_000
-    """Megabytes of one client's files; the oldest go."""
+    """Megabytes of one client's files; the oldest files beyond this are removed."""
     artifact_days: int = 7
     origin_at_once: int = 8
     """Navigations and fetches to one origin at once, of all clients together."""
     origin_pause_s: int = 900
     """Longest pause for which a site's 429 or Retry-After counts; 0 ignores them."""
     origin_local: bool = False
-    """Whether the limits for an origin also hold for this machine and private networks."""
+    """Whether the limits per origin also apply to this machine and private networks."""
     login_within_s: int = 900
     """How long the window of `browse-together login` stays open."""
     dialog_wait_ms: int = 30_000
-    """After this, a dialog that nobody answers is dismissed."""
+    """A dialog that nobody answers for this long is dismissed."""
     save_every_ms: int = 30_000
     """Logins that pages changed by themselves are saved at least this often."""
     blank_pages_ms: int = 600_000
-    """How long an unused page of a client that is gone stays."""
+    """How long an unused page of an absent client stays."""
     park_after_ms: int = 1_800_000
     """A page that nobody uses for this long is parked: its window closes, and comes back with the next call."""
     spare_window_ms: int = 300_000

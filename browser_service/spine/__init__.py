@@ -1,1 +1,1 @@
-"""Is the front half of the spine, through which every call passes, and no live page."""
+"""The front half of the spine. Every call passes through it, but no live page does."""

@@ -1,4 +1,4 @@
-"""Finds the page or session that a call means, and says why there is none."""
+"""Finds the page or session that a call means, or the error that says why there is none."""
 
 from typing import NamedTuple
 
@@ -29,23 +29,23 @@ _MOST_NAMES = 5
 
 
 class Address(NamedTuple):
-    """Says where a call goes; an action of the whole service has neither page nor session."""
+    """Where a call goes. An action on the whole service has neither page nor session."""
 
     page_id: str | None = None
     session_id: str | None = None
     is_new: bool = False
-    """Is true if the call may open the page: there is none of that name yet."""
+    """Whether the call may open the page, because no page has that name yet."""
 
 
 class Addressing:
-    """Finds pages and sessions in the directory. It changes nothing there."""
+    """The finding of pages and sessions in the directory, without changing it."""
 
     def __init__(self, directory: Directory) -> None:
         self._directory = directory
         self._sessions = directory.sessions
 
     def address(self, action: Action, client: Identity) -> Address:
-        """Find the page or session of a call, which the client may use.
+        """Return the page or session of a call, if the client may use it.
 
         Raises PageRequired, PageNotFound, PageOwned, SessionNotFound, ValidationFailed, Forbidden.
         """
@@ -59,8 +59,8 @@ class Addressing:
         return address
 
     def check_touched(self, action: Action, client: Identity) -> None:
-        """Raise PageOwned where a call names a page that is private to another, and SessionNotFound or Forbidden where
-        the sessions that it names, or has pages of, are not for the client to use."""
+        """Raise PageOwned if a call names another client's private page, and SessionNotFound or Forbidden if the client
+        may not use the sessions of what it names."""
         touched, client_id = action.touches(), client.client_id
         for name in touched.pages | {each for each in touched.sessions if each not in self._sessions}:
             page = self._directory.get(name)
@@ -72,7 +72,7 @@ class Addressing:
             self._sessions.check_use(session_id, client_id)
 
     def for_whole_session(self, action: Action) -> Action:
-        """Return the form for the whole session of an action that names a session and no page, if it has one."""
+        """Return an action's form for a whole session, if it names a session but no page, and has such a form."""
         if action.scope is not Scope.PAGE or action.addressed.page is not None or action.addressed.session is None:
             return action
         return (action.for_session() or action) if action.addressed.session in self._sessions else action
@@ -98,7 +98,7 @@ class Addressing:
         if page is None:
             return self._absent(action, page_id, client)
         if action.unaddressed is Unaddressed.ANOTHER_PAGE and page.holder_id == client.client_id:
-            # opening never means what is open: another agent of this client may be at work there
+            # opening never means an open page, where another agent of this client may be at work
             return Address(self._directory.free_name(page_id), action.addressed.session or page.session_id, is_new=True)
         if action.addressed.session not in {None, page.session_id, page.page_id}:
             raise ValidationFailed(
@@ -109,8 +109,8 @@ class Addressing:
         return _of(page)
 
     def _absent(self, action: Action, page_id: str, client: Identity) -> Address:
-        """Return the address of a new page of this name. Raises the error that there is none if the call may not open
-        it."""
+        """Return the address of a new page with this name. If the call may not open one, raise the error that there is
+        none."""
         closed = self._directory.closed.known_to(page_id, client.client_id, client.label)
         if closed is not None and action.addressed.session is None:
             raise self._closed_error(closed, action, client.client_id)
@@ -119,7 +119,7 @@ class Addressing:
         return Address(page_id, self._session_of_new(action, page_id), is_new=True)
 
     def _session_of_new(self, action: Action, page_id: str) -> str:
-        """Return the session of a new page. Raises ValidationFailed for a page with the name of another session."""
+        """Return the session of a new page. Raises ValidationFailed if another session has the page's name."""
         if page_id == DEFAULT_SESSION or page_id not in self._sessions:
             return action.addressed.session or DEFAULT_SESSION
         if action.addressed.session not in {None, page_id}:
@@ -131,7 +131,7 @@ class Addressing:
         return page_id
 
     def _new(self, action: Action) -> Address:
-        """Return the address of a new page; a new main page has its session's name."""
+        """Return the address of a new page. A session's main page has the session's name."""
         session_id = action.addressed.session or DEFAULT_SESSION
         if action.unaddressed is Unaddressed.NEW_PAGE and session_id != DEFAULT_SESSION:
             return Address(session_id, session_id, is_new=True)
@@ -166,7 +166,8 @@ class Addressing:
         )
 
     def _left_pages_hint(self, label: str) -> str:
-        """Return a hint with the pages that an earlier chat of this label left: the new chat has a new identity."""
+        """Return a hint about pages that an earlier chat with this label left, because a new chat has a new
+        identity."""
         page_ids = self._directory.left_by(label) if label else []
         if not page_ids:
             return ""
@@ -174,7 +175,8 @@ class Addressing:
         return f' An earlier "{label}" left {names}: act on one by its pageId to go on with it.'
 
     def _closed_error(self, closed: ClosedPage, action: Action, client_id: str) -> BrowseError:
-        """Return the error that says why a page of a closed or private session is not opened in the shared login."""
+        """Return the error that says why a closed page of a private or ended session is not opened in the shared
+        login."""
         page_id, session_id, url = closed.page_id, closed.session_id, action.requested_url
         url = url if url and len(url) <= _MOST_URL_CHARACTERS else "..."
         same_session, shared = (
@@ -202,7 +204,7 @@ class Addressing:
         )
 
     def _unknown_error(self, page_id: str, client: Identity) -> PageNotFound:
-        """Return the error that there is no page of that name, with the nearest one that the client may know of."""
+        """Return the error for an unknown page, with the nearest name that the client may know."""
         root, names = page_id.partition("~")[0], self._directory.known_to(client.client_id, client.limits.session)
         similar = next(iter(nearest(page_id, names)), None)
         hint = f'Did you mean "{similar}"? ' if similar and similar != root else ""

@@ -1,4 +1,4 @@
-"""Ends what clients that are gone have, revokes tokens, and forgets clients for the account's owner."""
+"""Releases what absent clients hold, and revokes tokens and forgets clients for the account's owner."""
 
 import contextlib
 import time
@@ -35,16 +35,16 @@ class Administration:
     feed: Feed
 
     async def client_gone(self, client_id: str) -> None:
-        """End the client's calls and leases; its pages, logins and downloads live on. So do its requests to people: the
-        person may be at it, and the same chat may come back."""
+        """Stop the client's calls, and release its leases. Its pages, logins and downloads live on. So do its requests
+        to people, because a person may be at work on one, and the same chat may come back."""
         for record in self.ledger.register.running(client_id):
             if not ACTIONS[record.action].asks_person:
                 await self.host_calls.stop(record)
         await self._release_all(client_id)
 
     async def revoke(self, clients: set[str]) -> Json:
-        """Let these clients (ids or labels) in no more, whichever token they have, until they are restored; end their
-        streams and calls. Return their ids, and how many of them have been here."""
+        """Lock out these clients (ids or labels), whatever their token, until they are restored, and end their streams
+        and calls. Return their ids, and how many of them have been here."""
         ids, seen_ids = await self._named(clients)
         try:
             await self.revoked.clients(ids, time.time())
@@ -62,12 +62,12 @@ class Administration:
         return {"tokenId": token_id}
 
     async def revoke_named(self, name: str) -> Json:
-        """Revoke the token of a name, for all that share it. Raises ValidationFailed."""
+        """Revoke the token with this name, for everybody who shares it. Raises ValidationFailed."""
         record = self.tokens.find(name)
         return {**await self.revoke_token(record.token_id), "name": record.name}
 
     async def restore(self, names: list[str]) -> Json:
-        """Let tokens by their names, and clients by ids or labels, in again. Return whether one was revoked."""
+        """Readmit tokens by name, and clients by id or label. Return whether any of them was revoked."""
         token_ids = [self.tokens.find(name).token_id for name in names if name in self.tokens]
         ids, _ = await self._named({*names})
         restored = await self.revoked.restore(token_ids, ids)
@@ -75,7 +75,7 @@ class Administration:
         return {"restored": restored}
 
     async def forget(self, client: str) -> Json:
-        """Remove the records and notices of a client (its id, or all of a label), and the leases of one that is gone.
+        """Remove the records and notices of a client (its id, or all with a label), and its leases if it is absent.
         Return how many of each."""
         ids, _ = await self._named({client})
         running = self.ledger.register.running
@@ -95,13 +95,13 @@ class Administration:
         await self.host_calls.release(client_id, for_good=for_good)
 
     def _sharing(self, token_id: str) -> set[str]:
-        """Return those who share the token of that id, if it has a name, and have pages or work."""
+        """Return the clients with pages or work that share the named token with this id."""
         name = self.tokens.name_of(token_id)
         holders = {page.holder_id for page in self.directory.pages() if page.holder_id} | self.work.holders
         return {each for each in holders if name and is_of_token(each, name)}
 
     async def _cut_off(self, concerns: Callable[[Record], bool], client_ids: set[str]) -> None:
-        """End the streams, the calls and the leases of those who are let in no more."""
+        """End the streams, calls and leases of clients that were revoked."""
         self._end_streams()
         for record in [record for record in self.ledger.register.running() if concerns(record)]:
             with contextlib.suppress(BrowseError):  # it has just ended, or its host is gone
@@ -110,12 +110,12 @@ class Administration:
             await self._release_all(client_id, for_good=True)
 
     def _end_streams(self) -> None:
-        """End all streams: clients that may listen reconnect before they count as gone."""
+        """End all streams. Clients that are still admitted reconnect before they count as gone."""
         self.clients.end_streams()
         self.ledger.activity.cut_streams()
 
     async def _named(self, clients: set[str]) -> tuple[set[str], set[str]]:
-        """Return the ids that names (ids or labels) mean, and those of them that have been here."""
+        """Return the ids that these ids and labels mean, and which of them have been here."""
         labels_of = await self.ledger.activity.clients()
         for page in self.directory.pages():
             labels_of.setdefault(page.holder_id or "", set()).add(page.holder_label)

@@ -1,4 +1,4 @@
-"""Runs a batch whose steps are not all of one page: each step is a call of its own, under all rules."""
+"""Runs a batch whose steps span several pages: each step is its own call, under all rules."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -21,12 +21,12 @@ _STOPS_WITHIN_S: Final = 5.0
 
 
 BeginPart = Callable[[Identity, Json, str, int], Record | Reply]
-"""Begins a step as a call of its own, or refuses it. It takes caller, body, callId and most characters."""
+"""Begins a step as its own call, or refuses it. Takes caller, body, callId and the maximum of inline characters."""
 CancelCall = Callable[[str, str], Awaitable[str]]
 
 
 class BatchRun:
-    """Runs one such batch for one client."""
+    """One such batch of one client."""
 
     def __init__(self, call: FrontCall, directory: Directory, begin_part: BeginPart, cancel: CancelCall) -> None:
         self._directory = directory
@@ -37,14 +37,14 @@ class BatchRun:
         self._batch = call.action
         self._inline_text = call.request.inline_text or MAX_MESSAGE_BYTES // 2
         self._page: PageState | None = None
-        """Is the page of the step before, for a step that names no page in a batch that names none."""
+        """The previous step's page, used by a step that names no page if the batch names none either."""
         self._done: list[Json] = []
         self._ways_back: dict[str, str] = {}
-        """Maps a step's callId to the call that undoes it."""
+        """The undo call of each step, by the step's callId."""
         self._inlined = 0
 
     async def run(self) -> Outcome:
-        """Do the steps until one fails."""
+        """Run the steps until one fails."""
         batch = self._batch
         ends_at = asyncio.get_running_loop().time() + batch.allowed_ms() / 1000
         for at, part in enumerate(batch.parts()):
@@ -53,7 +53,7 @@ class BatchRun:
                 reply = await self._wait(self._begin(batch, part, call_id), batch, ends_at)
                 self._done.append(self._step_result(part, call_id, reply))
             except BrowseError as error:
-                error.details.pop("tool", None)  # its caller called the batch
+                error.details.pop("tool", None)  # the caller called the batch
                 failed = with_account(batch, self._done, at, error)
                 return Outcome(call_id=self._record.call_id, error=failed.body(), page=self._page)
         result: Json = {"steps": [*self._done]}
@@ -69,7 +69,7 @@ class BatchRun:
         return self._begin_part(self._caller, body, call_id, max(1, self._inline_text // share))
 
     def _with_address(self, batch: Action, part: Action) -> Json:
-        """Return the step's body, completed by what the batch says."""
+        """Return the step's body, with page, session and agent of the batch where it names none."""
         body = part.wire_body()
         if part.scope is Scope.SESSION and batch.addressed.session:
             return {"sessionId": batch.addressed.session, **body}
@@ -80,7 +80,7 @@ class BatchRun:
             page_id = batch.addressed.page or (self._page.page_id if self._page else None)
             if batch.addressed.session:
                 address["sessionId"] = batch.addressed.session
-            if page_id and part.unaddressed is not Unaddressed.ANOTHER_PAGE:  # which is for another one
+            if page_id and part.unaddressed is not Unaddressed.ANOTHER_PAGE:  # such a step works on another page
                 address["pageId"] = page_id
         return {**address, **body}
 
@@ -95,7 +95,7 @@ class BatchRun:
         return step.reply
 
     async def _stop(self, step: Record, batch: Action) -> None:
-        """Cancel a step whose time is over; return if it succeeded all the same. Raises what it ended with."""
+        """Cancel a step that is out of time. Return if it succeeded nevertheless, else raise its error."""
         await self._cancel(step.client_id, step.call_id)
         await asyncio.wait({step.task}, timeout=_STOPS_WITHIN_S)
         if not step.task.done():
@@ -112,7 +112,7 @@ class BatchRun:
             raise Relayed(body) from None
 
     def _step_result(self, part: Action, call_id: str, reply: Reply) -> Json:
-        """Return the result of a step for the reply of the batch. Raises what the step failed with."""
+        """Return a step's result for the reply of the batch. Raises the step's error."""
         page = reply.body.get("page")
         place: Json = {}
         if isinstance(page, dict):
@@ -131,7 +131,7 @@ class BatchRun:
         return {**result, "action": part.name()}
 
     def _bounded(self, artifact: Json) -> Json:
-        """Return the artifact, without its bytes if they do not fit in the reply."""
+        """Return the artifact, without its bytes if the reply has no room for them."""
         size = sum(len(str(artifact.get(key, ""))) for key in ("data", "preview"))
         if self._inlined + size > INLINE_BYTES * 4 // 3:
             return {key: value for key, value in artifact.items() if key not in {"data", "preview"}}

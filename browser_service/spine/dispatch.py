@@ -1,4 +1,4 @@
-"""Runs every call, from whichever door: this is the front half of THE SPINE, and no Playwright is here."""
+"""Runs every call, from whichever door. This is the front half of THE SPINE, without Playwright."""
 
 import asyncio
 import time
@@ -43,7 +43,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True)
 class Intake:
-    """Holds what a call passes before it begins: clients, addresses, policy and quotas."""
+    """What a call passes before it begins: clients, addresses, policy and quotas."""
 
     clients: Clients
     directory: Directory
@@ -54,7 +54,7 @@ class Intake:
 
 @dataclass(eq=False)
 class Dispatcher:
-    """Parses, checks, registers, does and writes down each call, and replies."""
+    """The pipeline of the front half: parses, checks, registers, runs and records each call, and replies."""
 
     intake: Intake
     host_calls: HostCalls
@@ -70,7 +70,8 @@ class Dispatcher:
         self._workflows = Workflows(self.intake.directory, self.intake.clients, self.feed, self.perform)
 
     async def run(self, caller: Identity, request: CallRequest) -> Reply:
-        """Return the reply to a call, or after 50 s that it still runs. Never raises for what a caller did."""
+        """Return the reply to a call; after 50 s, the reply that it is still running. A caller's mistake raises
+        nothing."""
         reply = await self._handle(caller, request)
         notices = self.intake.clients.take_notices(caller.client_id)
         self.guard.note_pages(caller, (notice.page_id for notice in notices))
@@ -78,21 +79,21 @@ class Dispatcher:
         return replace(reply, body={**reply.body, "notices": fields})
 
     async def perform(self, caller: Identity, body: Json, call_id: str) -> Json:
-        """Return the result of an action that another one is made of. Raises what it failed with."""
+        """Run an action that another one consists of, and return its result. Raises its error."""
         caller = self.intake.policy.for_steps(caller)
         reply = await self._handle(caller, CallRequest(body, call_id=call_id, request_id=call_id))
         try:
             return reply.result()
         except Relayed as error:
-            error.details.pop("tool", None)  # its caller called the other one
+            error.details.pop("tool", None)  # the caller called the other action
             raise
 
     async def finish(self) -> None:
-        """Wait a moment for the calls that are ending to be written down, before the service ends."""
+        """Before the service ends, give running calls a moment to be recorded."""
         if running := {record.task for record in self.ledger.register.running()}:
             await asyncio.wait(running, timeout=_FINISHES_WITHIN_S)
 
-    # --- taken on, or refused ----------------------------------------------------------------------------------------
+    # --- admission ---------------------------------------------------------------------------------------------------
 
     async def _handle(self, caller: Identity, request: CallRequest) -> Reply:
         begun = self._begin(caller, request)
@@ -110,7 +111,7 @@ class Dispatcher:
         try:
             self.intake.policy.check(caller, action)
             return self._register(caller, request, self.intake.policy.narrowed(caller, action))
-        except RateLimited as error:  # not recorded: who hammers would push what others did out of the record
+        except RateLimited as error:  # unrecorded, because floods of calls would push others' records out
             return failed(error.body(request.request_id))
         except BrowseError as error:
             refusal = error.body(request.request_id)
@@ -118,7 +119,7 @@ class Dispatcher:
             return failed(refusal)
 
     def _register(self, caller: Identity, request: CallRequest, action: Action) -> Record:
-        """Begin the call, or join the one of its id. Only a new one counts against the quotas."""
+        """Begin the call, or join the one with its id. Only a new call counts against the quotas."""
         call_id, quotas = request.call_id or request.request_id, self.intake.quotas
 
         def admit() -> Awaitable[Reply]:
@@ -133,7 +134,7 @@ class Dispatcher:
         return record
 
     def _begin_part(self, caller: Identity, body: Json, call_id: str, inline_text: int) -> Record | Reply:
-        """Begin a step of a batch as a call of its own, or return its refusal."""
+        """Begin a step of a batch as its own call, or return its refusal."""
         request = CallRequest(body, call_id=call_id, inline_text=inline_text, request_id=call_id, counted=False)
         return self._begin(caller, request)
 
@@ -148,11 +149,11 @@ class Dispatcher:
             self.intake.clients.repeat_progress(record.client_id, record.call_id, record.elapsed_ms)
         return still_running(record)
 
-    # --- done, written down, and replied to --------------------------------------------------------------------------
+    # --- run, recording and reply ------------------------------------------------------------------------------------
 
     async def _reply(self, caller: Identity, request: CallRequest, action: Action, call_id: str) -> Reply:
-        """Do the call, write down its outcome, and return that in the envelope."""
-        structlog.contextvars.bind_contextvars(call_id=call_id)  # for this task alone, whose all lines have it
+        """Run the call, record its outcome, and return the reply."""
+        structlog.contextvars.bind_contextvars(call_id=call_id)  # for all log lines of this task
         began = asyncio.get_running_loop().time()
         call = FrontCall(caller, request, action, self.ledger.register.find(caller.client_id, call_id))
         outcome = await self._run_to_end(call)
@@ -167,7 +168,7 @@ class Dispatcher:
         return reply
 
     async def _run_to_end(self, call: FrontCall) -> Outcome:
-        """Do the call, and return its outcome whatever fails. It is stopped when its caller's token ends."""
+        """Run the call, and return its outcome whatever fails. It stops when its caller's token ends."""
         ending = self._stop_at_expiry(call) if _expires_soon(call.caller) else None
         try:
             return await self._do(call)
@@ -181,7 +182,7 @@ class Dispatcher:
                 ending.cancel()
 
     def _stop_at_expiry(self, call: FrontCall) -> asyncio.TimerHandle:
-        """Stop a call when its caller's token ends; nothing else tells of that moment."""
+        """Schedule the end of a call for when its caller's token ends, which no event announces."""
 
         def stop() -> None:
             task = asyncio.create_task(self.host_calls.stop(call.record))
@@ -192,7 +193,7 @@ class Dispatcher:
         return asyncio.get_running_loop().call_later(left_s, stop)
 
     async def _do(self, call: FrontCall) -> Outcome:
-        """Do the action where it belongs: in a new session, step by step, here, or on the host."""
+        """Run the action where it belongs: in a new session, step by step, here, or on the host."""
         if call.action.makes_session and call.action.scope is Scope.PAGE:
             return await self._workflows.in_new_session(call, self._do)
         if call.action.batching is Batching.SEPARATE_CALLS:
@@ -209,12 +210,12 @@ class Dispatcher:
         return await self._workflows.after(call, address, outcome)
 
     def _note_use(self, call: FrontCall, outcome: Outcome) -> None:
-        """Count the call for the session that it was for."""
+        """Count the call for the session that it used."""
         named_id = call.action.addressed.session if call.action.scope is Scope.SESSION else None
         session_id = outcome.page.session_id if outcome.page else named_id
         self.intake.directory.sessions.count_call(session_id, failed=outcome.error is not None)
 
 
 def _expires_soon(caller: Identity) -> bool:
-    """Return whether the caller's token may end before a call of it does."""
+    """Return whether the caller's token may end before its call does."""
     return caller.expires_at is not None and caller.expires_at - time.time() < _LONGEST_CALL_S

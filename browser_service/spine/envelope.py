@@ -1,4 +1,4 @@
-"""Makes the envelope, which is the one shape of every reply and every error."""
+"""Builds the envelope, the one shape of all replies and errors."""
 
 from collections.abc import Callable
 
@@ -15,7 +15,7 @@ from shared.pages import PageState
 
 
 def reply_of(call: FrontCall, outcome: Outcome) -> Reply:
-    """Return the reply for a call's outcome. The reply of a call that a dialog suspended also makes the final one."""
+    """Return the reply to a call. If a dialog suspended the call, its reply can also make the final one."""
     page = page_block(outcome.page, call.client_id).model_dump(mode="json") if outcome.page else None
     finish = (lambda last: reply_of(call, last)) if outcome.suspended else None
     if outcome.error is not None:
@@ -25,21 +25,20 @@ def reply_of(call: FrontCall, outcome: Outcome) -> Reply:
 
 
 def failed(error: ErrorBody, *, page: Json | None = None) -> Reply:
-    """Return the reply for an error."""
     fields = error.model_dump(mode="json", by_alias=True, exclude={"status"}, exclude_none=True)
     body: dict[str, object] = {"success": False, "error": fields, "page": page, "notices": []}
     return Reply(error.status, body, retry_after_s=retry_after(error))
 
 
 def still_running(record: Record) -> Reply:
-    """Return the reply that a call goes on; get_call reads its outcome later."""
+    """Return the reply that a call is still running; get_call reads its outcome later."""
     result: Json = {"stillRunning": True, "callId": record.call_id, "elapsedMs": record.elapsed_ms}
     return Reply(200, {"success": True, "result": result, "page": None})
 
 
 def without_private(outcome: Outcome, caller: Identity, seen: Callable[[PageState], PageState]) -> Outcome:
-    """Return the outcome without a page that is private to another client, and without the address of one of which its
-    caller may know only that it is there."""
+    """Return the outcome without a page that is private to another client, and without the URLs and requests of a page
+    that the caller may not look into."""
     if outcome.page is None:
         return outcome
     is_private = outcome.page.private_from(caller.client_id) and not caller.operator
@@ -50,7 +49,7 @@ def without_private(outcome: Outcome, caller: Identity, seen: Callable[[PageStat
 
 
 def _with_details(error: ErrorBody, call: FrontCall, outcome: Outcome) -> ErrorBody:
-    """Return the error with the details that are known: tool (as it was called), sessionId, selector, url."""
+    """Return the error with the known details: tool (as it was called), sessionId, selector, url."""
     details: Json = {"tool": str(call.request.body["action"])}
     if outcome.page is not None:
         details |= {"sessionId": outcome.page.session_id, "url": abridged(outcome.page.shown_url)}

@@ -1,4 +1,4 @@
-"""Runs actions on the host of their page or session, within the limits that hold there."""
+"""Runs actions on the host of their page or session, within the limits that apply there."""
 
 import itertools
 from collections.abc import AsyncIterator
@@ -28,7 +28,7 @@ from shared.pages import PageState
 
 @dataclass(frozen=True)
 class HostTask:
-    """Is an action that a host does or undoes."""
+    """An action for a host to run or undo."""
 
     caller: Identity
     action: Action
@@ -37,18 +37,18 @@ class HostTask:
     cancel: Cancel
     inline_text: int | None = None
     confirmed: tuple[str, ...] = ()
-    """Has the keys of what a person has confirmed."""
+    """Keys of the acts that a person has confirmed."""
     guard: Guard | None = None
-    """What its chat read, where that is guarded."""
+    """The origins that its chat has read, if it uses a guarded session."""
     undo: Json | None = None
-    """Is the state from which an act is undone."""
+    """The state that undoes an act."""
     limited: Action | None = None
-    """Is the action whose limits hold, if that is another one."""
+    """The action whose limits apply, if it is another one."""
 
 
 @dataclass(eq=False)
 class HostCalls:
-    """Runs tasks on the host in the front's order, cancels them, and releases leases."""
+    """The host's calls: run in the front's order, cancelled, and released from their leases."""
 
     host: SessionHost
     directory: Directory
@@ -65,35 +65,36 @@ class HostCalls:
         self._seq = itertools.count(1)
 
     async def run(self, task: HostTask) -> Outcome:
-        """Run a task within the limits that hold for it."""
+        """Run a task within the limits that apply to it."""
         async with self._within_limits(task):
             outcome = await self.host.run(await self._call(task))
             self._note_arrival(task.limited or task.action, outcome)
             return await self.secrets.concealed_reply(outcome, besides=UNSHOWN)
 
     async def pages(self) -> list[PageState]:
-        """Return the host's pages as they may be shown."""
+        """Return the host's pages, without secrets."""
         return [self.secrets.concealed(page) for page in await self.host.describe()]
 
     async def cancel(self, client_id: str, call_id: str) -> str:
-        """Stop a call, also one that is still on its way here. Raises CallNotFound for an unknown one."""
+        """Stop a call, even if it has not reached the host yet. Raises CallNotFound for an unknown one."""
         await self.host.cancel(str(CallKey(client_id, call_id)))
         record = self.register.find(client_id, call_id)
         record.cancel.request()
         return "done" if record.done else "cancelling"
 
     async def stop(self, record: Record) -> None:
-        """Stop a call that runs."""
         record.cancel.request()
         await self.host.cancel(str(CallKey(record.client_id, record.call_id)))
 
     async def release(self, client_id: str, *, for_good: bool = False) -> None:
-        """Release the leases that the client does not use from now on; holds keep some, unless it is gone for good."""
+        """Release the client's leases, unless it uses them from now on. Holds keep some, except when it is gone for
+        good."""
         await self.host.release(client_id, next(self._seq), for_good=for_good)
 
     @asynccontextmanager
     async def _within_limits(self, task: HostTask) -> AsyncIterator[None]:
-        """Hold the name and the room of a new page, and a turn at each origin that the task sends requests to."""
+        """Hold a new page's name and its place in the quota, and a turn at each origin that the task sends requests
+        to."""
         client_id, action, page_id = task.caller.client_id, task.limited or task.action, task.address.page_id
         page = self.directory.get(page_id)
         origins = count_visits(action, self.directory.seen_by(page, client_id).url if page else "")
@@ -102,19 +103,19 @@ class HostCalls:
             if task.address.is_new and page_id:
                 opening = self.directory.reserved_by(client_id) - {page_id}
                 self.quotas.check_pages(self.directory.held_by(client_id), opening)
-            takes = self.policy.takes_page(task.caller, action, page)  # maybe later, once it has waited in line for it
+            takes = self.policy.takes_page(task.caller, action, page)  # perhaps only after waiting in line for it
             if page_id and (task.address.is_new or takes):
                 limits.enter_context(self.directory.reserve(page_id, client_id))
-            for origin, times in sorted(origins.items()):  # in one order, so that no two calls wait for one another
+            for origin, times in sorted(origins.items()):  # always in one order, so that no two calls deadlock
                 visit = Visit(task.call_id, client_id, action.name(), action.allowed_ms() / 1000, times)
                 if text := await limits.enter_async_context(self.origins.turn(origin, visit, task.cancel)):
                     self.clients.notify(client_id, Notice(text=text))
             yield
-            if origins or task.address.is_new:  # else the next call would not know of a pause, or of the page
+            if origins or task.address.is_new:  # so that the next call knows of a pause, or of the page
                 await self.feed.catch_up()
 
     def _note_arrival(self, action: Action, outcome: Outcome) -> None:
-        """Note where a call was redirected to, by its answer or by where its page came to."""
+        """Note where a call was redirected, by its answer or by its page's new URL."""
         if not visits(action) or not action.requested_url or outcome.result is None:
             return
         reached = outcome.result.get("redirectedTo") or (outcome.page.url if action.navigates and outcome.page else "")
@@ -151,7 +152,7 @@ class HostCalls:
         return call
 
     def _recipient(self, task: HostTask) -> ClientRef | None:
-        """Return the client that a page is handed over to. Raises Forbidden if it may not use the page's session."""
+        """Return the client to which a page is handed over. Raises Forbidden if it may not use the page's session."""
         name = task.action.recipient
         if name is None:
             return None

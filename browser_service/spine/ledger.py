@@ -1,4 +1,4 @@
-"""Writes calls down: in the register, for undo, in the account of who did what, and in the metrics."""
+"""Records calls: in the register, for undo, in the activity, and in the metrics."""
 
 from dataclasses import dataclass
 
@@ -28,11 +28,11 @@ class Ledger:
     metrics: Metrics
 
     def refused(self, caller: Identity, action: Action, call_id: str, error: ErrorBody) -> None:
-        """Write down a call that was refused before it began."""
+        """Record a call that was refused before it began."""
         self.activity.note(caller, action, Outcome(call_id=call_id, error=error), call_id, 0)
 
     def ended(self, call: FrontCall, outcome: Outcome, seconds: float) -> None:
-        """Write down the end of a call; of a batch whose steps are calls, each step was written down itself."""
+        """Record the end of a call. If a batch's steps are calls, each has been recorded itself."""
         action, ended = call.action, outcome.error.code if outcome.error else "ok"
         self.metrics.count_call(action.name(), ended, seconds, outcome.waited_ms)
         if action.batching is not Batching.SEPARATE_CALLS:
@@ -47,7 +47,7 @@ class Ledger:
         )
 
     def ended_late(self, event: CallEnded) -> None:
-        """Keep the outcome of a call that a dialog had suspended, for get_call."""
+        """Store the outcome of a call that a dialog had suspended, for get_call."""
         key = CallKey.parse(event.outcome.call_id)
         record = self.register.find(key.client_id, key.call_id)
         caller = Identity(client_id=key.client_id)

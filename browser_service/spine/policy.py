@@ -1,7 +1,7 @@
 """Checks what a caller may ask for: every call and each of its parts passes this step before anything is done.
 
-`check` looks at what the call says, `check_place` at the page that it leads to, and the host once more at where that
-page is when its turn comes. What a caller may see of others' pages, it may see by no view."""
+`check` looks at the call itself, `check_place` at the page that it leads to, and the host, once the call's turn has
+come, at where that page is then. What a caller may not see of others' pages is in no view."""
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
@@ -38,13 +38,13 @@ _KEYS: Final = "browse-together token create --name NAME"
 
 @dataclass(eq=False)
 class Policy:
-    """Holds the rules for what tokens allow."""
+    """The rules about what tokens allow."""
 
     directory: Directory = field(default_factory=Directory)
     cookie_values: bool = False
-    """Says whether the owner lets tokens without limits read the cookie values of the shared login."""
+    """Whether the owner lets tokens without limits read the shared login's cookie values."""
     check_token: Callable[[Identity], None] = lambda _: None
-    """Raises Unauthorized for a caller whose token is no longer good."""
+    """Raises Unauthorized for a caller whose token is no longer valid."""
 
     def __post_init__(self) -> None:
         self.rules: list[Rule] = [self._check_kind, self._check_session, self._check_origins, _check_person]
@@ -64,8 +64,7 @@ class Policy:
             )
 
     def check_place(self, caller: Identity, action: Action, address: Address) -> None:
-        """Raise Forbidden for a page or session that the caller's token does not allow the call on, when it is known
-        which."""
+        """Raise Forbidden if the caller's token does not allow the call on this page or session."""
         limits, page = caller.limits, self.directory.get(address.page_id)
         acts = any(each.effect is not Effect.READS for each in action.every_part())
         session_id = page.session_id if page is not None else address.session_id
@@ -86,7 +85,7 @@ class Policy:
             self._check_page_count(caller, action, page.page_id)
 
     def takes_page(self, caller: Identity, action: Action, page: PageState | None) -> bool:
-        """Return whether a page would be one more of the caller, whose token limits how many it may have."""
+        """Return whether the page would be one more for a caller whose token limits its pages."""
         if page is None or caller.limits.pages is None or page.belongs_to(caller.client_id):
             return False
         acts = any(each.effect is not Effect.READS for each in action.every_part())
@@ -98,7 +97,8 @@ class Policy:
             self._check_page_count(caller, action, page_id, beside=number)
 
     def check_settings(self, caller: Identity) -> None:
-        """Raise Forbidden for a token with limits: settings tell of folders, sites and rules that are none of its."""
+        """Raise Forbidden for a limited token, because settings reveal folders, sites and rules that are not its
+        business."""
         if caller.limits.narrow:
             raise Forbidden(
                 "Settings are told to tokens without limits.",
@@ -107,7 +107,7 @@ class Policy:
             )
 
     def placed(self, caller: Identity, body: Json) -> Json:
-        """Return the body with the session that the token is for, where a call that names none would mean another."""
+        """Return the body with the token's session added, if the call names none and would use another."""
         session_id, action = caller.limits.session, catalogue.called(body)
         if session_id is None or "sessionId" in body or "session_id" not in action.model_fields:
             return body
@@ -117,11 +117,11 @@ class Policy:
         return body if of_page or is_there else {**body, "sessionId": session_id}
 
     def narrowed(self, caller: Identity, action: A) -> A:
-        """Return the form of the action that tells no more than the caller may know."""
+        """Return a form of the action that reveals no more than the caller may know."""
         return action.about_caller() if caller.limits.session or caller.limits.origins else action
 
     def hides_cookies(self, caller: Identity, session_id: str | None) -> bool:
-        """Return whether the caller gets the names of cookies, and not their values."""
+        """Return whether the caller gets only the names of cookies, without values."""
         if caller.limits.cookies == "none":
             return True
         granted = caller.operator or caller.limits.cookies == "values" or (self.cookie_values and not caller.token_name)
@@ -132,8 +132,8 @@ class Policy:
         return caller.limits.session in {None, session_id}
 
     def seen_by(self, caller: Identity, page: PageState) -> PageState:
-        """Return a page as the caller may know it: of one elsewhere than its token allows, only that it is there.
-        A person knows each."""
+        """Return a page as the caller may see it: outside the token's origins, only that it exists. A person sees every
+        page."""
         page = page if caller.operator else self.directory.seen_by(page, caller.client_id)
         if not caller.limits.origins or within(caller.limits.origins, page.url):
             return page
@@ -143,14 +143,15 @@ class Policy:
         )
 
     def may_hear(self, caller: Identity, moved: PageMoved) -> bool:
-        """Return whether the caller may know that a page moved."""
+        """Return whether the caller may hear that a page moved."""
         page = self.directory.get(moved.page_id)
         return self.may_list(caller, moved.session_id) and (
             page is None or not caller.limits.origins or within(caller.limits.origins, page.url)
         )
 
     def for_steps(self, caller: Identity) -> Identity:
-        """Return the caller as it makes the calls that one of its own consists of: that one's tool was allowed."""
+        """Return the caller for the steps of one of its calls. The call's own tool was allowed, so the steps' need not
+        be."""
         if not caller.limits.toolsets:
             return caller
         return caller.model_copy(update={"limits": caller.limits.model_copy(update={"toolsets": ()})})
@@ -207,8 +208,8 @@ class Policy:
             )
 
     def _check_page_count(self, caller: Identity, action: Action, page_id: str | None, *, beside: int = 0) -> None:
-        """Raise Forbidden if the token's clients have as many pages as it allows. `page_id` would be one more, and
-        come `beside` others."""
+        """Raise Forbidden if the token's clients have as many pages as it allows. `page_id` would be one more, and come
+        with `beside` others."""
         most = caller.limits.pages
         if most is None or page_id is None:
             return
@@ -255,7 +256,7 @@ def _wrong_session(caller: Identity, session_id: str) -> Forbidden:
 
 
 def _refused(caller: Identity, problem: str, rule: str, hint: str = "") -> Forbidden:
-    """Make the refusal: which rule it is, what is allowed, and how the account's owner gives more."""
+    """Make the refusal: the rule, what it allows, and how the account's owner can give more."""
     token = f'another token than "{caller.token_name}"' if caller.token_name else "a token"
     more = f"with {rule}" if rule == "--cookies" else f"without {rule}" if rule in _WITHOUT else f"with another {rule}"
     by_setting = "" if caller.token_name or rule != "--cookies" else ", or BROWSE_COOKIE_VALUES=true for all chats"

@@ -24,7 +24,7 @@ from shared.next_calls import next_call
 
 _IDLE_ONES_KEPT = 1_000
 _PAUSES_KEPT = 5_000
-"""A site has as many names as it likes: of more that ask for a pause, the oldest are forgotten."""
+"""A site may have any number of names. Beyond this many pauses, the oldest are forgotten."""
 _DEFAULT_PAUSE_S = 30.0
 """The pause after a 429 that does not say how long."""
 _TOO_MANY = 429
@@ -53,12 +53,12 @@ class Origins:
         self._turns = Bounded[str, OriginTurns](_IDLE_ONES_KEPT, spared=lambda turns: not turns.idle)
         self._pauses = Bounded[str, Pause](_PAUSES_KEPT)
         self._redirects = Bounded[str, str](_IDLE_ONES_KEPT)
-        """The origins to which addresses of others led lately."""
+        """For addresses that recently redirected to another origin, that origin."""
 
     @asynccontextmanager
     async def turn(self, name: str, visit: Visit, cancel: Cancel) -> AsyncIterator[str]:
-        """Hold one of the origin's turns, and yield a notice if the caller waited. Raises Cancelled, and RateLimited in
-        a pause or if no turn comes within the call's own time."""
+        """Hold one of the origin's turns, and yield a notice if the caller waited. Raises Cancelled, and RateLimited
+        during a pause or if no turn comes within the call's own time."""
         if pause := self._pause(name):
             raise self._pause_error(name, pause, visit)
         turns = self._turns_at(name)
@@ -75,7 +75,7 @@ class Origins:
             turns.leave(visit)
 
     def note_arrival(self, url: str, reached: str) -> None:
-        """Note where an address led: who goes there again needs a turn at that origin too."""
+        """Note where an address led. The next visit needs a turn at that origin too."""
         origin, asked, address = origin_of(reached), origin_of(url), _without_query(url)
         if origin is not None and asked not in {None, origin}:
             self._redirects[address] = origin
@@ -83,11 +83,11 @@ class Origins:
             self._redirects.pop(address, None)
 
     def beyond(self, urls: Iterable[str]) -> Counter[str]:
-        """Count the visits to the origins that these addresses led to the last time."""
+        """Count the visits to the origins where these addresses last redirected."""
         return Counter(origin for url in urls if (origin := self._redirects.get(_without_query(url))))
 
     def throttled(self, name: str, event: Throttled) -> str:
-        """Begin the pause that an origin asks for, and refuse those who wait; return the notice for the caller."""
+        """Start the pause that an origin asks for, and refuse whoever waits. Return the notice for the caller."""
         requested_s = retry_after_s(event.retry_after, datetime.now(UTC))
         if requested_s is None and event.status == _TOO_MANY:
             requested_s = _DEFAULT_PAUSE_S
@@ -116,11 +116,10 @@ class Origins:
                 raise Cancelled(
                     f"The call was cancelled while it waited for its turn at {name}; it did not happen."
                 ) from None
-            if not visit.granted:  # its turn may come in the very instant of the deadline
+            if not visit.granted:  # the turn may have come at the very moment of the deadline
                 raise self._full_error(name, turns, visit) from None
 
     def _pause(self, name: str) -> Pause | None:
-        """Return the current pause of an origin."""
         pause = self._pauses.get(name)
         return pause if pause is not None and pause.until > self._clock() else None
 
@@ -166,13 +165,13 @@ def _without_query(url: str) -> str:
 
 
 def _timeout_hint(seconds: float) -> str:
-    """Return a hint to wait with `timeout`, if a call may wait that long."""
+    """Return a hint to wait by a longer `timeout`, if calls may wait that long."""
     timeout_ms = math.ceil(seconds + 1) * 1000
     return f', or with "timeout": {timeout_ms}, which lets it wait' if timeout_ms <= _LONGEST_TIMEOUT_MS else ""
 
 
 def retry_after_s(header: str | None, now: datetime) -> float | None:
-    """Return the seconds that a Retry-After asks for, as a number or a date; None if it is neither."""
+    """Return the seconds of a Retry-After header, a number or a date; None if it is neither."""
     text = (header or "").strip()
     if text.isascii() and text.isdecimal():
         return float(text[:9])

@@ -1,4 +1,4 @@
-"""Registers calls: the same callId joins the run or gets the stored outcome."""
+"""Registers calls. The same callId joins the running call or gets the stored outcome."""
 
 import asyncio
 import contextlib
@@ -22,17 +22,17 @@ _KEPT_CALLS = 2_000
 
 @dataclass(frozen=True)
 class Reply:
-    """Is the reply to a caller: an HTTP status and the envelope."""
+    """The reply to a caller: an HTTP status and the envelope."""
 
     status: int
     body: dict[str, object]
     size: int = 0
     retry_after_s: int | None = None
     finish: Callable[[Outcome], "Reply"] | None = None
-    """Makes the final reply of a call that a dialog had reply before its end."""
+    """Makes the final reply of a call that replied early because of a dialog."""
 
     def result(self) -> Json:
-        """Return the result. Raises the error of a call that failed."""
+        """Return the result, or raise the error of a failed call."""
         if error := self.body.get("error"):
             raise Relayed(ErrorBody.model_validate({"status": self.status, **error}))  # type: ignore[dict-item] # our own envelope
         result = self.body.get("result")
@@ -41,7 +41,7 @@ class Reply:
 
 @dataclass(eq=False)
 class Record:
-    """Is a call from its registration until its outcome is forgotten."""
+    """A call, from its registration until its outcome is forgotten."""
 
     client_id: str
     call_id: str
@@ -49,14 +49,14 @@ class Record:
     task: asyncio.Task[Reply]
     digest: bytes
     token_id: str = ""
-    """Is the id of the token with which it was made, for who revokes that."""
+    """Id of the caller's token, so that revoking it can stop the call."""
     cancel: Cancel = field(default_factory=Cancel)
-    """Ends what the call waits for on this side of the seam."""
+    """Ends the call's waits on this side of the seam."""
     began_at: float = field(default_factory=time.monotonic)
     ended_at: float | None = None
     size: int = 0
     last: Outcome | None = None
-    """Is the outcome of a call that had replied before its end."""
+    """Final outcome of a call that replied early."""
     _last_set: asyncio.Event = field(default_factory=asyncio.Event)
 
     def set_last(self, last: Outcome) -> None:
@@ -84,7 +84,7 @@ class Record:
 
     @property
     def rate_limited(self) -> bool:
-        """Return whether a limit refused the call, which may come again under its id."""
+        """Return whether a limit refused the call, which may then come again under its id."""
         return self.task.done() and not self.task.cancelled() and self.task.result().status == RateLimited.status
 
     @property
@@ -93,7 +93,7 @@ class Record:
 
 
 class CallRegister:
-    """Keeps records by client and callId: one client's ids mean nothing to another."""
+    """The records by client and callId, so that one client's ids mean nothing to another."""
 
     def __init__(self) -> None:
         self._records = Bounded[tuple[str, str], Record](
@@ -108,10 +108,10 @@ class CallRegister:
     def begin(
         self, client_id: str, call_id: str, attempt: int, action: Action, work: Callable[[], Awaitable[Reply]]
     ) -> Record:
-        """Return the record of a call: the one there is, or a new one whose work has started.
+        """Return the record of a call: the existing one, or a new one whose work has started.
 
-        `work` may still refuse it. Raises UnknownOutcome for a resent act that this service has not heard of; asking a
-        person again joins what was asked.
+        `work` may still refuse it. Raises UnknownOutcome for a resent act that this service has not heard of, but
+        a question to a person joins the earlier one.
         """
         self._records.trim()
         record = self._records.get((client_id, call_id))
@@ -147,10 +147,10 @@ class CallRegister:
         record.ended_at = time.monotonic()
         if not task.cancelled() and task.exception() is None:
             record.size = task.result().size
-        if self._records.get((record.client_id, record.call_id)) is record:  # kept for its time from now on
+        if self._records.get((record.client_id, record.call_id)) is record:  # set again, to restart its time
             self._records[record.client_id, record.call_id] = record
 
 
 def _digest(action: Action) -> bytes:
-    """Return a digest of what was asked for, however long that is."""
+    """Return a digest of the whole request."""
     return hashlib.sha256(f"{action.name()} {action.model_dump_json()}".encode()).digest()

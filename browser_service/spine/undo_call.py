@@ -1,4 +1,4 @@
-"""Runs `undo`: it undoes the acts of a call, the last one first, under the rules that held for them."""
+"""Runs `undo`: it undoes the acts of a call, the last one first, under the rules that applied to them."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -24,12 +24,12 @@ from shared.next_calls import next_call
 from shared.pages import PageState
 
 _OF_THE_MOMENT: Final = frozenset({"ifRevision", "expectUrl", "affectOthers"})
-"""Lists the arguments that were about the moment of the act."""
+"""Arguments that concerned only the moment of the act."""
 
 
 @dataclass(frozen=True)
 class UndoPorts:
-    """Holds the parts of the service that undo needs."""
+    """The parts of the service that undo needs."""
 
     ledger: Ledger
     policy: Policy
@@ -41,7 +41,7 @@ class UndoPorts:
 
 @dataclass(eq=False)
 class UndoCall:
-    """Runs one `undo` for one client."""
+    """One `undo` of one client."""
 
     ports: UndoPorts
     caller: Identity
@@ -50,7 +50,7 @@ class UndoCall:
     def __post_init__(self) -> None:
         self._undos = self.ports.ledger.undos
         self.page: PageState | None = None
-        """Is the page on which acts were undone."""
+        """The page on which acts were undone."""
 
     def listing(self) -> Json:
         client_id = self.caller.client_id
@@ -58,7 +58,8 @@ class UndoCall:
         return {"undoable": [*calls]}
 
     async def run(self, call_id: str | None, *, affects_others: bool) -> Json:
-        """Undo a call, or the last one that can be undone. Raises CannotUndo, CallNotFound, and what the acts raise."""
+        """Undo a call, or the last one that can be undone. Raises CannotUndo, CallNotFound, and the errors of the
+        acts."""
         calls = self._find(call_id)
         done: list[str] = []
         for call in calls:
@@ -105,7 +106,8 @@ class UndoCall:
         return f"{(outcome.result or {}).get('observed', 'done')}{renamed}"
 
     def _address(self, step: Undoable, action: Action) -> tuple[Address, Action]:
-        """Return where a step is undone, and whose limits hold. A closed page keeps its id if it is free."""
+        """Return where to undo a step, and the action whose limits apply. A closed page gets its old id if that is
+        free."""
         directory = self.ports.directory
         if not (action.closes and action.closes.scope is Scope.PAGE):
             address = self.ports.addressing.address(action, self.caller)
@@ -120,7 +122,7 @@ class UndoCall:
         return Address(page_id, former.session_id, is_new=True), opening
 
     def _find(self, call_id: str | None) -> list[UndoableCall]:
-        """Return the call of that id, or the parts that it was made of. Raises CannotUndo, CallNotFound."""
+        """Return the call with this id, or the calls that it consisted of. Raises CannotUndo, CallNotFound."""
         allowed = [call for call in self._undos.latest_first() if self._may_undo(call)]
         done_by_caller = [call for call in allowed if call.caller.client_id == self.caller.client_id]
         if call_id is None:
@@ -138,7 +140,7 @@ class UndoCall:
         raise self._impossible(call_id)
 
     def _may_undo(self, call: UndoableCall) -> bool:
-        """Return whether the caller did it, owned what it was done to, or is the account's own person."""
+        """Return whether the caller made the call, owned what it changed, or is the account's own person."""
         return self.caller.operator or self.caller.client_id in {call.caller.client_id, call.owner}
 
     def _impossible(self, call_id: str) -> BrowseError:
@@ -166,13 +168,13 @@ _LIST_HINT: Final = (
 
 
 def _with_parts(calls: list[UndoableCall], call_id: str) -> list[UndoableCall]:
-    """Return a call after those that it was made of, which were done after what it did itself."""
+    """Return a call after its parts, because undo starts with the last and the parts ran after the call's own acts."""
     matching = [call for call in calls if call.call_id == call_id or call.call_id.startswith(f"{call_id}.")]
     return sorted(matching, key=lambda call: call.call_id == call_id)
 
 
 def _parse_again(step: Undoable, *, affects_others: bool) -> Action:
-    """Return the act as it was asked for, so that its rules hold again, with this call's `affects_others`."""
+    """Return the act as it was requested, so that its rules apply again, with this call's `affects_others`."""
     body = {name: value for name, value in step.body.items() if name not in _OF_THE_MOMENT}
     action = ACTIONS[str(body["action"])]
     if action.scope is Scope.PAGE:

@@ -1,4 +1,4 @@
-"""The few calls that are made of several, or that leave something to do after them."""
+"""Runs the calls that consist of several, and what is left to do after some calls."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
@@ -21,7 +21,7 @@ from shared.wire import DEFAULT_SESSION
 
 @dataclass(eq=False)
 class Workflows:
-    """Calls that are made of several. `perform` does each of these under all rules of a call."""
+    """Calls that consist of several. `perform` runs each of these under all rules for calls."""
 
     directory: Directory
     clients: Clients
@@ -29,7 +29,7 @@ class Workflows:
     perform: Perform
 
     async def in_new_session(self, call: FrontCall, go: Callable[[FrontCall], Awaitable[Outcome]]) -> Outcome:
-        """Make a session, and go there; close it again if no page opened."""
+        """Create a session and go there. Close it again if no page opened."""
         session = await self.perform(call.caller, {"action": "create_session"}, f"{call.call_id}.1")
         session_id = str(session["sessionId"])
         outcome = None
@@ -44,7 +44,7 @@ class Workflows:
         return outcome
 
     async def after(self, call: FrontCall, address: Address, outcome: Outcome) -> Outcome:
-        """Do what is left to do when a host has done the action."""
+        """Do what remains after a host has run the action."""
         closed = any(ACTIONS[str(step.body["action"])].closes == Closing(Scope.PAGE) for step in outcome.undo)
         if closed and outcome.result is not None:
             await self._end_with_page(call, address.session_id or "", outcome.result)
@@ -60,8 +60,8 @@ class Workflows:
         return outcome
 
     async def check_saved(self, call: FrontCall, outcome: Outcome) -> Outcome:
-        """Return an error instead of a success if the logins that the call saved are not on disk, where another
-        client's have the name."""
+        """Return an error instead of a success if the logins that the call saved are not on disk, or if another client
+        had saved some under that name."""
         stored = call.action.stored_logins
         if stored is None or stored.restores or outcome.error is not None:
             return outcome
@@ -81,7 +81,7 @@ class Workflows:
         return outcome if error is None else Outcome(call_id=call.call_id, error=error.body())
 
     async def _end_with_page(self, call: FrontCall, session_id: str, result: Json) -> None:
-        """Close a session that was made for a page once its last page is closed."""
+        """Close a session that was made for a page, once its last page is closed."""
         await self.feed.catch_up()
         sessions = self.directory.sessions
         if sessions.owner(session_id) != call.client_id or not sessions.record(session_id).of_page:
@@ -93,7 +93,7 @@ class Workflows:
 
 @dataclass(eq=False)
 class LaunchedBrowser:
-    """The page that browser_launch opens for a client. `perform` does a call for that client."""
+    """The page that browser_launch opens for a client. `perform` runs a call for that client."""
 
     directory: Directory
     client_id: str
@@ -101,12 +101,11 @@ class LaunchedBrowser:
 
     @property
     def shared(self) -> Browser:
-        """Return the browser that all share."""
         return self.directory.sessions.shared_browser
 
     async def launch(self, browser: Browser) -> Json:
-        """Open the page in place of the one before: in the shared browser, or in a new session if another kind is asked
-        for."""
+        """Open the page in place of the previous one: in the shared browser, or in a new session for another kind of
+        browser."""
         if self._page() is not None:
             await self.quit()
         name = self.directory.new_name(DEFAULT_SESSION, LAUNCHED)
@@ -115,7 +114,7 @@ class LaunchedBrowser:
         return {"pageId": page_id, "text": f"Browser launched successfully ({browser})"}
 
     async def _open(self, page_id: str, browser: Browser, *, own_session: bool) -> None:
-        """Open the page, in a session of its own or in the shared login. Closes the session again if that fails."""
+        """Open the page, in its own session or in the shared login. If that fails, close the session again."""
         if own_session:
             size: Json = dict(zip(("width", "height"), browser.viewport, strict=True))
             options: Json = {"browserType": browser.engine, "viewport": size, "headless": browser.headless}
@@ -131,7 +130,7 @@ class LaunchedBrowser:
             self.directory.sessions.record(page_id).of_page = True
 
     async def quit(self) -> Json:
-        """Close what `launch` opened; the shared browser stays. Raises NoBrowser."""
+        """Close what `launch` opened, but not the shared browser. Raises NoBrowser."""
         page = self._page()
         if page is None:
             raise NoBrowser("No browser instance found. Call browser_launch first.")

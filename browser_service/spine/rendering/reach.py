@@ -11,7 +11,7 @@ from shared.actions.base import Action
 from shared.model import Json
 
 _OURS: Final = ("observed", "undo", "help")
-"""Lists the keys of results whose texts are the product's own words, and not a page's."""
+"""Keys of results whose texts are our own words, and not a page's."""
 
 
 def spell_calls(envelope: Json, spell: Callable[[str], str]) -> Json:
@@ -27,8 +27,8 @@ def spell_calls(envelope: Json, spell: Callable[[str], str]) -> Json:
 
 
 def add_toolsets(envelope: Json, action: type[Action], listed: frozenset[str] | None) -> tuple[Json, list[str]]:
-    """Return the envelope with a line on the toolsets that `help` was asked for, and these toolsets. `chosen` are those
-    that the reader's list has so far, or None if it has no list that could grow."""
+    """Return the envelope with a line on the toolsets that `help` was asked for, and these toolsets. `listed` are the
+    toolsets in the reader's tool list, or None if its list cannot grow."""
     result = envelope.get("result")
     if listed is None or not isinstance(result, dict):
         return envelope, []

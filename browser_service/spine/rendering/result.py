@@ -1,4 +1,4 @@
-"""Makes the text of a result: what the tool is about, then its effects, then how to read on."""
+"""Makes the text of a result: the action's text, then its effects, then how to read on."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -16,22 +16,22 @@ from shared.replies import headers_line
 from shared.wire import CHANGED, FORESEEN
 
 OF_PAGE: Final = {"outline": "in outline", "changes": "changed", "snapshot": "says", "gave": "gave"}
-"""Maps the keys of a reply that hold the page's words to their headings."""
+"""The keys of a reply that hold the page's words, with their headings."""
 ADVICE: Final = "advice"
-"""Is the key of a line of ours that stands below what a page says."""
+"""Key of a line of ours that stands below the page's words."""
 _QUOTED: Final = frozenset({"title"})
 """The results that are one line of a page's own."""
 _SEVERAL_LINES: Final = frozenset({"text", "help", "activity"})
-"""Lists the keys of our own texts that have several lines."""
+"""Keys of our own texts that have several lines."""
 _ORIGIN_CHARACTERS: Final = 120
 _MOST_LINES: Final = 6
 
 Spell = Callable[[str], str]
-"""Spells the calls that a text mentions as the reader can make them."""
+"""Spells the calls in a text as the reader can make them."""
 
 
 def result_lines(action: type[Action], result: Json, page_url: str, spell: Spell) -> list[str | Foreign]:
-    """Return what the tool is about as text, or all of the result as JSON; then how to read on."""
+    """Return the action's text, or the whole result as JSON if it has none; then how to read on."""
     if result.get("stillRunning"):
         call_id = result.get("callId")
         continuing, stopping = next_call("get_call", call_id=call_id), next_call("cancel_call", call_id=call_id)
@@ -42,7 +42,7 @@ def result_lines(action: type[Action], result: Json, page_url: str, spell: Spell
     if action.part_fields and isinstance(value, list):
         return batch_lines(value, page_url, spell)
     if value == CHANGED and not OF_PAGE.keys().isdisjoint(result):
-        value = ""  # which the change itself says
+        value = ""  # the change itself says so
     origin = origin_of(str(result.get("url") or page_url))
     if isinstance(value, str) and not OF_PAGE.keys().isdisjoint(result):
         value = _below(origin, value, str(result.get("navigatedTo", "")))
@@ -52,18 +52,19 @@ def result_lines(action: type[Action], result: Json, page_url: str, spell: Spell
 
 
 def _below(origin: str, said: str, url: str) -> str:
-    """Return what an act says without the origin of where it led, which the page's words below it have."""
+    """Return an act's text without the origin that it navigated to, because the heading of the page's words below it
+    has that."""
     path = address(url).removeprefix(origin)
     return said.replace(f"navigated to {address(url)}", f"navigated to {path}", 1) if path.startswith("/") else said
 
 
 def without_advice(result: Json) -> Json:
-    """Return the result without the line of ours that stands below it."""
+    """Return the result without our line below it."""
     return {key: value for key, value in result.items() if key != ADVICE}
 
 
 def _value_lines(action: type[Action], value: JsonValue, origin: str) -> list[str | Foreign]:
-    """Return what the tool is about: in a frame or in quotes where it is a page's, else as ours."""
+    """Return a value as lines: a page's words in a frame or in quotes, our own without."""
     text = value if isinstance(value, str) else compact(without_bytes(value))
     if action.untrusted and not isinstance(value, bool | int | float | None):
         return [Foreign(f"{origin} says", text)]
@@ -73,13 +74,13 @@ def _value_lines(action: type[Action], value: JsonValue, origin: str) -> list[st
 
 
 def batch_lines(steps: list[JsonValue], page_url: str, spell: Spell) -> list[str | Foreign]:
-    """Return how many steps are done, and of each what could not be foreseen."""
+    """Return how many steps are done, and for each step anything unforeseen."""
     news = [each for each in numbered(steps) if not is_foreseen(each[1])]
     return [f"{len(steps)} done", *(line for each in news for line in step_lines(*each, page_url, spell))]
 
 
 def is_foreseen(step: Json) -> bool:
-    """Return whether a step did what it was asked for, and its result says nothing else."""
+    """Return whether a step did just what was asked, and its result says nothing else."""
     return step.get("observed") in FORESEEN and not step.keys() - {"action", "observed", "checked", "pageId"}
 
 
@@ -107,7 +108,7 @@ def numbered(steps: list[JsonValue]) -> Iterator[tuple[int, Json]]:
 
 
 def without_bytes(value: JsonValue) -> JsonValue:
-    """Return the value without the base64 of its artifacts, which a client would otherwise carry twice."""
+    """Return the value without the base64 of its artifacts, which would otherwise be sent twice."""
     if isinstance(value, list):
         return [without_bytes(item) for item in value]
     if not isinstance(value, dict):
@@ -126,7 +127,7 @@ def reading_on(action: type[Action], result: Json) -> str:
 
 
 def lines_beside(action: type[Action], result: Json, origin: str) -> Iterator[str | Foreign]:
-    """Yield lines on further facts, the act's effects, and the page's words."""
+    """Yield lines about further facts, the act's effects, and the page's words."""
     facts = {key: result[key] for key in action.extra_keys if key in result}
     if (count := result.get("count")) is not None and not _shows_count(result[action.text_key], count):
         facts["count"] = f"{compact(count)} {'tables' if action.text_key == 'csv' else 'matches'}"
@@ -150,7 +151,7 @@ def _shows_count(value: JsonValue, count: JsonValue) -> bool:
 
 
 def _effects(result: Json, *, requests: bool) -> list[str]:
-    """Return lines on the effects of an act: dialogs, downloads, popups, requests, failures."""
+    """Return lines about the effects of an act: dialogs, downloads, popups, requests, failures."""
     lines = [flat(str(each)) for each in list_at(result, "dialogs")]
     lines += [_download(each) for each in list_at(result, "downloads") if isinstance(each, dict)]
     lines += _first_lines([f"popup {each} opened" for each in list_at(result, "popups")], "popups")
@@ -168,7 +169,7 @@ def _download(each: Json) -> str:
 
 
 def _requested(result: Json) -> list[str]:
-    """Return lines on the requests that an act caused, but for its own."""
+    """Return lines about the requests that an act caused, except its own."""
     sent = [each for each in list_at(result, "requests") if isinstance(each, dict) and each["url"] != result.get("url")]
     return [f"{each['method']} {address(str(each['url']))} → {each['status'] or 'no answer yet'}" for each in sent]
 
