@@ -20,13 +20,13 @@ from browser_service.host.seam import HostLimits
 from browser_service.http import faults, metrics_port, pictures, routes, tokens, watching
 from browser_service.http.edge import Edge, loopback_hosts
 from browser_service.http.openapi import describe
-from browser_service.http.wall import card, entry, socket, static
 from browser_service.observability.logging import conceal
 from browser_service.rules.clock import Clock
 from browser_service.security.urls import UrlPolicy
 from browser_service.services import Carrier, Handlers, MakeHost, Services
 from browser_service.settings import Settings
 from browser_service.store.artifacts import Artifacts
+from browser_service.wall import card, entry, socket, static
 from shared import wire
 from shared.cuts import hide
 from shared.errors import JournalFailed

@@ -20,7 +20,6 @@ from browser_service.observability.metrics import Made, Metrics
 from browser_service.opening import open_link
 from browser_service.rules.clock import Clock
 from browser_service.rules.quotas import Quotas
-from browser_service.rules.viewing import Viewing
 from browser_service.security.auth import Revocations
 from browser_service.security.named_secrets import NamedSecrets
 from browser_service.security.seal import Seal
@@ -37,14 +36,12 @@ from browser_service.spine.dispatch import Dispatcher, Intake
 from browser_service.spine.feed import Feed
 from browser_service.spine.host_calls import HostCalls
 from browser_service.spine.ledger import Ledger
-from browser_service.spine.pictures import Pictures
 from browser_service.spine.policy import Policy
 from browser_service.spine.politeness import Origins
 from browser_service.spine.ports import ServiceActions, ServicePorts
 from browser_service.spine.register import CallRegister
 from browser_service.spine.rendering.told import ToldPages
 from browser_service.spine.undo import UndoStore
-from browser_service.spine.wall import Wall
 from browser_service.store.activity import ActivityTable
 from browser_service.store.artifacts import ArtifactLimits, Artifacts, Folders
 from browser_service.store.health import Storage
@@ -53,6 +50,9 @@ from browser_service.store.journal_file import Damage
 from browser_service.store.thumbnails import ThumbnailTable
 from browser_service.store.tokens import TokenTable
 from browser_service.store.uploads import UploadRoots
+from browser_service.wall.pictures import Pictures
+from browser_service.wall.state import Wall
+from browser_service.wall.viewing import Viewing
 from shared.actions.traits import Scope
 from shared.calls import Notice
 from shared.catalogue import ACTIONS

@@ -41,6 +41,7 @@ EXCEPT = {
 
 HTTP = (
     "browser_service/http/",
+    "browser_service/wall/",
     "browser_service/app.py",
     "browser_service/process.py",
     "browser_service/http/edge.py",
@@ -63,16 +64,18 @@ BELOW = {
         "threading",
         "playwright",
         "structlog",
-        *_packages("host", "spine", "clients", "sessions", "http"),
+        *_packages("host", "spine", "clients", "sessions", "http", "wall"),
     },
-    "browser_service/host": _packages("spine", "clients", "sessions", "store", "http"),
-    "browser_service/spine": {"playwright", "shared.actions", *_packages("host", "http")},
-    "browser_service/clients": _packages("host", "spine", "http"),
+    "browser_service/host": _packages("spine", "clients", "sessions", "store", "http", "wall"),
+    "browser_service/spine": {"playwright", "shared.actions", *_packages("host", "http", "wall")},
+    "browser_service/clients": _packages("host", "spine", "http", "wall"),
     "browser_service/sessions": _packages("host", "spine", "http", "clients"),
     "browser_service/store": _packages("host", "spine", "http", "clients", "sessions"),
     "browser_service/security": _packages("host", "spine", "http", "clients", "sessions"),
     "browser_service/observability": _packages("host", "spine", "http", "clients", "sessions"),
-    "browser_service/actions/service": {"playwright", *_packages("host", "http")},
+    "browser_service/http": _packages("wall"),
+    "browser_service/wall": {"playwright", *_packages("host")},
+    "browser_service/actions/service": {"playwright", *_packages("host", "http", "wall")},
 }
 """For each layer, the layers that it must not know, imports for types included."""
 KNOWN_TO_ALL = ("browser_service.host.seam", "shared.actions.base", "shared.actions.traits")

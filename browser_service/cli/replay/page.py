@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 import browser_service
 from browser_service.observability.lines import argument_texts
-from browser_service.spine.wall import hue_of
+from browser_service.wall.state import hue_of
 from shared.calls import ActivityRecord
 from shared.frames import ActPictures, ShownPicture
 from shared.model import Json

@@ -8,7 +8,7 @@ import httpx
 import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
-from browser_service.spine.wall import hue_of
+from browser_service.wall.state import hue_of
 from shared.wire import MAX_SOCKET_BYTES, PROOF, WALL_GIVEN
 from tests.support.account import recorded
 from tests.support.json import AnyJson

@@ -1,6 +1,6 @@
 """Tests the colours that tell clients apart on the wall."""
 
-from browser_service.spine.wall import hue_of
+from browser_service.wall.state import hue_of
 
 _RED = 27
 """The hue of failures on the wall."""

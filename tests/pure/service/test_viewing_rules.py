@@ -4,7 +4,7 @@ import contextlib
 
 import pytest
 
-from browser_service.rules.viewing import (
+from browser_service.wall.viewing import (
     LINK_LIVES_S,
     MOST_A_SECOND,
     MOST_SOCKETS,

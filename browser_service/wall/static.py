@@ -11,7 +11,7 @@ from shared.errors import NoSuchRoute
 
 router = APIRouter(include_in_schema=False)
 
-_FILES: Final = {path.name: path for path in (Path(__file__).parents[1] / "static" / "wall").iterdir()}
+_FILES: Final = {path.name: path for path in (Path(__file__).parent / "static").iterdir()}
 _HEADERS: Final = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
     "img-src 'self' blob: data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",

@@ -9,11 +9,11 @@ from starlette.requests import ClientDisconnect, HTTPConnection
 from starlette.websockets import WebSocket
 
 from browser_service.http.routes import Caller, body_of, done, services
-from browser_service.http.wall.messages import Hello, parse
-from browser_service.http.wall.requests import identity_of
-from browser_service.rules.viewing import LINK_LIVES_S, Viewer, Viewing
 from browser_service.security.auth import Identity, person_for
 from browser_service.services import Services
+from browser_service.wall.messages import Hello, parse
+from browser_service.wall.requests import identity_of
+from browser_service.wall.viewing import LINK_LIVES_S, Viewer, Viewing
 from shared import wire
 from shared.actions.files import UploadFile
 from shared.errors import Forbidden, InvalidRequest, Unauthorized, ValidationFailed, field_details

@@ -12,7 +12,7 @@ from browser_service.security.auth import Identity
 from browser_service.services import Services
 from browser_service.spine.addressing import Addressing
 from browser_service.spine.front_call import CallRequest
-from browser_service.spine.wall import hue_of
+from browser_service.wall.state import hue_of
 from shared import catalogue, wire
 from shared.errors import Forbidden
 from shared.frames import View

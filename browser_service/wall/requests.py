@@ -6,11 +6,11 @@ from uuid import uuid4
 
 from pydantic import JsonValue
 
-from browser_service.http.wall.messages import Act, DialogAnswer, Files, Input, Listing, Login, Reply, Request
-from browser_service.rules.viewing import Viewer
 from browser_service.security.auth import Identity
 from browser_service.services import Services
 from browser_service.spine.front_call import CallRequest
+from browser_service.wall.messages import Act, DialogAnswer, Files, Input, Listing, Login, Reply, Request
+from browser_service.wall.viewing import Viewer
 from shared import catalogue
 from shared.calls import Outcome
 from shared.errors import BrowseError, Forbidden, Relayed

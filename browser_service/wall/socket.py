@@ -9,8 +9,12 @@ import structlog
 from fastapi import APIRouter
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from browser_service.http.wall.entry import let_in
-from browser_service.http.wall.messages import (
+from browser_service.security.auth import Identity
+from browser_service.services import Services
+from browser_service.store.activity import RowFilter
+from browser_service.waits import wait_until
+from browser_service.wall.entry import let_in
+from browser_service.wall.messages import (
     Drawn,
     Hello,
     Input,
@@ -22,14 +26,10 @@ from browser_service.http.wall.messages import (
     parse,
     view_of,
 )
-from browser_service.http.wall.requests import Requests, identity_of
-from browser_service.rules.viewing import Viewer
-from browser_service.security.auth import Identity
-from browser_service.services import Services
-from browser_service.spine.pictures import Channel
-from browser_service.spine.wall import WallState, hue_of, timeline_row
-from browser_service.store.activity import RowFilter
-from browser_service.waits import wait_until
+from browser_service.wall.pictures import Channel
+from browser_service.wall.requests import Requests, identity_of
+from browser_service.wall.state import WallState, hue_of, timeline_row
+from browser_service.wall.viewing import Viewer
 from shared import wire
 from shared.calls import ActivityRecord
 from shared.errors import BrowseError, InvalidRequest, RateLimited, Unauthorized

@@ -1,0 +1,1 @@
+"""The live wall: who may look, what they see, and the page with its socket."""
