@@ -88,6 +88,11 @@ class _Comparison:
             return ""
         return f"~ title {json.dumps(cut(new.title, _TITLE_CHARACTERS), ensure_ascii=False)}"
 
+    @property
+    def is_wordless(self) -> bool:
+        """True if no line tells what changed: something may be closing, and still be there."""
+        return not (self.news.told or self.news.remade or self.title)
+
     def leave_out(self, given: Sequence[str], refs: frozenset[str]) -> bool:
         """Drop the changes of fields that have what acts gave them, whose replies said so. `refs` are of the fields
         that this act gave something. Return whether there are any."""
@@ -216,6 +221,8 @@ async def _delta_of_act(
         return _announcements(state, previous) if whole else None
     earlier = bool(unchanged and previous and state.focus == previous.focus)
     comparison = await _compare(page, state if page.effects.moves == moves else None)
+    if comparison is not None and not same and comparison.is_wordless and await page.effects.wait_for_motion():
+        comparison = await _compare(page, None)
     if comparison is not None:
         late = page.effects.cause_since(observation.began_at)
         return _delta_of_comparison(action, comparison, before, unchanged, same=same, earlier=earlier, late=late)

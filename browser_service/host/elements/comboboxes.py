@@ -21,6 +21,7 @@ class _State(TypedDict):
 
     names: list[str]
     shown: str
+    value: str
     editable: bool
 
 
@@ -41,16 +42,18 @@ async def choose(page: Page, element: ElementHandle, wanted: list[str], selector
     return f"shows {shorten(seen['shown'])}"
 
 
-async def choose_as_typed(page: Page, element: ElementHandle, text: str) -> str:
-    """Choose the one option of an open list that is called as the text that was typed. Where there is none, name some
-    of those that it has."""
-    names = results.read(list[str], await element.evaluate(_OPTIONS))
+async def choose_as_typed(page: Page, element: ElementHandle, text: str) -> tuple[str, str]:
+    """Choose the one option of an open list whose name is the text that was typed. Returns what the field shows of it,
+    if that is not in the field itself; and some of the options, if none has that name."""
+    names = [*dict.fromkeys(results.read(list[str], await element.evaluate(_OPTIONS)))]
     same = [name for name in names if name.casefold() == text.strip().casefold()]
     if len(same) != 1:
         more = f", and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-        return f"its list has {', '.join(map(repr, names[:_NAMED]))}{more}" if names else ""
+        return "", f"its list has {', '.join(map(repr, names[:_NAMED]))}{more}" if names else ""
     await _go_to(page, element, same[0])
-    return ""
+    seen = await _state(element, "")
+    is_beside = same[0] != seen["value"] and same[0] in seen["shown"]
+    return f"shows {shorten(seen['shown'])}" if is_beside else "", ""
 
 
 async def _go_to(page: Page, element: ElementHandle, name: str) -> None:

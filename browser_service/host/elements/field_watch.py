@@ -35,6 +35,8 @@ class FieldWatch:
 
     def __init__(self) -> None:
         self._fields = Bounded[tuple[str, str], _Field](_MOST_FIELDS)
+        self._last: tuple[tuple[str, str], _Field] | None = None
+        """The field that the act before the running one left last."""
 
     def note(self, client_id: str, moves: int, selector: str, element: Locator, text: str) -> None:
         """Note what an act left in a field, with the page's count of navigations."""
@@ -47,14 +49,25 @@ class FieldWatch:
         own = {key: field for key, field in self._fields.items() if key[0] == client_id and field.moves == moves}
         if acts:
             self._fields.clear()
+            self._last = max(own.items(), key=lambda item: item[1].filled_at, default=None)
         texts = await asyncio.gather(*(_text(field) for field in own.values()))
         reports: list[str] = []
         for (key, field), text in zip(own.items(), texts, strict=True):
             if text not in {field.text, None}:
-                reports.append(f"{key[1]} was left as {field.text}, and is {text} by now.")
+                reports.append(_report(key[1], field, text))
+                self._last = None
             if (text != field.text or now - field.filled_at > _WATCH_S) and self._fields.get(key) is field:
                 self._fields.pop(key)
         return reports
+
+    async def check_last(self, client_id: str, moves: int, selector: str | None) -> list[str]:
+        """Report whether the field before the running act, which was on `selector`, was emptied or changed as the act
+        took the focus from it: a picker may keep only what was confirmed."""
+        last, self._last = self._last, None
+        if last is None or last[0][0] != client_id or last[0][1] == selector or last[1].moves != moves:
+            return []
+        text = await _text(last[1])
+        return [_report(last[0][1], last[1], text)] if text not in {last[1].text, None} else []
 
     @property
     def is_empty(self) -> bool:
@@ -65,6 +78,10 @@ class FieldWatch:
         """Whether each field is found by a selector, which takes two messages. An act sent after these does nothing
         before its third message, and one page answers in order, so the check comes first."""
         return not any(leading_ref(selector) for _, selector in self._fields)
+
+
+def _report(selector: str, field: _Field, text: str | None) -> str:
+    return f"{selector} was left as {field.text}, and is {text} by now."
 
 
 async def _text(field: _Field) -> str | None:

@@ -105,15 +105,27 @@ class Form:
             f"{field.request.selector}: {twin}" for field, state in results if state for twin in twins_of(field, state)
         ]
         summary = "; ".join(lines)
-        refused = [state for field, state in others if state and is_refused(field, state)]
+        refused = [(field, state) for field, state in others if state and is_refused(field, state)]
         if refused:
             unsent = " Nothing was submitted." if self._action.submit else ""
-            hint = hint_for([state["type"] for state in refused])
+            hint = hint_for([state["type"] for _, state in refused]) or self._hint_for_pickers(refused)
             raise not_as_given(f"Not every field has what it was given: {summary}.{unsent}", hint=hint)
         return {
             "fields": [{"selector": field.request.selector, **value_of(field, state)} for field, state in results],
             "observed": summary,
         }
+
+    def _hint_for_pickers(self, refused: list[tuple[FormEntry, FieldState]]) -> str:
+        """Say how to fill a field that was emptied when it was left, as pickers of dates are."""
+        emptied = next((f for f, state in refused if f.kind == "text" and not state["value"] and not f.offered), None)
+        if emptied is None:
+            return ""
+        where: Json = {"selector": emptied.request.selector}
+        where |= {"frame": self._action.frame} if self._action.frame else {}
+        enter = f"{next_call('fill', **where, value='...')}, then {next_call('press', **where, key='Enter')}"
+        return (
+            f"If it is a picker, it may keep what it was given only after Enter: {enter}. Else see what the page says."
+        )
 
     async def _settled(self) -> list[FieldState]:
         """Read the fields once the page's scripts have had what they waited for, and answers to what they sent."""
@@ -177,7 +189,9 @@ class Form:
             await target.fill(field.input, timeout=self._wait_ms)
             await seal(target)
             if field.has_list and not field.is_secret:
-                field.offered = await choose_as_typed(self._page.playwright, await self._handle_of(field), field.input)
+                handle = await self._handle_of(field)
+                field.told, field.offered = await choose_as_typed(self._page.playwright, handle, field.input)
+                field.kind = "combobox" if field.told else field.kind
         elif field.kind == "select":
             await field.locator.select_option(field.input, timeout=self._wait_ms)
         elif field.kind == "slider":

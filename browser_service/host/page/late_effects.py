@@ -29,6 +29,7 @@ _EFFECTS_END_WITHIN_S: Final = 2.0
 """Bounds the wait for requests that follow from the answers to others."""
 _DRAWN_WITHIN_S: Final = 0.1
 _TIMERS_WITHIN_S = 0.4
+_MOTION: Final = "function (_, most) { return this.motion(most) }"
 _ANSWERS_S: Final = 1.0
 _CHARACTERS: Final = 200
 _MOST_EARLIER: Final = 5
@@ -182,6 +183,10 @@ class LateEffects:
         """Describe what scrolled since an act began, and what the page's policy refused."""
         found = await self._ask(_SEEN, time.monotonic() - act.began_at)
         return [*filter(None, [_shown(found.scrolled)]), *(line for line in found.lines if line not in act.notes)]
+
+    async def motion(self) -> bool:
+        """Wait for animations of the document that end soon. Returns whether there were any."""
+        return (await self._ask(_MOTION, 0, _TIMERS_WITHIN_S)).came
 
     async def _ask(self, question: str, *seconds: float) -> _Later:
         if self._asked is None or self._cdp is None:

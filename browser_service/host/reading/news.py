@@ -1,5 +1,8 @@
 """Words what a model needs to know of an act's changes, a line each, as short as it can do with: what appeared, and
-what is otherwise; what went is counted."""
+what is otherwise; what went is counted.
+
+It is longer than 300 lines because each kind of change has words of its own.
+"""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
@@ -39,6 +42,7 @@ _ALIKE_CONTROLS: Final = 9
 _SHOWN_OF_ALIKE: Final = 2
 _MOST_WITHIN: Final = 200
 """An element with more in it than this is told by its parts, so that no page has them looked at again and again."""
+_WINDOWS: Final = frozenset({"dialog", "alertdialog"})
 _MOST_NAMED: Final = 2
 """More than this many elements that went are only counted."""
 _LINE_CHARACTERS: Final = 160
@@ -92,7 +96,8 @@ def news(old: Tree, new: Tree) -> News:
     """Compare two trees of one document."""
     difference = Difference(old, new, covers=True)
     teller = _Teller(difference)
-    told = sorted([*teller.appeared(), *teller.changed(), *teller.went()], key=lambda change: change.index)
+    changes = [*teller.appeared(), *teller.changed(), *teller.went(), *teller.windows()]
+    told = sorted(changes, key=lambda change: change.index)
     remade = sum(difference.after.node(ref).role in CONTROLS for ref in difference.remade)
     return News(told, teller.alike, remade, difference.differs)
 
@@ -197,6 +202,19 @@ class _Teller:
         else:
             lines = [_cut_line("~", [node, *(() if node.role in CHOICES and node.text else texts)])]
         return [*lines, *([f"~ in this order now: {', '.join(order)}"] if order else [])]
+
+    def windows(self) -> Iterator[Change]:
+        """Tell dialogs without a ref, which take no clicks themselves, that came or went."""
+        before, after = (
+            {n.role_and_name for n in each.nodes if n.role in _WINDOWS and n.name}
+            for each in (self._before, self._after)
+        )
+        for index, node in enumerate(self._after.nodes):
+            if not node.ref and node.role_and_name in after - before:
+                yield self._change(f"+ {node.brief()}", [node], index)
+        for node in self._before.nodes:
+            if not node.ref and node.role_and_name in before - after:
+                yield Change([f"- {node.role_and_name} is gone"], [], 0)
 
     def went(self) -> Iterator[Change]:
         """Tell what went and was not replaced: by its name, or as a count."""

@@ -28,5 +28,5 @@ export default async (e, name) => {
   const until = performance.now() + WAIT_MS;
   while (!names().includes(name) && performance.now() < until) await new Promise(then => setTimeout(then, TURN_MS));
   const shown = flat(`${e.value ?? ''} ${boxOf(e).innerText}`).slice(0, MOST_CHARACTERS);
-  return {names: names(), shown, editable: e.matches('input:not([readonly]), textarea')};
+  return {names: names(), shown, value: String(e.value ?? ''), editable: e.matches('input:not([readonly]), textarea')};
 };

@@ -1,10 +1,12 @@
-// Starts to note effects of acts that do not change the document, or come later. Returns two functions.
+// Starts to note effects of acts that do not change the document, or come later. Returns three functions.
 //
 // `later` waits, for `most` ms at most, until what scripts asked for in the last `ms` ms has come. It returns whether any
 // of it did, when the rest is due, and what the page's policy refused. What is asked for within such a callback has that
 // callback's cause, so what a page repeats by itself is no act's effect, and of an act's chain only the first steps are.
 //
 // `seen` returns, two frames later, what scrolled in that time, and where to, and what the page's policy refused.
+//
+// `motion` waits, for `most` ms at most, for animations that end within them, and returns whether there are any.
 //
 // It runs at the start of each document. The event `name` at a window asks for these functions later. A frame asks its
 // parent by it: timers of frames of the same origin count as the page's.
@@ -137,7 +139,18 @@ export default name => {
     const moved = at === before ? `scrolled to ${to}` : `is scrolling${way}`;
     return {scrolled: e ? `${what} ${moved}` : null, ...told(ms)};
   };
-  const notes = {later, seen, shared};
+  const motion = async most => {
+    const ends = [];
+    for (const {playState, effect, timeline, finished} of document.getAnimations()) {
+      const {endTime, localTime} = playState === 'running' && timeline === document.timeline ? effect.getComputedTiming() : {};
+      if (endTime - localTime <= most && ends.length < LISTED) ends[ends.length] = finished;
+    }
+    const {promise, resolve} = Later.withResolvers();
+    apply(setTimeout, globalThis, [resolve, most]);
+    if (ends.length) await Later.race([Later.allSettled(ends), promise]);
+    return {came: ends.length > 0};
+  };
+  const notes = {later, seen, motion, shared};
   listen(name, ({detail}) => { detail[0] = notes; });
   return notes;
 };

@@ -21,7 +21,7 @@ export const unseenWords = document => {
     }
     for (const e of [...root.querySelectorAll('[aria-label], [alt], [title], [placeholder]')].slice(0, MOST_NAMED)) {
       const box = e.getBoundingClientRect(), why = (box.width || box.height) && unseenElement(e);
-      const worked = why === 'faint' && e.matches(WORKED) && box.width > 4 && box.height > 4;
+      const worked = (why === 'faint' || why === 'cut') && e.matches(WORKED) && box.width > 4 && box.height > 4;
       for (const name of ['aria-label', 'alt', 'title', 'placeholder']) {
         const text = flat(e.getAttribute(name) ?? '');
         note(text, worked && text.length <= NAME_CHARACTERS ? '' : why);

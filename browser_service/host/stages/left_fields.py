@@ -22,6 +22,15 @@ class LeftFields(Stage):
         self._looking = asyncio.create_task(self._report(page.observer))
         await (asyncio.sleep(0) if follows else self._looking)
 
+    async def after(self) -> None:
+        """Look at the last of them once more where the act may only have taken the focus from it."""
+        page, observation = self.page, self.act.observation
+        if page.observer is None or observation is None or observation.had_effect or page.record.dialog:
+            return
+        selector, client_id = self.action.aim.selector, self.run.call.client_id
+        for report in await page.tab.field_watch.check_last(client_id, page.observer.moves, selector):
+            page.tell(client_id, report)
+
     async def end(self) -> None:
         if self._looking is not None:
             await self._looking

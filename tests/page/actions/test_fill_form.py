@@ -301,3 +301,6 @@ async def test_a_text_for_a_combobox_chooses_the_option_that_is_called_so(tab: T
     assert await tab.sees("out.textContent") == "Heat"
     error = await tab.error("fill_form", fields=[field("#film", "e"), field("#year", "1995")])
     assert "#film shows '' instead of 'e' (its list has 'Heat', 'Heat wave', 'Alien')" in error["message"]
+    await tab.show("<label>Day <input id=day onblur=\"this.value = ''\"></label><input id=next>")
+    error = await tab.error("fill_form", fields=[field("#day", "5 March"), field("#next", "x")])
+    assert '"selector": "#day", "key": "Enter"}' in error["hint"]

@@ -220,6 +220,13 @@ async def test_a_value_reverted_after_the_reply_is_reported_once_with_the_next(t
     now.release()
 
 
+async def test_a_field_that_its_page_empties_when_it_is_left_is_told_with_the_act_that_left_it(tab: Tab) -> None:
+    await tab.show("<input id=i onblur=\"this.value = ''\"><input id=j><button>x</button>")
+    await tab.call("fill", selector="#i", value="tea")
+    assert await _notices(tab, "fill", selector="#j", value="x") == ["#i was left as 'tea', and is '' by now."]
+    assert await _notices(tab, "click", selector="role=button") == []
+
+
 async def test_fill_and_type_do_not_repeat_a_password(agent: Agent, tab: Tab) -> None:
     await tab.show("<input id=i type=password>")
     filled = await agent.reply("fill", selector="#i", value="s3cret-phrase")

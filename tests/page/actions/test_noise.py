@@ -77,3 +77,14 @@ async def test_what_changes_by_itself_again_and_again_is_no_news(
         None,
     ]
     assert all(each["observed"].startswith("nothing observable") for each in told)
+
+
+async def test_a_window_whose_box_takes_no_clicks_is_told_and_that_it_closed_by_an_animation(tab: Tab) -> None:
+    await tab.show(
+        "<style>#d { pointer-events: none; transition: opacity .15s } #d * { pointer-events: auto }"
+        " .off { opacity: 0 }</style><button onclick='d.hidden = false'>Ask</button>"
+        "<div id=d role=dialog aria-label=Sure hidden><button id=yes>Yes</button></div><script>"
+        "yes.onclick = () => { d.className = 'off' }; d.ontransitionend = () => { d.hidden = true }</script>"
+    )
+    assert await _changes(tab, "text=Ask") == ['+ dialog "Sure"', '+ button "Yes" [ref]']
+    assert '- dialog "Sure" is gone' in await _changes(tab, "text=Yes")
