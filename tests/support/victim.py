@@ -31,8 +31,6 @@ DISGUISES: Final[dict[str, Callable[[str], str]]] = {
     "bare": lambda text: text.replace("-", ""),
     "spaced": " ".join,
     "dotted": lambda text: ".".join(text.replace("-", "")),
-    "first": lambda text: text[: len(text) // 2],
-    "second": lambda text: text[len(text) // 2 :],
 }
 _ORDERS: Final = (
     ("goto", re.compile(r"go to (http\S+)")),
