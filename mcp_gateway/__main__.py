@@ -1,4 +1,4 @@
-"""The gateway's process answers first and imports later."""
+"""Starts the gateway: its process answers first and imports later."""
 
 import gc
 import os
@@ -73,7 +73,7 @@ def _launcher(arguments: Sequence[str]) -> Launcher:
 
 
 def _usual_tools() -> Sequence[Message] | None:
-    """Return the list of tools, if it is certain to be the usual one; what reads settings is not there yet."""
+    """Return the usual list of tools; None if a setting may ask for another, because settings are read later."""
     if sys.argv[1:] or any(value for name, value in os.environ.items() if name.upper() in _LIMITING):
         return None
     from client import config_place  # noqa: PLC0415 - after the first reply

@@ -1,8 +1,8 @@
-"""Offers a card of the page to clients that show such (MCP Apps): its picture what is done there, and Stop.
+"""Offers clients that show cards (MCP Apps) one of the page: its picture, what is done there, and Stop.
 
 The card is untrusted, as the model is: whatever it may call, the model could call. So what it calls only reads, as far
-as that chat may, or stops the chat itself. What is a person's right, to take a page over or to give it back, is done
-at the wall, to which the card leads by a plain address. Clients that show no cards are told nothing of all this.
+as that chat may, or stops the chat itself. A person takes a page over, or gives it back, at the wall, to which the card
+links. Clients that show no cards hear nothing of them.
 
 It imports little, because the list of tools is given before the SDK is there."""
 
@@ -14,13 +14,13 @@ EXTENSION: Final = "io.modelcontextprotocol/ui"
 MIME_TYPE: Final = "text/html;profile=mcp-app"
 URI: Final = "ui://browse-together/page.html"
 PAGE_META: Final = "browse-together/pageId"
-"""Names the page of a result in its `_meta`, which no model is shown."""
+"""The key of a result's page in its `_meta`, which models do not see."""
 PAGE_CARD: Final = "page_card"
 STOP: Final = "stop_page"
 OF_CARD: Final = frozenset({PAGE_CARD, STOP})
 SHOWN_BY: Final = frozenset({"goto", "open_page", "screenshot", "claim_page", "request_human"})
-"""Names the tools whose results come with a card: those by which a page is opened, shown, taken, or left to a person. A
-card with each click would bury the chat."""
+"""The tools whose results come with a card: they open, show or take a page, or leave it to a person. A card with each
+click would bury the chat."""
 _FILE: Final = Path(__file__).with_name("card.html")
 _UI: Final = {"ui": {"resourceUri": URI}}
 _FOR_APP: Final = {"ui": {"visibility": ["app"]}}
@@ -46,7 +46,7 @@ _TOOLS: Final[tuple[dict[str, object], ...]] = (
 
 
 def shows_cards(capabilities: object) -> bool:
-    """Return whether a client that has said this of itself shows cards."""
+    """Return whether a client with these capabilities shows cards."""
     extensions = capabilities.get("extensions") if isinstance(capabilities, Mapping) else None
     said = extensions.get(EXTENSION) if isinstance(extensions, Mapping) else None
     mime_types = said.get("mimeTypes") if isinstance(said, Mapping) else None

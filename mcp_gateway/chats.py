@@ -1,4 +1,4 @@
-"""A request comes from a chat: one host process may carry many, and each is a client of the service of its own."""
+"""The chats of a connection: one host may carry many, and each is a client of the service of its own."""
 
 import asyncio
 import contextlib
@@ -54,7 +54,7 @@ class Asker(NamedTuple):
 
     @classmethod
     def of(cls, ctx: Context) -> Self:
-        """Return who waits for a request of MCP."""
+        """Return whoever waits for a request of MCP."""
         meta: Mapping[str, object] = ctx.meta or {}
         call_id = _given_call_id(meta)
         return cls(ctx.session.report_progress, call_id, 2 if call_id and meta.get(ATTEMPT_META) else 1)
@@ -70,7 +70,7 @@ class Chat:
         self.elicitation = Elicitation(service)
         self.stream = EventStream(service, self)
         self.toolsets = self.read_toolsets = tools.valid_toolsets(settings.toolsets)
-        """The first are in the list of tools when it is read again, the others were when the host read it last."""
+        """The toolsets that the chat has, and those in the list of tools that its host read last."""
         self.settings = settings
         self._subscriptions = subscriptions
         self._faults = faults
@@ -81,7 +81,7 @@ class Chat:
 
     @property
     def limits(self) -> Limits:
-        """Return what the given token allows, as it says itself; the service decides."""
+        """Return what the given token says that it allows; the service decides."""
         return readable_limits(self.service.credentials.claims())
 
     def another(self, client_id: str) -> "Chat":
@@ -122,8 +122,7 @@ class Chat:
         form: ReplyForm | None = None,
         on_human_request: OnHumanRequest = lambda _: None,
     ) -> Reply:
-        """Return the reply to a call, in a form or whole. One that does not reach the service gets the error that says
-        why."""
+        """Return the reply to a call, in a form or whole. It says why, if the call does not reach the service."""
         call_id, began = asker.call_id or uuid4().hex, time.monotonic()
         structlog.contextvars.bind_contextvars(request_id=call_id)  # for the request's task: all that it logs from now
         try:
@@ -147,7 +146,7 @@ class Chat:
     def listening(
         self, call_id: str, report_progress: ReportProgress, on_human_request: OnHumanRequest
     ) -> Iterator[None]:
-        """Report a call's steps as progress within the block, and the requests to a person that it waits for."""
+        """Within the block, report the call's steps as progress, and the requests to a person that it waits for."""
         steps = count(1)
 
         async def report(event: CallMoved) -> None:
@@ -210,7 +209,7 @@ class Chats:
         return chat
 
     def read_toolsets(self, chat: Chat) -> frozenset[str]:
-        """Return the toolsets of the list that a chat reads. A host that names no chat reads for all of its chats."""
+        """Return the toolsets of the list that a chat reads. A host that names no chat reads for all of them."""
         readers = [chat] if chat is not self.own else [self.own, *self._named.values()]
         toolsets = frozenset[str]().union(*(reader.toolsets for reader in readers))
         for reader in readers:
@@ -222,7 +221,7 @@ class Chats:
         return {name: sorted(chat.toolsets) for name, chat in {"": self.own, **self._named}.items()}
 
     def restore(self, toolsets: Mapping[str, list[str]]) -> None:
-        """Have the chats that another process served, with the toolsets that they had there."""
+        """Take over the chats that another process served, with their toolsets."""
         for name, names in toolsets.items():
             chat = self._named.setdefault(name, self.own.another(name)) if name else self.own
             chat.add_toolsets(names)
@@ -238,7 +237,7 @@ class Chats:
             chat.is_lost = True
 
     def _add(self, client_id: str) -> Chat:
-        """Add a chat. Those that were silent longest leave for it, but none that waits for a reply."""
+        """Add a chat. Those that were silent longest make room, but none that waits for a reply."""
         silent = [name for name, chat in self._named.items() if not chat.is_waiting]
         for name in silent[: max(len(self._named) - _MAX_PRESENT + 1, 0)]:
             self._named.pop(name).leave()

@@ -1,4 +1,4 @@
-"""A host's connection lists the catalogue's tools, forwards their calls and passes the replies back."""
+"""Lists the catalogue's tools for a host, forwards their calls, and passes the replies back."""
 
 import functools
 from collections.abc import Awaitable, Callable, Mapping
@@ -168,7 +168,7 @@ class Connection:
         return protocol.CompleteResult(completion=protocol.Completion(values=values))
 
     async def _card(self, ctx: Context, tool: str, arguments: Mapping[str, object]) -> protocol.CallToolResult:
-        """Do what a card asks for. It is no call, and is not for a model: its data is all structured."""
+        """Do what a card asks for. This is no call and not for a model, so its data is all structured."""
         service, page_id, given = self._chat(ctx).service, str(arguments.get("pageId")), arguments.get("after")
         if not is_page_id(page_id):
             raise MCPError(protocol.INVALID_PARAMS, f"pageId: {page_id[:80]!r} is no pageId")
@@ -188,8 +188,8 @@ class Connection:
     async def _reply(
         self, ctx: Context, chat: Chat, params: protocol.CallToolRequestParams, body: Json, form: ForModel
     ) -> Reply | protocol.InputRequiredResult:
-        """Return the reply of a call whose files are sent ahead, or what its client is asked for first. A client on
-        another machine has no files here."""
+        """Return the reply of a call, or what its client is asked for first. Files that the call names are sent ahead;
+        a client on another machine has none here."""
         complete_body = await with_files(ctx, params, chat.service, body) if self.is_here else body
         if isinstance(complete_body, protocol.InputRequiredResult):
             return complete_body
@@ -199,7 +199,7 @@ class Connection:
         )
 
     def _form(self, ctx: Context, chat: Chat) -> ForModel:
-        """Return how the service is to make a reply for this chat: what its client can show, and call."""
+        """Return the form of the replies for this chat: what its client can show and call."""
         return ForModel(
             links=ctx.protocol_version >= _LINKS_SINCE,
             local=self.is_here and is_local(chat.service.url),
@@ -209,7 +209,7 @@ class Connection:
         )
 
     def greet(self, ctx: Context) -> None:
-        """Learn the host's name when the handshake is made: people read it before the chat calls anything."""
+        """Learn the host's name from the handshake: people read it before the chat calls anything."""
         self._chat(ctx)
 
     def _chat(self, ctx: Context) -> Chat:
@@ -232,7 +232,7 @@ def _failed(error: BrowseError, tool: str, form: ForModel, advice: str = "") -> 
 
 
 def server_of(connection: Callable[[Context], Connection], instructions: str) -> Server:
-    """Make the SDK's server of the connections that requests belong to."""
+    """Make the SDK's server, which looks up the connection of each request."""
 
     def by(
         method: Callable[[Connection, Context, Params], Awaitable[Result]],

@@ -1,4 +1,4 @@
-"""Shows the person in a chat a form or a link: one more way to answer what agents ask people for.
+"""Shows the person in a chat a form or a link, one more way to answer agents' requests to people.
 
 The chat's host shows the form to its person, and is trusted to: what comes back counts as that person's answer. The
 gateway proves it with a key for this one request, which it makes from the account's secret; the chat's own token would
@@ -30,7 +30,7 @@ _KEY: Final = "person"
 _STATE: Final = re.compile(r"(form|link):([\w-]+):(\d)")
 _REMEMBERED: Final = 200
 _MAX_SHOWN: Final = 3
-"""A form that comes back with nothing is shown again, so many times in all."""
+"""How often a form is shown that comes back with no answer."""
 
 OnHumanRequest = Callable[[HumanRequestState], None]
 Call = Callable[[OnHumanRequest], Awaitable[Reply]]
@@ -77,7 +77,7 @@ class Elicitation:
         body: Json,
         send: Callable[[Json, OnHumanRequest], Awaitable[Reply]],
     ) -> Reply | protocol.InputRequiredResult:
-        """Return the reply of a call. While it waits for a person, the one in this chat is asked."""
+        """Return the reply of a call. While it waits for a person, ask the one in this chat."""
         response = await self._response(params)
         call = partial(send, _reading_on(body, response))
         capabilities = ctx.session.client_capabilities
@@ -108,8 +108,8 @@ class Elicitation:
     async def _reply_or_question(
         self, capability: protocol.ElicitationCapability, response: Response, call: Call
     ) -> Reply | protocol.InputRequiredResult:
-        """Return the reply, or a question to the person if the call waits for one: later revisions have no requests to
-        the client, which repeats its call instead."""
+        """Return the reply, or a question if the call waits for a person. Later revisions of the protocol have no
+        requests to the client: it repeats its call with the answer."""
         waiting = self._asked_again(response) or self._begin(call)
         request = asyncio.ensure_future(waiting.requests.get())
         try:
@@ -186,7 +186,7 @@ class Elicitation:
             await ctx.session.send_elicit_complete(request_id, related_request_id=ctx.request_id)
 
     async def _resolve(self, request_id: str, answer: protocol.ElicitResult, *, by_link: bool) -> str:
-        """Pass an answer on to the service. Returns why it is none, if so. Who follows a link answers behind it."""
+        """Pass an answer on to the service. Returns why it is none, if so. A link is answered on the page behind it."""
         resolution = {"state": "refused", "reason": "It was declined in the chat."}
         if answer.action == "accept":
             if by_link:
@@ -206,8 +206,8 @@ class Elicitation:
         *,
         has_link_id: bool,
     ) -> QuestionParams:
-        """Make the question as a form or a link. `problem` says what was wrong with the answer before. A code bypasses
-        the chat if the client has links; one that says no more than `elicitation` has forms."""
+        """Make the question as a form or a link. `problem` says what was wrong with the last answer. A code is asked
+        for by a link if the client has links; a client that declares `elicitation` alone has forms."""
         message, has_links = request.question(problem), capability.url is not None
         if has_links and (request.kind == "code" or capability.form is None):
             key = self._service.credentials.person_key(request.request_id)
@@ -218,6 +218,6 @@ class Elicitation:
 
 
 def _reading_on(body: Json, response: Response) -> Json:
-    """Return the body of a repeated call: a request to a person is read on in, wherever it was made."""
+    """Return the body of a repeated call, which waits for the request that the first one made."""
     asks = response.request_id and body.get("action") == "request_human"
     return {**body, "requestId": response.request_id} if asks else body

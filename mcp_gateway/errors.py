@@ -1,4 +1,4 @@
-"""Words the errors of the protocol: every -32602 says "Invalid params", and which one is wrong and why."""
+"""Words the errors of the protocol: every -32602 says "Invalid params", which one, and why."""
 
 from typing import Any, Final
 
@@ -20,7 +20,7 @@ _MOST_NAMED: Final = 5
 
 
 async def explain(ctx: ServerRequestContext[Any], call_next: CallNext) -> HandlerResult:  # Any: whatever lifespan
-    """Name the parameters at fault, as middleware of the SDK's server, which does not name them."""
+    """Name the parameters at fault, which the SDK's server does not; this is its middleware."""
     try:
         return await call_next(ctx)
     except ValidationError as error:
@@ -44,7 +44,7 @@ def encoded(message: JSONRPCMessage) -> bytes:
 
 
 def host_error(method: str, failure: Failure) -> MCPError:
-    """Make the error of a request that has no result to fail with. Hosts drop its data, so the message says all."""
+    """Make the error of a request whose result has no place for one. Hosts drop the data, so the message says all."""
     message = " ".join(filter(None, [f"{method} failed: {failure.message}", failure.hint]))
     details: Json = {key: failure.details[key] for key in ("selector", "stack") if key in failure.details}
     data: Json = {"error": failure.message, "code": failure.code, "hint": failure.hint, **details}

@@ -1,4 +1,4 @@
-"""Logs what keeps calls from the service, once a cause, for who reads the gateway's stderr."""
+"""Logs to stderr what keeps calls from the service, each cause once."""
 
 from collections import deque
 from typing import Final
@@ -35,7 +35,7 @@ class Faults:
         self._other_catalogue = other
 
     def note(self, client_id: str, failure: Failure | None) -> None:
-        """Log a client's failure, or forget the causes that any other answer shows to be over."""
+        """Log a client's failure. Any other answer shows that earlier causes are over: forget them."""
         if failure is None or failure.code not in _LOGGED:
             over = {(ServiceUnavailable.code, ""), (Unauthorized.code, client_id)}
             self._logged = deque((cause for cause in self._logged if cause[:2] not in over), maxlen=_REMEMBERED)

@@ -21,10 +21,8 @@ class Gateway:
         self.service = ServiceClient(settings.url, credentials(settings), autostart, fingerprint())
 
     def own_connection(self, client_id: str = "") -> Connection:
-        """Return the connection of the host that started this process, whose identity is that of the settings, else
-        the one that it has so far."""
-        if not client_id:
-            return Connection(self.settings, self.service, self.instructions)
+        """Return the connection of the host that started this process. Its client id is that of the settings, else this
+        one."""
         service = self.service.as_client(credentials(self.settings, otherwise=client_id))
         return Connection(self.settings, service, self.instructions)
 

@@ -20,7 +20,7 @@ log = structlog.get_logger()
 
 
 def asked(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables that set the service, and nothing of a gateway."""
+    """Return the variables that are settings of the service and of no gateway."""
     names = {f"BROWSE_{name.upper()}" for name in _OF_SERVICE}
     names |= {name.upper() for name in _OF_SERVICE.intersection(setting_names.BARE)}
     return {variable: value for variable, value in environment.items() if variable.upper() in names and value}

@@ -24,7 +24,7 @@ class InvalidMessage(Exception):
 
 
 def parse(text: bytes) -> Message:
-    """Return the message in a text. Raises InvalidMessage, with the id that can be found in the text."""
+    """Return the message in a text. Raises InvalidMessage, with the id if the text has one."""
     try:
         message = strict.loads(text)
         strict.check_text(message, text)

@@ -13,7 +13,7 @@ from mcp_gateway.settings import Settings
 
 _LEVELS: Final = ("debug", "info", "warning", "error", "critical")
 _LEVEL: Final = "log_level"
-"""Names, among what a log's lines are bound to, the least severity of the chat that they are of."""
+"""The key of the least severity that a chat logs, among what its log lines are bound to."""
 
 
 class CallersStderr(io.TextIOBase):
@@ -55,7 +55,7 @@ def to_stderr(level: str) -> None:
 
 
 def of_chat(settings: Settings) -> None:
-    """Log no more than these settings ask for, in the task that calls this and in those that it starts."""
+    """Log no more than these settings ask for, in this task and in those that it starts."""
     structlog.contextvars.bind_contextvars(**{_LEVEL: settings.log_level})
 
 

@@ -1,4 +1,4 @@
-"""Lists the contract's resources, and reads each by the action that it names."""
+"""Lists the resources, and reads each by its action."""
 
 import base64
 import json

@@ -1,4 +1,4 @@
-"""Makes the results of tools of the service's replies, and words the failures of this side."""
+"""Makes tool results from the service's replies, and words the gateway's own failures."""
 
 import json
 import os
@@ -20,8 +20,8 @@ _BLOCKS: Final[TypeAdapter[list[ContentBlock]]] = TypeAdapter(list[ContentBlock]
 
 
 def model_reply(reply: Reply, tool: str, form: ForModel, advice: str = "") -> ModelReply:
-    """Return a reply as the service made it in that form. One that the service did not make, such as an error of this
-    side, is made here; `advice` is a line for such a failure."""
+    """Return a reply in the form that the service made. The gateway's own errors are put into words here; `advice` is a
+    line that such a failure ends with."""
     if reply.rendered is not None:
         return ModelReply.model_validate(reply.rendered)
     envelope: Json = reply.model_dump(mode="json", by_alias=True, exclude_unset=True)
@@ -46,7 +46,7 @@ def tool_result(reply: ModelReply, *, is_error: bool, meta: dict[str, str] | Non
 
 
 def _with_paths(block: Json) -> Json:
-    """Return the block with the paths of files that are on this machine in place of their addresses."""
+    """Return the block with paths in place of the addresses of files that are on this machine."""
     if not isinstance(places := block.get("places"), list):
         return block
     text = str(block["text"])
@@ -57,7 +57,7 @@ def _with_paths(block: Json) -> Json:
 
 
 def _is_readable_here(place: Place) -> bool:
-    """Return whether the file is on this machine and of this account, which it is if the service runs here."""
+    """Return whether the file is on this machine and belongs to this account."""
     try:
         status = os.stat(place.path)  # noqa: PTH116 - a path of a system that may be another one
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""Sends ahead the files that a call names in its client's roots, which are folders of this machine."""
+"""Sends the files ahead that a call names in its client's roots: folders of this machine."""
 
 import asyncio
 from pathlib import Path
@@ -26,8 +26,8 @@ log = structlog.get_logger()
 async def with_files(
     ctx: Context, params: CallToolRequestParams, service: ServiceClient, body: Json
 ) -> Json | InputRequiredResult:
-    """Return the body with the files in the roots sent ahead, or what asks the client for its roots. It is asked each
-    time, because they change. Raises BrowseError for a file that may not be sent."""
+    """Return the body with the files in the roots sent ahead, or what asks the client for its roots, which may change
+    from call to call. Raises BrowseError for a file that may not be sent."""
     capabilities = ctx.session.client_capabilities
     if capabilities is None or capabilities.roots is None or not files.names_files(body):
         return body

@@ -54,7 +54,7 @@ class Script:
 
 
 def subject(call: Call) -> str | None:
-    """Return what a call is about: a page, or another call. One that names neither may be about any page."""
+    """Return the page or call that a call is about; None if it names neither, and may be about any page."""
     try:
         body = catalogue.unwrap(_body(call))
     except BrowseError:

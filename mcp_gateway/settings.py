@@ -1,4 +1,4 @@
-"""Declares the gateway's settings, which flags, its environment and config.toml give."""
+"""Declares the gateway's settings: flags, variables of the environment, and keys of config.toml."""
 
 from functools import partial
 from pathlib import Path
@@ -108,7 +108,7 @@ class Settings(FileSettings):
 
 
 def begin_service(settings: Settings) -> Autostart:
-    """Return what starts the service of these settings, and let it begin where they want that."""
+    """Return what starts the service of these settings. If they want that, the start begins now."""
     autostart = Autostart(settings.url, settings.data_dir, enabled=settings.autostart and is_local(settings.url))
     if autostart.enabled:
         autostart.begin()

@@ -50,7 +50,7 @@ class Subscriptions:
         await self._notify(uri for uri in self._uris() if _concerns(uri, event))
 
     async def tools_changed(self, session: ServerSession) -> None:
-        """Tell the chat's host, which may read the list again."""
+        """Tell the chat's host that it may read the list again."""
         await self._bus.publish(ToolsListChanged())
         with contextlib.suppress(BrokenResourceError, ClosedResourceError):
             await session.send_tool_list_changed()

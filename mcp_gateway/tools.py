@@ -64,7 +64,7 @@ def announced_tools(names: frozenset[str], limits: Limits = UNLIMITED) -> list[T
 
 
 def _allowed(names: frozenset[str], limits: Limits) -> list[toolsets.Tool]:
-    """Return the tools that a token allows, of these toolsets and of those that it is for."""
+    """Return the tools of these toolsets, and of those that a token is for, as far as it allows."""
     wanted = names | frozenset(limits.toolsets)
     tools = toolsets.tools(wanted, extra=toolsets.listed_names(wanted))
     return [tool for tool in tools if limits.lists(ACTIONS[tool.name])]

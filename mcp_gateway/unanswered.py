@@ -1,7 +1,7 @@
-"""What a client still waits for, so that it can be sent again where the process at the other end was lost.
+"""Remembers what a client still waits for, to send it again when the process at the other end is lost.
 
-The launcher of a chat uses it, and the websocket client. A call has one id from its first sending to its last, by which
-the service does it once and tells what became of it.
+A chat's launcher and the websocket client use it. A call keeps its id each time it is sent, so the service does it once
+and tells what became of it.
 """
 
 import itertools

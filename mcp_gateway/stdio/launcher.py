@@ -44,7 +44,7 @@ class Link:
         """When the process is given up unless it says something; 0 while nothing is expected of it."""
 
     def send(self, line: bytes, request: Request | None = None) -> None:
-        """Send a line. Nothing happens if the process has gone, which whoever receives notices."""
+        """Send a line. If the process has gone, drop it: the receiving thread notices."""
         rest = memoryview(line + b"\n")
         with contextlib.suppress(OSError):
             while rest:
@@ -126,7 +126,7 @@ class Launcher:
                     self._lines.write(jsonrpc.response(request_id, result=result))
 
     def _connect(self, link: Link) -> None:
-        """Say whose chat this is to a process, and send it what is not answered."""
+        """Tell a process whose chat this is, and send it what is not answered."""
         with self._sending:
             with self._changed:
                 told, again = [*self._unanswered.lose()], [*self._unanswered.resumed()]
@@ -150,7 +150,7 @@ class Launcher:
                 link.send(hello.line(hello.END))
 
     def _watch(self, link: Link) -> None:
-        """Wait until a process has gone. One that owes an answer is asked for a sign, and given up without one."""
+        """Wait until a process has gone. Ping one that owes an answer, and give it up if it stays silent."""
         with self._changed:
             while not link.is_over:
                 is_expected = link.give_up_at or self._unanswered.is_due

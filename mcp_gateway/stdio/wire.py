@@ -16,7 +16,7 @@ from mcp_gateway.stdio.hello import Hello
 from shared.wire import MAX_MESSAGE_BYTES
 
 MOST_LINE_BYTES: Final = 2 * MAX_MESSAGE_BYTES
-"""Bounds a line of a launcher, which adds a little to a message, and to itself says how it was started."""
+"""Bounds a launcher's line: a message with a little more, or how the launcher was started."""
 _MOST_SAID: Final = 65_536
 
 

@@ -1,1 +1,1 @@
-"""The network doors of a gateway: each makes connections, and a connection does not know which door it came by."""
+"""The network transports of a gateway. Each makes connections, which do not know what carries them."""

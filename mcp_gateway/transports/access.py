@@ -25,8 +25,8 @@ SESSION_PARAMETER: Final = "session"
 HELD: Final = Held()
 """The bytes that each client holds of messages that are not whole."""
 _MOST_MISTAKES: Final = 30
-"""Wrong keys from one address in a window, beyond which wrong ones are not even looked at. Right ones come in: others
-may share the address."""
+"""Wrong keys from one address in a window, before more are refused unread. Right ones are let in: others may share the
+address."""
 _MOST_OPEN: Final = 2_000
 """Requests and websockets that one client may have open at a time."""
 

@@ -1,4 +1,4 @@
-"""A reply that needs no stream is one JSON body: the connection stays open for the next request, and is written once.
+"""Makes a reply that needs no stream one JSON body: it is written once, and the connection stays open.
 
 The SDK answers every request with a stream of events, which clients end by closing the connection. The protocol leaves
 the choice to the server, and the first event tells: it is the result, or something that comes before it.

@@ -1,4 +1,4 @@
-"""The keys by which clients of a network prove themselves: the one of the settings, or those of a file."""
+"""Reads the keys of network clients: the one in the settings, or those in a file."""
 
 import contextlib
 import hashlib
@@ -49,5 +49,5 @@ def _long_enough(key: str, name: str) -> str:
 
 
 def digest(key: str) -> str:
-    """Compare keys by their digests, so that time tells nothing of them."""
+    """Return a digest, by which keys are compared so that the time taken reveals nothing."""
     return hashlib.sha256(key.encode()).hexdigest()

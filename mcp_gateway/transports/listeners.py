@@ -1,4 +1,4 @@
-"""A gateway that listens has a socket and a server for each port."""
+"""Listens on a gateway's ports, with a socket and a server for each."""
 
 import asyncio
 import contextlib
@@ -27,7 +27,7 @@ from shared.patience import MAX_HEAD_BYTES
 
 _DRAIN_S: Final = 5
 _MAX_OPEN: Final = 4_000
-"""Bounds the connections and requests that are open at a time on one port."""
+"""Connections and requests that may be open at a time on one port."""
 _GC_AFTER: Final = (20_000, 20, 20)
 """Collect garbage seldom, because everybody waits meanwhile: a thousand sessions are 400,000 objects to look at."""
 
@@ -45,7 +45,7 @@ def bind(host: str, port: int, flag: str) -> socket.socket:
 
 
 def tls(settings: TransportSettings) -> ssl.SSLContext | None:
-    """Return what serves https and wss, if that is set. Raises NotUsable for files that cannot."""
+    """Return the TLS context of https and wss; None if it is not set. Raises NotUsable for wrong files."""
     if settings.tls_cert is None or settings.tls_key is None:
         return None
     try:
@@ -166,7 +166,7 @@ async def listen(settings: TransportSettings, gateway: Gateway) -> None:
 
 
 def _told_to_end() -> asyncio.Event:
-    """Return what is set by the signals that ask a process to end."""
+    """Return an event that the signals set which ask a process to end."""
     told, loop = asyncio.Event(), asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         try:

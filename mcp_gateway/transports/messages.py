@@ -1,4 +1,4 @@
-"""The body of a POST is one message, which is read, bounded and checked before the SDK sees it."""
+"""Reads, bounds and checks the body of a POST, which is one message, before the SDK sees it."""
 
 import asyncio
 import contextlib

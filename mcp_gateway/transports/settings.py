@@ -1,4 +1,4 @@
-"""Transports are set up by flags, or by the same names in the environment."""
+"""Declares the settings of the transports: flags, or the same names in the environment."""
 
 from pathlib import Path
 from typing import Annotated, Final, Literal, Self
@@ -25,7 +25,7 @@ def _words(value: object) -> object:
 
 
 def _kinds(value: object) -> object:
-    """Split the names of transports, and take the other names that people know them by."""
+    """Split the names of transports, and accept their other names."""
     words = _words(value)
     if words == ():
         raise ValueError("name one of stdio, http, sse, websocket, jsonl")
@@ -35,7 +35,7 @@ def _kinds(value: object) -> object:
 
 
 def _auth(value: object) -> object:
-    """Take the other name that people know a key by."""
+    """Accept `token`, the other name of a bearer key."""
     return {"token": "bearer"}.get(value.lower(), value.lower()) if isinstance(value, str) else value
 
 
@@ -146,7 +146,7 @@ class TransportSettings(FileSettings):
 
     @property
     def _reached_from_elsewhere(self) -> str:
-        """Return the flag by which this is reached from beyond this machine, as by a name that a proxy passes on."""
+        """Return the flag that lets other machines in, if only by a name that a proxy passes on; empty if none does."""
         if not self.is_loopback:
             return f"--host {self.mcp_host}"
         return next((f"--allowed-hosts {name}" for name in self.allowed_hosts if not is_loopback(name)), "")
@@ -157,12 +157,12 @@ class TransportSettings(FileSettings):
 
     @property
     def is_everywhere(self) -> bool:
-        """Return whether the address is all of this machine's, loopback among them."""
+        """Return whether it listens on all addresses of this machine."""
         return self.mcp_host in {"0.0.0.0", "::"}  # noqa: S104 - compared, not bound
 
     @property
     def websocket_flag(self) -> str:
-        """Return the flag for the port of websockets, which is plain where nothing else listens."""
+        """Return the flag for the port of websockets: `--port` if nothing else listens."""
         return "--port" if self.networks == {"websocket"} else "--ws-port"
 
     @property

@@ -1,4 +1,4 @@
-"""Streamable HTTP carries a connection for each MCP session, and one for each client that keeps no session."""
+"""Serves streamable HTTP: a connection for each MCP session, and one for each client that keeps no session."""
 
 import asyncio
 import contextlib
@@ -31,7 +31,7 @@ _FORGOTTEN_AFTER_S: Final = 86_400.0
 """A session that was silent for so long ends."""
 _BAD_REQUEST: Final = 400
 _VISITOR: Final = "mcp.visitor"
-"""Has, in the scope of a request, who comes."""
+"""The key of the visitor in a request's scope."""
 
 _NO_SESSION: Final = (
     f"Bad Request: no {MCP_SESSION_ID_HEADER}. Begin with `initialize`, whose response has one, or name a revision "

@@ -1,4 +1,4 @@
-"""A short-lived session lets a websocket in that cannot send the key, because it is a web page's."""
+"""Lets the websockets of web pages in, which cannot send the key, by short-lived sessions."""
 
 import contextlib
 import time
@@ -43,7 +43,7 @@ class Tickets:
 
     @contextlib.contextmanager
     def used(self, session_id: str) -> Iterator[None]:
-        """Keep a session, if it is one of these, while the block lasts."""
+        """Keep a session alive within the block, if it is one of these."""
         ticket = self._tickets.get(session_id) or _Ticket("", 0)
         ticket.open_websockets += 1
         try:

@@ -1,4 +1,4 @@
-"""A websocket carries one connection, each message in a text frame of its own; a client that was cut off may return."""
+"""Serves websockets: a connection each, and a text frame a message. A client that was cut off may return."""
 
 import contextlib
 import hashlib
