@@ -102,11 +102,6 @@ class Origins:
             f"{name} answered {event.status} and is left alone: goto and fetch there are refused to all until {ends}."
         )
 
-    def advance(self) -> None:
-        """Start the waiting visits that are due."""
-        for turns in self._turns.values():
-            turns.advance()
-
     async def _wait(self, name: str, turns: OriginTurns, visit: Visit, cancel: Cancel) -> None:
         try:
             async with cancel.within(visit.allowed_s):
