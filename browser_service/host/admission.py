@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from browser_service.host.call_run import CallRun
-from browser_service.host.confinement import check_origins, note_holder
+from browser_service.host.confinement import check_origins
 from browser_service.host.dialogs import Dialogs
-from browser_service.host.page.handle import BrowserPage
+from browser_service.host.page.current_tab import CurrentTab
 from browser_service.host.page.record import PageRecord
 from browser_service.host.privacy import check_private, check_shown
 from browser_service.rules.leases import Lease
@@ -34,24 +34,25 @@ class Admission:
     check_free: Callable[[], None]
     """Raises where the browser is given to a person."""
 
-    def admit(self, page: BrowserPage, run: CallRun) -> None:
+    def admit(self, page: CurrentTab, run: CallRun) -> None:
         """Let a call, or a part of one, pass, or raise. Whoever loses the page by it, or gets it, is told."""
-        call, action = run.call, run.action
-        check_private(page.record, call, action)
+        record, call, action = page.record, run.call, run.action
+        check_private(record, call, action)
         self.check_free()
-        check_origins(page, call, action)
-        if not page.record.guarded and page.current.live:
-            self.policy.check(page.record.url)
+        if call.origins:
+            check_origins(page, call, action)
+        if not record.guarded and page.live:
+            self.policy.check(record.url)
         for each in (action, *action.parts()):
-            self.check_url(each, page.record.url)
-        taken_from = admit(page.record, call, action)
-        note_holder(page.record, call, action)
+            self.check_url(each, record.url)
+        taken_from = admit(record, call, action)
+        note_holder(record, call, action)
         if taken_from is not None:
             who = call.client_label or "another client"
-            page.tell(taken_from.client_id, f'"{who}" took {page.page_id}, which you had left idle.')
-            page.tell(call.client_id, f'{page.page_id} was taken from "{taken_from.label}", idle until now.')
-        check_origin(page.record, call, action, self.records())
-        self.dialogs.check(page.record, call, action)
+            record.tell(taken_from.client_id, f'"{who}" took {record.page_id}, which you had left idle.')
+            record.tell(call.client_id, f'{record.page_id} was taken from "{taken_from.label}", idle until now.')
+        check_origin(record, call, action, self.records())
+        self.dialogs.check(record, call, action)
 
     def admit_to_session(self, run: CallRun) -> None:
         """Let a call on a session pass, or raise."""
@@ -132,6 +133,13 @@ def _is_let_in_by_person(page: PageRecord, call: Call, action: Action) -> bool:
     return False
 
 
+def note_holder(page: PageRecord, call: Call, action: Action) -> None:
+    """Bind a page to the limits of the client that acts on it and holds it; one without them frees it."""
+    holder = page.ownership.holder()
+    if action.effect is not Effect.READS and holder is not None and holder.client_id == call.client_id:
+        page.origins, page.page_limit = tuple(call.origins), call.page_limit
+
+
 def owned_error(page: PageRecord, lease: Lease, call: Call, action: Action) -> PageOwned:
     """Make the refusal, with the calls that lead on. It names the holder's label, never its id, and says that it is
     another's where the caller has the same one: chats of one program share theirs."""
@@ -180,8 +188,7 @@ def _check_sibling(page: PageRecord, lease: Lease, action: Action) -> None:
 
 def _check_person(page: PageRecord, action: Action) -> None:
     """Raise PageOwned where a tab that a person opened would be closed without a reason. To act on it is allowed."""
-    closes = any(each.closes and not each.closes.reason for each in (action, *action.parts()))
-    if page.of_person and closes:
+    if page.of_person and any(each.closes and not each.closes.reason for each in (action, *action.parts())):
         raise PageOwned(
             f'"{page.page_id}" was opened by a person.',
             hint=f"Close it only if they want it: {next_call('close_page', page_id=page.page_id, reason='...')}.",

@@ -17,11 +17,11 @@ _DIGITS = 15
 async def read_kept(files: Files, action: Action) -> Json:
     """Do what concerns only artifacts, for which neither a page nor a turn is needed."""
     cursor, budget = action.reads_on or ReadOn("")
+    if action.name() == Screenshot.name():
+        return await _picture(files, cursor)
     match action:
         case CompareScreenshots():
             return await compare_artifacts(files, action)
-        case Screenshot():
-            return await _picture(files, cursor)
     return await _text(files, action.text_key, cursor, budget)
 
 

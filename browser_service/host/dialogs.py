@@ -96,6 +96,8 @@ class Dialogs:
 
     def open_beside(self, page: PageRecord) -> OpenDialog | None:
         """Return the dialog that blocks a page: its own, or one of a window that its scripts share with it."""
+        if not self._open:
+            return None
         family = (o for o in self._open if related(o.page, page))
         return next((dialog for dialog in family if dialog.live), None)
 

@@ -120,11 +120,14 @@ class Observation(ActRequests):
 
     async def settle(self) -> None:
         """Wait until the act's navigation has a document, its popups have names and its dialogs answers."""
-        if not (self.timed_out and self.pending_url):
+        if self.navigating and not (self.timed_out and self.pending_url):
             await self._until(lambda: not self.navigating, _NAVIGATION_S)
-        await self._until(lambda: len(self.popups) >= self.expected_popups, _POPUP_S)
-        await self._until(lambda: len(self.dialogs) >= self.expected_dialogs, _DIALOG_S)
-        await self.wait_for_downloads()
+        if self.expected_popups:
+            await self._until(lambda: len(self.popups) >= self.expected_popups, _POPUP_S)
+        if self.expected_dialogs:
+            await self._until(lambda: len(self.dialogs) >= self.expected_dialogs, _DIALOG_S)
+        if self.downloads or self.aborted_documents:
+            await self.wait_for_downloads()
         for seen in self.windows.values():
             await seen.settle()
 

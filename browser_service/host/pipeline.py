@@ -71,11 +71,7 @@ class Pipeline:
 
     async def run(self, call: Call) -> Outcome:
         """Return the outcome of a call, or join the one that came before under its id."""
-        reply = self.calls.reply_to(call)
-        if reply is None:
-            reply = self.calls.expect(call)
-            self.calls.work(self._complete(call, reply))
-        return await asyncio.shield(reply)
+        return await asyncio.shield(self.calls.reply_to(call, self._complete))
 
     async def _complete(self, call: Call, reply: Reply) -> None:
         """Bring a call to its end. Where a dialog made it reply before, its end is reported as an event."""
@@ -91,7 +87,6 @@ class Pipeline:
             reply.set_result(outcome)
         elif reply.result().suspended:
             self.log.emit(CallEnded(client_id=call.client_id, outcome=outcome))
-        self.calls.weigh(call)
 
     async def cancel(self, call_id: str) -> None:
         """Stop a call, also one that has not arrived yet."""
@@ -138,8 +133,9 @@ class Pipeline:
         run.page, lease = entry.record, entry.lease
         try:
             result = await self._in_turn(entry, run)
-            for each in calls_ended_by(run, entry.record, self.calls.on_page(entry.page_id)):
-                await self.cancel(each.call.call_id)
+            if run.action.ownership or run.action.stops_others:
+                for each in calls_ended_by(run, entry.record, self.calls.on_page(entry.page_id)):
+                    await self.cancel(each.call.call_id)
             return result
         finally:
             self.calls.end(run)
@@ -149,8 +145,8 @@ class Pipeline:
         """Let a call in, and once more when its turn has come: much may have happened meanwhile."""
         call, action, queue = run.call, run.action, entry.queue
         run.check_not_cancelled()
+        self.admission.admit(entry.current, run)
         page = entry.for_call(run, partial(self._part, run))
-        self.admission.admit(page, run)
         if (action.lane is Lane.BESIDE and call.undo is None) or self.dialogs.open_beside(entry.record):
             if action.wakes_page and not page.current.live:
                 async with run.turn(queue, self.limits.queue_wait_ms):
@@ -160,7 +156,7 @@ class Pipeline:
         async with run.turn(queue, self.limits.queue_wait_ms) as waited:
             if waited:  # of others the reply tells that they run, mostly sooner
                 run.check_not_cancelled()
-                self.admission.admit(page, run)
+                self.admission.admit(entry.current, run)
                 self.log.emit(CallMoved(call_id=call.call_id, client_id=call.client_id, state=CallState.RUNNING))
             run.admitted = run.has_turn = True
             return await self._act(page, run)
@@ -170,7 +166,7 @@ class Pipeline:
     async def _act(self, page: BrowserPage, run: CallRun) -> Json:
         """Do a call, or a part of one. A caller whose token is for some origins is told nothing of others."""
         work = self._read_again(page, run) if _only_reads(run) else perform(Act(page, run, self._handler(run)))
-        return await (confined(page, run.call, run.action, work) if run.call.origins else work)
+        return await (confined(page.current, run.call, run.action, work) if run.call.origins else work)
 
     async def _read_again(self, page: BrowserPage, run: CallRun) -> Json:
         """Do what only reads, and once more where the page died under it."""
@@ -187,7 +183,7 @@ class Pipeline:
         run.part_index = len(run.part_results)
         page = as_part(page, run, run.part_index)
         try:
-            self.admission.admit(page, step)
+            self.admission.admit(page.current, step)
             note_part(page, part)
             if part.needs_no_page:
                 result |= await read_kept(page.files, part)

@@ -1,7 +1,8 @@
 """The calls that a host runs, and the outcomes of those that ended lately: a call may come twice."""
 
 import asyncio
-from collections.abc import Coroutine, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterator, Mapping
+from functools import partial
 from typing import Final
 
 from browser_service.host.call_run import CallRun
@@ -46,20 +47,23 @@ class RunningCalls(Mapping[str, CallRun]):
 
     # --- how a call comes and ends -----------------------------------------------------------------------------------
 
-    def reply_to(self, call: Call) -> Reply | None:
-        """Return the reply of a call that has come before, and may still run."""
-        return self._replies.get(_key(call))
-
-    def expect(self, call: Call) -> Reply:
-        """Return the future of a new call's reply."""
-        reply = self._replies[_key(call)] = asyncio.get_running_loop().create_future()
-        return reply
-
-    def work(self, work: Coroutine[object, object, None]) -> None:
-        """Run to its end what answers a call, whoever waits for it."""
-        task = asyncio.create_task(work)
+    def reply_to(self, call: Call, answer: Callable[[Call, Reply], Coroutine[object, object, None]]) -> Reply:
+        """Return the reply of a call: of one that has come before, and may still run, or of one that `answer` begins
+        to give now, and to its end, whoever waits for it."""
+        key = _key(call)
+        if (known := self._replies.get(key)) is not None:
+            return known
+        reply = self._replies[key] = asyncio.get_running_loop().create_future()
+        reply.add_done_callback(partial(self._weigh, key))
+        task = asyncio.create_task(answer(call, reply))
         self._working.add(task)
         task.add_done_callback(self._working.discard)
+        return reply
+
+    def _weigh(self, key: str, reply: Reply) -> None:
+        """Weigh a reply that is set by now."""
+        if key in self._replies:
+            self._replies[key] = reply
 
     def begin(self, run: CallRun) -> None:
         self._runs[run.call.call_id] = run
@@ -68,11 +72,6 @@ class RunningCalls(Mapping[str, CallRun]):
 
     def end(self, run: CallRun) -> None:
         self._runs.pop(run.call.call_id, None)
-
-    def weigh(self, call: Call) -> None:
-        """Weigh a reply that is set by now."""
-        if (reply := self._replies.get(_key(call))) is not None:
-            self._replies[_key(call)] = reply
 
     # --- how all of them end -----------------------------------------------------------------------------------------
 

@@ -30,6 +30,9 @@ class SpareWindow:
     def is_wanted(self, lasts_s: float) -> bool:
         return len(self._opened_at) == _WINDOWS and time.monotonic() - self._opened_at[0] < lasts_s
 
+    def is_lacking(self, lasts_s: float) -> bool:
+        return self._making is None and self.is_wanted(lasts_s)
+
     def make(self) -> None:
         """Begin to make one, unless it is there."""
         if self._making is None:

@@ -19,7 +19,7 @@ class SpareWindows:
     def prepare(self, session: SessionEntry) -> None:
         """Have one made if pages are being opened. A trace would show it."""
         windows = session.windows
-        if windows is None or windows.cdp is None or not windows.spare.is_wanted(self._lasts_s):
+        if windows is None or windows.cdp is None or not windows.spare.is_lacking(self._lasts_s):
             return
         seen = session.attached or not session.headless or session.tracing.running
         if session.profile and session.live and not seen:

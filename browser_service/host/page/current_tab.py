@@ -28,7 +28,7 @@ class CurrentTab:
         self, record: PageRecord, session: SessionEntry, fields: FilledFields, on_lost: Callable[[Tab], None]
     ) -> None:
         self.tab: Tab | None = None
-        self._record = record
+        self.record = record
         self._session = session
         self._fields = fields
         self._on_lost = on_lost
@@ -39,7 +39,7 @@ class CurrentTab:
     def open_tab(self) -> Tab:
         """Return the tab. Raises BrowserCrashed where there is none."""
         if self.tab is None:
-            raise BrowserCrashed(f"Page {self._record.page_id!r} is not open.")
+            raise BrowserCrashed(f"Page {self.record.page_id!r} is not open.")
         return self.tab
 
     @property
@@ -50,8 +50,8 @@ class CurrentTab:
     def life(self) -> Life:
         """Return the state of the page, after noting what has become of the tab in the browser."""
         if self.tab is not None:
-            self._record.note_end(self.tab.end())
-        return self._record.life
+            self.record.note_end(self.tab.end())
+        return self.record.life
 
     @property
     def live(self) -> bool:
@@ -67,20 +67,20 @@ class CurrentTab:
 
     def replace(self, tab: Tab) -> None:
         """Put a tab that has just been opened behind the pageId."""
-        self.tab, self._record.browser_id, self._record.stopped = tab, self._session.browser_id, ""
-        self._record.move(LifeEvent.OPENED)
-        self._record.mark_used()
+        self.tab, self.record.browser_id, self.record.stopped = tab, self._session.browser_id, ""
+        self.record.move(LifeEvent.OPENED)
+        self.record.mark_used()
 
     async def close(self, *, run_before_unload: bool = False) -> bool:
         """Close the page. Returns False where its document was asked whether it may be left, and refused."""
         tab = self.tab
         if tab is not None and run_before_unload and self.live:
-            self._record.move(LifeEvent.ASKED_TO_LEAVE)
-            if not await tab.try_close(asks=lambda: self._record.dialog is not None):
-                if self._record.life is Life.LEAVING:
-                    self._record.move(LifeEvent.STAYED)
+            self.record.move(LifeEvent.ASKED_TO_LEAVE)
+            if not await tab.try_close(asks=lambda: self.record.dialog is not None):
+                if self.record.life is Life.LEAVING:
+                    self.record.move(LifeEvent.STAYED)
                 return False
-        self._record.move(LifeEvent.CLOSED)
+        self.record.move(LifeEvent.CLOSED)
         if tab is not None and not tab.page.is_closed():
             try:
                 async with asyncio.timeout(_CLOSES_WITHIN_S):
@@ -91,8 +91,8 @@ class CurrentTab:
 
     def park(self, place: Place) -> None:
         """Let go of the tab, which the caller closes, and remember where the page was."""
-        self._record.move(LifeEvent.PARKED)
-        self.tab, self._record.place = None, place
+        self.record.move(LifeEvent.PARKED)
+        self.tab, self.record.place = None, place
 
     async def leave(self) -> None:
         """Close the tab, and keep the page for later."""
@@ -101,13 +101,13 @@ class CurrentTab:
 
     def abandon(self) -> None:
         """Leave the tab, where there is one, without waiting for its end."""
-        tab, self._record.dialog = self._detach(), None
+        tab, self.record.dialog = self._detach(), None
         if tab is not None:
             self._on_lost(tab)
             self._background.spawn(tab.close())
 
     def _detach(self) -> Tab | None:
-        self._record.move(LifeEvent.LEFT)
+        self.record.move(LifeEvent.LEFT)
         tab, self.tab = self.tab, None
         self._fields.offer_all()
         return tab
@@ -115,10 +115,10 @@ class CurrentTab:
     def stop(self, tab: Tab, why: str) -> None:
         """Give up a tab that does harm to others, which is the page's or is about to be. The page is not loaded again
         by itself."""
-        tab.dead, self._record.stopped = True, why
-        self._record.move(LifeEvent.STOPPED)
+        tab.dead, self.record.stopped = True, why
+        self.record.move(LifeEvent.STOPPED)
         if tab is self.tab:
-            self._record.dialog = None
+            self.record.dialog = None
             self._detach()
         self._on_lost(tab)
         self._background.spawn(tab.kill())
@@ -130,28 +130,28 @@ class CurrentTab:
         if tab.dead:
             return
         tab.dead = True
-        url = tab.page.url if tab.page.url not in {"", BLANK} else self._record.url
-        repeatedly, is_current, life = self._crashes.note(url), tab is self.tab, self._record.life
+        url = tab.page.url if tab.page.url not in {"", BLANK} else self.record.url
+        repeatedly, is_current, life = self._crashes.note(url), tab is self.tab, self.record.life
         if life.over:
             return
         if repeatedly and (is_current or not life.live):
-            self._record.move(LifeEvent.CRASHED_REPEATEDLY)
+            self.record.move(LifeEvent.CRASHED_REPEATEDLY)
         elif is_current:
-            self._record.move(LifeEvent.CRASHED)
+            self.record.move(LifeEvent.CRASHED)
 
     def lift_quarantine(self, *, once: bool) -> None:
         """Let the page be loaded again in spite of its crashes. With `once`, one more where it crashed before restores
         the quarantine."""
-        if self._record.life is Life.QUARANTINED:
-            self._record.move(LifeEvent.FREED)
+        if self.record.life is Life.QUARANTINED:
+            self.record.move(LifeEvent.FREED)
             if once:
                 self._crashes.allow_one()
 
     def cause(self) -> str:
         """Say in words how the tab ended; nothing where it was left, or is of an earlier service."""
         life = self.life
-        if self._record.stopped:
-            return self._record.stopped
+        if self.record.stopped:
+            return self.record.stopped
         if life.died:
             return "the page's renderer crashed"
         return self._session.launcher.end_reason() if life.live or life is Life.LOST else ""
@@ -170,8 +170,8 @@ class CurrentTab:
 
     def doubt(self, *, doubted: bool = True) -> None:
         """Note that a call on the page ran out of time; not `doubted`: only because the page navigates."""
-        if self.live and (doubted or self._record.life is Life.SUSPECT):
-            self._record.move(LifeEvent.DOUBTED if doubted else LifeEvent.ANSWERED)
+        if self.live and (doubted or self.record.life is Life.SUSPECT):
+            self.record.move(LifeEvent.DOUBTED if doubted else LifeEvent.ANSWERED)
 
     async def responds(self) -> bool:
         """Say whether the tab answers a script within a second."""

@@ -63,7 +63,7 @@ class Looks:
 
     async def seen_elsewhere(self, observation: Observation) -> list[str]:
         """Describe what came of an act that neither changed the document nor sent anything."""
-        state, observer = self.shown_state, self._effects.observer
+        state, observer = self.shown_state, self._current.observer
         least = 2 if self.state_after_act else 1  # two frames are much for a click
         rolls = state is not None and state.rolls >= least
         return await observer.seen_elsewhere(observation) if observer and (rolls or observation.windows) else []

@@ -29,6 +29,7 @@ class PageSettings:
         def private_to() -> str:
             return record.holder_id if record.private else ""
 
+        self._record = record
         self.network = PageNetwork(Traffic(whose_traffic, private_to), holder)
         self.emulation = Emulation(holder)
         self.init_scripts = InitScripts(holder)
@@ -49,7 +50,11 @@ class PageSettings:
     @property
     def foreign(self) -> bool:
         """True where another client than the one that holds the page now made some of them."""
-        return self.network.foreign or self.emulation.foreign or self.init_scripts.foreign
+        network, emulation, scripts, holder_id = self.network, self.emulation, self.init_scripts, self._record.holder_id
+        made = [network.owner] if network.rules or network.headers else []
+        made += [emulation.owner] if emulation.settings else []
+        made += [scripts.owner] if scripts.texts else []
+        return bool({*made} - {holder_id})
 
     def set_owner(self, client_id: str) -> None:
         """Make a client the owner of all settings."""

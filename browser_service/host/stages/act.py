@@ -2,6 +2,7 @@
 
 import time
 from dataclasses import dataclass, field
+from typing import ClassVar, Final
 
 from browser_service.host.call_run import CallRun, Handler
 from browser_service.host.observation import Observation
@@ -18,6 +19,7 @@ class Act:
     page: BrowserPage
     run: CallRun
     handler: Handler
+    action: Action = field(init=False)
     observed: bool = field(init=False)
     """What comes of it is observed; a call that reads, or that only carries others, changes nothing by itself."""
     observation: Observation | None = None
@@ -28,13 +30,12 @@ class Act:
     began_at: float = field(default_factory=time.monotonic)
 
     def __post_init__(self) -> None:
-        action = self.action
+        action = self.action = self.run.action
         self.observed = action.effect is Effect.ACTS and action.needs_open_page and not action.parts()
         self.changed = not action.asked_reply.trial
 
-    @property
-    def action(self) -> Action:
-        return self.run.action
+
+_MOMENTS: Final = frozenset({"before", "check", "after", "failed", "end"})
 
 
 class Stage:
@@ -42,6 +43,12 @@ class Stage:
 
     A stage is made for each act, and may keep what it needs from one moment to the next.
     """
+
+    moments: ClassVar[frozenset[str]] = frozenset()
+    """Those at which it does something; nobody calls it at others."""
+
+    def __init_subclass__(cls) -> None:
+        cls.moments |= _MOMENTS & vars(cls).keys()
 
     def __init__(self, act: Act) -> None:
         self.act, self.page, self.run, self.action = act, act.page, act.run, act.action

@@ -23,7 +23,7 @@ class Live(Stage):
         if run.has_turn:
             await bring_up(page, run)
             if run.call.origins:
-                await confine(page, run.call)
+                await confine(page.current)
             if page.act_rules:
                 await watch_requests(page)
         run.check_not_cancelled()

@@ -39,19 +39,20 @@ class LoginsLeft(Stage):
             return
         if observation.visited_urls and self.action.asked_reply.awaits:
             await self._tell(observation)
-        if self.act.changed and not observation.writes:
-            self._saving = asyncio.ensure_future(self._save())
+        if self.act.changed and observation.visited_urls and not observation.writes:
+            self._saving = asyncio.ensure_future(self._save(observation))
 
     async def end(self) -> None:
-        if self.act.changed:
-            await (self._saving or self._save())
-
-    async def _save(self) -> None:
-        """Save the logins, where there may be others now."""
         observation = self.act.observation
-        if observation is not None and (observation.writes or observation.visited_urls):
-            await self.page.session.logins.save_cookies()
-            self._note(observation)
+        if self._saving is not None:
+            await self._saving
+        elif self.act.changed and observation is not None and (observation.writes or observation.visited_urls):
+            await self._save(observation)
+
+    async def _save(self, observation: Observation) -> None:
+        """Save the logins: there may be others now."""
+        await self.page.session.logins.save_cookies()
+        self._note(observation)
 
     def _note(self, observation: Observation) -> None:
         """Note the act, once the cookies are saved that it left."""

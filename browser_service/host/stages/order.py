@@ -37,12 +37,14 @@ async def perform(act: Act) -> Json:
         try:
             for stage in stages:
                 begun.append(stage)
-                await stage.before()
+                if "before" in stage.moments:
+                    await stage.before()
             await _do(act, stages)
         except (BrowseError, PlaywrightError, TimeoutError) as error:
             await _explain(error, begun)
         for stage in reversed(stages):
-            await stage.after()
+            if "after" in stage.moments:
+                await stage.after()
     except BrowseError as error:
         act.changed = act.changed and not error.nothing_happened
         raise
@@ -51,14 +53,16 @@ async def perform(act: Act) -> Json:
         return act.result
     finally:
         for stage in reversed(begun):
-            await stage.end()
+            if "end" in stage.moments:
+                await stage.end()
 
 
 async def _do(act: Act, stages: Sequence[Stage]) -> None:
     """Do it in its own time. Playwright's timeout comes first; this one is for the calls that have none."""
     async with act.run.cancel.within(act.action.allowed_ms() / 1000 + GRACE_S):
         for stage in stages:
-            await stage.check()
+            if "check" in stage.moments:
+                await stage.check()
         act.result = await act.handler(act.page, act.action)
 
 
