@@ -133,7 +133,7 @@ class Pipeline:
         run.page, lease = entry.record, entry.lease
         try:
             result = await self._in_turn(entry, run)
-            if run.action.ownership or run.action.stops_others:
+            if run.action.claim:
                 for each in calls_ended_by(run, entry.record, self.calls.on_page(entry.page_id)):
                     await self.cancel(each.call.call_id)
             return result
