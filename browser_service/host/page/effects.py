@@ -84,7 +84,7 @@ class Effects:
 
     async def wait_for_motion(self) -> bool:
         """Wait for animations that end soon. Returns whether there were any."""
-        return self.observer is not None and await self.observer.late.motion()
+        return (observer := self._current.observer) is not None and await observer.late.motion()
 
     async def wait_for_effects(self, seconds: float) -> bool:
         """Wait for what the running act's scripts asked to be called for soon, and for responses to its requests, which
