@@ -2,14 +2,18 @@
 
 import inspect
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Final, cast
 
 import httpx
 import typer
+from typer.core import TyperGroup
+from typer.main import get_command as typer_command
 
 from browser_service.cli import flags, output, secrets
 from browser_service.cli.client import Client, error_of, given
+from browser_service.cli.late import Late
 from browser_service.cli.options import (
     action_body,
     action_options,
@@ -19,7 +23,6 @@ from browser_service.cli.options import (
     positional_options,
     with_signature,
 )
-from browser_service.cli.root import VERBATIM
 from shared import catalogue, wire
 from shared.actions.base import Action
 from shared.errors import BrowseError
@@ -61,18 +64,31 @@ def save(
     output.say(f"{file}: {size} bytes", to_stderr=True)
 
 
-@app.command(add_help_option=False, context_settings=dict(VERBATIM))
-def run(context: typer.Context) -> None:
-    """Run one action."""
-    name, *rest = context.args or ["--help"]
-    if name.startswith("-"):
-        _list_actions(context.command_path)
-        return
-    tool = catalogue.NAMES.get(name.replace("-", "_")) or catalogue.NAMES.get(name)
-    if tool is None:
-        catalogue.parse({"action": name})  # raises, naming what is near
-        return
-    command_of(name, tool.action)(args=rest, prog_name=f"{context.command_path} {name}")
+class Actions(TyperGroup):
+    """The actions of the catalogue, by all their names."""
+
+    def list_commands(self, _: Any) -> list[str]:  # Any: its class is typer's own
+        return [*catalogue.ACTIONS]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Late | None:  # Any: as above
+        """Return an action's command. Raises NotFound, which names what is near, where no shell completes a name."""
+        tool = catalogue.NAMES.get(cmd_name.replace("-", "_")) or catalogue.NAMES.get(cmd_name)
+        if tool is not None:
+            make = partial(command_of, cmd_name, tool.action)
+            return Late(cmd_name, tool.action.description(), lambda: typer_command(make()))
+        if not ctx.resilient_parsing:
+            catalogue.parse({"action": cmd_name})
+        return None
+
+
+run = typer.Typer(
+    cls=Actions,
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    subcommand_metavar="ACTION [ARGS]...",
+    help="Run one action; `run ACTION --help` has its options.",
+)
+app.add_typer(run, name="run")
 
 
 def perform(
@@ -135,12 +151,6 @@ def _by_position(action: type[Action]) -> list[inspect.Parameter]:
     places = typer.Argument(None, metavar=" ".join(names), show_default=False, help="The same by position.")
     keyword = inspect.Parameter.KEYWORD_ONLY
     return [inspect.Parameter("positions", keyword, default=places, annotation=list[str] | None)] if names else []
-
-
-def _list_actions(path: str) -> None:
-    output.say(f"Usage: {path} ACTION [OPTIONS]\n\nRun one action; `{path} ACTION --help` has its options.")
-    rows = [(name, action.description().split(". ")[0]) for name, action in catalogue.ACTIONS.items()]
-    output.show_rows({"action": False, "what it does": True}, [rows])
 
 
 def _rows(title: str, pages: list[Json]) -> list[tuple[str, ...]]:

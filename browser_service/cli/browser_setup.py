@@ -17,7 +17,7 @@ from shared.installation import command, typed
 _INSTALLED_WITHIN_S: Final = 1_800
 _START_HINT: Final = "It did not start in time. Repeat the command."
 
-app = new_app(one_command=True)
+app = new_app()
 
 
 @app.command()

@@ -7,7 +7,7 @@ import typer
 
 from browser_service.cli.options import new_app
 
-app = new_app(one_command=True)
+app = new_app()
 
 
 @app.command(

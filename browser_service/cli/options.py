@@ -28,13 +28,9 @@ _JSON_TYPES: Final[Mapping[type, frozenset[str]]] = {
 """The JSON types for which a typed JSON text may stand; a JSON string is taken literally, with its quotes."""
 
 
-def new_app(*, one_command: bool = False) -> typer.Typer:
-    """Make a typer app whose help is plain text: brackets are no markup, and nothing is cut to fit a box. With one
-    command it would take no name, unless it is said to have `one_command`."""
-    app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
-    if one_command:
-        app.callback()(lambda: None)
-    return app
+def new_app() -> typer.Typer:
+    """Make a typer app whose help is plain text: brackets are no markup, and nothing is cut to fit a box."""
+    return typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
 
 
 class Option(NamedTuple):

@@ -1,13 +1,15 @@
-"""Lists the commands. What a command needs is imported when it runs, so that help is quick."""
+"""The commands. What a command needs is imported when it runs, so that help is quick."""
 
 import gc
+from functools import partial
 from importlib import import_module
 from types import MappingProxyType
-from typing import Annotated, Final, NamedTuple
+from typing import Annotated, Any, Final, NamedTuple
 
 import typer
+from typer.core import TyperGroup
 
-from browser_service.cli import completion
+from browser_service.cli.late import Late, command_in
 from shared.absent import HTTPX_COMMAND, absent
 from shared.wire import VERSION
 
@@ -46,9 +48,24 @@ COMMANDS: Final = MappingProxyType(
     }
 )
 
-VERBATIM: Final = {"allow_extra_args": True, "ignore_unknown_options": True, "allow_interspersed_args": False}
 
-app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None)
+class Root(TyperGroup):
+    """All commands. Their errors are printed as code, message and hint."""
+
+    def __init__(self, **attributes: Any) -> None:  # Any: whatever typer gives
+        super().__init__(**attributes)
+        for name, (module, text) in COMMANDS.items():
+            self.add_command(Late(name, text, partial(command_in, module, name)))
+
+    def invoke(self, ctx: Any) -> Any:  # Any: its class is typer's own
+        try:
+            return super().invoke(ctx)
+        except Exception:
+            with import_module("browser_service.cli.output").print_errors():
+                raise
+
+
+app = typer.Typer(cls=Root, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None)
 
 
 def _say_version(asked: bool) -> None:  # noqa: FBT001 - typer's signature
@@ -65,21 +82,6 @@ def root(
     ] = False,
 ) -> None:
     """One logged-in browser, shared by many agents."""
-
-
-def _add(name: str, command: Command) -> None:
-    """Add a stand-in that passes its arguments to the command itself, which parses them."""
-    stand_in = completion.stand_in(name, command.module)
-
-    @app.command(name, cls=stand_in, help=command.help, add_help_option=False, context_settings=dict(VERBATIM))
-    def late(context: typer.Context) -> None:
-        commands = import_module(f"browser_service.cli.{command.module}").app
-        with import_module("browser_service.cli.output").print_errors():
-            commands(args=[name, *context.args], prog_name=context.find_root().command_path)
-
-
-for _name, _command in COMMANDS.items():
-    _add(_name, _command)
 
 
 def main() -> None:

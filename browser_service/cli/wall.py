@@ -13,7 +13,7 @@ from browser_service.opening import open_link
 from shared import wire
 from shared.errors import ValidationFailed
 
-app = new_app(one_command=True)
+app = new_app()
 
 
 @app.command()

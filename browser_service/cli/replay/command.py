@@ -21,7 +21,7 @@ from shared.model import Json
 _MB: Final = 1_000_000
 _MOST: Final = 10_000
 
-app = new_app(one_command=True)
+app = new_app()
 
 
 @app.command()
