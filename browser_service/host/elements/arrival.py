@@ -60,6 +60,8 @@ async def arrive(
             return _arrived(page, task.result())
     except PlaywrightError as error:
         if (challenge := page.record.challenge) is not None:  # for a 401 without a body, Chromium shows an error page
+            if errors.shows_error_page(error):
+                await observation.wait_for_error_page()
             raise login_required(page, challenge) from error
         if observation.status in NO_CONTENT and not observation.visited_urls:
             raise _nowhere(page, action, observation) from error

@@ -56,6 +56,16 @@ async def test_the_error_says_what_the_site_wants_and_which_call_gives_it(agent:
     assert (await agent.error("goto", pageId="p", url=shop.url()))["code"] == "LOGIN_REQUIRED"
 
 
+async def test_a_visit_right_after_a_401_without_a_body_is_not_interrupted(agent: Agent, shop: Site) -> None:
+    empty = Answer("", 401, headers={"WWW-Authenticate": "Basic realm=''"})
+    shop.page("/", empty)
+    shop.page("/other", "there")
+    for number in range(4):
+        page = f"p{number}"
+        assert (await agent.error("goto", pageId=page, url=shop.url()))["code"] == "LOGIN_REQUIRED"
+        assert (await agent.call("goto", pageId=page, url=shop.url("/other")))["status"] == 200
+
+
 async def test_credentials_are_kept_for_the_origin_and_what_it_loads(agent: Agent, shop: Site) -> None:
     shop.page("/open", "<h1>Open</h1>")
     shop.page("/api", _asks("the answer"))
