@@ -141,14 +141,14 @@ def test_the_contract_is_pydantic_and_the_standard_library() -> None:
 
 
 @pytest.mark.parametrize("part", NEVER)
-def test_a_part_does_not_import_what_is_none_of_its_business(part: str) -> None:
+def test_no_part_imports_what_it_must_not_know(part: str) -> None:
     sources = files(part) if (ROOT / part).is_dir() else [ROOT / part]
     assert sources
     found = {(place(path), name) for path in sources for name in imports(path) if name in NEVER[part]}
     assert {(path, name) for path, name in found if path not in EXCEPT} == set()
 
 
-def test_a_part_that_may_imports_declarations_of_settings_alone() -> None:
+def test_parts_with_settings_import_only_their_declarations() -> None:
     known = {name for path in EXCEPT for name in known_to(ROOT / path) if name.startswith("mcp_gateway")}
     assert known == {"mcp_gateway.settings", "mcp_gateway.transports.settings"}
 
@@ -165,7 +165,7 @@ def test_only_benchmarks_borrow_from_tests_and_all_imports_are_absolute() -> Non
     assert others | relative == set()
 
 
-def test_sql_stands_in_the_store_alone() -> None:
+def test_only_the_store_contains_sql() -> None:
     speakers = {
         place(path)
         for path in files(*PACKAGES)
@@ -220,7 +220,7 @@ def names_in_data_dir(code: ast.Module) -> Iterator[str]:
             yield from [ast.unparse(node)] if "data_dir" in ast.unparse(node.left) else []
 
 
-def test_what_is_made_in_the_data_directory_has_its_name_from_the_list_by_which_it_is_taken_away() -> None:
+def test_files_in_the_data_directory_are_named_by_the_list_that_uninstall_uses() -> None:
     spelt = {name for path in files(*PACKAGES) for name in names_in_data_dir(tree(path))}
     assert spelt == {"self.data_dir / 'policy.toml'"}, "a person's file, which stays"
 
@@ -311,7 +311,7 @@ def test_a_question_of_class_is_seen() -> None:
     assert [*class_questions(ast.parse(code))] == ["isinstance(it, Goto | str)", "getattr(action, 'url', None)"]
 
 
-def test_what_policy_asks_of_an_action_is_an_attribute_of_it() -> None:
+def test_policys_questions_are_attributes_of_actions() -> None:
     asked = {
         f"{place(path)}: {question}"
         for path in files("browser_service", "mcp_gateway", "client")
@@ -346,7 +346,7 @@ def test_a_taker_of_entries_is_seen() -> None:
     assert len([*takers_of_entries(ast.parse(code))]) == 3
 
 
-def test_nobody_takes_the_whole_entry_of_a_page_but_a_few() -> None:
+def test_only_a_few_modules_take_a_pages_whole_entry() -> None:
     takers = {place(path) for path in files("browser_service") if [*takers_of_entries(tree(path))]}
     assert takers == WHOLE_ENTRY.keys()
 

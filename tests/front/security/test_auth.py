@@ -136,7 +136,7 @@ def test_a_token_that_was_good_before_is_refused_once_it_has_expired(monkeypatch
         identify(SECRET, given)
 
 
-def test_signatures_are_compared_by_pyjwt_alone() -> None:
+def test_only_pyjwt_compares_signatures() -> None:
     """It compares in constant time; a comparison of our own would have to as well."""
     source = inspect.getsource(auth)
     assert "jwt.decode(" in source
@@ -144,7 +144,7 @@ def test_signatures_are_compared_by_pyjwt_alone() -> None:
     assert "compare_digest" in inspect.getsource(jwt.algorithms.HMACAlgorithm.verify)
 
 
-def test_the_secret_is_made_once_and_for_its_owner_alone(tmp_path: Path) -> None:
+def test_the_secret_is_made_once_and_only_its_owner_can_read_it(tmp_path: Path) -> None:
     data_dir = tmp_path / "new" / "data"
     first = ensure_secret(data_dir)
     assert ensure_secret(data_dir) == first

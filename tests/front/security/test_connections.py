@@ -126,7 +126,7 @@ async def test_a_target_with_another_authority_is_refused_and_our_own_is_not(raw
 # --- it is whole in time ---------------------------------------------------------------------------------------------
 
 
-async def test_fifty_halves_of_requests_are_dropped_and_keep_nobody_waiting(
+async def test_fifty_incomplete_requests_are_dropped_and_delay_nobody(
     raw: Raw, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(patience, "HEAD_WITHIN_S", 0.3)
@@ -180,7 +180,7 @@ async def test_a_sender_of_many_halves_keeps_few_of_them_in_memory(raw: Raw, mon
 # --- its reply is read -----------------------------------------------------------------------------------------------
 
 
-async def test_a_reply_that_nobody_reads_ends_its_connection(raw: Raw, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_unread_reply_ends_its_connection(raw: Raw, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(patience, "READ_WITHIN_S", 0.2)
     octets = {"Content-Type": "application/octet-stream", "Authorization": f"Bearer {raw.token}"}
     async with httpx.AsyncClient(base_url=raw.service.base_url, headers=octets, trust_env=False) as http:

@@ -196,7 +196,7 @@ async def test_a_body_that_is_too_large_is_refused_over_a_real_socket(listener: 
         assert (await agent.http.get(wire.PAGES)).status_code == 200
 
 
-async def test_a_file_is_sent_ahead_as_bytes_and_for_its_client_alone(agent: Agent, other: Agent) -> None:
+async def test_a_file_is_sent_ahead_as_bytes_and_only_its_client_can_use_it(agent: Agent, other: Agent) -> None:
     data, octets = bytes(MAX_MESSAGE_BYTES + 1), {"Content-Type": "application/octet-stream"}
     sent = await agent.http.put(wire.FILES, content=data, headers=octets)
     kept = sent.json()["result"]

@@ -61,7 +61,7 @@ async def test_an_impossible_limit_is_refused_in_a_line_that_names_the_option(
     assert "\n" not in reply["error"]["message"]
 
 
-async def test_tokens_are_made_listed_used_and_taken_back_by_the_owner_alone(tmp_path: Path) -> None:
+async def test_only_the_owner_makes_lists_and_revokes_tokens(tmp_path: Path) -> None:
     async with running_service(settings_for(tmp_path)) as service:
         body = {"name": "CI", "expiresAt": time.time() + 600, "readOnly": True, "origins": ["HTTPS://Shop.example/"]}
         for path in (wire.TOKENS, wire.REVOKE, wire.RESTORE):
@@ -224,7 +224,7 @@ async def test_revoking_a_token_frees_the_pages_that_were_held_with_it(service: 
         await agent.call("close_page", pageId="held-long")
 
 
-async def test_a_token_for_a_session_that_is_not_there_is_told_how_to_make_it(service: RunningService) -> None:
+async def test_the_error_for_a_missing_session_of_a_token_says_how_to_make_it(service: RunningService) -> None:
     async with limited(service, "early", session="early-box") as early:
         hint = (await early.error("open_page"))["hint"]
         assert 'create_session {"sessionId": "early-box"}' in hint
@@ -263,7 +263,7 @@ async def test_pages_are_counted_for_all_that_share_a_token_and_for_calls_at_onc
     await service.parts.administration.revoke_named("three")
 
 
-async def test_the_services_settings_are_told_to_no_token_with_limits(service: RunningService) -> None:
+async def test_limited_tokens_cannot_read_the_settings(service: RunningService) -> None:
     for limits, status in (({"readOnly": True}, 403), ({"cookies": "values"}, 200), ({}, 200)):
         async with limited(service, "looks", **limits) as agent:
             asked = {"settings": {"BROWSE_HEADLESS": "false"}}
@@ -373,7 +373,7 @@ async def test_every_list_has_only_what_a_token_may_call_and_no_view_goes_round_
         assert (await narrow.http.delete(wire.ACTIVITY, params={"client": "x"})).status_code == 403
 
 
-async def test_a_tool_that_is_made_of_others_needs_only_itself_to_be_allowed(service: RunningService) -> None:
+async def test_a_tool_that_calls_others_needs_only_its_own_permission(service: RunningService) -> None:
     async with limited(service, "seven", toolsets=["seven"]) as one:
         assert "launched" in (await one.call("browser_launch"))["text"]
         assert rule(await one.error("open_page")) == "--toolset"

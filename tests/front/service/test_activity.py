@@ -25,7 +25,7 @@ def row(**changes: AnyJson) -> Row:
 # --- what is recorded ------------------------------------------------------------------------------------------------
 
 
-async def test_who_logged_me_out_has_an_answer(agent: Agent, other: Agent, site: Site) -> None:
+async def test_the_record_shows_who_ended_a_login(agent: Agent, other: Agent, site: Site) -> None:
     account = logging_out(site)
     await other.call("goto", pageId="theirs", url=account)
     await other.call("click", pageId="theirs", selector="#logout")

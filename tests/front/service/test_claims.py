@@ -142,7 +142,7 @@ async def test_an_offer_that_is_not_used_passes_on(
     assert told(refused) == [f'cart went to "{third.label}", who waited for it.']
 
 
-async def test_an_offer_that_is_used_in_time_is_a_lease_like_any_other(
+async def test_an_offer_that_is_used_in_time_becomes_an_ordinary_lease(
     service: RunningService, agent: Agent, other: Agent, site: Site
 ) -> None:
     await opened(agent, site)
@@ -270,7 +270,7 @@ async def test_a_private_page_stays_private_when_its_holder_is_gone(
     assert "Cart" in (await agent.call("content", pageId="cart"))["content"]
 
 
-async def test_a_page_that_is_shared_for_acting_is_acted_on_by_all_and_closed_by_its_holder_alone(
+async def test_all_may_act_on_a_page_shared_for_acting_but_only_its_holder_may_close_it(
     agent: Agent, other: Agent, site: Site
 ) -> None:
     await opened(agent, site)
@@ -308,9 +308,7 @@ async def test_a_page_is_handed_over_by_name_and_its_new_owner_is_told(agent: Ag
     assert told(clicked) == [f'"{agent.label}" handed cart over to you, in its own words: "finish the order".']
 
 
-async def test_a_name_that_nobody_or_several_have_is_no_recipient(
-    service: RunningService, agent: Agent, site: Site
-) -> None:
+async def test_an_unknown_or_ambiguous_name_is_no_recipient(service: RunningService, agent: Agent, site: Site) -> None:
     await opened(agent, site)
     error = await agent.error("hand_over_page", pageId="cart", to="Nobody")
     assert (error["code"], error["details"]["context"]["field"]) == ("VALIDATION_ERROR", "to")
@@ -341,7 +339,7 @@ async def test_a_page_is_not_handed_to_a_client_that_may_not_use_its_session(
 # --- siblings, people, earlier chats -------------------------------------------------------------------------------
 
 
-async def test_siblings_behind_one_client_are_told_apart_and_do_not_close_each_others_pages_by_accident(
+async def test_agents_of_one_client_are_distinguished_and_do_not_close_each_others_pages_by_accident(
     agent: Agent, site: Site
 ) -> None:
     url = site.page("/cart", HTML)
@@ -360,7 +358,7 @@ async def test_siblings_behind_one_client_are_told_apart_and_do_not_close_each_o
     await agent.call("close_page", pageId="shop", confirm=True, **as_reader)
 
 
-async def test_siblings_who_all_say_main_do_not_land_on_each_others_page(agent: Agent, site: Site) -> None:
+async def test_agents_of_one_client_that_all_say_main_do_not_get_each_others_page(agent: Agent, site: Site) -> None:
     url, elsewhere = site.page("/cart", HTML), site.page("/other", "<title>other</title>")
     one: dict[str, Any] = {"as": "one"}  # Any: what `reply` takes
     two: dict[str, AnyJson] = {"as": "two"}
@@ -428,7 +426,7 @@ async def test_a_new_chat_of_the_same_name_is_shown_the_way_to_what_the_earlier_
 # --- together ------------------------------------------------------------------------------------------------------
 
 
-async def test_of_many_simultaneous_claims_each_gets_the_page_once_and_never_two_at_a_time(
+async def test_many_simultaneous_claims_get_the_page_once_each_and_never_together(
     service: RunningService, agent: Agent, site: Site
 ) -> None:
     await opened(agent, site)

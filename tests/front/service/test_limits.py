@@ -270,7 +270,7 @@ async def test_a_turn_that_does_not_come_in_time_is_refused_with_the_time_to_com
         await second.call("goto", pageId="b", url=site.url("/"))
 
 
-async def test_a_site_of_this_machine_has_no_limits_and_a_public_one_is_waited_for_and_it_is_said(
+async def test_local_sites_have_no_limits_and_waits_for_public_ones_are_reported(
     start: StartService, clock: Clock, site: Site, hold: threading.Event
 ) -> None:
     proxy = site.url().rstrip("/")

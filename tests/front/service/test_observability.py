@@ -158,7 +158,7 @@ async def test_every_line_of_a_call_has_the_id_that_its_caller_gave_it(start: St
     assert len(of_page) + len(of_batch) + 1 == len(lines)
 
 
-async def test_metrics_are_for_clients_alone(agent: Agent) -> None:
+async def test_only_clients_get_metrics(agent: Agent) -> None:
     assert (await agent.http.get(wire.METRICS, headers={"Authorization": "Bearer none"})).status_code == 401
 
 

@@ -164,7 +164,7 @@ async def test_a_turn_checks_ownership_again_when_it_comes(
 # --- idle ----------------------------------------------------------------------------------------------------------
 
 
-async def test_an_idle_page_is_taken_by_acting_and_both_are_told(start: StartService, site: Site) -> None:
+async def test_acting_takes_an_idle_page_and_both_clients_learn_of_it(start: StartService, site: Site) -> None:
     service = await start(idle_lease_ms=60_000)
     async with service.agent("Claude") as first, service.agent("Codex") as second:
         await first.call("goto", pageId="p", url=site.page("/", FORM))

@@ -126,7 +126,7 @@ async def test_acts_on_a_whole_session_count_private_pages_and_name_none(
         assert NAME not in str(error)
 
 
-async def test_nothing_that_records_a_whole_session_begins_beside_a_private_page(holder: Agent, other: Agent) -> None:
+async def test_no_recording_of_a_whole_session_starts_while_it_has_a_private_page(holder: Agent, other: Agent) -> None:
     for action, arguments in (
         ("start_tracing", {"affectOthers": True}),
         ("export_session", {}),

@@ -24,7 +24,7 @@ async def test_a_model_gets_content_blocks_in_place_of_the_result(agent: Agent) 
     assert body == {"success": True, "rendered": {"content": [{"type": "text", "text": whole["result"]["help"]}]}}
 
 
-async def test_a_failure_keeps_its_error_beside_its_text(agent: Agent) -> None:
+async def test_a_failure_has_its_error_and_its_text(agent: Agent) -> None:
     body = await asked(agent, ForModel(), "help", name="hovr")
     assert body["error"]["code"] == "INVALID_REQUEST"
     (block,) = body["rendered"]["content"]
@@ -63,7 +63,7 @@ async def test_a_failure_says_that_its_caller_is_of_another_version(agent: Agent
     assert OTHER_VERSION not in done["rendered"]["content"][0]["text"]
 
 
-async def test_a_terminal_gets_text_and_json_that_a_person_can_read_beside_the_envelope(agent: Agent) -> None:
+async def test_a_terminal_gets_readable_text_and_json_besides_the_envelope(agent: Agent) -> None:
     whole = (await agent.reply("list_downloads")).json()
     body = await asked(agent, ForTerminal(), "list_downloads")
     assert body == {**whole, "rendered": {"text": '{\n  "downloads": []\n}'}}

@@ -61,7 +61,7 @@ async def test_in_anothers_session_only_listing_is_allowed(agent: Agent, other: 
     assert len((await agent.call("get_cookies", sessionId=mine))["cookies"]) == 1
 
 
-async def test_a_shared_session_is_used_by_all_and_closed_by_its_owner_alone(
+async def test_all_may_use_a_shared_session_but_only_its_owner_may_close_it(
     agent: Agent, other: Agent, site: Site, mine: str
 ) -> None:
     await agent.call("share_session", sessionId=mine)

@@ -71,7 +71,7 @@ async def test_people_elsewhere_get_in_only_by_the_configured_address(start: Sta
         assert "; Secure" in entered.headers["set-cookie"]
 
 
-async def test_the_page_may_be_come_to_by_a_link_is_in_no_frame_and_runs_its_own_scripts_alone(
+async def test_the_page_can_be_opened_by_a_link_not_framed_and_runs_only_its_own_scripts(
     service: RunningService,
 ) -> None:
     followed = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "document"}

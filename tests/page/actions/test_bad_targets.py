@@ -113,7 +113,7 @@ SOUNDS_LIKE_PLAYWRIGHT = [
 ]
 
 
-async def test_what_a_page_says_is_not_taken_for_what_playwright_says(tab: Tab) -> None:
+async def test_a_pages_words_are_not_mistaken_for_playwrights(tab: Tab) -> None:
     sounding = [*enumerate(SOUNDS_LIKE_PLAYWRIGHT)]
     await tab.show(
         "".join(f"<button id=e{n} disabled onclick='window.hit = 1'>{text}</button>" for n, text in sounding)
@@ -125,7 +125,7 @@ async def test_what_a_page_says_is_not_taken_for_what_playwright_says(tab: Tab) 
     assert await tab.sees("window.hit") is None
 
 
-async def test_what_a_script_throws_is_not_taken_for_what_playwright_says(tab: Tab) -> None:
+async def test_a_scripts_error_is_not_mistaken_for_playwrights(tab: Tab) -> None:
     await tab.show("<p>x")
     await tab.sees("window.mark = 'kept'")
     for text in ("ws has been closed", "This poll has been closed", "Unexpected token", "a is not a valid selector"):

@@ -66,7 +66,7 @@ async def test_a_batch_stops_at_the_first_failing_step_and_says_what_was_done(ta
     assert await tab.sees("[a.value, b.value, location.pathname]") == ["1", "", "/page-1"]
 
 
-async def test_a_step_is_bounded_by_its_own_time_and_all_of_them_by_that_of_the_batch(tab: Tab) -> None:
+async def test_each_step_has_its_own_time_limit_and_the_batch_limits_all(tab: Tab) -> None:
     await tab.show(FORM)
     error = await tab.error("batch", steps=[do("evaluate", expression="new Promise(() => 0)", timeout=300)])
     assert error["code"] == "TIMEOUT"
@@ -184,7 +184,7 @@ async def test_a_step_that_times_out_after_a_dialog_of_another_step_is_a_plain_t
     assert "At step 2 of 2 (click): " in ended["error"]["message"]
 
 
-async def test_each_step_is_an_act_of_its_own_to_those_who_count_revisions(tab: Tab) -> None:
+async def test_each_acting_step_counts_as_one_revision(tab: Tab) -> None:
     await tab.show(FORM)
     before = (await tab.agent.reply("get_current_url")).json()["page"]["revision"]
     steps = [do("fill", selector="#a", value="1"), do("content"), do("fill", selector="#b", value="2")]

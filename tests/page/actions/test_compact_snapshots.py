@@ -37,7 +37,7 @@ async def test_a_row_of_a_table_is_a_line(tab: Tab) -> None:
     ]
 
 
-async def test_a_sentence_is_a_line_and_a_label_is_not_said_twice(tab: Tab) -> None:
+async def test_a_sentence_is_one_line_and_a_label_is_not_repeated(tab: Tab) -> None:
     html = """<p>Read <a href=/t>the terms</a> and <em>think</em> twice.</p><div><div>
     <label>Name <input></label></div></div><label><input type=checkbox> Agree</label>"""
     assert await lines(tab, html) == [
@@ -83,7 +83,7 @@ def trees(draw: st.DrawFn) -> tree.Tree:
 
 
 @given(trees())
-def test_nothing_that_is_said_or_acts_is_lost(nodes: tree.Tree) -> None:
+def test_no_text_and_no_control_is_lost(nodes: tree.Tree) -> None:
     written = compact.write(nodes)
     for node in nodes:
         assert all(said in written for said in (node.name, node.text, *(f"[{mark}]" for mark in node.states)))

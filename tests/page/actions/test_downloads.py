@@ -106,7 +106,7 @@ async def test_a_page_made_file_is_a_download_too_and_no_name_is_a_path(
     assert [each["name"] for each in await listed(agent)] == ["made.txt", note["name"], "made.txt"]
 
 
-async def test_a_download_that_opens_a_window_of_its_own_is_told_as_well(agent: Agent, links: str) -> None:
+async def test_a_download_that_opens_its_own_window_is_reported_too(agent: Agent, links: str) -> None:
     await agent.call("goto", pageId="p", url=links)
     result = await agent.call("click", selector="text=Window")
     assert result["downloads"][0]["name"] == "report.csv"

@@ -132,7 +132,7 @@ async def test_a_change_between_two_acts_is_no_effect_of_the_second(
     )
 
 
-async def test_a_script_that_throws_an_empty_text_is_told_and_recorded_too(tab: Tab) -> None:
+async def test_a_script_that_throws_an_empty_text_is_reported_and_recorded_too(tab: Tab) -> None:
     await tab.show("<button onclick=\"queueMicrotask(() => { throw '' })\">b</button>")
     told = await tab.call("click", selector="button")
     assert told["scriptErrors"] == ["(no message)"]
@@ -168,7 +168,7 @@ NEVER = """<a id=link href=/slow>Link</a><form action=/slow><input id=q name=q><
         ("select_option", {"selector": "#s", "value": "b"}),
     ],
 )
-async def test_an_act_that_leads_to_a_server_that_does_not_answer_is_done_and_its_navigation_goes_on(
+async def test_an_act_that_leads_to_an_unresponsive_server_succeeds_and_its_navigation_continues(
     tab: Tab,
     act: str,
     arguments: dict[str, Any],  # Any: JSON

@@ -176,7 +176,7 @@ async def test_numbers_are_read_as_they_are_written(tab: Tab) -> None:
     assert data["p"] == [1234, 1.234]
 
 
-async def test_booleans_tell_whether_something_is_there_and_not_denied(tab: Tab) -> None:
+async def test_booleans_say_whether_something_is_there_and_not_denied(tab: Tab) -> None:
     await tab.show(
         "<i>yes</i><i>No</i><i>0</i><i>anything</i><button aria-pressed=false>B</button>"
         "<u disabled></u><u data-on=false></u>"
@@ -196,7 +196,7 @@ async def test_booleans_tell_whether_something_is_there_and_not_denied(tab: Tab)
     }
 
 
-async def test_what_a_schema_requires_is_waited_for_and_then_missed(tab: Tab) -> None:
+async def test_required_values_are_awaited_and_then_reported_missing(tab: Tab) -> None:
     await tab.show(
         CARDS + "<p></p><script>setTimeout(() => document.querySelector('p').textContent = 'late', 200)</script>"
     )

@@ -16,7 +16,7 @@ SOON = 300
 # --- texts, HTML, attributes -----------------------------------------------------------------------------------------
 
 
-async def test_text_is_that_of_the_first_element_or_of_all(tab: Tab) -> None:
+async def test_text_comes_from_the_first_element_or_from_all(tab: Tab) -> None:
     await tab.show("<p class=t>  Green\n   <b>tea</b> </p><p class=t>Black</p><p class=t></p>")
     assert await tab.call("extract_text", selector=".t") == {"text": "Green tea", "count": 3}
     assert (await tab.call("extract_text", selector=".t", all=True))["text"] == ["Green tea", "Black", ""]

@@ -42,7 +42,7 @@ ALL = [
 ]
 
 
-async def test_fields_of_every_kind_are_filled_and_told_and_the_form_is_sent(tab: Tab) -> None:
+async def test_fields_of_every_kind_are_filled_and_reported_and_the_form_is_sent(tab: Tab) -> None:
     await tab.show(FORM)
     tab.site.page("/done", "thanks")
     result = await tab.call("fill_form", fields=ALL, submit="#go")
@@ -227,7 +227,7 @@ async def test_switches_sliders_and_boxes_under_their_labels_are_set_as_a_person
         ]
 
 
-async def test_a_slider_that_took_another_value_is_told_with_what_it_takes(tab: Tab) -> None:
+async def test_a_slider_that_took_another_value_is_reported_with_its_possible_values(tab: Tab) -> None:
     await tab.show(OWN_CONTROLS)
     for selector, wanted, took in (("#slider", 33, "36"), ("#range", 7, "6")):
         error = await tab.error("fill_form", fields=[field(selector, wanted)])

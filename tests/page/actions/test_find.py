@@ -40,7 +40,7 @@ async def test_find_by_role_and_name_gives_handles_that_act_and_says_where_each_
         assert await tab.sees("window.hit") == name
 
 
-async def test_find_tells_states_and_values_and_never_a_password(tab: Tab) -> None:
+async def test_find_shows_states_and_values_but_never_a_password(tab: Tab) -> None:
     await tab.show(SHOP)
     field, secret = [(await tab.call("find", role="textbox", name=name))["matches"][0] for name in ("Name", "Secret")]
     assert (field["text"], field["in"]) == ("Ana", 'form "Login"')
@@ -61,7 +61,7 @@ async def test_find_by_text_names_the_innermost_element_that_has_it(tab: Tab) ->
     assert await tab.sees("window.hit") == "tile"
 
 
-async def test_find_shows_a_dozen_and_tells_how_many_there_are(tab: Tab) -> None:
+async def test_find_shows_a_dozen_matches_and_their_total(tab: Tab) -> None:
     await tab.show(SHOP)
     found = await tab.call("find", text="more")
     assert (len(found["matches"]), found["total"]) == (12, 20)
@@ -155,7 +155,7 @@ async def test_a_role_within_a_role_acts_without_any_reading(tab: Tab) -> None:
     assert await tab.sees("window.hit") == "Kettle"
 
 
-async def test_several_matches_are_told_apart_by_their_rows_and_have_refs(tab: Tab) -> None:
+async def test_several_matches_are_distinguished_by_their_rows_and_have_refs(tab: Tab) -> None:
     await tab.show(SHOP)
     error = await tab.error("click", selector='role=button[name="Add"]')
     assert error["code"] == "AMBIGUOUS_SELECTOR"

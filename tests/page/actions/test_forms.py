@@ -115,7 +115,7 @@ async def test_fill_replaces_the_text_of_an_editor_that_keeps_it_elsewhere(tab: 
     assert await tab.sees("kept") == ""
 
 
-async def test_an_editor_that_does_not_take_a_text_is_told_without_advice_that_enters_it_twice(tab: Tab) -> None:
+async def test_the_error_for_an_editor_that_rejects_a_text_advises_nothing_that_enters_it_twice(tab: Tab) -> None:
     await tab.show(HIDDEN_FIELD.replace("kept = all ?", "kept = 'its own'; if (0) kept = all ?"))
     error = await tab.error("fill", selector="#i", value="words")
     assert "which shows 'its own'" in error["message"]
@@ -282,7 +282,7 @@ async def test_fill_of_a_field_that_takes_no_text_names_the_call_for_it(tab: Tab
     assert f"{tool} {{" in error["hint"]
 
 
-async def test_type_presses_one_key_after_the_other_behind_what_is_there(tab: Tab) -> None:
+async def test_type_presses_keys_one_by_one_after_the_existing_text(tab: Tab) -> None:
     await tab.show(KEYS)
     result = await tab.call("type", selector="#i", text="aB 1")
     assert result == {"value": "oldaB 1", "observed": "the value is 'oldaB 1' now"}
@@ -435,7 +435,7 @@ async def test_select_option_needs_something_to_choose(tab: Tab) -> None:
 # --- check -------------------------------------------------------------------------------------------------------
 
 
-async def test_check_and_uncheck_say_what_is_shown_and_do_nothing_twice(tab: Tab) -> None:
+async def test_check_and_uncheck_report_the_shown_state_and_do_nothing_twice(tab: Tab) -> None:
     await tab.show("<label><input type=checkbox id=c onchange='window.n = (window.n || 0) + 1'>Agree</label>")
     ticked = {"checked": True, "observed": "it is checked now"}
     assert await tab.call("check", selector="#c") == ticked

@@ -92,7 +92,7 @@ async def test_bodies_and_secrets_are_in_an_archive_where_they_are_asked_for(tab
     assert entry_of(minimal, "/api")["response"]["cookies"] == []
 
 
-async def test_attached_bodies_are_files_beside_the_archive(tab: Tab, site: Site) -> None:
+async def test_attached_bodies_are_separate_files(tab: Tab, site: Site) -> None:
     await visit(tab, site)
     artifact = (await tab.call("export_har", content="attach", urlFilter="/dot.png"))["artifact"]
     assert artifact["mimeType"] == "application/zip"

@@ -73,7 +73,7 @@ async def test_highlight_goes_by_itself_and_with_its_element(tab: Tab) -> None:
     )
 
 
-async def test_highlight_works_in_frames_and_refuses_what_is_not_clear_or_not_to_be_seen(tab: Tab) -> None:
+async def test_highlight_works_in_frames_and_refuses_ambiguous_or_invisible_elements(tab: Tab) -> None:
     tab.site.page("/inner", BOX)
     await tab.show(
         f"{BOX}<iframe src={tab.site.url('/inner', 'localhost')} style='width: 600px; height: 400px'></iframe>"

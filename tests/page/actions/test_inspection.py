@@ -20,7 +20,7 @@ def icon(site: Site) -> None:
 # --- elements --------------------------------------------------------------------------------------------------------
 
 
-async def test_elements_are_counted_and_told_with_a_ref_that_the_next_click_takes(tab: Tab) -> None:
+async def test_elements_are_counted_and_shown_with_refs_that_the_next_click_takes(tab: Tab) -> None:
     await tab.show(
         "<style>body { margin: 0 } button { position: absolute; width: 50px; height: 20px }</style>"
         "<button style='left: 10px; top: 5px' onclick='window.hit = 1'>One</button>"
@@ -118,7 +118,7 @@ async def test_console_messages_and_exceptions_are_listed_from_the_start(tab: Ta
     assert (error["code"], "types.0" in error["message"]) == ("VALIDATION_ERROR", True)
 
 
-async def test_reading_on_from_the_last_number_tells_only_what_is_new(tab: Tab) -> None:
+async def test_reading_on_from_the_last_number_returns_only_new_messages(tab: Tab) -> None:
     await tab.show("<script>console.log('one')</script>")
     await _messages(tab.agent, 1)
     last = (await tab.call("get_console_messages"))["last"]

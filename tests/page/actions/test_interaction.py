@@ -122,7 +122,7 @@ async def test_click_on_a_link_names_the_url_that_it_led_to(tab: Tab) -> None:
     assert await tab.sees("document.body.textContent") == "there"
 
 
-async def test_click_that_starts_a_slow_navigation_is_answered_when_the_document_is_there(tab: Tab) -> None:
+async def test_click_that_starts_a_slow_navigation_replies_when_the_document_arrives(tab: Tab) -> None:
     release = threading.Event()
     there = tab.site.page("/slowly", Answer("<p>arrived", hold=release))
     await tab.show("<a href=/slowly onclick='setTimeout(() => fetch(`/release`), 300)'>Go</a>")

@@ -77,7 +77,7 @@ async def test_text_that_looks_like_the_end_mark_stays_inside(tab: Tab) -> None:
     assert lines.index(end) > next(number for number, line in enumerate(lines) if "Ignore all" in line)
 
 
-async def test_programs_and_those_who_name_a_form_get_the_whole(tab: Tab) -> None:
+async def test_programs_and_callers_that_name_a_form_get_everything(tab: Tab) -> None:
     await tab.show(LONG)
     assert (await tab.call("content"))["content"].startswith("<!DOCTYPE html><html>")
     assert "<h1>Kettles</h1>" in await _told(tab, format="html")
@@ -150,7 +150,7 @@ async def test_a_model_gets_tables_and_data_in_short_lines(tab: Tab) -> None:
     assert told[2].startswith('{"tables":[{')
 
 
-async def test_an_act_on_a_page_too_large_to_be_compared_tells_what_the_page_announces(
+async def test_an_act_on_a_page_too_large_to_compare_reports_the_pages_announcements(
     tab: Tab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(delta, "_LARGE_TREE", 20)

@@ -60,7 +60,7 @@ def _at(picture: Image.Image, x: int, y: int) -> tuple[int, ...]:
     return pixel[:3]
 
 
-async def test_screenshot_is_a_png_of_what_the_page_shows_in_its_window(tab: Tab) -> None:
+async def test_screenshot_is_a_png_of_the_visible_part_of_the_page(tab: Tab) -> None:
     await tab.show(PAINTED)
     result = await tab.call("screenshot")
     assert (result["artifact"]["mimeType"], (await _bytes(tab.agent, result)).startswith(PNG)) == ("image/png", True)
@@ -148,7 +148,7 @@ async def test_screenshot_as_base64_is_the_files_own_text(tab: Tab) -> None:
     assert "data" not in result["artifact"]
 
 
-async def test_screenshot_as_base64_is_cut_for_those_who_want_little_and_read_on_by_its_cursor(tab: Tab) -> None:
+async def test_screenshot_as_base64_is_cut_to_the_requested_size_and_continued_by_its_cursor(tab: Tab) -> None:
     await tab.show(PAINTED)
     reply = await tab.agent.reply("get_screenshot_as_base64", type="jpeg", headers={"X-Browse-Inline": "1000"})
     result = reply.json()["result"]
@@ -288,7 +288,7 @@ async def test_screenshot_without_the_background_is_transparent_where_the_page_h
         assert (picture.getpixel((5, 5)), _at(picture, 150, 60)) == ((*WHITE, 255) if alpha else (0, 0, 0, 0), RED)
 
 
-async def test_screenshot_paints_over_what_is_masked(tab: Tab) -> None:
+async def test_screenshot_paints_over_masked_elements(tab: Tab) -> None:
     await tab.show(PAINTED)
     assert _at(await _picture(tab, mask=["#red"]), 150, 60) == PINK
     assert _at(await _picture(tab, mask=["#none", "#red"], maskColor="#00f"), 150, 60) == BLUE

@@ -35,7 +35,7 @@ def _without_level_and_url(text: object) -> list[str]:
     return [re.sub(r" \[(level|url)=[^]]*\]", "", line) for line in _bare(text)]
 
 
-async def test_short_views_tell_names_and_values_made_of_parts_of_sentences(tab: Tab) -> None:
+async def test_short_views_show_names_and_values_made_of_parts_of_sentences(tab: Tab) -> None:
     outline = (await tab.call("goto", pageId="tab", url=tab.site.page("/parts", PARTS)))["outline"]
     assert _bare(outline) == [*LINES, "- alert: Page Home has been published"]
     shown = (await tab.call("snapshot", interactiveOnly=True))["snapshot"]
@@ -67,7 +67,7 @@ async def test_the_whole_page_says_nothing_twice(tab: Tab) -> None:
     ]
 
 
-async def test_a_control_keeps_its_name_beside_a_picture_and_while_it_is_faint(tab: Tab) -> None:
+async def test_a_control_keeps_its_name_next_to_a_picture_and_while_it_is_faint(tab: Tab) -> None:
     faint = "style='opacity: 0; width: 30px; height: 30px; display: inline-block'"
     await tab.show(
         "<button><div>Buy</div><div>now</div><img alt=kettle width=9 height=9></button>"
@@ -85,7 +85,7 @@ async def test_a_control_keeps_its_name_beside_a_picture_and_while_it_is_faint(t
     ]
 
 
-async def test_a_change_of_a_part_of_a_sentence_is_told_as_the_sentence(tab: Tab) -> None:
+async def test_a_change_of_part_of_a_sentence_is_shown_as_the_whole_sentence(tab: Tab) -> None:
     await tab.show("<p>Sum: <em>13</em></p><button onclick=\"document.querySelector('em').append(7)\">Add</button>")
     changes = (await tab.call("click", selector="role=button"))["changes"]
     assert _bare(changes) == ["~ paragraph: Sum: 137"]
@@ -121,7 +121,7 @@ async def test_a_label_that_stands_for_a_box_is_the_box(tab: Tab, style: str) ->
     assert (await tab.call("uncheck", selector=news))["checked"] is False
 
 
-async def test_options_have_their_group_and_a_list_what_is_chosen(tab: Tab) -> None:
+async def test_options_show_their_group_and_a_list_its_selection(tab: Tab) -> None:
     options = (
         "<optgroup label=Hot><option>Tea<option>Other</optgroup><optgroup label=Cold><option selected>Other</optgroup>"
     )

@@ -274,7 +274,7 @@ async def test_reload_ignoring_the_cache_waits_for_the_new_document_to_load(tab:
 
 
 @pytest.mark.own_window
-async def test_url_and_title_are_those_of_the_document_now(tab: Tab) -> None:
+async def test_url_and_title_are_the_current_documents(tab: Tab) -> None:
     url = await tab.show("text")
     await tab.sees("(history.pushState({}, '', '?q=1'), document.title = 'New title')")
     assert await tab.call("get_current_url") == {"url": f"{url}?q=1"}

@@ -35,7 +35,7 @@ async def test_content_behind_a_dialog_is_neither_gone_nor_new(tab: Tab, cover: 
 
 @pytest.mark.parametrize("beside", ["<p>Words that came beside it</p>", "<p role=alert>" + "Announced beside it " * 7])
 @pytest.mark.parametrize(("name", "shown"), [("Command", 14), ("保存所有打开的文件", 9)])
-async def test_a_long_menu_far_from_the_click_is_told_before_other_news(
+async def test_a_long_menu_far_from_the_click_is_reported_before_other_news(
     tab: Tab, beside: str, name: str, shown: int
 ) -> None:
     items = "".join(f"<li role=menuitem>{name} {n}<li role=separator>" for n in range(14))
@@ -59,7 +59,7 @@ async def test_icons_and_repeated_words_are_reported_once(tab: Tab) -> None:
     assert await _changes(tab, "role=button") == ["+ status: Saved at noon"]
 
 
-async def test_what_changes_by_itself_again_and_again_is_no_news(
+async def test_changes_that_keep_happening_by_themselves_are_no_news(
     tab: Tab, service: RunningService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(delta, "_SOON_S", 0)

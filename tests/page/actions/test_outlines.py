@@ -175,7 +175,7 @@ async def test_a_replaced_wizard_step_is_reported_as_the_new_step(tab: Tab) -> N
     assert await tab.sees("window.hit") == 1
 
 
-async def test_of_a_rebuilt_list_only_the_differences_are_reported(tab: Tab) -> None:
+async def test_only_the_differences_of_a_rebuilt_list_are_reported(tab: Tab) -> None:
     await tab.show(
         "<div id=app></div><script>let items = [...Array(9).keys()].map(n => 'Chore ' + n);"
         "const draw = () => { app.innerHTML = `<p>${items.length} open</p><ul>` + items.map((item, n) => `<li>${item}"
@@ -208,12 +208,12 @@ async def test_removed_content_is_named_or_counted(tab: Tab) -> None:
     assert "8 rows" in rest or "table" in rest
 
 
-async def test_a_click_that_changes_nothing_tells_no_change(tab: Tab) -> None:
+async def test_a_click_that_changes_nothing_reports_no_change(tab: Tab) -> None:
     await tab.show(SHOP)
     assert "changes" not in await tab.call("click", selector="#dead")
 
 
-async def test_large_changes_are_cut_and_counted_and_the_rest_is_there_to_be_asked_for(tab: Tab) -> None:
+async def test_large_changes_are_cut_and_counted_and_the_rest_can_be_requested(tab: Tab) -> None:
     await tab.show(
         "<button onclick=\"m.innerHTML = '<p>Some words of a paragraph</p>'.repeat(90)\">Go</button><main id=m>"
     )
@@ -380,7 +380,7 @@ async def test_omitted_content_is_counted(tab: Tab) -> None:
     assert re.fullmatch(r"not shown: \d+ checkboxes", outline.splitlines()[-1])
 
 
-async def test_an_outline_has_the_matter_of_a_page_before_what_is_around_it(tab: Tab) -> None:
+async def test_an_outline_shows_a_pages_main_content_before_its_surroundings(tab: Tab) -> None:
     links = "".join(f"<li><a href=/{n}>Place {n}</a>" for n in range(20))
     buttons = "".join(f"<button>Tool {n}</button>" for n in range(30))
     teas = "".join(f"<li><h3>Tea {n}</h3><p>{n} EUR</p><button>Add tea {n}</button>" for n in range(8))

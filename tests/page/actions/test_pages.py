@@ -49,7 +49,7 @@ async def test_pages_of_one_session_share_the_login(agent: Agent, site: Site) ->
     assert "pages_test=yes" in site.received[-1].headers["Cookie"]
 
 
-async def test_list_pages_tells_yours_from_those_of_others(agent: Agent, other: Agent, site: Site) -> None:
+async def test_list_pages_distinguishes_your_pages_from_others(agent: Agent, other: Agent, site: Site) -> None:
     url = site.page("/a", "a")
     await agent.call("goto", pageId="mine", url=url)
     await other.call("goto", pageId="theirs", url=url)

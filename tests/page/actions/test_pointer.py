@@ -161,7 +161,7 @@ async def test_mouse_drags_from_a_point_to_another(tab: Tab) -> None:
     assert await tab.sees("done.children[0].id") == "a"
 
 
-async def test_mouse_turns_the_wheel_where_it_is_told(tab: Tab) -> None:
+async def test_mouse_turns_the_wheel_at_the_given_point(tab: Tab) -> None:
     await tab.show("<div id=box style='height:200px;overflow:auto'><div style='height:2000px'></div></div>")
     await tab.call("mouse", do="wheel", x=50, y=100, by={"x": 0, "y": 300})
     await tab.call("wait_for_selector", selector="#box", timeout=1_000)
@@ -181,7 +181,7 @@ async def test_mouse_turns_the_wheel_where_it_is_told(tab: Tab) -> None:
         ({"do": "click", "x": 5_000, "y": 5}, "x 5000 lies outside of the viewport, which is 1280 x 720 px"),
     ],
 )
-async def test_mouse_says_what_is_wrong_with_a_point(tab: Tab, arguments: dict[str, object], said: str) -> None:
+async def test_mouse_explains_a_wrong_point(tab: Tab, arguments: dict[str, object], said: str) -> None:
     await tab.show("x")
     error = await tab.error("mouse", **arguments)
     assert error["code"] == "VALIDATION_ERROR"

@@ -26,7 +26,7 @@ PAGES = {
 
 
 @pytest.mark.parametrize("of", PAGES)
-async def test_a_page_that_has_things_of_its_own_is_read_and_acted_on_like_any_other(of: str, tab: Tab) -> None:
+async def test_a_page_with_its_own_builtins_is_read_and_acted_on_like_any_other(of: str, tab: Tab) -> None:
     await tab.show(SHOP + PAGES[of])
     assert '- textbox "Name" [ref=' in (await tab.call("snapshot"))["snapshot"]
     assert (await tab.call("fill", selector="#n", value="Ann"))["observed"] == "as given"

@@ -62,7 +62,7 @@ async def test_content_as_markdown_keeps_headings_links_lists_and_tables(tab: Ta
     ("form", "expected"),
     [("html", '<td id="c">Pu <b>Erh</b></td>'), ("text", "Pu Erh"), ("markdown", "Pu **Erh**")],
 )
-async def test_content_of_a_selector_is_the_first_match_alone(tab: Tab, form: str, expected: str) -> None:
+async def test_content_of_a_selector_is_only_the_first_match(tab: Tab, form: str, expected: str) -> None:
     await tab.show("<table><tr><td id=c>Pu <b>Erh</b><td>Other</table>")
     assert (await tab.call("content", selector="td", format=form))["content"].strip(" |\n-") == expected
 

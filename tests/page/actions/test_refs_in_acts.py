@@ -32,7 +32,7 @@ async def test_a_fill_by_ref_of_a_field_that_went_is_refused_at_once_and_names_t
     assert "has the same role and name now" in error["hint"]
 
 
-async def test_a_fill_by_ref_tells_of_its_own_field_whatever_the_page_says_of_others(tab: Tab) -> None:
+async def test_a_fill_by_ref_reports_its_own_field_whatever_the_page_says_about_others(tab: Tab) -> None:
     await tab.show(
         "<input id=a aria-label=First><input id=b aria-label=Second value=tea><script>"
         "a.onfocus = () => b.dispatchEvent(new Event('input', {bubbles: true}));"

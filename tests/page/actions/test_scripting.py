@@ -114,7 +114,7 @@ async def test_a_script_that_throws_is_an_error_with_its_words(tab: Tab) -> None
     assert await tab.sees("1 + 1") == 2
 
 
-async def test_a_script_that_posts_and_navigates_tells_so_to_programs(tab: Tab) -> None:
+async def test_programs_learn_of_a_scripts_request_and_navigation(tab: Tab) -> None:
     posted, there = tab.site.page("/log", ""), tab.site.page("/next", "next")
     await tab.show("x")
     result = await tab.call("evaluate_script", expression="fetch('/log', {method: 'POST'}).then(r => r.status)")

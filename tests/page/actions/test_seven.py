@@ -77,7 +77,7 @@ async def test_a_second_launch_takes_the_place_of_the_first_and_touches_no_other
     assert await said(browsing, "browser_find", selector="h1")
 
 
-async def test_navigating_tells_the_title_and_an_error_of_the_site(browsing: Agent, shared_site: Site) -> None:
+async def test_navigating_reports_the_title_and_an_error_of_the_site(browsing: Agent, shared_site: Site) -> None:
     url = shared_site.page("/lost", Answer("<title>Lost</title>", 404))
     text = await said(browsing, "browser_navigate", url=url, waitUntil="domcontentloaded")
     assert text == f"Successfully navigated to {url}\nTitle: Lost\nHTTP status: 404"
@@ -152,7 +152,7 @@ async def test_an_option_that_means_nothing_is_refused_by_name(browsing: Agent) 
     assert (unfit["code"], unfit["details"]["context"]) == ("VALIDATION_ERROR", {"field": "options.name"})
 
 
-async def test_typing_replaces_what_a_field_has_or_goes_on_after_it(browsing: Agent) -> None:
+async def test_typing_replaces_a_fields_text_or_appends_to_it(browsing: Agent) -> None:
     text = await said(browsing, "browser_type", selector="Email", selectorType="label", text="ann@example.com")
     assert text == "Successfully typed into element: Email\nText: ann@example.com"
     await said(browsing, "browser_type", selector="Email", selectorType="label", text=".org", clear=False)

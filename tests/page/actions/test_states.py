@@ -41,7 +41,7 @@ async def test_a_page_says_where_it_is_how_far_it_has_loaded_and_what_it_is_abou
     assert plain["frameCount"] == 1
 
 
-async def test_an_element_is_told_as_it_is(tab: Tab) -> None:
+async def test_an_elements_state_is_reported_truthfully(tab: Tab) -> None:
     await tab.show(HEAD + BODY)
     found = await tab.call("get_element", selector="//button")
     style = found["attributes"].pop("style")

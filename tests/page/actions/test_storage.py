@@ -59,7 +59,7 @@ async def test_a_blank_page_has_no_storage(agent: Agent) -> None:
     assert (error["code"], "goto {" in error["hint"]) == ("VALIDATION_ERROR", True)
 
 
-async def test_local_storage_is_not_written_under_those_who_work_at_the_origin(
+async def test_local_storage_is_not_written_while_others_work_at_the_origin(
     agent: Agent, other: Agent, site: Site
 ) -> None:
     await agent.call("goto", pageId="cart", url=site.page("/cart", "<script>localStorage.login = 'ana'</script>"))
@@ -120,7 +120,7 @@ async def test_cookies_are_set_as_the_server_and_the_page_see_them(agent: Agent,
     assert (late["expires"], late["path"], late["sameSite"]) == (tomorrow, "/in", "Lax")
 
 
-async def test_a_cookie_that_the_browser_does_not_keep_is_told(agent: Agent) -> None:
+async def test_a_cookie_that_the_browser_rejects_is_reported(agent: Agent) -> None:
     await agent.call("create_session", sessionId="own")
     cookies = [
         {"name": "gone", "value": "x", "domain": "a.example", "expires": 1},

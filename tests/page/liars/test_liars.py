@@ -48,7 +48,7 @@ async def _ref(tab: Tab, what: str) -> str:
 
 
 @pytest.mark.parametrize("liar", LIARS, ids=lambda liar: liar.name)
-async def test_the_reply_says_what_is_true(tab: Tab, liar: Liar) -> None:
+async def test_the_reply_says_the_truth(tab: Tab, liar: Liar) -> None:
     await tab.show(HITS + liar.html)
     selector = await _ref(tab, liar.selector[1:]) if liar.selector.startswith("@") else liar.selector
     if liar.then:

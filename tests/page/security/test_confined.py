@@ -97,7 +97,7 @@ async def test_a_frame_from_elsewhere_stays_empty_in_its_own_pages_and_keeps_it_
     assert leaked(own, after) == []
 
 
-async def test_a_page_that_is_elsewhere_is_neither_read_nor_acted_on_nor_is_its_address_told(
+async def test_a_page_outside_the_origins_is_not_read_acted_on_or_revealed(
     shopper: Agent, agent: Agent, site: Site, bank: str
 ) -> None:
     await agent.call("goto", pageId="bank", url=bank)
@@ -173,7 +173,7 @@ async def test_a_pages_earlier_urls_are_in_no_log_of_its_requests(
     assert len((await agent.call("get_network_log", pageId="s", format="records"))["requests"]) > 1
 
 
-async def test_going_back_to_where_others_had_a_page_tells_no_more_of_it_than_its_origin(
+async def test_going_back_to_another_clients_page_reveals_only_its_origin(
     shopper: Agent, agent: Agent, site: Site, bank: str
 ) -> None:
     site.page("/shop", "<h1>Shop</h1>")

@@ -191,7 +191,7 @@ async def test_no_act_on_a_hostile_page_makes_a_line_of_ours(walk: Walk) -> None
     assert {"click", "handle_dialog", "list_downloads", "snapshot", "fill"} <= walk.read
 
 
-async def test_a_page_that_replaces_what_our_scripts_are_made_of_makes_no_line_of_ours(walk: Walk) -> None:
+async def test_a_page_that_replaces_builtins_cannot_forge_a_line_of_ours(walk: Walk) -> None:
     replaced = "String.prototype.replace = String.prototype.slice = String.prototype.trim = () => W; 1"
     await walk.call("evaluate_script", expression=replaced)
     await walk.call("mouse", do="move", x=20, y=20)

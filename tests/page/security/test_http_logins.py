@@ -147,7 +147,7 @@ async def test_a_site_that_frames_another_does_not_act_there_by_its_login(agent:
         assert _seen(shop) == set()
 
 
-async def test_a_named_secret_goes_to_its_own_origins_alone(agent: Agent, shop: Site, service: RunningService) -> None:
+async def test_a_named_secret_goes_only_to_its_own_origins(agent: Agent, shop: Site, service: RunningService) -> None:
     origin = shop.url("").rstrip("/")
     service.parts.secrets.set(NamedSecret(name="shop-login", value="pass:w@rd", origins=(origin,)))
     try:
@@ -159,7 +159,7 @@ async def test_a_named_secret_goes_to_its_own_origins_alone(agent: Agent, shop: 
         service.parts.secrets.remove("shop-login")
 
 
-async def test_a_password_in_an_address_opens_the_page_and_is_shown_to_nobody(
+async def test_a_password_in_an_address_opens_the_page_and_is_never_shown(
     agent: Agent, shop: Site, service: RunningService
 ) -> None:
     with_password, hides = shop.url().replace("//", f"//{USERINFO}"), ("w@rd", "w%40rd", "ana:")

@@ -110,7 +110,7 @@ async def test_no_script_returns_the_secret_in_a_disguise(agent: Agent, shop: Sh
         assert "83, 51, 99" not in str(reply)
 
 
-async def test_a_secret_is_for_its_origin_alone_also_in_frames(agent: Agent, shop: Shop) -> None:
+async def test_a_secret_is_only_for_its_origin_also_in_frames(agent: Agent, shop: Shop) -> None:
     frame = shop.site.page("/frame", "<input id=stolen>")
     foreign = frame.replace("127.0.0.1", "localhost")
     shop.site.page("/mixed", f"<input id=own><iframe src={foreign}></iframe><iframe id=doc srcdoc='<input id=inner>'>")
@@ -249,9 +249,7 @@ async def test_a_trace_has_no_secret_in_any_of_its_files(agent: Agent, shop: Sho
     assert not [text for text in texts if b"S3cr3t" in text]
 
 
-async def test_an_unknown_name_is_refused_before_anything_is_done_and_told_which_there_are(
-    agent: Agent, shop: Shop
-) -> None:
+async def test_an_unknown_name_is_refused_at_once_with_the_names_that_exist(agent: Agent, shop: Shop) -> None:
     await agent.call("goto", pageId="p", url=shop.site.url("/"))
     error = await agent.error("fill", pageId="p", selector="[name=pw]", value={"secret": "other"})
     assert (error["code"], error["details"]["context"]["field"]) == ("VALIDATION_ERROR", "secret")

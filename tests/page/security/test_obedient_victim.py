@@ -266,7 +266,7 @@ def replaced(value: AnyJson, words: dict[str, str]) -> AnyJson:
     return value
 
 
-async def test_what_nobody_can_be_asked_about_is_refused(agent: Agent, site: Site) -> None:
+async def test_an_act_about_which_nobody_can_be_asked_is_refused(agent: Agent, site: Site) -> None:
     made = await agent.call("create_session", guarded=True)
     session = {"sessionId": made["sessionId"]}
     await agent.call("open_page", pageId="m", **session, url=site.page("/mail", f"Code {CODE}"))

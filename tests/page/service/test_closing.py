@@ -27,7 +27,7 @@ def live(service: RunningService, page_id: str) -> Page:
 
 
 @pytest.mark.parametrize("end", ["by itself", "by a cancel"])
-async def test_a_wait_that_ends_after_its_page_was_closed_and_opened_anew_does_not_take_the_new_page_away(
+async def test_a_wait_that_outlives_its_page_does_not_take_a_new_page_of_the_same_name(
     service: RunningService, agent: Agent, site: Site, end: str
 ) -> None:
     url = site.page("/", "<button onclick='document.title = \"clicked\"'>b</button>")
@@ -62,7 +62,7 @@ async def test_a_page_that_asks_before_it_goes_is_gone_from_the_browser_when_its
     assert (await agent.call("list_pages"))["yours"] == []
 
 
-async def test_a_popup_that_its_own_script_closes_is_gone_and_its_holder_is_told(
+async def test_the_holder_of_a_popup_that_closes_itself_is_told(
     service: RunningService, agent: Agent, site: Site
 ) -> None:
     site.page("/popup", "<button onclick='window.close()'>close</button>")

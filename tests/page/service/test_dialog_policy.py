@@ -50,7 +50,7 @@ async def test_dismissing_is_no_and_asking_is_as_before(agent: Agent, site: Site
     assert (error["code"], error["details"]["context"]["field"]) == ("VALIDATION_ERROR", "promptText")
 
 
-async def test_a_dialog_that_no_act_meets_is_told_in_a_notice(
+async def test_a_dialog_outside_of_any_act_is_reported_in_a_notice(
     service: RunningService, agent: Agent, site: Site
 ) -> None:
     await agent.call("goto", pageId="p", url=site.page("/asks", ASKS))

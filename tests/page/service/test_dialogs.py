@@ -99,7 +99,7 @@ async def test_the_value_of_a_script_that_asked_comes_with_the_answer(agent: Age
         assert (await agent.call("get_call", callId=asked["callId"]))["value"] == value
 
 
-async def test_a_prompt_tells_its_default_value_and_where_the_answer_goes(agent: Agent, site: Site) -> None:
+async def test_a_prompt_shows_its_default_value_and_where_to_answer(agent: Agent, site: Site) -> None:
     await agent.call("goto", pageId="p", url=site.page("/", "x"))
     asked = await agent.call("evaluate_script", pageId="p", expression="prompt('Name?', 'Ana')")
     assert asked["dialog"] == {"type": "prompt", "message": "Name?", "defaultValue": "Ana", "pageId": "p"}

@@ -6,7 +6,7 @@ import pytest
 
 from tests.front.service.test_activity import (
     test_an_act_on_a_private_page_is_seen_by_its_owner_and_the_caller,
-    test_who_logged_me_out_has_an_answer,
+    test_the_record_shows_who_ended_a_login,
 )
 from tests.front.service.test_calls import (
     test_a_call_sent_again_while_it_runs_joins_it_and_happens_once,
@@ -24,14 +24,14 @@ from tests.front.service.test_claims import (
     test_a_call_that_was_queued_when_its_page_was_taken_is_refused_and_the_one_that_ran_ends,
     test_a_claim_with_a_reason_takes_the_page_and_its_holder_is_told_why,
     test_a_page_is_handed_over_by_name_and_its_new_owner_is_told,
-    test_a_page_that_is_shared_for_acting_is_acted_on_by_all_and_closed_by_its_holder_alone,
     test_a_persons_tab_may_be_taken_for_acting_and_is_not_closed_without_a_reason,
     test_a_released_page_goes_to_those_who_wait_for_it_in_the_order_in_which_they_came,
+    test_agents_of_one_client_are_distinguished_and_do_not_close_each_others_pages_by_accident,
+    test_all_may_act_on_a_page_shared_for_acting_but_only_its_holder_may_close_it,
     test_an_expired_hold_keeps_nobody_out,
     test_an_offer_that_is_not_used_passes_on,
+    test_many_simultaneous_claims_get_the_page_once_each_and_never_together,
     test_nobody_else_reads_a_private_page_or_learns_its_url,
-    test_of_many_simultaneous_claims_each_gets_the_page_once_and_never_two_at_a_time,
-    test_siblings_behind_one_client_are_told_apart_and_do_not_close_each_others_pages_by_accident,
     third,
 )
 from tests.front.service.test_ownership import (
@@ -44,7 +44,7 @@ from tests.front.service.test_sessions import (
     mine,
     test_a_closed_session_is_gone_with_its_pages,
     test_a_session_has_cookies_of_its_own,
-    test_a_shared_session_is_used_by_all_and_closed_by_its_owner_alone,
+    test_all_may_use_a_shared_session_but_only_its_owner_may_close_it,
     test_clearing_the_cookies_of_a_session_in_which_others_work_is_refused_and_names_them,
     test_cookies_are_cleared_by_domain_name_and_path,
     test_running_and_queued_calls_say_that_their_session_closed,
@@ -65,12 +65,13 @@ __all__ = [
     "test_a_closed_session_is_gone_with_its_pages",
     "test_a_failure_is_stored_like_a_result",
     "test_a_page_is_handed_over_by_name_and_its_new_owner_is_told",
-    "test_a_page_that_is_shared_for_acting_is_acted_on_by_all_and_closed_by_its_holder_alone",
     "test_a_persons_tab_may_be_taken_for_acting_and_is_not_closed_without_a_reason",
     "test_a_released_page_goes_to_those_who_wait_for_it_in_the_order_in_which_they_came",
     "test_a_session_has_cookies_of_its_own",
-    "test_a_shared_session_is_used_by_all_and_closed_by_its_owner_alone",
     "test_acting_on_a_free_page_takes_its_lease",
+    "test_agents_of_one_client_are_distinguished_and_do_not_close_each_others_pages_by_accident",
+    "test_all_may_act_on_a_page_shared_for_acting_but_only_its_holder_may_close_it",
+    "test_all_may_use_a_shared_session_but_only_its_owner_may_close_it",
     "test_an_act_for_another_revision_or_url_is_refused_before_anything_happens",
     "test_an_act_on_a_private_page_is_seen_by_its_owner_and_the_caller",
     "test_an_expired_hold_keeps_nobody_out",
@@ -79,12 +80,11 @@ __all__ = [
     "test_cookies_are_cleared_by_domain_name_and_path",
     "test_every_act_on_anothers_page_is_refused_and_changes_nothing",
     "test_get_call_waits_for_a_running_call_and_returns_its_result",
+    "test_many_simultaneous_claims_get_the_page_once_each_and_never_together",
     "test_nobody_else_reads_a_private_page_or_learns_its_url",
-    "test_of_many_simultaneous_claims_each_gets_the_page_once_and_never_two_at_a_time",
     "test_reading_is_free",
     "test_running_and_queued_calls_say_that_their_session_closed",
-    "test_siblings_behind_one_client_are_told_apart_and_do_not_close_each_others_pages_by_accident",
-    "test_who_logged_me_out_has_an_answer",
+    "test_the_record_shows_who_ended_a_login",
     "third",
 ]
 

@@ -25,7 +25,7 @@ async def prepared(service: RunningService) -> int:
     return before + 1
 
 
-async def test_the_next_page_gets_the_window_and_until_then_nothing_tells_of_it(
+async def test_the_next_page_gets_the_spare_window_which_stays_invisible_until_then(
     service: RunningService, agent: Agent, site: Site
 ) -> None:
     url = site.page("/", "<button onclick=\"window.open('/popup')\">open</button>")
@@ -43,7 +43,7 @@ async def test_the_next_page_gets_the_window_and_until_then_nothing_tells_of_it(
     )["value"]
 
 
-async def test_it_is_gone_where_the_session_is_changed_where_nobody_opens_pages_and_where_memory_is_short(
+async def test_a_spare_window_goes_when_its_session_changes_nobody_opens_pages_or_memory_is_short(
     service: RunningService, agent: Agent, site: Site
 ) -> None:
     session = service.host.sessions[DEFAULT_SESSION]
@@ -60,7 +60,7 @@ async def test_it_is_gone_where_the_session_is_changed_where_nobody_opens_pages_
         await become(lambda: len(service.context().pages) == with_spare - 1)
 
 
-async def test_of_two_that_want_it_at_once_one_gets_it_and_none_waits_for_one_that_does_not_come(
+async def test_one_of_two_pages_gets_the_spare_window_and_neither_waits_for_one_that_never_comes(
     service: RunningService, agent: Agent, site: Site
 ) -> None:
     await agent.call("goto", pageId="one", url=site.page("/", "x"))

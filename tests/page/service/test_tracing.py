@@ -62,7 +62,7 @@ async def test_a_trace_has_what_the_viewer_shows_steps_pictures_documents_and_re
     assert site.url("/shop") in requests
 
 
-async def test_one_trace_at_a_time_which_is_its_beginners_alone(agent: Agent, other: Agent, own: str) -> None:
+async def test_one_trace_runs_at_a_time_and_only_its_starter_gets_it(agent: Agent, other: Agent, own: str) -> None:
     assert (await agent.error("stop_tracing", sessionId=own))["code"] == "VALIDATION_ERROR"
     await agent.call("start_tracing", sessionId=own, screenshots=False)
     again = await agent.error("start_tracing", sessionId=own)
@@ -102,7 +102,7 @@ async def test_tracing_others_pages_needs_affect_others_and_notifies_them(
     await agent.call("stop_tracing")
 
 
-async def test_no_trace_shows_what_is_private_to_another(agent: Agent, other: Agent, site: Site) -> None:
+async def test_no_trace_shows_anothers_private_page(agent: Agent, other: Agent, site: Site) -> None:
     url = site.page("/", "x")
     await other.call("goto", pageId="theirs", url=url)
     await other.call("share_page", pageId="theirs", access="private")

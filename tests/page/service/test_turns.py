@@ -58,7 +58,7 @@ async def test_calls_on_one_page_run_one_at_a_time_in_the_order_in_which_they_ca
     assert set(at_once) == {1}
 
 
-async def test_the_queue_is_shown_with_position_and_who_is_ahead(
+async def test_waiting_calls_are_told_their_position_and_who_is_ahead(
     service: RunningService, agent: Agent, site: Site, hold: threading.Event
 ) -> None:
     await agent.call("goto", pageId="p", url=site.page("/", LINK))
@@ -97,7 +97,7 @@ async def test_calls_behind_a_cancelled_one_learn_that_they_moved_up(
     assert codes == [200, 499, 200]
 
 
-async def test_a_waiting_call_is_never_said_to_run(
+async def test_a_waiting_call_is_never_reported_as_running(
     service: RunningService, agent: Agent, site: Site, hold: threading.Event
 ) -> None:
     """The heartbeat of a reply that is not due yet goes on every two seconds."""

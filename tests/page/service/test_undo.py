@@ -70,7 +70,7 @@ async def test_a_closed_page_is_back_where_it_was_with_what_it_kept(agent: Agent
     assert await sees(agent, "shop", "document.querySelector('h1').textContent") == "1"
 
 
-async def test_a_page_whose_name_was_taken_comes_back_under_a_free_one(agent: Agent, other: Agent, site: Site) -> None:
+async def test_a_page_whose_name_was_taken_comes_back_under_a_free_name(agent: Agent, other: Agent, site: Site) -> None:
     await agent.call("goto", pageId="shop", url=site.page("/a", "<h1>a</h1>"))
     await agent.call("close_page", pageId="shop")
     await other.call("goto", pageId="shop", url=site.page("/b", "<h1>b</h1>"))
@@ -113,7 +113,7 @@ async def test_the_reply_says_which_act_was_taken_back_and_when_that_was(agent: 
 # --- cookies and storage ---------------------------------------------------------------------------------------------
 
 
-async def test_cookies_are_as_before_and_those_that_were_set_anew_stay(agent: Agent) -> None:
+async def test_old_cookies_are_restored_and_newly_set_ones_stay(agent: Agent) -> None:
     await agent.call("create_session", sessionId="own")
     await agent.call("set_cookies", sessionId="own", cookies=[cookie("login", SECRET), cookie("theme", "dark")])
     cleared = await agent.reply("clear_cookies", sessionId="own")
@@ -155,7 +155,7 @@ async def test_restored_logins_are_replaced_by_those_before(agent: Agent, site: 
 
 
 @pytest.mark.parametrize("kind", ["local", "session"])
-async def test_storage_is_as_before_and_what_was_set_anew_stays(agent: Agent, site: Site, kind: str) -> None:
+async def test_old_storage_is_restored_and_newly_set_keys_stay(agent: Agent, site: Site, kind: str) -> None:
     clear = f"{kind}Storage.clear()"
     await agent.call("goto", pageId="p", url=site.page("/s", f"<script>{clear}</script>"))
     await agent.call("set_storage", pageId="p", kind=kind, items={"a": "1", "b": "2"})
@@ -210,7 +210,7 @@ async def test_a_closed_session_is_back_with_its_logins_pages_and_saved_states(
     assert (await other.error("get_cookies", sessionId="own"))["code"] == "FORBIDDEN"
 
 
-async def test_a_session_whose_name_is_anothers_now_comes_back_under_a_free_one(
+async def test_a_session_whose_name_another_took_comes_back_under_a_free_name(
     agent: Agent, other: Agent, site: Site
 ) -> None:
     await agent.call("create_session", sessionId="own")
@@ -244,7 +244,7 @@ async def test_a_browser_that_was_launched_is_closed_with_its_page_and_comes_bac
 # --- who may, what cannot, and for how long --------------------------------------------------------------------------
 
 
-async def test_only_who_did_it_or_whose_page_it_is_may_undo(agent: Agent, other: Agent, site: Site) -> None:
+async def test_only_the_actor_or_the_pages_owner_may_undo(agent: Agent, other: Agent, site: Site) -> None:
     await agent.call("goto", pageId="p", url=site.page("/s", "<script>localStorage.clear()</script>"))
     await agent.call("set_storage", pageId="p", items={"a": "1"})
     await agent.call("share_page", pageId="p", access="act")
@@ -263,7 +263,7 @@ async def test_only_who_did_it_or_whose_page_it_is_may_undo(agent: Agent, other:
     assert (await agent.call("get_storage", pageId="p"))["items"] == {"a": "1"}
 
 
-async def test_others_who_would_feel_it_are_asked_for_anew(agent: Agent, other: Agent, site: Site) -> None:
+async def test_undo_that_affects_others_needs_affect_others_again(agent: Agent, other: Agent, site: Site) -> None:
     await agent.call("goto", pageId="mine", url=site.page("/s", "<script>localStorage.clear()</script>"))
     await agent.call("set_storage", pageId="mine", items={"a": "1"})
     await agent.call("clear_storage", pageId="mine", affectOthers=True)
@@ -289,7 +289,7 @@ async def test_steps_of_a_batch_are_taken_back_last_first(agent: Agent, site: Si
     assert (await agent.call("get_storage", pageId="p"))["items"] in ({"a": "1"}, {})
 
 
-async def test_what_cannot_be_undone_says_why_and_what_to_call(agent: Agent, site: Site) -> None:
+async def test_the_error_for_an_act_that_cannot_be_undone_says_why_and_what_to_call(agent: Agent, site: Site) -> None:
     assert "last 10 minutes" in (await agent.error("undo"))["message"]
     await agent.call("goto", pageId="p", url=site.page("/p", "<button>b</button>"))
     for action, arguments, said in (
@@ -307,7 +307,7 @@ async def test_what_cannot_be_undone_says_why_and_what_to_call(agent: Agent, sit
     assert "restart of the service" in (await agent.error("undo", callId="of-before"))["hint"]
 
 
-def test_every_action_that_destroys_is_undoable_or_is_made_of_those_that_are() -> None:
+def test_every_destroying_action_is_undoable_or_made_of_undoable_ones() -> None:
     destroys = {name for name, action in ACTIONS.items() if action.effect == "destroys" and not action.part_fields}
     assert destroys - {name for name, action in ACTIONS.items() if action.undone_by == UNDO} == {
         "browser_quit",

@@ -136,7 +136,7 @@ async def test_every_button_does_what_it_says(window: Page, running: RunningServ
         await sibling.call("close_page", pageId="another")
 
 
-async def test_a_person_signs_in_with_their_own_hands_and_nobody_sees_what_they_type(
+async def test_a_person_signs_in_by_hand_and_nobody_sees_what_they_type(
     window: Page, running: RunningService, claude: Agent, site: Site
 ) -> None:
     fields = "<style>input{display:block;width:300px;height:40px}</style><input id=name><input id=p type=password>"
@@ -257,7 +257,7 @@ async def test_a_pages_dialog_is_answered_at_the_wall_for_an_agent_and_by_the_pe
     assert not await running.parts.journal.read("SELECT 1 FROM artifacts")
 
 
-async def test_an_agents_request_is_answered_beside_its_page(
+async def test_an_agents_request_is_answered_next_to_its_page(
     window: Page, running: RunningService, claude: Agent
 ) -> None:
     for kind, press, told in (("login", "Done", "ana signed in"), ("decision", "blue", "It says: blue")):
@@ -271,7 +271,7 @@ async def test_an_agents_request_is_answered_beside_its_page(
         await expect(window.locator(".holds")).to_be_hidden()
 
 
-async def test_a_lost_connection_is_told_and_comes_back_by_itself_with_what_changed_meanwhile(
+async def test_a_lost_connection_is_shown_and_reconnects_with_everything_that_changed(
     window: Page, running: RunningService, claude: Agent, site: Site
 ) -> None:
     sockets: list[WebSocketRoute] = []

@@ -148,7 +148,7 @@ def test_settings_are_set_shown_and_unset_as_their_page_says(tmp_path: Path) -> 
     assert tomllib.loads(file.read_text(encoding="utf-8")) == {"max_pages": 50}
 
 
-def test_what_to_do_when_something_does_not_work_works_without_a_service(terminal: Terminal) -> None:
+def test_the_commands_for_trouble_work_without_a_service(terminal: Terminal) -> None:
     for name in ("README.md", "docs/connecting.md", "docs/installing.md", "docs/upgrade.md"):
         for line in typed(name):
             done = terminal.run(*shlex.split(line)[1:], **nobody(terminal))

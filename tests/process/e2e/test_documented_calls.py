@@ -169,7 +169,7 @@ async def test_the_handshake_and_the_list_of_tools(documented: Documented) -> No
     assert listed["browser_navigate"]["inputSchema"]["required"] == ["url"]
 
 
-async def test_a_tool_that_there_is_not_is_no_method_and_the_tools_are_told(documented: Documented) -> None:
+async def test_an_unknown_tool_is_no_method_and_the_error_lists_the_tools(documented: Documented) -> None:
     reply = await documented.call(5, "browser_invalid", {})
     assert reply == {
         "jsonrpc": "2.0",
@@ -193,7 +193,7 @@ async def test_a_tool_that_there_is_not_is_no_method_and_the_tools_are_told(docu
         ('{"jsonrpc": "2.0", "id": 9, "method": "tools/call", "params": []}', 9, -32602),
     ],
 )
-async def test_what_is_no_request_gets_the_code_that_says_so(
+async def test_a_message_that_is_no_request_gets_the_code_for_that(
     documented: Documented, line: str, number: AnyJson, code: int
 ) -> None:
     reply = await documented.told(line)

@@ -312,7 +312,7 @@ async def _try_all(scene: Scene, door: str, chosen: list[Attempt]) -> None:
 
 
 @pytest.mark.parametrize("door", ["http", "mcp"])
-async def test_no_argument_of_any_action_reaches_what_is_anothers(scene: Scene, door: str) -> None:
+async def test_no_argument_of_any_action_reaches_another_clients_things(scene: Scene, door: str) -> None:
     chosen = attempts()
     assert len({attempt.action for attempt in chosen}) > 30
     assert len(chosen) > 150
@@ -323,7 +323,7 @@ async def test_no_argument_of_any_action_reaches_what_is_anothers(scene: Scene, 
 
 
 @pytest.mark.parametrize("door", ["http", "mcp", "cli"])
-async def test_no_argument_opens_a_private_page_or_tells_of_it(scene: Scene, door: str) -> None:
+async def test_no_argument_opens_or_reveals_a_private_page(scene: Scene, door: str) -> None:
     """Each action on it with each argument that it has of those, and each act on its whole session."""
     chosen = [*_openings(), *_wide_acts()]
     assert len(chosen) > 200
@@ -414,7 +414,7 @@ def _others(answer: str) -> str:
     return "\n".join(line for line in re.split(r"\\n|\n", answer) if "Mallory (you)" not in line)
 
 
-async def test_listings_name_what_is_anothers_and_tell_nothing_that_is_private(scene: Scene) -> None:
+async def test_listings_name_other_clients_things_but_reveal_nothing_private(scene: Scene) -> None:
     for door in ("mcp", "http"):
         for action in sorted(LISTINGS):
             answer = await scene.doors[door](action, {})

@@ -113,7 +113,7 @@ def setup(copy: Path, tools: Path, *goals: str) -> "subprocess.CompletedProcess[
     )
 
 
-def test_who_asks_for_setup_alone_is_told_how_a_chat_client_comes_to_use_it(tmp_path: Path) -> None:
+def test_setup_alone_says_how_to_connect_a_chat_client(tmp_path: Path) -> None:
     copy, tools = checkout(tmp_path)
     python = copy / ".venv" / "bin" / "python"
     python.parent.mkdir(parents=True)

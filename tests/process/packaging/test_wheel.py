@@ -31,7 +31,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return wheel.build(tmp_path_factory.mktemp("dist"))
 
 
-def test_whatever_is_no_tool_of_this_tree_is_installed() -> None:
+def test_everything_but_this_trees_own_tools_is_installed() -> None:
     tops = {path.parent.name for path in wheel.ROOT.glob("*/__init__.py")}
     assert tops - {"tests", "examples", "benchmarks", "scripts", "conformance"} == set(wheel.packages())
 
@@ -88,7 +88,7 @@ class Tool:
         ).stdout
 
 
-async def test_the_commands_of_the_wheel_run_beside_other_packages_of_the_same_names(
+async def test_the_wheels_commands_run_despite_other_packages_of_the_same_names(
     built: Path, tmp_path: Path, site: Site
 ) -> None:
     tool = Tool(built, tmp_path)

@@ -84,7 +84,7 @@ async def answered(
     return {**reply, "asked": asked[0]["message"]}
 
 
-async def test_an_act_is_done_once_a_person_allows_it_and_each_time_anew(
+async def test_an_act_runs_once_a_person_allows_it_and_is_asked_about_each_time(
     service: RunningService, agent: Agent, site: Site
 ) -> None:
     await agent.call("click", pageId="p", selector="#free")

@@ -92,7 +92,7 @@ async def test_a_printing_page_is_reported_and_can_be_left(
         assert (await agent.call("goto", pageId="p", url=site.page("/else", "elsewhere")))["status"] == 200
 
 
-async def test_a_download_is_told_which_the_persons_browser_keeps_and_in_a_session_of_ones_own_is_a_file_as_ever(
+async def test_downloads_kept_by_the_persons_browser_are_reported_and_in_an_own_session_they_are_files(
     start: StartService, persons: Persons, site: Site
 ) -> None:
     site.page("/file", Answer("words", headers={"Content-Disposition": 'attachment; filename="told.txt"'}))

@@ -49,7 +49,7 @@ async def test_an_agent_does_not_pass_the_browsers_warning_of_a_wrong_certificat
     assert untrusted.received == []
 
 
-async def test_a_person_accepts_a_certificate_in_the_window_for_signing_in_alone(tmp_path: Path) -> None:
+async def test_a_person_accepts_a_certificate_only_in_the_login_window(tmp_path: Path) -> None:
     profile = Profile(tmp_path / "profile", lambda _: "")
     preferences = profile.directory / "Default" / "Preferences"
     await profile.prepare("chromium")

@@ -57,7 +57,7 @@ def told_to(process: psutil.Process) -> str:
     return ""
 
 
-async def test_the_browser_calls_the_pages_host_alone_and_no_child_knows_a_secret(tmp_path: Path) -> None:
+async def test_the_browser_calls_only_the_pages_host_and_no_child_has_a_secret(tmp_path: Path) -> None:
     secrets = dict.fromkeys(("BROWSE_TOKEN", "AUTH_SECRET", "AWS_SECRET_ACCESS_KEY", "GITHUB_TOKEN"), CANARY)
     async with recorder() as proxy, service_process(tmp_path, BROWSE_PROXY=proxy.url, **secrets) as service:
         async with caller(service, "agent") as agent:

@@ -27,7 +27,7 @@ MOVES = """<body><script>for (let i = 0; i < 40; i++) document.body.insertAdjace
     frames[i % 40].history.pushState(0, '', '#' + i) })</script>"""
 
 
-async def test_a_page_that_keeps_the_browser_from_answering_is_ended_and_its_holder_is_told_how_to_go_on(
+async def test_a_page_that_blocks_the_browser_is_ended_and_its_holder_learns_how_to_continue(
     agent: Agent, other: Agent, site: Site
 ) -> None:
     site.page("/empty", "")
@@ -71,7 +71,7 @@ A_WHILE = (
 
 
 @pytest.mark.parametrize("kind", LOUD)
-async def test_a_page_that_makes_much_at_once_is_a_page_like_others(agent: Agent, site: Site, kind: str) -> None:
+async def test_a_page_that_makes_many_things_at_once_is_an_ordinary_page(agent: Agent, site: Site, kind: str) -> None:
     site.page("/empty", Answer("", content_type="text/plain"))
     site.page("/broken", Answer("{{{", content_type="text/javascript"))
     url = site.page("/loud", A_WHILE.format(LOUD[kind]))
@@ -81,9 +81,7 @@ async def test_a_page_that_makes_much_at_once_is_a_page_like_others(agent: Agent
     assert (await agent.call("get_page_title", pageId="p"))["title"] == "1"
 
 
-async def test_endless_dialogs_that_are_answered_at_once_keep_nobody_else_from_acting(
-    agent: Agent, other: Agent, site: Site
-) -> None:
+async def test_endless_dialogs_block_nobody_else(agent: Agent, other: Agent, site: Site) -> None:
     await other.call("goto", pageId="neighbour", url=site.page("/calm", "<button>Go</button>"))
     await agent.call("goto", pageId="asks", url=site.page("/asks", "<button onclick='for (;;) alert(1)'>Go</button>"))
     await agent.call("set_dialog_policy", pageId="asks", policy="dismiss")
@@ -94,7 +92,7 @@ async def test_endless_dialogs_that_are_answered_at_once_keep_nobody_else_from_a
     assert (await agent.call("close_page", pageId="asks"))["closed"] == "asks"
 
 
-async def test_of_too_many_requests_the_rest_is_left_out_and_the_page_goes_on(agent: Agent, site: Site) -> None:
+async def test_requests_over_the_limit_are_not_recorded_and_the_page_goes_on(agent: Agent, site: Site) -> None:
     site.page("/empty", Answer("", content_type="text/plain"))
     asks = "<button onclick='for (let i = 0; i < 400; i++) fetch(`/empty?${i}`)'>Go</button><input>"
     await agent.call("goto", pageId="p", url=site.page("/asks", asks))
@@ -113,7 +111,7 @@ async def test_of_too_many_requests_the_rest_is_left_out_and_the_page_goes_on(ag
     assert "missing" not in later
 
 
-async def test_what_a_page_does_counts_once_however_many_sessions_look_on(agent: Agent, site: Site) -> None:
+async def test_a_pages_work_counts_once_for_any_number_of_sessions(agent: Agent, site: Site) -> None:
     for n in range(8):
         await agent.call("create_session", sessionId=f"s-{n}")
         await agent.call("goto", pageId=f"of-{n}", sessionId=f"s-{n}", url=site.page("/other", "other"))
@@ -161,7 +159,7 @@ async def test_a_click_opens_some_windows_and_not_all_that_it_wants(
     assert len(service.context().pages) < 10
 
 
-async def test_a_storage_that_lies_costs_nobody_anything(agent: Agent, site: Site) -> None:
+async def test_a_lying_storage_costs_nobody_anything(agent: Agent, site: Site) -> None:
     lie = "{value: {a: 'x'.repeat(5e7), getItem: () => 'x'.repeat(5e7)}}"
     lies = f"<script>Object.defineProperty(window, 'sessionStorage', {lie})</script>"
     await agent.call("goto", pageId="p", url=site.page("/lies", lies))
@@ -170,7 +168,7 @@ async def test_a_storage_that_lies_costs_nobody_anything(agent: Agent, site: Sit
     assert "page p is open again" in (await agent.call("undo"))["observed"]
 
 
-async def test_what_a_site_was_granted_ends_with_the_last_page_of_the_chat(
+async def test_a_sites_permissions_end_with_the_chats_last_page(
     agent: Agent, other: Agent, service: RunningService, site: Site
 ) -> None:
     state = "navigator.permissions.query({name: 'geolocation'}).then(found => found.state)"

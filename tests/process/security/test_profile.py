@@ -12,9 +12,7 @@ pytestmark = [pytest.mark.anyio, pytest.mark.whole_browser]
 TYPED = "Zq9-typed-8xW"
 
 
-async def test_what_is_typed_is_in_no_file_of_the_profile_and_neither_are_tabs_and_downloads(
-    tmp_path: Path, site: Site
-) -> None:
+async def test_typed_text_tabs_and_downloads_are_in_no_file_of_the_profile(tmp_path: Path, site: Site) -> None:
     form = '<form><input name=plain aria-label="Plain"><textarea></textarea><input type=password></form>'
     async with running_service(settings_for(tmp_path)) as service, service.agent() as agent:
         await agent.call("goto", pageId="p", url=site.page("/form", form))

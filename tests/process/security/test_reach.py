@@ -109,7 +109,7 @@ async def greeted(port: int, server: int, *protocols: str) -> bytes:
 
 
 @pytest.mark.anyio
-async def test_an_encrypted_websocket_goes_to_no_host_of_which_only_some_paths_are_free(far: Site) -> None:
+async def test_an_encrypted_websocket_to_a_host_with_only_some_allowed_paths_is_refused(far: Site) -> None:
     """Pages' WebSockets are recognized by the protocols that they offer. The server also answers what is no HTTP."""
     for rules, arrives in (
         ({"denied": (url_rule(f"https://partly.localhost:{far.port}/secret"),)}, False),

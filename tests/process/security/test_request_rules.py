@@ -76,7 +76,7 @@ SENDS_BY_WORKER = """async () => {
 }"""
 
 
-async def test_what_a_service_worker_sends_is_left_to_a_person_too_also_when_its_page_is_closed(
+async def test_a_service_workers_requests_need_a_person_too_even_after_its_page_closed(
     service: RunningService, agent: Agent, site: Site
 ) -> None:
     site.page("/worker.js", Answer(WORKER, content_type="text/javascript"))
@@ -121,7 +121,7 @@ def arrived(site: Site) -> list[str]:
 
 
 @pytest.mark.long
-async def test_a_page_that_goes_on_against_a_rule_sends_nothing_and_keeps_nobody_from_acting(
+async def test_a_page_that_insists_against_a_rule_sends_nothing_and_blocks_nobody(
     agent: Agent, other: Agent, site: Site
 ) -> None:
     loud = "setInterval(() => { for (let n = 0; n < 5; n++) fetch('/saved', {method: 'POST'}).catch(() => 0) }, 20)"

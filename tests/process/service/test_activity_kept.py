@@ -15,7 +15,7 @@ from tests.support.site import Site
 pytestmark = pytest.mark.anyio
 
 
-async def test_what_was_written_survives_a_service_that_is_killed(tmp_path: Path, site: Site) -> None:
+async def test_written_records_survive_a_killed_service(tmp_path: Path, site: Site) -> None:
     async with service_process(tmp_path) as process, caller(process, "Claude") as agent:
         await agent.call("goto", pageId="p", url=site.page("/", "x"))
         await become(lambda: rows(tmp_path) == 1)

@@ -47,7 +47,7 @@ async def who(agent: Agent, page_id: str) -> str:
     return str(found["value"])
 
 
-async def test_agents_work_in_the_persons_login_each_in_pages_of_its_own_beside_the_persons_tabs(
+async def test_agents_work_in_the_persons_login_in_their_own_pages_besides_the_persons_tabs(
     start: StartService, persons: Persons, bank: Site
 ) -> None:
     await persons.open(bank.url("/login"))
@@ -77,7 +77,7 @@ async def test_when_the_service_stops_the_persons_browser_and_tabs_stay_and_ours
         assert await who(agent, "mine") == "signed in", "it comes back under its pageId"
 
 
-async def test_a_lost_connection_is_made_anew_by_the_next_call_and_finds_its_pages_as_they_were(
+async def test_the_next_call_restores_a_lost_connection_and_finds_its_pages_unchanged(
     start: StartService, persons: Persons, bank: Site
 ) -> None:
     service = await start(cdp_url=persons.url)
@@ -93,7 +93,7 @@ async def test_a_lost_connection_is_made_anew_by_the_next_call_and_finds_its_pag
         assert (await persons.tabs(), bank.counts["/"]) == (tabs, visits)
 
 
-async def test_where_nothing_listens_the_error_says_so_and_once_it_does_the_same_call_works(
+async def test_the_error_says_that_nothing_listens_and_later_the_same_call_works(
     start: StartService, persons: Persons, bank: Site, tmp_path: Path
 ) -> None:
     url, port = persons.url, persons.port

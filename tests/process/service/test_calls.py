@@ -14,7 +14,7 @@ from tests.support.site import Site
 pytestmark = pytest.mark.anyio
 
 
-async def test_a_notice_that_comes_after_its_call_was_said_to_run_still_is_in_the_next_reply(
+async def test_a_notice_after_the_still_running_reply_is_in_the_next_reply(
     start: StartService, site: Site, hold: threading.Event, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     service = await start(dialog_wait_ms=200)

@@ -125,7 +125,7 @@ def test_a_directory_that_cannot_be_written_is_named_with_the_way_on(tmp_path: P
         check_writable(tmp_path)
 
 
-async def test_on_a_full_disk_work_goes_on_and_is_written_when_there_is_room(tmp_path: Path, site: Site) -> None:
+async def test_on_a_full_disk_work_continues_and_is_written_once_there_is_room(tmp_path: Path, site: Site) -> None:
     site.page("/new", "<h1>New</h1>")
     async with started(tmp_path) as (service, agent), service.agent("Codex") as other:
         await agent.call("goto", pageId="old", url=site.page("/", "<h1>Here</h1>"))

@@ -33,9 +33,7 @@ async def test_an_unanswered_dialog_is_dismissed_with_a_notice_and_the_calls_end
         assert (await agent.error("handle_dialog", pageId="p", accept=True))["status"] == 409
 
 
-async def test_an_unanswered_dialog_of_a_popup_that_has_no_place_here_blocks_nobody_for_long(
-    start: StartService, site: Site
-) -> None:
+async def test_an_unanswered_dialog_of_a_rejected_popup_blocks_nobody_for_long(start: StartService, site: Site) -> None:
     service = await start(dialog_wait_ms=300, max_pages=1)
     site.page("/popup", "<script>alert('hi')</script>")
     async with service.agent() as agent:

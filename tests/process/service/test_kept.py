@@ -96,7 +96,7 @@ async def test_without_its_key_a_session_is_kept_and_comes_back_with_it(tmp_path
         assert pages["in"] == site.url("/")
 
 
-async def test_holds_privacy_and_guards_go_on_with_what_is_left_of_them(tmp_path: Path, site: Site) -> None:
+async def test_holds_privacy_and_guards_continue_for_their_remaining_time(tmp_path: Path, site: Site) -> None:
     url = site.page("/", "<h1>Here</h1>")
     mail, form = site.page("/mail", "<p>Your code: K7Q2-9XVB-44TD</p>"), site.page("/other", "<input id=code>")
     async with started(tmp_path) as (_, agent):

@@ -49,7 +49,7 @@ async def test_the_browser_has_every_switch_that_playwright_gives_it_and_its_fea
         assert f"{last}={ours[last][-1]}" in HEADLESS_ARGS
 
 
-async def test_a_click_opens_one_window_and_the_others_are_blocked_and_told(start: StartService, site: Site) -> None:
+async def test_a_click_opens_one_window_and_blocked_ones_are_reported(start: StartService, site: Site) -> None:
     site.page("/popup", "popup")
     many = "<button onclick='for (let i = 0; i < 20; i++) window.open(`/popup?${i}`)'>Go</button>"
     service = await start()
@@ -149,7 +149,7 @@ async def test_a_browser_that_was_asked_early_for_its_version_is_asked_again_at_
     assert asked.read_text() == "--version\n" * 2
 
 
-async def test_a_driver_that_lacks_a_library_is_told_with_the_package_that_has_it(
+async def test_the_error_for_a_driver_without_a_library_names_its_package(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     script, library = tmp_path / "node", "libsome_thing.so.1"
@@ -162,7 +162,7 @@ async def test_a_driver_that_lacks_a_library_is_told_with_the_package_that_has_i
     assert "apt-get install libsome-thing1" in str(failed.value.advice)
 
 
-def test_a_driver_that_ended_before_anything_was_said_to_it_gives_the_clear_error(
+def test_a_driver_that_ends_before_the_first_message_gives_a_clear_error(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """As it does where the service's start keeps the loop busy meanwhile, and uvloop has taken the pipe away."""

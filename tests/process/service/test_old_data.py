@@ -65,9 +65,7 @@ async def ben(old: RunningService) -> AsyncIterator[Agent]:
         yield agent
 
 
-async def test_pages_are_whose_they_were_with_their_holds_and_what_a_person_was_asked(
-    ana: Agent, ben: Agent, site: Site
-) -> None:
+async def test_pages_keep_their_owners_holds_and_requests_to_people(ana: Agent, ben: Agent, site: Site) -> None:
     cart, desk = (await ana.call("list_pages"))["yours"]
     assert (cart["url"], desk["url"], desk["sessionId"]) == (site.url("/cart"), site.url("/desk"), "work")
     assert [page["pageId"] for page in (await ben.call("list_pages"))["yours"]] == ["mail", "drive"]

@@ -34,9 +34,7 @@ def windows(service: RunningService) -> int:
     return len(context.pages) if context is not None else 0
 
 
-async def test_a_page_that_nobody_used_has_no_window_and_comes_back_as_it_was(
-    resting: RunningService, site: Site
-) -> None:
+async def test_an_unused_page_loses_its_window_and_comes_back_unchanged(resting: RunningService, site: Site) -> None:
     url = site.page("/long", LONG)
     first = site.page("/first", "x")
     async with resting.agent() as agent:
@@ -65,7 +63,7 @@ async def test_a_page_that_nobody_used_has_no_window_and_comes_back_as_it_was(
         await agent.call("close_page", pageId="long")
 
 
-async def test_a_strangers_refused_calls_keep_no_page_from_being_parked_and_tell_nothing_of_it(
+async def test_refused_calls_of_others_do_not_prevent_parking_and_reveal_nothing(
     resting: RunningService, site: Site
 ) -> None:
     host = host_of(resting)
@@ -92,7 +90,7 @@ async def test_a_strangers_refused_calls_keep_no_page_from_being_parked_and_tell
         await holder.call("close_page", pageId="held")
 
 
-async def test_nothing_is_said_of_what_was_only_read_and_many_calls_open_one_window(
+async def test_a_page_that_was_only_read_gets_no_notice_and_many_calls_open_one_window(
     resting: RunningService, site: Site
 ) -> None:
     async with resting.agent() as agent:
@@ -111,7 +109,9 @@ async def test_nothing_is_said_of_what_was_only_read_and_many_calls_open_one_win
         await agent.call("close_page", pageId="read")
 
 
-async def test_what_somebody_needs_as_it_is_stays(resting: RunningService, site: Site, hold: threading.Event) -> None:
+async def test_pages_that_somebody_needs_unchanged_stay(
+    resting: RunningService, site: Site, hold: threading.Event
+) -> None:
     def answer(received: Received) -> Answer:
         return Answer(f"<title>{received.method}</title>")
 
@@ -169,7 +169,7 @@ async def test_what_somebody_needs_as_it_is_stays(resting: RunningService, site:
         assert (await agent.call("get_page_title", pageId="sent"))["title"] == "POST"
 
 
-async def test_a_page_that_nobody_has_any_more_is_parked_sooner(resting: RunningService, site: Site) -> None:
+async def test_an_abandoned_page_is_parked_sooner(resting: RunningService, site: Site) -> None:
     async with resting.agent() as agent:
         for page_id in ("left", "has"):
             await agent.call("goto", pageId=page_id, url=site.page("/long", LONG))

@@ -89,7 +89,7 @@ async def test_pages_are_limited_in_a_session_and_in_all_and_a_refusal_names_wha
             await agent.call("close_page", pageId=page_id)
 
 
-async def test_at_the_limit_the_page_abandoned_longest_makes_room_and_who_left_it_or_came_can_have_it_back(
+async def test_at_the_limit_the_longest_abandoned_page_makes_room_and_can_be_brought_back(
     start: StartService, site: Site
 ) -> None:
     url = site.page("/", "<a href=/popup target=_blank>Popup</a>")
@@ -128,7 +128,7 @@ async def test_at_the_limit_the_page_abandoned_longest_makes_room_and_who_left_i
         assert pages.keys() == {"first", "first~1", "held", "asks"}
 
 
-async def test_a_client_without_a_stream_that_has_long_done_nothing_gives_its_pages_up_but_what_it_holds(
+async def test_a_long_idle_client_without_a_stream_loses_its_pages_except_held_ones(
     limited: RunningService,
 ) -> None:
     parts = limited.parts
@@ -161,7 +161,7 @@ async def test_a_browser_that_cannot_start_keeps_no_service_from_starting(start:
 # --- memory ----------------------------------------------------------------------------------------------------------
 
 
-async def test_where_memory_is_short_idle_pages_are_parked_and_new_ones_refused_and_open_ones_go_on(
+async def test_when_memory_is_short_idle_pages_are_parked_new_ones_refused_and_open_ones_go_on(
     start: StartService, site: Site
 ) -> None:
     url = site.page("/", "<button>b</button>")
@@ -190,7 +190,7 @@ async def test_where_memory_is_short_idle_pages_are_parked_and_new_ones_refused_
         assert (ready["pages"], ready["parked"], ready["browsers"]) == (3, 0, 1)
 
 
-def test_what_processes_share_is_counted_once_and_the_limit_is_not_more_than_the_machine_has() -> None:
+def test_shared_memory_is_counted_once_and_the_limit_is_at_most_the_machines() -> None:
     ours = [psutil.Process()]
     assert 0 < exact_mb(ours) <= rough_mb(ours) + 1
     before, twice, after = exact_mb(ours), exact_mb(ours * 2), exact_mb(ours)  # this process goes on meanwhile
@@ -236,7 +236,7 @@ async def test_the_untouched_pages_of_a_client_that_is_gone_are_closed_and_it_fi
 # --- what is remembered ----------------------------------------------------------------------------------------------
 
 
-async def test_logins_that_change_again_and_again_do_not_fill_the_memory_and_the_last_ones_are_told() -> None:
+async def test_frequently_changing_logins_do_not_fill_the_memory_and_the_last_ones_are_reported() -> None:
     log = EventLog("i1")
     for number in range(200):
         log.emit(StateSaved(session_id="default", state={"cookies": ["x" * 1_000_000, number]}))
@@ -254,7 +254,7 @@ async def test_notices_for_clients_that_never_come_back_are_bounded() -> None:
     assert [notice.text for notice in clients.take_notices("client-2999")] == ["x"]
 
 
-def test_who_was_told_what_all_are_told_is_bounded_and_forgets_the_oldest_first() -> None:
+def test_the_list_of_who_received_announcements_is_bounded_and_forgets_the_oldest_first() -> None:
     clients = Clients(0)
     clients.announce("The journal is a new one.")
     for number in range(1_100):
@@ -266,7 +266,7 @@ def test_who_was_told_what_all_are_told_is_bounded_and_forgets_the_oldest_first(
     assert sum(not clients.take_notices(f"client-{number}") for number in heard) == 1_000
 
 
-def test_a_holder_is_told_of_each_sibling_and_visitor_once_and_what_is_remembered_of_them_is_bounded() -> None:
+def test_a_holder_is_told_once_of_each_sibling_and_visitor_and_few_are_remembered() -> None:
     told: list[str] = []
     page = Ownership(
         PageState(page_id="p", session_id="s"),
@@ -296,9 +296,7 @@ def test_a_holder_is_told_of_each_sibling_and_visitor_once_and_what_is_remembere
     assert len(told) == 2  # a new holder knows of none
 
 
-async def test_a_page_remembers_what_it_showed_to_the_latest_fifty_who_looked(
-    limited: RunningService, site: Site
-) -> None:
+async def test_a_page_remembers_what_it_showed_to_its_latest_fifty_readers(limited: RunningService, site: Site) -> None:
     async with AsyncExitStack() as stack:
         first, second, *others = [await stack.enter_async_context(limited.agent()) for _ in range(52)]
         await first.call("goto", pageId="looked-at", url=site.page("/", "<button>b</button>"))

@@ -241,7 +241,7 @@ async def test_a_cancel_closes_the_window_and_keeps_what_was_signed_in(
     assert await home(agent, bank) == "remembered=yes sid=for-this-session"
 
 
-async def test_a_window_that_nobody_closes_is_closed_at_the_limit(seen_start: StartService, bank: Site) -> None:
+async def test_an_unclosed_window_is_closed_at_the_time_limit(seen_start: StartService, bank: Site) -> None:
     service = await seen_start(login_within_s=6)
     async with service.agent() as agent:
         error = await agent.error("login", url=bank.url("/sign-in"))

@@ -39,7 +39,7 @@ def text_of(reply: dict[str, object]) -> str:
 
 
 @each_disaster
-async def test_calls_that_ran_are_told_what_may_have_happened_and_those_that_waited_go_on(
+async def test_running_calls_learn_what_may_have_happened_and_waiting_ones_continue(
     start: StartService, site: Site, hold: threading.Event, disaster: Kill
 ) -> None:
     service = await start(queue_wait_ms=60_000)
@@ -270,7 +270,7 @@ async def test_a_browser_that_is_killed_while_it_comes_back_comes_back_all_the_s
         assert text_of(reply).count("was reopened") == 1
 
 
-async def test_a_browser_or_driver_that_dies_at_its_start_says_why_and_the_next_call_tries_anew(
+async def test_the_error_for_a_browser_or_driver_that_dies_at_start_says_why_and_the_next_call_retries(
     start: StartService, site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     url, broken, script = site.page("/", "<h1>Here</h1>"), tmp_path / "broken", tmp_path / "browser"
@@ -292,7 +292,7 @@ async def test_a_browser_or_driver_that_dies_at_its_start_says_why_and_the_next_
         await agent.call("goto", pageId="p", url=url)
 
 
-async def test_a_browser_that_does_not_run_here_is_quoted_and_nobody_is_told_to_repeat_the_call(
+async def test_the_error_quotes_a_browser_that_cannot_run_here_and_advises_no_retry(
     start: StartService, tmp_path: Path
 ) -> None:
     script, says = tmp_path / "browser", "licence not found"

@@ -97,9 +97,7 @@ async def test_sent_or_abandoned_fields_are_not_offered(start: StartService, sit
             assert (await agent.call("refill", pageId=page_id))["fields"] == []
 
 
-async def test_a_field_that_is_not_there_any_more_is_told_and_the_others_are_filled(
-    start: StartService, site: Site
-) -> None:
+async def test_a_vanished_field_is_reported_and_the_others_are_filled(start: StartService, site: Site) -> None:
     service = await start()
     url = site.page("/form", "<input id=a><input id=b>")
     async with service.agent() as agent:

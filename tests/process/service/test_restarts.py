@@ -48,7 +48,7 @@ async def kept_now(service: RunningService) -> dict[str, str]:
 # --- pages that wait to be opened ------------------------------------------------------------------------------------
 
 
-async def test_a_tab_that_nobody_here_opened_is_not_given_to_the_holder_of_a_page_that_is_not_open_yet(
+async def test_a_foreign_tab_is_not_given_to_the_holder_of_a_page_that_is_not_open_yet(
     tmp_path: Path, site: Site
 ) -> None:
     async with started(tmp_path) as (_, agent):

@@ -15,7 +15,7 @@ from tests.front.service.test_notifying import test_a_webhook_is_told_once_and_f
 from tests.front.service.test_ownership import (
     test_a_holders_idle_time_starts_at_the_end_of_its_call,
     test_a_page_is_not_idle_while_its_holder_has_a_call_queued_or_running,
-    test_an_idle_page_is_taken_by_acting_and_both_are_told,
+    test_acting_takes_an_idle_page_and_both_clients_learn_of_it,
 )
 from tests.front.service.test_person import test_a_lease_neither_lapses_nor_passes_on_meanwhile
 
@@ -28,7 +28,7 @@ __all__ = [
     "test_a_lease_neither_lapses_nor_passes_on_meanwhile",
     "test_a_page_is_not_idle_while_its_holder_has_a_call_queued_or_running",
     "test_a_webhook_is_told_once_and_follows_no_redirect",
-    "test_an_idle_page_is_taken_by_acting_and_both_are_told",
+    "test_acting_takes_an_idle_page_and_both_clients_learn_of_it",
     "test_pages_over_a_clients_limit_are_refused_also_when_all_come_at_once",
     "test_records_survive_a_restart_and_their_numbers_go_on",
     "test_the_answer_to_a_fetch_of_another_origin_pauses_that_one",

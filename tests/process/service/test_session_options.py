@@ -10,7 +10,7 @@ from tests.support.site import Site
 pytestmark = pytest.mark.anyio
 
 
-async def test_a_service_whose_browser_has_windows_gives_one_without_where_that_is_asked(
+async def test_a_service_with_visible_windows_starts_a_headless_browser_on_request(
     start: StartService, site: Site
 ) -> None:
     service = await start(headless=False, min_instances=0)

@@ -191,7 +191,7 @@ def test_an_outcome_with_an_error_has_failed() -> None:
     number=st.integers(-(2**63), 2**63 - 1) | st.floats(allow_nan=False, allow_infinity=False),
     flag=st.none() | st.booleans(),
 )
-def test_whatever_a_body_holds_crosses_unchanged(text: str, number: float, flag: bool | None) -> None:  # noqa: FBT001 - drawn
+def test_any_body_crosses_unchanged(text: str, number: float, flag: bool | None) -> None:  # noqa: FBT001 - drawn
     body = {"action": "evaluate_script", "arg": {text: [text, number, {"flag": flag}]}}
     call = Call.model_validate({"callId": "k1", "seq": 1, "clientId": "c1", "body": body})
     again = Call.model_validate_json(call.model_dump_json())

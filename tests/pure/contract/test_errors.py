@@ -110,7 +110,7 @@ def test_an_error_has_one_shape() -> None:
 
 
 @given(message=st.text(), hint=st.none() | st.text(), details=st.dictionaries(st.text(), JSON, max_size=3))
-def test_whatever_an_error_says_survives_json(message: str, hint: str | None, details: dict[str, JsonValue]) -> None:
+def test_any_error_survives_json(message: str, hint: str | None, details: dict[str, JsonValue]) -> None:
     body = errors.PageOwned(message, hint=hint, details=details).body()
     assert ErrorBody.model_validate_json(body.model_dump_json()) == body
     assert (body.message, body.hint, body.details) == (message, hint, details)

@@ -16,7 +16,7 @@ every_action = each(ACTIONS)
 
 
 @every_action
-def test_every_argument_is_told_with_its_meaning(action: type[Action]) -> None:
+def test_every_argument_is_explained(action: type[Action]) -> None:
     text = action_help(action.name())
     assert text.startswith(f"{action.name()}: {action.whole_description()}\n")
     for name, node in properties_of(full_schema(action)).items():
@@ -33,7 +33,7 @@ def test_every_argument_is_told_with_its_meaning(action: type[Action]) -> None:
         assert f"`{alias.name}`" in text
 
 
-def test_an_action_is_told_in_few_tokens() -> None:
+def test_the_help_for_an_action_takes_few_tokens() -> None:
     assert len(action_help("upload_file").encode()) / 4 <= 240
 
 
@@ -43,7 +43,7 @@ def test_the_example_can_be_sent_as_it_stands(action: type[Action]) -> None:
     assert parse({"action": action.name(), **example(action)}).name() == meant
 
 
-def test_without_a_name_all_tools_are_told_by_category() -> None:
+def test_without_a_name_all_tools_are_listed_by_category() -> None:
     lines = overview().splitlines()
     assert [line.partition(":")[0] for line in lines[:-1]] == [*CATEGORIES]
     assert [name for line in lines[:-1] for name in line.partition(": ")[2].split(", ")] == [*ACTIONS]

@@ -50,7 +50,7 @@ def test_a_name_that_is_none_is_quoted_by_its_beginning_where_it_is_long(body: d
 
 
 @given(st.text())
-def test_no_name_but_those_of_the_catalogue_is_an_action(name: str) -> None:
+def test_only_names_in_the_catalogue_are_actions(name: str) -> None:
     if name in NAMES:
         return
     with pytest.raises(InvalidRequest, match="Unknown action"):
@@ -61,7 +61,7 @@ def test_no_name_but_those_of_the_catalogue_is_an_action(name: str) -> None:
     ("action", "kind"),
     [(5, "a number"), (None, "null"), (True, "true or false"), (["goto"], "a list"), ({"name": "goto"}, "an object")],
 )
-def test_an_action_that_is_no_text_is_said_to_be_something_else(action: JsonValue, kind: str) -> None:
+def test_the_error_for_an_action_that_is_no_text_says_what_it_is(action: JsonValue, kind: str) -> None:
     with pytest.raises(InvalidRequest, match=f'"action" must be a name, not {kind}'):
         parse({"action": action})
 
@@ -76,7 +76,7 @@ def test_a_body_without_an_action_is_shown_one() -> None:
     ("typo", "meant"),
     [("click_count", "clickCount"), ("clickcount", "clickCount"), ("butto", "button"), ("pageID", "pageId")],
 )
-def test_an_unknown_argument_suggests_the_nearest_and_where_all_are_told(typo: str, meant: str) -> None:
+def test_an_unknown_argument_suggests_the_nearest_and_where_all_are_listed(typo: str, meant: str) -> None:
     error = refused({**CLICK, typo: 1})
     assert error.message == f"Unknown argument {typo!r} for click."
     assert error.hint == f'Did you mean {meant!r}? All that it takes: help {{"name": "click"}}.'
@@ -97,7 +97,7 @@ def test_an_argument_that_is_like_none_of_a_tool_suggests_none_of_all_pages() ->
         {"action": "fill_form", "fields": [{"ref": "e12", "value": "x"}]},
     ],
 )
-def test_a_ref_given_by_the_name_that_other_products_have_for_it_is_a_selector(body: Body) -> None:
+def test_a_ref_under_other_products_names_is_a_selector(body: Body) -> None:
     assert refused(body).hint == 'A ref is a selector too: {"selector": "e12"}.'
 
 
@@ -114,7 +114,7 @@ def test_other_texts_than_refs_stay_unchanged(selector: str) -> None:
 
 
 @pytest.mark.parametrize("bag", [{"params": {"colour": "red"}}, {"colour": "red"}])
-def test_an_unknown_option_is_refused_beside_params_and_in_them(bag: Body) -> None:
+def test_an_unknown_option_is_refused_outside_and_inside_of_params(bag: Body) -> None:
     assert field(refused({**CLICK, **bag})) == "colour"
 
 
@@ -184,7 +184,7 @@ def test_a_wrong_value_is_refused_with_the_argument_that_has_it(body: Body, wher
 
 @pytest.mark.parametrize("second", ["x", "y"])
 @pytest.mark.parametrize("place", ["beside", "in params"])
-def test_two_names_of_one_argument_are_not_both_given(second: str, place: str) -> None:
+def test_two_names_of_one_argument_cannot_be_used_together(second: str, place: str) -> None:
     twin: Body = {"text": second} if place == "beside" else {"params": {"text": second}}
     error = refused({**FILL, "value": "x", **twin})
     assert error.message == "value and text of fill are the same argument."
@@ -246,9 +246,7 @@ def test_half_a_character_is_refused_in_words_that_can_be_sent(body: Body) -> No
         ({"action": "upload_file", "selector": "#f"}, "files", [{"name": "a", "text": "b"}]),
     ],
 )
-def test_a_list_or_an_object_that_a_host_sends_as_text_is_what_the_text_holds(
-    body: Body, name: str, value: JsonValue
-) -> None:
+def test_a_list_or_object_that_a_host_sends_as_text_is_parsed(body: Body, name: str, value: JsonValue) -> None:
     assert parse({**body, name: json.dumps(value)}) == parse({**body, name: value})
 
 

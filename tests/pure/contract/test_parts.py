@@ -51,7 +51,7 @@ def test_parts_are_listed_as_objects() -> None:
         (["close_page", "content"], Effect.DESTROYS),
     ],
 )
-def test_a_batch_does_to_others_what_the_strongest_of_its_parts_does(actions: list[str], effect: Effect) -> None:
+def test_a_batch_affects_others_as_much_as_its_strongest_part(actions: list[str], effect: Effect) -> None:
     assert batch(*({"action": action} for action in actions)).effect is effect
     assert Batch.effect is Effect.DESTROYS
 
@@ -108,7 +108,7 @@ BESIDES = [name for name, action in ACTIONS.items() if not action.asks_person an
 
 
 @each({name: name for name in BESIDES})
-def test_every_action_that_is_no_batch_and_waits_for_nobody_is_a_step(name: str) -> None:
+def test_every_action_can_be_a_step_except_batches_and_waits_for_people(name: str) -> None:
     step = {"action": name, **smallest(ACTIONS[name])}
     parsed = batch(step, CLICK)
     assert [part.name() for part in parsed.steps] == [name, "click"]

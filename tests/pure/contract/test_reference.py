@@ -24,7 +24,7 @@ def test_the_committed_reference_is_fresh() -> None:
     assert FILE.read_text(encoding="utf-8") == answers()
 
 
-def test_a_stale_page_is_noticed_and_written_anew(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_stale_page_is_noticed_and_rewritten(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     page, file = tmp_path / "TOOLS.md", tmp_path / "written.json"
     assert main(["--check"], page, file) == 1
     assert "run make docs" in capsys.readouterr().err

@@ -136,7 +136,7 @@ def test_an_argument_of_two_names_is_listed_by_one_and_the_client_may_send_eithe
 
 
 @every_action
-def test_the_effect_is_told_to_clients_where_they_would_take_another_for_granted(action: type[Action]) -> None:
+def test_the_effect_is_announced_where_clients_would_assume_another(action: type[Action]) -> None:
     told = {"readOnlyHint": False, "destructiveHint": True} | annotations(action)
     assert told["readOnlyHint"] is (action.effect is Effect.READS)
     assert told["readOnlyHint"] or told["destructiveHint"] is (action.effect is Effect.DESTROYS)

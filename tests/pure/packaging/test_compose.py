@@ -71,7 +71,7 @@ def test_only_what_the_compose_specification_knows_is_in_it() -> None:
 
 
 @services
-def test_what_a_service_is_built_from_exists(name: str) -> None:
+def test_the_build_context_of_each_service_exists(name: str) -> None:
     build = SERVICES[name]["build"]
     build = {"context": build} if isinstance(build, str) else build
     assert set(build) <= OF_A_BUILD
@@ -79,7 +79,7 @@ def test_what_a_service_is_built_from_exists(name: str) -> None:
 
 
 @services
-def test_what_a_service_mounts_is_a_declared_volume(name: str) -> None:
+def test_every_mounted_volume_is_declared(name: str) -> None:
     mounted = {volume.partition(":")[0] for volume in SERVICES[name].get("volumes", [])}
     assert mounted <= set(COMPOSE.get("volumes", {}))
 
@@ -141,7 +141,7 @@ def test_the_image_starts_the_service_where_its_port_can_be_reached_as_an_ordina
     assert names.index("USER") > max(index for index, name in enumerate(names) if name in {"RUN", "COPY"})
 
 
-def test_what_is_copied_exists_and_is_not_ignored() -> None:
+def test_copied_files_exist_and_are_not_ignored() -> None:
     kept = {line[1:] for line in (ROOT / ".dockerignore").read_text(encoding="utf-8").split() if line.startswith("!")}
     sources = {source for line in arguments("COPY") for source in shlex.split(line)[:-1]}
     assert {source for source in sources if not (ROOT / source).exists()} == set()

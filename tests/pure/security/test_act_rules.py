@@ -33,7 +33,7 @@ def test_words_are_compared_as_people_read_them(words: str, held: bool) -> None:
     assert (ActRules([PAY]).deciding(act(words)) is not None) is held
 
 
-def test_a_rule_holds_for_its_origins_actions_effects_methods_and_roles_alone() -> None:
+def test_a_rule_applies_only_to_its_origins_actions_effects_methods_and_roles() -> None:
     assert ActRules([PAY]).deciding(act("Pay", url="https://shop.example.evil/")) is None
     posts = ActRules([ActRule(name="posts", actions=("fetch",), methods=("post",))])
     assert posts.deciding(act(action="fetch", method="POST"))

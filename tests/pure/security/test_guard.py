@@ -22,7 +22,7 @@ MAIL, SHOP = "https://mail.example", "https://shop.example"
         (SEVERAL, SEVERAL, True),
     ],
 )
-def test_what_was_read_at_one_site_is_free_at_that_site_alone(source: str, to: str, *, asked: bool) -> None:
+def test_data_read_at_one_site_is_free_only_at_that_site(source: str, to: str, *, asked: bool) -> None:
     pairs = [(source, to)] if asked else []
     assert Guard(read=[source]).unallowed(set(), {to}) == pairs
     assert Guard(read=[]).unallowed({source}, {to}) == pairs

@@ -39,7 +39,7 @@ def _text(name: str, value: str) -> NamedSecret:
     ("at", "code"),
     [(59, "94287082"), (1111111109, "07081804"), (1234567890, "89005924"), (20000000000, "65353130")],
 )
-def test_codes_are_those_of_the_standard(at: int, code: str) -> None:  # RFC 6238, appendix B
+def test_codes_match_the_standard(at: int, code: str) -> None:  # RFC 6238, appendix B
     link = f"otpauth://totp/Shop:ana?secret={RFC_KEY.lower()}&digits=8&issuer=Shop"
     assert typed_text(from_authenticator("otp", link, SHOP), at) == code
 

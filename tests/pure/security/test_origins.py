@@ -78,7 +78,7 @@ def test_no_text_fails_or_counts_as_both_inside_and_outside(text: str) -> None:
     assert not pattern_within(pattern, f"https://*{text}")
 
 
-def test_of_urls_without_an_origin_only_a_blank_page_is_within() -> None:
+def test_only_a_blank_page_is_inside_without_an_origin() -> None:
     pattern = ["https://shop.example"]
     assert within(pattern, "about:blank")
     assert within(pattern, "blob:https://shop.example/1")

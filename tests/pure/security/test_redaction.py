@@ -111,7 +111,7 @@ def test_any_text_makes_one_line_that_can_be_written_down(text: str) -> None:
         told.encode()
 
 
-def test_texts_are_told_only_where_their_name_says_where_or_why_it_was_done() -> None:
+def test_texts_stay_only_if_their_name_says_where_or_why_something_was_done() -> None:
     """An action that is added tomorrow hides its texts without anybody thinking of it."""
     told = {
         name

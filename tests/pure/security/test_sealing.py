@@ -52,7 +52,7 @@ def ring() -> Iterator[Ring]:
     keyring.set_keyring(before)
 
 
-def test_the_key_lies_in_a_file_for_this_account_alone(tmp_path: Path) -> None:
+def test_the_key_is_in_a_file_that_only_this_account_can_read(tmp_path: Path) -> None:
     sealed = Seal(tmp_path).close(SECRET)
     assert b"long enough" not in sealed
     assert Seal(tmp_path).open(sealed) == SECRET

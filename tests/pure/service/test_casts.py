@@ -50,7 +50,7 @@ async def casting(shown: list[str]) -> tuple[Chromium, ChromiumCast]:
     return chromium, pictures
 
 
-async def test_the_page_is_sent_anew_after_a_picture_that_was_made_while_another_was_under_way() -> None:
+async def test_the_page_is_sent_again_after_an_overlapping_picture() -> None:
     """The change after it was dropped, and would not be seen until the page changed again."""
     shown: list[str] = []
     chromium, pictures = await casting(shown)
@@ -67,7 +67,7 @@ async def test_the_page_is_sent_anew_after_a_picture_that_was_made_while_another
     await pictures.end()
 
 
-async def test_a_cast_that_ends_while_it_begins_anew_does_not_begin_beside_the_next() -> None:
+async def test_a_cast_that_ends_while_it_restarts_does_not_run_next_to_its_successor() -> None:
     chromium, pictures = await casting([])
     chromium.stops.clear()
     for _ in range(4):  # more than are shown, so that Chromium is told to stop meanwhile

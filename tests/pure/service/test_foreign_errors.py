@@ -16,7 +16,7 @@ def test_a_selector_that_matches_several_is_ambiguous_though_none_of_them_can_be
     assert "strict" in (error.hint or "")
 
 
-def test_a_permission_that_an_origin_cannot_have_is_told_by_the_argument() -> None:
+def test_the_error_for_an_impossible_permission_names_the_argument() -> None:
     """The whole browser refuses it, and the headless shell does not."""
     words = "CDPSession.send: Protocol error (Browser.setPermission): Permission can't be granted in current context."
     action = GrantPermissions(permissions=["camera"], origin="http://shop.example")

@@ -27,7 +27,7 @@ PAGES = [
 ]
 
 
-def test_of_many_pages_the_relevant_are_listed_and_the_rest_counted() -> None:
+def test_relevant_pages_are_listed_and_the_rest_counted() -> None:
     listed = listing(PAGES, "me", whole=False)
     yours, people, others, text = (listed[name] for name in ("yours", "people", "others", "text"))
     assert isinstance(yours, list)

@@ -53,7 +53,7 @@ def test_a_file_that_cannot_be_read_is_refused_with_the_reason(content: str, sai
         login_file.read(content, None)
 
 
-def test_a_date_that_no_browser_knows_is_refused_with_its_cookie_alone() -> None:
+def test_a_cookie_with_an_invalid_date_is_refused_and_the_others_are_kept() -> None:
     dates = {"never": "9" * 400, "kept": "4000000000"}
     lines = (f"x.test\tTRUE\t/\tTRUE\t{date}\t{name}\tb" for name, date in dates.items())
     found = login_file.read("\n".join(lines), None)

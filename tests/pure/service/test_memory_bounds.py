@@ -83,7 +83,7 @@ def test_one_call_at_a_time_undoes_an_act_and_one_that_is_undone_is_forgotten(un
     assert undos.latest_first() == []
 
 
-def test_the_progress_of_calls_whose_end_is_not_told_is_bounded() -> None:
+def test_the_progress_of_calls_without_a_reported_end_is_bounded() -> None:
     clients = Clients(0)
     for number in range(11_000):
         clients.send(CallMoved(call_id=f"c-{number}", client_id="a", state=CallState.RUNNING))

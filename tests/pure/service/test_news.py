@@ -12,7 +12,7 @@ def _items(first_ref: int, *said: str) -> str:
     return "\n".join(lines)
 
 
-def test_of_a_rebuilt_list_with_one_more_item_only_that_is_reported() -> None:
+def test_only_the_new_item_of_a_rebuilt_list_is_reported() -> None:
     old, new = _items(2, "logged in", "opened the shop"), _items(20, "left", "logged in", "opened the shop")
     after = tree.parse(new)
     found = news_report.report(news.news(tree.parse(old), after), after, 480, None)

@@ -29,7 +29,7 @@ class FakeWindows:
         self.settings[name] = str(given["setting"])
 
 
-async def test_a_grant_of_which_one_is_refused_leaves_all_as_it_was() -> None:
+async def test_a_partly_refused_grant_changes_nothing() -> None:
     windows, permissions = FakeWindows(), Permissions()
     browser = cast("Windows", windows)
     await permissions.grant(CONTEXT, browser, "https://a.example", ["geolocation", "midi"])

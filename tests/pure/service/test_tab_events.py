@@ -60,7 +60,7 @@ class Tab(Emitter):
 
 
 @pytest.mark.parametrize("event", KINDS.values(), ids=KINDS)
-async def test_of_too_many_the_rest_goes_unheard_for_a_while_however_often(event: str) -> None:
+async def test_excess_events_go_unheard_for_a_while(event: str) -> None:
     tab = Tab()
     for times in (1, 2):
         assert tab.make(event, PER_SECOND + 50) == PER_SECOND
@@ -77,7 +77,7 @@ async def test_a_loud_console_hides_no_requests_and_answers_do_not_count() -> No
     assert tab.make("response", 2 * PER_SECOND) == 2 * PER_SECOND
 
 
-async def test_what_comes_slowly_is_all_heard() -> None:
+async def test_slow_events_are_all_heard() -> None:
     tab = Tab()
     for _ in range(4):
         assert tab.make("console", PER_SECOND) == PER_SECOND
@@ -85,7 +85,7 @@ async def test_what_comes_slowly_is_all_heard() -> None:
     assert tab.missed == []
 
 
-async def test_what_was_written_at_once_is_too_much_also_where_it_comes_slowly() -> None:
+async def test_a_burst_counts_as_too_much_even_if_it_arrives_slowly() -> None:
     tab = Tab()
     written_at = tab.clock()
     for _ in range(PER_SECOND + 1):

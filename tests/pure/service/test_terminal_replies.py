@@ -15,7 +15,7 @@ def envelope(**result: object) -> Json:
     return {"success": True, "result": result, "page": PAGE}  # type: ignore[dict-item] # JSON, as the tests write it
 
 
-def test_an_act_is_told_with_the_pages_changes_as_a_chat_is() -> None:
+def test_an_acts_text_has_the_pages_changes_as_in_a_chat() -> None:
     observed = envelope(observed="done; the page changed", changes='+ button "Pay"')
     reply = for_terminal(observed, ACTIONS["click"])
     assert plain(reply.text).splitlines() == [

@@ -10,7 +10,7 @@ def needs(told: ToldPages, body: Json, line: str = LINE, page_id: str = "cart", 
     return told.reader(client, body, None).needs(page_id, line)
 
 
-def test_a_line_is_told_once_to_each_client_and_agent_until_it_is_another() -> None:
+def test_each_client_and_agent_reads_a_line_once_until_it_changes() -> None:
     told = ToldPages()
     named: Json = {"pageId": "cart"}
     assert [needs(told, named), needs(told, named)] == [True, False]
@@ -19,7 +19,7 @@ def test_a_line_is_told_once_to_each_client_and_agent_until_it_is_another() -> N
     assert [needs(told, named, client="bo"), needs(told, named, client="bo")] == [True, False]
 
 
-def test_a_call_that_names_no_page_is_told_which_it_was_if_that_is_another_than_before() -> None:
+def test_a_call_without_a_page_learns_which_page_it_used_if_that_changed() -> None:
     told = ToldPages()
     for page in ("cart", "mail"):
         needs(told, {"pageId": page}, page, page)

@@ -24,7 +24,7 @@ def test_masked_values_are_removed_everywhere_and_word_guessed_ones_from_their_f
     ]
 
 
-def test_a_short_secret_goes_from_its_field_alone() -> None:
+def test_a_short_secret_is_hidden_only_in_its_field() -> None:
     assert shown('- textbox "Pin 12" [ref=e1]: "12"\n- text: "12"', ["12"], []) == [
         '- textbox "Pin 12" [ref=e1]: ••••',
         '- text: "12"',

@@ -49,10 +49,10 @@ def test_a_long_text_is_known_by_its_beginning_and_goes_whole() -> None:
     assert "Obey" not in "".join(lines(["Obey these…"]))
 
 
-def test_a_frame_that_nobody_sees_goes_with_all_in_it() -> None:
+def test_an_invisible_frame_goes_with_its_content() -> None:
     assert not [line for line in lines([], frozenset({"e7"})) if "framed" in line or "iframe" in line]
 
 
 @given(st.lists(st.text(max_size=12), max_size=5))
-def test_whatever_nobody_sees_the_tree_stays_one(words: list[str]) -> None:
+def test_the_tree_stays_connected_whatever_is_invisible(words: list[str]) -> None:
     lines(words)

@@ -32,7 +32,7 @@ def test_a_link_lets_one_viewer_in_once() -> None:
     assert "browse-together show" in str(refused.value.advice)
 
 
-def test_a_link_that_comes_late_and_a_viewer_whose_time_is_over_are_told_so() -> None:
+def test_a_late_link_and_an_expired_viewer_are_told_the_reason() -> None:
     clock = Clock()
     viewing = Viewing(clock)
     late, soon = viewing.make_link("", read_only=False), viewing.make_link("", read_only=False)
@@ -45,7 +45,7 @@ def test_a_link_that_comes_late_and_a_viewer_whose_time_is_over_are_told_so() ->
         viewing.viewer(entry.cookie)
 
 
-def test_a_cookie_of_an_older_service_a_wrong_proof_and_one_who_left_are_kept_out() -> None:
+def test_an_older_services_cookie_a_wrong_proof_and_a_viewer_that_left_are_rejected() -> None:
     viewing = Viewing()
     entry = viewing.enter(viewing.make_link("", read_only=False))
     with pytest.raises(Unauthorized, match="started anew"):
@@ -102,7 +102,7 @@ def test_one_viewer_takes_few_of_the_places_and_does_not_come_again_and_again() 
         come_and_go(viewing, viewer, times=MOST_A_SECOND)
 
 
-def test_all_that_a_viewer_sends_by_all_of_their_sockets_is_limited_and_large_messages_count_as_many() -> None:
+def test_a_viewers_messages_are_limited_over_all_sockets_and_large_ones_count_as_several() -> None:
     clock = Clock()
     viewing = Viewing(clock)
     viewer, other = come(viewing), come(viewing)

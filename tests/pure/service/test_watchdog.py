@@ -73,13 +73,13 @@ def test_a_renderer_is_ended_for_its_part_of_the_work(
     assert guilty(usage(0.0), usage(worked, loud=loud, calm=calm)) is found
 
 
-def test_of_many_that_work_alike_none_is_ended_and_one_that_has_just_started_counts() -> None:
+def test_none_of_many_equally_busy_renderers_is_ended_and_a_new_one_counts() -> None:
     many = {cast("psutil.Process", Process(str(n))): 0.3 for n in range(40)}
     assert guilty(Usage({BROWSER: 0.0}, dict.fromkeys(many, 0.0)), Usage({BROWSER: 40.0}, many)) is None
     assert guilty(Usage({BROWSER: 0.0}, {}), Usage({BROWSER: 2.1}, {LOUD: 1.0})) is LOUD
 
 
-def test_what_a_browser_does_as_it_starts_is_no_pages() -> None:
+def test_a_browsers_start_up_work_is_attributed_to_no_page() -> None:
     another = cast("psutil.Process", Process("another browser"))
     assert guilty(Usage({BROWSER: 0.0}, {LOUD: 0.0}), Usage({BROWSER: 0.1, another: 9.0}, {LOUD: 0.1})) is None
 
@@ -125,7 +125,7 @@ async def looked_at() -> None:
     await asyncio.sleep(SOON_S)
 
 
-async def test_a_renderer_that_keeps_the_browser_from_answering_is_ended_and_nobody_else() -> None:
+async def test_only_the_renderer_that_blocks_the_browser_is_ended() -> None:
     async def floods(machine: Machine) -> None:
         while not machine.loud.killed:
             machine.work(0.1, 0.05)
@@ -139,7 +139,7 @@ async def test_a_renderer_that_keeps_the_browser_from_answering_is_ended_and_nob
         assert (machine.loud.killed, machine.calm.killed, watchdog.ended_one) == (True, False, True)
 
 
-async def test_a_renderer_is_ended_too_whose_floods_let_late_answers_through() -> None:
+async def test_a_renderer_whose_floods_let_late_answers_through_is_ended_too() -> None:
     async def floods(machine: Machine) -> None:
         for _ in range(0 if machine.loud.killed else 3):
             machine.work(0.15, 0.05)
@@ -168,7 +168,7 @@ async def test_no_renderer_is_ended_on_a_machine_that_is_busy_with_other_things(
     assert machine.browser.used > 3 * MOST_S, "in sum it is much"
 
 
-async def test_nobody_else_is_ended_while_that_is_worked_off_which_an_ended_one_had_sent() -> None:
+async def test_no_other_renderer_is_ended_while_an_ended_ones_messages_are_processed() -> None:
     async def floods(machine: Machine) -> None:
         while not machine.loud.killed:
             machine.work(0.1, 0.05)

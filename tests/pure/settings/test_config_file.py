@@ -97,7 +97,7 @@ def test_the_environment_stands_above_it_and_flags_above_both(
         ("port = 1\nport = 2\n", "line 2: this is no TOML. Cannot overwrite a value."),
     ],
 )
-def test_a_mistake_is_told_with_the_file_the_line_and_what_is_right(
+def test_a_mistake_is_reported_with_file_line_and_right_form(
     file: Path, settings: type[FileSettings], text: str, told: str
 ) -> None:
     file.write_text(text)
@@ -106,7 +106,7 @@ def test_a_mistake_is_told_with_the_file_the_line_and_what_is_right(
     assert told in line
 
 
-def test_a_setting_that_there_is_no_more_is_told_and_ends_no_start(file: Path) -> None:
+def test_a_removed_setting_is_reported_and_does_not_prevent_the_start(file: Path) -> None:
     file.write_text("port = 9001\npage_events_per_second = 100\n")
     assert [problem(settings) for settings in (ServiceSettings, GatewaySettings)] == [[], []]
     (line,) = config_file.removed()
@@ -122,7 +122,7 @@ def test_every_misspelt_key_is_named(file: Path) -> None:
     ]
 
 
-def test_a_wrong_value_is_told_with_its_key_and_how_it_is_written(file: Path) -> None:
+def test_a_wrong_value_is_reported_with_its_key_and_right_form(file: Path) -> None:
     file.write_text('max_pages = "many"\nlog_level = 5\ndeny_hosts = ["http://site.example/x"]\n')
     lines = {line.split(" ", 1)[0]: line for line in problem()}
     assert lines["max_pages"].startswith(f"max_pages in {file}, line 1: Input should be a valid integer")
@@ -155,7 +155,7 @@ def test_a_wrong_variable_is_not_blamed_on_the_file(file: Path, monkeypatch: pyt
     assert line.startswith("BROWSE_MAX_PAGES: ")
 
 
-def test_a_file_that_cannot_be_read_is_told(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unreadable_file_is_reported(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file.write_bytes(b"\xff\xfe")
     assert problem()[0].startswith(f"{file}: this is no TOML. 'utf-8' codec")
     file.write_text("[" * 20_000)

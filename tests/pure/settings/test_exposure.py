@@ -27,7 +27,7 @@ def test_a_service_listens_beyond_loopback_only_when_told_and_encrypted(host: st
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.1.2.3", "::1", "localhost"])
-def test_on_loopback_nothing_need_be_said(host: str) -> None:
+def test_loopback_needs_no_settings(host: str) -> None:
     assert Settings.alone({"host": host}).host == host
 
 
@@ -46,7 +46,7 @@ def test_links_for_people_have_the_address_that_is_stated_or_listened_on(said: d
     assert Settings.alone(said).people_url(8888) == address
 
 
-def test_what_does_not_go_together_is_refused() -> None:
+def test_contradictory_settings_are_refused() -> None:
     for wrong, says in (
         ({"tls_cert": Path("cert.pem")}, "--tls-cert and --tls-key belong together"),
         (
@@ -95,7 +95,7 @@ def test_a_child_gets_what_it_needs_and_a_service_its_settings_but_nobody_a_secr
     assert environment.of_service(whole) == {**GIVEN, **SETTINGS}
 
 
-def test_what_is_kept_of_an_environment_is_back_after_the_block(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_environment_is_restored_after_the_block(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GITHUB_TOKEN", "g")
     monkeypatch.setattr("os.environ", {**GIVEN, **SECRETS})
     with environment.needed_alone():

@@ -13,7 +13,7 @@ from browser_service.settings import Settings
         ({"url_rules_for": "requests", "url_blacklist": "a.example", "cdp_url": "http://h:1"}, "leave cdp_url out"),
     ],
 )
-def test_what_nothing_could_look_at_is_refused_at_start(given: dict[str, str], says: str) -> None:
+def test_rules_that_nothing_could_check_are_refused_at_start(given: dict[str, str], says: str) -> None:
     with pytest.raises(ValidationError, match=says):
         Settings.alone(given)
     Settings.alone({**given, "private_network": "allow", "url_rules_for": "documents"})
