@@ -130,16 +130,17 @@ class Pipeline:
 
     async def _on_page(self, run: CallRun) -> Json:
         entry = await self.openings.page_for(run)
-        run.page, lease = entry.record, entry.lease
+        record = run.page = entry.record
+        lease = record.lease
         try:
             result = await self._in_turn(entry, run)
             if run.action.claim:
-                for each in calls_ended_by(run, entry.record, self.calls.on_page(entry.page_id)):
+                for each in calls_ended_by(run, record, self.calls.on_page(record.page_id)):
                     await self.cancel(each.call.call_id)
             return result
         finally:
             self.calls.end(run)
-            self._follow_up(entry, run, taken=entry.lease is not lease)
+            self._follow_up(entry, run, taken=record.lease is not lease)
 
     async def _in_turn(self, entry: PageEntry, run: CallRun) -> Json:
         """Let a call in, and once more when its turn has come: much may have happened meanwhile."""
@@ -243,8 +244,8 @@ class Pipeline:
         if run.admitted:
             record.mark_used()
             entry.session.used_at = record.used_at
-        if entry.lease is not None and entry.lease.client_id == call.client_id and run.action.needs_open_page:
-            entry.lease.renew(call.seq)
+        if record.lease is not None and record.lease.client_id == call.client_id and run.action.needs_open_page:
+            record.lease.renew(call.seq)
         if record.life.over or (record.unopened and not entry.queue.busy):
             self.registry.forget(record)
             return
@@ -274,7 +275,7 @@ class Pipeline:
             run.admitted = False  # it had only asked whether it may have the page
         described = with_account(run.action, run.part_results, run.part_index, failure)
         described.__traceback__ = failure.__traceback__
-        if run.page is not None:
+        if run.stopped_by and run.page is not None:
             described = told_of_stop(run.page, run, described)
         add_crash_context(described, run.page, self.memory)
         urls = [url for each in (run.action, *run.action.parts()) if (url := each.requested_url)]

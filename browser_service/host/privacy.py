@@ -54,7 +54,7 @@ def calls_ended_by(by: CallRun, page: PageRecord, on_page: Iterable[CallRun]) ->
 
 def told_of_stop(page: PageRecord, run: CallRun, failure: BrowseError) -> BrowseError:
     """Add to the failure of a call that a person stopped who did so, and what to do now."""
-    if run.stopped_by and page.person is not None and isinstance(failure, Cancelled | UnknownOutcome):
+    if page.person is not None and isinstance(failure, Cancelled | UnknownOutcome):
         failure.message += f' A person, "{run.stopped_by}", stopped what was done on {page.page_id}.'
         failure.advice = page.person.next_for(page, run.call.client_id)
     return failure

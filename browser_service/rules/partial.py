@@ -16,9 +16,9 @@ _SHOWN: Final = 100
 def with_account(action: Action, done: Sequence[Json], at: int | None, error: BrowseError) -> BrowseError:
     """Return `error` with an account of the parts. `done` are the results of the finished parts, `at` is the index of
     the one that was running."""
-    parts, code = action.parts(), error.body().code
     if at is None and not done:
         return error
+    parts, code = action.parts(), error.body().code
     acted = any(part.effect is not Effect.READS for part in parts[: len(done)])
     if code == Cancelled.code and acted:
         error = UnknownOutcome(f"{action.name()} was cancelled.")

@@ -87,13 +87,16 @@ class Action(Part, Traits):
 
     def parts(self) -> tuple["Action", ...]:
         """Return the actions that this one carries. Whatever is checked of a call is checked of each of them."""
+        if not self.part_fields:
+            return ()
         values = [getattr(self, name) for name in self.part_fields]
         lists = [value if isinstance(value, list) else [value] for value in values if value is not None]
         return tuple(part for parts in lists for part in parts)
 
     def every_part(self) -> tuple["Action", ...]:
         """Return the action itself, and all that it carries, however deep."""
-        return (self, *(each for part in self.parts() for each in part.every_part()))
+        parts = self.parts()
+        return (self, *(each for part in parts for each in part.every_part())) if parts else (self,)
 
     def touches(self) -> Touches:
         """Return the pages and sessions that the arguments name. Only the spine checks whether the caller may."""
