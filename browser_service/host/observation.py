@@ -29,6 +29,7 @@ _DIALOG_S = 1.0
 _DOWNLOAD_BEGIN_S = 1.0
 _DOWNLOAD_END_S = 1.5
 _SOCKET_S = 0.6
+_SOCKET_QUIET_S = 0.1
 _WINDOW_S = 0.5
 _SOON_S = 10.0
 """A timer that is due later is of no act that anybody waits for."""
@@ -73,6 +74,8 @@ class Observation(ActRequests):
     """When the timers come that scripts asked for and nobody waited for, by the monotonic clock."""
     written: set[WebSocket] = field(default_factory=set)
     """Sockets that were written to, and have brought no answer yet."""
+    heard_at: float = 0.0
+    """When the last message came on a socket that was written to, by the monotonic clock."""
     changed: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
@@ -153,8 +156,11 @@ class Observation(ActRequests):
         await self._until(lambda: self.loading.isdisjoint([*self.writes, *self.reads]), _BODIES_S)
 
     async def wait_for_sockets(self) -> None:
-        """Wait until something came on each socket that was written to."""
+        """Wait until something came on each socket that was written to, and no more comes."""
+        ends_at = time.monotonic() + _SOCKET_S
         await self._until(lambda: not self.written, _SOCKET_S)
+        while (left := min(self.heard_at + _SOCKET_QUIET_S, ends_at) - time.monotonic()) > 0:
+            await self._until(lambda: False, left)
 
     async def wait_until_usable(self) -> None:
         """Wait, for as long as the caller does, until the new document can be used."""

@@ -1,12 +1,11 @@
 """Acts on elements as a person would: click, type, choose."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
-from typing import Any, Final
+from typing import Final
 
 from playwright.async_api import ElementHandle, FileChooser, Locator
-from typing_extensions import TypedDict
 
 from browser_service.actions.page.editing import paste
 from browser_service.actions.page.pointer import check_button
@@ -15,15 +14,13 @@ from browser_service.host.elements import targets
 from browser_service.host.elements.editors import or_of_editor, replace_text, unless_editor
 from browser_service.host.elements.field_values import (
     Question,
-    hint_for,
-    in_form_of,
-    is_reformatted,
     not_as_given,
-    shorten,
 )
 from browser_service.host.elements.handles import taken
 from browser_service.host.elements.locators import without_state_check
 from browser_service.host.elements.secret_values import seal, to_type
+from browser_service.host.elements.sliders import take_last_step
+from browser_service.host.elements.typed_values import GONE, field_after, filled_reply, typed_reply
 from browser_service.host.elements.witness import Witness
 from browser_service.host.page.handle import BrowserPage
 from browser_service.host.recovery.filled_fields import FIELD, Field
@@ -34,28 +31,13 @@ from shared.actions.base import ElementAction
 from shared.errors import ValidationFailed, WithoutEffect, field_details
 from shared.model import Json
 from shared.next_calls import next_call
-from shared.quoting import element_name
-from shared.wire import AS_GIVEN
 
 _READY_FOR_KEYS: Final = bounded(script("keys_ready"))
-_VALUE: Final = script("typed_value")
 _FINAL_EVENTS: Final = {"left": "click", "middle": "auxclick", "right": "contextmenu"}
 _ACTIVATING_KEYS: Final = ("Enter", "Space", " ")
 """Keys that may submit a form or click."""
 _CHOOSER_S: Final = 1.0
 _WHERE: Final = ("selector", "frame", "strict", "timeout")
-_GONE: Final = "the element is no longer there"
-
-
-class TypedValue(TypedDict):
-    """The result of _VALUE."""
-
-    value: str
-    secret: bool
-    type: str
-    opened: bool
-    focus: str
-    field: Field
 
 
 async def click(page: BrowserPage, action: interaction.Click) -> Json:
@@ -111,8 +93,11 @@ async def fill(page: BrowserPage, action: interaction.Fill) -> Json:
             act = page.elements.act(target, action.selector, put_text, strict=action.strict)
         else:
             act = put(target)
-        event = "input" if text else None
-        return _filled_reply(await _field_after(page, action, element, act, text, event=event), action, text)
+        result = await field_after(page, action, element, act, text, event="input" if text else None)
+        if result is not None and result["type"] == "range":
+            step = take_last_step(element, result["value"], action.timeout)
+            result = await field_after(page, action, element, step, text, event=None)
+        return filled_reply(result, action, text)
 
     async def replace() -> Json:
         handle = taken(await element.element_handle(timeout=action.timeout))
@@ -134,28 +119,7 @@ async def type_(page: BrowserPage, action: interaction.Type) -> Json:
             await target.type(sign, delay=action.delay, no_wait_after=action.no_wait_after, timeout=action.timeout)
         await seal(target)
 
-    return _typed_reply(await _field_after(page, action, element, put(), text, event=None), text)
-
-
-async def _field_after(
-    page: BrowserPage,
-    action: interaction.Fill | interaction.Type,
-    element: Locator,
-    act: Coroutine[None, None, None],
-    text: str,
-    *,
-    event: str | None,
-) -> TypedValue | None:
-    """Perform the act, read the field afterwards, and remember it. A value with a named secret counts as secret,
-    whatever the field looks like."""
-    question = Question(TypedValue, _VALUE, event, fits=lambda field: field["value"] == text)
-    _, result = await question.after(page, action.selector, element, act)
-    if result is not None:
-        result["secret"] = result["secret"] or text != (
-            action.value if isinstance(action, interaction.Fill) else action.text
-        )
-    page.remember_field(action.selector, action.frame, result and result["field"], strict=action.strict)
-    return result
+    return typed_reply(await field_after(page, action, element, put(), text, event=None), text)
 
 
 async def press(page: BrowserPage, action: interaction.Press) -> Json:
@@ -230,7 +194,7 @@ async def select_option(page: BrowserPage, action: interaction.SelectOption) -> 
     page.remember_field(action.selector, action.frame, field, strict=action.strict)
     names = ", ".join(map(repr, chosen)) or "nothing"
     if field is None:
-        return {"selected": [*chosen], "observed": f"selected {names}; {_GONE}"}
+        return {"selected": [*chosen], "observed": f"selected {names}; {GONE}"}
     selected = field["selected"]
     if selected != chosen:
         now = ", ".join(map(repr, selected)) or "nothing"
@@ -258,7 +222,7 @@ async def _set_tick(page: BrowserPage, action: interaction.Check | interaction.U
     question = Question(Field, FIELD, "click", fits=lambda field: field["checked"] is ticked)
     _, field = await question.after(page, action.selector, element, act)
     if field is None:
-        return {"observed": _GONE}
+        return {"observed": GONE}
     checked = field["checked"]
     if action.trial:
         return {"checked": checked}
@@ -275,38 +239,3 @@ async def _set_tick(page: BrowserPage, action: interaction.Check | interaction.U
 
 async def _element(page: BrowserPage, action: ElementAction, *, for_act: bool = True) -> Locator:
     return await page.elements.find(action.selector, action.frame, strict=action.strict, for_act=for_act)
-
-
-def _filled_reply(result: Any, action: interaction.Fill, expected: str) -> Json:  # Any: what _VALUE gives
-    """Report the value, but not a password."""
-    if result is None:
-        return {"observed": _GONE}
-    value = result["value"]
-    if value in {expected, in_form_of(result["type"], expected)}:
-        is_open = f"; its list is open: {next_call('find', role='option')}" if result["opened"] else ""
-        return {"observed": f"{AS_GIVEN}{is_open}"}
-    if not result["secret"] and is_reformatted(value, expected):
-        return {"value": value, "observed": f"the page writes it as {value!r}"}
-    shows = f"{len(value)} characters, which are not those given" if result["secret"] else shorten(value)
-    where: Json = {"selector": action.selector, **({"frame": action.frame} if action.frame else {})}
-    keys = f"{next_call('press', **where, key='Control+a')}, then {next_call('type', **where, text='...')}"
-    hint = hint_for([result["type"]]) or (
-        f"It may take keys only: {keys}. See what it says: {next_call('snapshot')}."
-        if value
-        else f"It may have put the text elsewhere: look before you enter it again, {next_call('snapshot')}. If it is "
-        f"nowhere, the field may take keys only: {next_call('type', **where, text='...')}."
-    )
-    instead = "" if result["secret"] else f" instead of {shorten(expected)}"
-    raise not_as_given(f"The page took the value back: it shows {shows}{instead}.", action.selector, hint=hint)
-
-
-def _typed_reply(result: TypedValue | None, text: str) -> Json:
-    if result is None:
-        return {"observed": _GONE}
-    value = result["value"]
-    observed = f"it has {len(value)} characters now" if result["secret"] else f"the value is {value!r} now"
-    if text not in value:
-        observed += ", which is not what was typed"
-    if result["focus"]:
-        observed += f"; the page moved the focus to {element_name(result['focus'])}"
-    return {"observed": observed} if result["secret"] else {"value": value, "observed": observed}

@@ -61,6 +61,7 @@ class FormEntry:
     """None while there is no such element; an earlier field may make it appear."""
     kind: str = ""
     input: Any = None  # Any: what a field of that kind takes
+    is_range: bool = False
     has_list: bool = False
     """True for a text field that offers options."""
     offered: str = ""
@@ -76,7 +77,11 @@ class FormEntry:
 
 def can_be_filled_with_others(field: FormEntry) -> bool:
     """Return whether one script can fill the field together with its neighbours."""
-    return field.handle is not None and field.kind in {"text", "select"} and not (field.is_secret or field.has_list)
+    return (
+        field.handle is not None
+        and field.kind in {"text", "select"}
+        and not (field.is_secret or field.has_list or field.is_range)
+    )
 
 
 def input_of(field: FormEntry, state: FieldState) -> Any:  # Any: what a field of that kind takes
@@ -84,6 +89,7 @@ def input_of(field: FormEntry, state: FieldState) -> Any:  # Any: what a field o
     value = field.request.value
     if field.kind == "combobox" and state["type"] in _TEXT_TYPES and not isinstance(value, list):
         field.kind, field.has_list = "text", True
+    field.is_range = state["type"] == "range"
     kind = field.kind
     if kind in _REFUSED_KINDS:
         what, hint = _REFUSED_KINDS[kind]

@@ -30,7 +30,7 @@ from browser_service.host.elements.form_entries import (
 )
 from browser_service.host.elements.handles import taken
 from browser_service.host.elements.secret_values import seal, to_type
-from browser_service.host.elements.sliders import move_slider
+from browser_service.host.elements.sliders import move_slider, take_last_step
 from browser_service.host.page.handle import BrowserPage
 from browser_service.host.results import BadResult
 from browser_service.host.scripts import marked, script
@@ -188,6 +188,8 @@ class Form:
             target, field.input = await to_type(self._page, field.locator, field.input, self._wait_ms)
             await target.fill(field.input, timeout=self._wait_ms)
             await seal(target)
+            if field.is_range:
+                await take_last_step(target, await target.input_value(), self._wait_ms)
             if field.has_list and not field.is_secret:
                 handle = await self._handle_of(field)
                 field.told, field.offered = await choose_as_typed(self._page.playwright, handle, field.input)

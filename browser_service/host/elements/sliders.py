@@ -1,14 +1,15 @@
-"""Moves sliders other than inputs, with the keys that a person would press."""
+"""Moves sliders with the keys that a person would press: pages may heed nothing else."""
 
 import math
 from typing import Final, NamedTuple
 
-from playwright.async_api import ElementHandle, Page
+from playwright.async_api import ElementHandle, Locator, Page
 
 from browser_service.host import results
 from browser_service.host.scripts import script
 
 _STATE: Final = results.bounded(script("slider_state"))
+_BESIDE: Final = results.bounded(script("range_beside"))
 _MOST_KEYS: Final = 400
 """Limit for one slider; each key takes two messages."""
 
@@ -37,6 +38,15 @@ async def move_slider(page: Page, slider: ElementHandle, value: float, timeout_m
             await page.keyboard.press(key)
             pressed += 1
         state = await _state(slider)
+
+
+async def take_last_step(element: Locator | ElementHandle, value: str, timeout_ms: float) -> None:
+    """Have a range input that has a value get it once more, by a key: from one step beside it."""
+    beside, key = results.read(tuple[str, str], await element.evaluate(_BESIDE))
+    await element.fill(beside, timeout=timeout_ms)
+    await element.press(key, timeout=timeout_ms)
+    if await element.input_value(timeout=timeout_ms) != value:
+        await element.fill(value, timeout=timeout_ms)
 
 
 async def _state(slider: ElementHandle) -> _State:

@@ -1,5 +1,6 @@
 """Listens to a page, and notes in the record of the running act what it was seen to do."""
 
+import time
 from collections.abc import Iterable, Iterator
 from typing import Final
 
@@ -264,6 +265,8 @@ class Observer:
     def _on_answered(self, socket: WebSocket) -> None:
         self.late.one_way.discard(socket)
         for observation in self._updated():
+            if socket in observation.written or observation.heard_at:
+                observation.heard_at = time.monotonic()
             observation.written.discard(socket)
         self.late.earlier.socket_answered(socket)
 

@@ -67,7 +67,9 @@ def tables_in_brief(tables: list[Json]) -> str:
             hidden = table.get("hiddenRows")
             parts += [f"{table['caption']}:\n" if "caption" in table else ""]
             parts += [_brief([headers, *(row for row in rows if isinstance(row, list))])]
-            parts += [f"({hidden} hidden rows left out)\n" if hidden else "", "\n"]
+            parts += [f"({hidden} hidden rows left out)\n" if hidden else ""]
+            in_all = table.get("rowsInAll")
+            parts += [f"(of {in_all} rows in all; scroll the grid for others)\n" if in_all else "", "\n"]
     return "".join(parts).strip()
 
 

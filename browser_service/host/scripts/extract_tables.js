@@ -1,13 +1,26 @@
-// Returns tables as rows of texts. A cell that spans several rows or columns is repeated in each.
+// Returns tables as rows of texts. A cell that spans several rows or columns is repeated in each. Grids that tell the places
+// of their rows and cells have them in that order, and rows in several parts are one.
 import {line, textOf, shown, within, IS_TABLE} from "./document_parts.js";
 import {ofEach} from "./of_each.js";
 import {inMode} from "./seen.js";
 
+const CELL = '[role=cell], [role=gridcell], [role=columnheader], [role=rowheader]';
+const placed = (found, mark) => {
+  const at = e => +e.getAttribute(mark);
+  return found.every(at) ? found.sort((one, other) => at(one) - at(other)) : found;
+};
+
 const one = (e, {headers, lists}) => {
-  const ROW = ':scope > [role=row], :scope > [role=rowgroup] > [role=row]';
-  const CELL = '[role=cell], [role=gridcell], [role=columnheader], [role=rowheader]';
-  const rows = e.rows ? [...e.rows] : [...e.querySelectorAll(ROW)];
-  const cells = row => row.cells ? [...row.cells] : [...row.querySelectorAll(CELL)];
+  const parts = new Map();
+  const own = e.rows ? [...e.rows] : placed([...e.querySelectorAll('[role=row]')]
+    .filter(row => row.parentElement.closest(IS_TABLE) === e), 'aria-rowindex');
+  for (const row of own) {
+    const place = row.cells ? row : row.getAttribute('aria-rowindex') || row;
+    parts.set(place, [...parts.get(place) || [], row]);
+  }
+  const partsOf = new Map([...parts.values()].map(each => [each[0], each])), rows = [...partsOf.keys()];
+  const cells = row => row.cells ? [...row.cells]
+    : placed(partsOf.get(row).flatMap(part => [...part.querySelectorAll(CELL)]), 'aria-colindex');
   const span = (cell, way) =>
     Math.max(1, cell[`${way}Span`] ?? +(cell.getAttribute(`aria-${way}span`) || 1)) || 1;
   const isHeader = cell => cell.matches('th, [role=columnheader]');
@@ -48,6 +61,7 @@ const one = (e, {headers, lists}) => {
     headers: names,
     rows: lists ? full : full.map(row => Object.fromEntries(row.map((text, x) => [names[x], text]))),
     ...(rows.length > seen.length && {hiddenRows: rows.length - seen.length}),
+    ...(e.getAttribute('aria-rowcount') > rows.length && {rowsInAll: +e.getAttribute('aria-rowcount')}),
   };
 };
 

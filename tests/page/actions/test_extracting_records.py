@@ -50,6 +50,23 @@ async def test_a_table_is_rows_by_its_headers(tab: Tab) -> None:
     assert (named["headers"], named["rows"][0]) == (["tea", "column2"], {"tea": "Sencha", "column2": "4 €"})
 
 
+async def test_a_grid_in_parts_is_read_in_the_order_that_it_tells(tab: Tab) -> None:
+    row = "<div role=row aria-rowindex={0}><div>{1}</div></div>"
+    cells = [
+        "<i role=columnheader aria-colindex=2>B</i><i role=columnheader aria-colindex=1>A</i>",
+        "<i role=gridcell aria-colindex=1>{0}</i>",
+        "<i role=gridcell aria-colindex=2>{0}!</i>",
+    ]
+    left = "".join(row.format(n, cells[1].format(n)) for n in (3, 2))
+    right = "".join(row.format(n, cells[2].format(n)) for n in (2, 3))
+    await tab.show(
+        f"<div role=grid aria-rowcount=90><div>{row.format(1, cells[0])}</div><div role=presentation>{left}</div>"
+        f"<div>{right}</div></div>"
+    )
+    (table,) = (await tab.call("extract_table", rows="lists"))["tables"]
+    assert table == {"headers": ["A", "B"], "rows": [["2", "2!"], ["3", "3!"]], "rowsInAll": 90}
+
+
 async def test_cells_that_span_are_repeated(tab: Tab) -> None:
     await tab.show("x")
     assert await _rows(

@@ -296,6 +296,25 @@ async def test_a_refusal_by_websocket_is_reported_by_its_act(tab: Tab) -> None:
         await tab.call("goto", url="about:blank")
 
 
+async def test_all_of_an_answer_in_several_messages_is_told_by_the_act_that_asked(tab: Tab) -> None:
+    async def answer(connection: ServerConnection) -> None:
+        async for _ in connection:
+            for number in range(4):
+                await asyncio.sleep(0.04)  # as a server that computes
+                await connection.send(f"part {number}")
+
+    async with serve(answer, "127.0.0.1", 0) as server:
+        port = next(iter(server.sockets)).getsockname()[1]
+        await tab.show(
+            OUT + f"<script>const s = new WebSocket('ws://127.0.0.1:{port}'); s.onopen = () => out.textContent = 'on';"
+            " s.onmessage = e => { out.textContent = e.data }</script>"
+            "<button id=b onclick=\"s.send('x')\">Send</button>"
+        )
+        await tab.call("wait_for_selector", selector="#out:text('on')")
+        assert "part 3" in (await tab.call("click", selector="#b"))["changes"]
+        await tab.call("goto", url="about:blank")
+
+
 async def test_a_read_in_a_batch_finds_what_the_act_before_it_asked_for(tab: Tab) -> None:
     await tab.show(LIST + "<input id=q>")
     steps = [

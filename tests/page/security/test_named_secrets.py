@@ -206,6 +206,23 @@ async def test_however_a_form_is_sent_the_secret_in_it_is_sent(agent: Agent, sho
         assert shop.posted["pw"] == [VALUE], (act, field, button)
 
 
+async def test_a_secret_in_a_textarea_outlasts_a_line_break_at_its_end(agent: Agent, shop: Shop) -> None:
+    field = "<textarea id=pw name=pw></textarea>"
+    shop.site.page("/form", f"<form action=/in method=post>{field}<button>Go</button></form>")
+    await agent.call("goto", pageId="p", url=shop.site.url("/form"))
+    await agent.call("fill", pageId="p", selector="#pw", value=REF)
+    await agent.call("press", pageId="p", selector="#pw", key="Enter")
+    await agent.call("click", pageId="p", selector="button")
+    await become(lambda: any(each.method == "POST" for each in shop.site.received))
+    assert shop.posted["pw"] == [f"{VALUE}\r\n"]
+    await agent.call("goto", pageId="p", url=shop.site.url("/form"))
+    await agent.call("fill", pageId="p", selector="#pw", value=REF)
+    await agent.call("press", pageId="p", selector="#pw", key="Home")
+    await agent.call("press", pageId="p", selector="#pw", key="Enter")
+    length = await agent.call("evaluate_script", pageId="p", expression="pw.value.length")
+    assert length["value"] < 2, "an edit within it begins with an empty field"
+
+
 async def test_the_field_shows_dots_in_pictures(agent: Agent, shop: Shop) -> None:
     shop.site.page("/big", "<input id=a style='font: 40px monospace; width: 99%'>")
     await agent.call("goto", pageId="p", url=shop.site.url("/big"))
