@@ -6,6 +6,7 @@ import re
 import sys
 from functools import partial
 from pathlib import Path
+from textwrap import fill
 
 from pydantic import AliasChoices
 from pydantic.fields import FieldInfo
@@ -55,10 +56,13 @@ def named(module: str) -> str:
         for name, field in ServiceSettings.model_fields.items()
         if isinstance(field.validation_alias, AliasChoices) and name.upper() in field.validation_alias.choices
     ]
-    lists = [
-        "\n".join([f"{what}: Final = (", *(f'    "{name}",' for name in names), ")"]) for what, names in fields.items()
-    ]
+    end = '    """.split()  # noqa: SIM905 - as a list it would be a page long\n)'
+    lists = [f'{what}: Final = tuple(\n    """\n{_wrapped(names)}\n{end}' for what, names in fields.items()]
     return "\n".join([head, "", *lists, ""])
+
+
+def _wrapped(names: list[str]) -> str:
+    return fill(" ".join(names), 116, initial_indent="    ", subsequent_indent="    ", break_on_hyphens=False)
 
 
 def _fields(*classes: type[BaseSettings]) -> list[str]:

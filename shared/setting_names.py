@@ -5,104 +5,27 @@ Each process knows by it whether a key of the file is a setting of the other, or
 
 from typing import Final
 
-SERVICE: Final = (
-    "host",
-    "port",
-    "allowed_hosts",
-    "public_url",
-    "allow_remote",
-    "tls_cert",
-    "tls_key",
-    "behind_proxy",
-    "log_level",
-    "app_env",
-    "data_dir",
-    "key_store",
-    "output_dir",
-    "browser_type",
-    "headless",
-    "executable_path",
-    "cdp_url",
-    "sandbox",
-    "proxy",
-    "viewport",
-    "idle_lease_ms",
-    "session_idle_ms",
-    "queue_wait_ms",
-    "presence_grace_ms",
-    "max_pages",
-    "memory_mb",
-    "min_instances",
-    "max_instances",
-    "instance_idle_ms",
-    "metrics_enabled",
-    "metrics_host",
-    "metrics_port",
-    "activity_days",
-    "timeline",
-    "artifacts_mb",
-    "client_pages",
-    "client_calls_per_minute",
-    "origin_per_minute",
-    "cookie_values",
-    "notify",
-    "notify_webhook",
-    "allow_hosts",
-    "deny_hosts",
-    "url_whitelist",
-    "url_blacklist",
-    "url_rules_for",
-    "private_network",
-    "invisible_text",
-    "policy_file",
-    "guarded",
-    "download_max_mb",
-    "upload_roots",
+SERVICE: Final = tuple(
+    """
+    host port allowed_hosts public_url allow_remote tls_cert tls_key behind_proxy log_level app_env data_dir
+    key_store output_dir browser_type headless executable_path cdp_url sandbox proxy viewport idle_lease_ms
+    session_idle_ms queue_wait_ms presence_grace_ms max_pages memory_mb min_instances max_instances instance_idle_ms
+    metrics_enabled metrics_host metrics_port activity_days timeline artifacts_mb client_pages
+    client_calls_per_minute origin_per_minute cookie_values notify notify_webhook allow_hosts deny_hosts
+    url_whitelist url_blacklist url_rules_for private_network invisible_text policy_file guarded download_max_mb
+    upload_roots
+    """.split()  # noqa: SIM905 - as a list it would be a page long
 )
-GATEWAY: Final = (
-    "port",
-    "url",
-    "plain_http",
-    "shared",
-    "shared_idle_s",
-    "autostart",
-    "toolsets",
-    "resources",
-    "structured",
-    "pages_ttl_ms",
-    "elements_ttl_ms",
-    "screenshots_ttl_ms",
-    "session",
-    "client_id",
-    "token",
-    "token_file",
-    "data_dir",
-    "log_level",
-    "transport",
-    "mcp_host",
-    "mcp_port",
-    "mcp_path",
-    "ws_port",
-    "ws_path",
-    "auth",
-    "auth_secret",
-    "auth_file",
-    "cors_origins",
-    "allowed_hosts",
-    "rate_limit_window_ms",
-    "rate_limit_max",
-    "max_message_bytes",
-    "heartbeat_interval_ms",
-    "heartbeat_timeout_ms",
-    "tls_cert",
-    "tls_key",
-    "allow_remote",
-    "behind_proxy",
+GATEWAY: Final = tuple(
+    """
+    port url plain_http shared shared_idle_s autostart toolsets resources structured pages_ttl_ms elements_ttl_ms
+    screenshots_ttl_ms session client_id token token_file data_dir log_level transport mcp_host mcp_port mcp_path
+    ws_port ws_path auth auth_secret auth_file cors_origins allowed_hosts rate_limit_window_ms rate_limit_max
+    max_message_bytes heartbeat_interval_ms heartbeat_timeout_ms tls_cert tls_key allow_remote behind_proxy
+    """.split()  # noqa: SIM905 - as a list it would be a page long
 )
-BARE: Final = (
-    "port",
-    "log_level",
-    "app_env",
-    "browser_type",
-    "headless",
+BARE: Final = tuple(
+    """
+    port log_level app_env browser_type headless
+    """.split()  # noqa: SIM905 - as a list it would be a page long
 )

@@ -19,7 +19,19 @@ from pydantic import (
 )
 
 from shared.actions.arguments import AS, AgentName, HttpAuth, PageId, Part, SecretRef, Selector, SessionId
-from shared.actions.traits import Claim, Effect, Input, Lane, Navigation, Scope, Touches, Traits, Unaddressed, computed
+from shared.actions.traits import (
+    Claim,
+    Effect,
+    Input,
+    Lane,
+    Navigation,
+    Reports,
+    Scope,
+    Touches,
+    Traits,
+    Unaddressed,
+    computed,
+)
 from shared.next_calls import next_call
 from shared.userinfo import split_userinfo
 from shared.wire import DEFAULT_SESSION
@@ -315,6 +327,19 @@ class WaitingAction(PageAction):
         return True
 
 
+class ArmedWait(WaitingAction):
+    """The base of the waits that can carry the act which causes what they wait for."""
+
+    everyday = ("pattern", "during")
+    effect = from_parts(Effect.DESTROYS, strongest_effect)
+    lane = from_parts(Lane.QUEUE, lambda parts: Lane.QUEUE if parts else Lane.BESIDE)
+    part_fields = ("during",)
+    untrusted = True
+
+    def allowed_ms(self) -> int:
+        return self.timeout + sum(part.allowed_ms() for part in self.parts())
+
+
 class ExtractingAction(PageAction):
     """Is the base of the actions that read data out of a page."""
 
@@ -332,3 +357,15 @@ class ElementAction(PageAction):
     selector: Selector = Field(description="Ref (e12), CSS or role=...")
     frame: Selector | None = Field(default=None, description="Selector of its iframe; refs need none.")
     strict: bool = Field(default=True, description="false takes the first of several.")
+
+
+class TickingAction(ElementAction):
+    """The base of the acts on checkboxes and radio buttons."""
+
+    everyday = ()
+    input = Input.POINTER
+    reports = Reports.READ_BACK
+
+    @property
+    def given_texts(self) -> tuple[str, ...]:
+        return ("",)

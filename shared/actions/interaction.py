@@ -5,7 +5,7 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, AliasChoices, BeforeValidator, Field, model_validator
 
 from shared.actions.arguments import LONG_TEXT, Part, Position, SecretRef, Selector, Several
-from shared.actions.base import ElementAction, PageAction
+from shared.actions.base import ElementAction, PageAction, TickingAction
 from shared.actions.traits import Alias, Effect, Input, Keys, Reports
 from shared.key_names import browser_key
 from shared.named_secrets import MOST_CHARACTERS
@@ -26,19 +26,24 @@ Scroll = Annotated[Literal["auto", "none"], Field(description="`none` leaves the
 Modifiers = Annotated[list[Modifier] | None, Field(max_length=10, description="Keys held down meanwhile.")]
 
 
-class HowToClick(Part):
+class Pointing(Part):
+    """How to use the mouse on an element."""
+
+    position: At = None
+    force: Force = False
+    no_wait_after: NoWaitAfter = False
+    trial: Trial = False
+    scroll: Scroll = "auto"
+
+
+class HowToClick(Pointing):
     """How to click."""
 
     button: Literal["left", "right", "middle"] = Field(default="left", description="Mouse button.")
     click_count: int = Field(default=1, ge=1, le=3, description="2 is a double click.")
     delay: float | None = Field(default=None, ge=0, le=10_000, description="Ms between mouse down and up.")
     modifiers: Modifiers = None
-    position: At = None
-    force: Force = False
-    no_wait_after: NoWaitAfter = False
-    trial: Trial = False
     steps: int | None = Field(default=None, ge=1, le=1_000, description="Mouse moves on the way to the element.")
-    scroll: Scroll = "auto"
 
 
 class Click(HowToClick, ElementAction):
@@ -137,7 +142,7 @@ class Press(PageAction):
         return "+".join([*sorted(names), key.removeprefix("key")])
 
 
-class Hover(ElementAction):
+class Hover(Pointing, ElementAction):
     """Move the mouse over an element."""
 
     everyday = ()
@@ -145,11 +150,6 @@ class Hover(ElementAction):
     input = Input.HOVER
 
     modifiers: Modifiers = None
-    position: At = None
-    force: Force = False
-    no_wait_after: NoWaitAfter = False
-    trial: Trial = False
-    scroll: Scroll = "auto"
 
 
 class SelectOption(ElementAction):
@@ -179,39 +179,13 @@ class SelectOption(ElementAction):
         return tuple(text for texts in chosen for text in texts if text)
 
 
-class Check(ElementAction):
+class Check(Pointing, TickingAction):
     """Tick a checkbox or radio button; one that is ticked already stays so."""
 
-    everyday = ()
-    input = Input.POINTER
     undone_by = next_call("uncheck", ...)
-    reports = Reports.READ_BACK
-
-    position: At = None
-    force: Force = False
-    no_wait_after: NoWaitAfter = False
-    trial: Trial = False
-    scroll: Scroll = "auto"
-
-    @property
-    def given_texts(self) -> tuple[str, ...]:
-        return ("",)
 
 
-class Uncheck(ElementAction):
+class Uncheck(Pointing, TickingAction):
     """Untick a checkbox; one that is not ticked stays so."""
 
-    everyday = ()
-    input = Input.POINTER
     undone_by = next_call("check", ...)
-    reports = Reports.READ_BACK
-
-    position: At = None
-    force: Force = False
-    no_wait_after: NoWaitAfter = False
-    trial: Trial = False
-    scroll: Scroll = "auto"
-
-    @property
-    def given_texts(self) -> tuple[str, ...]:
-        return ("",)

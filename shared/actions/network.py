@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, AliasChoices, Field, StringConstraints
 
 from shared.actions.arguments import Part
-from shared.actions.base import AN_ACTION, Carried, PageAction, SessionAct, WaitingAction, from_parts, strongest_effect
+from shared.actions.base import AN_ACTION, ArmedWait, Carried, PageAction, SessionAct
 from shared.actions.reading import Budget, Cursor
 from shared.actions.traits import Cookies, Effect, GivenScript, Lane, computed
 from shared.next_calls import next_call
@@ -215,46 +215,24 @@ Awaited = Annotated[
 
 
 class NetworkWait(LogDetails):
-    """Is the base of waits that begin before the act which causes what they wait for."""
+    """What all waits for a request take. They begin before the act which causes what they wait for."""
 
     during: Carried | None = Field(
         default=None, description=f'{AN_ACTION} Done once the wait is armed: {{"action": "click", "selector": "#go"}}.'
     )
+    pattern: Awaited = None
+    method: Method | None = None
+    resource_types: list[ResourceType] | None = Field(default=None, max_length=20, description="Only these.")
 
 
-class WaitForRequest(NetworkWait, WaitingAction):
+class WaitForRequest(NetworkWait, ArmedWait):
     """Wait until the page sends a request that matches."""
 
-    everyday = ("pattern", "during")
-    effect = from_parts(Effect.DESTROYS, strongest_effect)
-    lane = from_parts(Lane.QUEUE, lambda parts: Lane.QUEUE if parts else Lane.BESIDE)
-    part_fields = ("during",)
-    untrusted = True
 
-    pattern: Awaited = None
-    method: Method | None = None
-    resource_types: list[ResourceType] | None = Field(default=None, max_length=20, description="Only these.")
-
-    def allowed_ms(self) -> int:
-        return self.timeout + sum(part.allowed_ms() for part in self.parts())
-
-
-class WaitForResponse(NetworkWait, WaitingAction):
+class WaitForResponse(NetworkWait, ArmedWait):
     """Wait until a request of the page that matches is answered."""
 
-    everyday = ("pattern", "during")
-    effect = from_parts(Effect.DESTROYS, strongest_effect)
-    lane = from_parts(Lane.QUEUE, lambda parts: Lane.QUEUE if parts else Lane.BESIDE)
-    part_fields = ("during",)
-    untrusted = True
-
-    pattern: Awaited = None
-    method: Method | None = None
-    resource_types: list[ResourceType] | None = Field(default=None, max_length=20, description="Only these.")
     status: str | None = Field(default=None, pattern=r"^[1-5](xx|\d\d)$", description="404 or 5xx.")
-
-    def allowed_ms(self) -> int:
-        return self.timeout + sum(part.allowed_ms() for part in self.parts())
 
 
 class ExportHar(PageAction):
