@@ -15,7 +15,7 @@ from shared.wire import PDF
 
 
 class ClientRef(Model):
-    """Names a client: its authenticated id, and the label that others read. The label is never authority."""
+    """A client: its authenticated id, and the label that others read. The label is no authority."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -60,7 +60,7 @@ client can give such an id."""
 
 
 class PageLimit(Model):
-    """Says how many pages all that share a token may have at once."""
+    """How many pages the clients of one token may have at once."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -69,7 +69,7 @@ class PageLimit(Model):
 
 
 class Call(Model):
-    """Describes one run of an action, which the front addresses and a host performs."""
+    """One run of an action, which the front addresses and a host performs."""
 
     call_id: str
     seq: int = Field(description="The front's counter: turns on a page go by it.")
@@ -106,7 +106,7 @@ class Call(Model):
 
 
 class Notice(Model):
-    """Holds one line about what happened to a client's pages, which comes with its next reply."""
+    """One line about what happened to a client's pages, sent with its next reply."""
 
     text: str
     page_id: str | None = None
@@ -120,8 +120,7 @@ class CallState(StrEnum):
 
 
 class Undoable(Model):
-    """Describes an act that can be undone, and what that takes. It stays in memory, because it has the values that were
-    lost."""
+    """An act that can be undone, and what that takes. It stays in memory, because it has the lost values."""
 
     body: Json = Field(repr=False, description="The act, which the same rules hold for when it is taken back.")
     page_id: str | None = None
@@ -132,7 +131,7 @@ class Undoable(Model):
 
 
 class Outcome(Model):
-    """Holds a host's answer: a result or an error, never both."""
+    """A host's answer: a result or an error, never both."""
 
     call_id: str
     result: Json | None = None
@@ -152,7 +151,7 @@ class Outcome(Model):
 
 
 class Preview(Model):
-    """Shows a large picture: reduced, or a slice of it."""
+    """A large picture, reduced, or a slice of it."""
 
     mime_type: str
     width: int
@@ -163,7 +162,7 @@ class Preview(Model):
 
 
 class Artifact(Model):
-    """Describes a file that an action made; `data` has it in base64 if it is small enough for a reply."""
+    """A file that an action made; `data` has it in base64 if it is small enough for a reply."""
 
     artifact_id: str
     mime_type: str
@@ -177,7 +176,7 @@ class Artifact(Model):
 
 
 class DownloadState(Model):
-    """Describes a file that a page downloads; `client_id` stays inside the service."""
+    """A file that a page downloads; `client_id` stays inside the service."""
 
     download_id: str
     client_id: str
@@ -211,7 +210,7 @@ class DownloadState(Model):
 
 
 class ActivityRecord(Model):
-    """Describes one client's act for other clients: with its label, never its id; without typed text and secrets."""
+    """One client's act, for other clients: with its label, never its id; without typed text and secrets."""
 
     id: int
     time: str = Field(description="When it ended, in ISO 8601 and UTC.")

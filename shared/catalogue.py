@@ -55,7 +55,7 @@ CATEGORIES: Final = (
     "states",
     "seven",
 )
-"""Names the modules of `shared.actions` in the order of the list; modules of the same names in
+"""The modules of `shared.actions` in the order of the list; modules of the same names in
 `browser_service.actions` perform them."""
 
 
@@ -75,11 +75,11 @@ A = TypeVar("A", bound=Action)
 ACTIONS: Final = MappingProxyType(_declared_actions())
 
 _QUOTED_CHARACTERS: Final = 500
-"""Bounds the characters of a corrected call that an error quotes."""
+"""Most characters of a corrected call that an error quotes."""
 
 
 class NamedAction(NamedTuple):
-    """Holds the action that a name in a body means."""
+    """The action that a name in a body means."""
 
     action: type[Action]
     alias: Alias | None = None
@@ -89,7 +89,7 @@ NAMES: Final = MappingProxyType(
     {name: NamedAction(action) for name, action in ACTIONS.items()}
     | {alias.name: NamedAction(action, alias) for action in ACTIONS.values() for alias in action.aliases}
 )
-"""Maps every name that can be called, aliases included."""
+"""Every name that can be called, aliases included."""
 
 
 def parse(body: Body) -> Action:

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from pydantic import JsonValue
 
 BEYOND: Final = 2_000
-"""Is how much a script sends of what follows a cut. A secret that is longer is known by so much of it."""
+"""How much a script sends of what follows a cut. A longer secret is recognized by this much of it."""
 _MOST_CUTS: Final = 2_000
 _CUT: Final = "\ufdd0"
 _END: Final = re.compile("\ufdd0([^\ufdd0\ufdd1]*)\ufdd1")
@@ -20,7 +20,7 @@ _END: Final = re.compile("\ufdd0([^\ufdd0\ufdd1]*)\ufdd1")
 
 
 class Place(NamedTuple):
-    """Is where a secret stands in a text, and what is shown in its place."""
+    """Where a secret stands in a text, and what to show instead."""
 
     start: int
     end: int

@@ -27,7 +27,7 @@ MADE: Final = (
     *(ARTIFACTS, OUTPUT, DRIVER_CACHE, LINK_FILES, f"*{SET_ASIDE}*"),
     *(f".{name}.*" for name in (SECRET_FILE, SECRETS_FILE)),  # as `draft_of` makes it
 )
-"""Matches each name, and no other: a person's own files may lie there too."""
+"""All these names and no others, because a person's own files may lie there too."""
 
 
 def draft_of(path: Path, writer: int) -> Path:

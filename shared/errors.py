@@ -75,7 +75,7 @@ def field_details(name: str, **context: JsonValue) -> dict[str, JsonValue]:
 
 
 class ErrorBody(BaseModel):
-    """Holds an error as it crosses every boundary: host to front, service to client, gateway to model."""
+    """An error as it crosses every boundary: host to front, service to client, gateway to model."""
 
     model_config = ConfigDict(alias_generator=to_camel, validate_by_name=True, validate_by_alias=True)
 
@@ -89,17 +89,17 @@ class ErrorBody(BaseModel):
 
 
 class BrowseError(Exception):
-    """Is the base of all errors. Code anywhere raises them; one place turns them into replies."""
+    """The base of all errors. Code anywhere raises them; one place turns them into replies."""
 
     code: ClassVar[str] = "INTERNAL_ERROR"
     status: ClassVar[int] = 500
     hint: ClassVar[str | None] = None
     nothing_happened: ClassVar[bool] = False
-    """Says that the failed call changed nothing on its page, whose revision stays."""
+    """Whether the failed call changed nothing on its page, so that the revision stays."""
     subject_missing: ClassVar[bool] = False
-    """Says that what the call is about does not exist or cannot exist: a reader finds no such resource."""
+    """Whether the subject of the call does not or cannot exist: a reader finds no such resource."""
     debugging: ClassVar[bool] = False
-    """Makes replies say where in the program an error was raised; it is set on this class, for all errors."""
+    """Whether replies say where in the program an error was raised; set on this class, for all errors."""
 
     def __init__(self, message: str, *, hint: str | None = None, details: Details | None = None) -> None:
         # a page's text may hold halves of characters (lone surrogates), which no reply could carry
@@ -176,7 +176,7 @@ class NoDialog(InvalidRequest):
 
 
 class RequestNotFound(InvalidRequest):
-    """Raised when a requestId names no request to a person that is open, or lately was, and yours."""
+    """Raised when you have no open or recent request with this requestId."""
 
     status = 404
     hint = f"Ask anew: {next_call('request_human', kind='...', message='...')}."
@@ -485,7 +485,7 @@ def every_error(root: type[BrowseError] = BrowseError) -> Iterator[type[BrowseEr
 
 
 class Relayed(BrowseError):
-    """Carries on, under its own code, an error that was raised on the other side of a boundary."""
+    """An error from the other side of a boundary, passed on under its own code."""
 
     def __init__(self, body: ErrorBody) -> None:
         super().__init__(body.message, hint=body.hint, details=body.details)

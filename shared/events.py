@@ -18,7 +18,7 @@ class PageOpened(Model):
 
 
 class PageChanged(Model):
-    """Reports that the URL, title or holder of a page changed."""
+    """The URL, title or holder of a page changed."""
 
     kind: Literal["page_changed"] = "page_changed"
     seq: int = 0
@@ -33,7 +33,7 @@ class PageClosed(Model):
 
 
 class PageRetired(Model):
-    """Reports that a page without a holder was closed to make room for another one. Undo can bring it back."""
+    """A page without a holder was closed to make room for another. Undo can bring it back."""
 
     kind: Literal["page_retired"] = "page_retired"
     seq: int = 0
@@ -43,7 +43,7 @@ class PageRetired(Model):
 
 
 class CallMoved(Model):
-    """Reports that a call waits or runs. Progress messages are made from it."""
+    """A call waits or runs. Progress messages come from it."""
 
     kind: Literal["call_moved"] = "call_moved"
     seq: int = 0
@@ -67,7 +67,7 @@ class CallMoved(Model):
 
 
 class PageMoved(Model):
-    """Reports that a page was opened, changed or closed, to every client that may know of it."""
+    """A page was opened, changed or closed; for every client that may know of it."""
 
     page_id: str
     session_id: str
@@ -75,7 +75,7 @@ class PageMoved(Model):
 
 
 class CallEnded(Model):
-    """Reports the end of a call that a dialog had suspended when it replied."""
+    """The end of a call that a dialog had suspended when it replied."""
 
     kind: Literal["call_ended"] = "call_ended"
     seq: int = 0
@@ -91,7 +91,7 @@ class NoticeGiven(Model):
 
 
 class StateSaved(Model):
-    """Reports that a session's logins changed. The journal stores them."""
+    """A session's logins changed. The journal stores them."""
 
     kind: Literal["state"] = "state"
     seq: int = 0
@@ -102,7 +102,7 @@ class StateSaved(Model):
 
 
 class Throttled(Model):
-    """Reports that a site answered a document or a `fetch` with 429, or with 503 and a Retry-After."""
+    """A site answered a document or a `fetch` with 429, or with 503 and a Retry-After."""
 
     kind: Literal["throttled"] = "throttled"
     seq: int = 0
@@ -114,7 +114,7 @@ class Throttled(Model):
 
 
 class DownloadMoved(Model):
-    """Reports that a download began, progressed or ended."""
+    """A download began, progressed or ended."""
 
     kind: Literal["download"] = "download"
     seq: int = 0
@@ -137,7 +137,7 @@ HostEvent = Annotated[
 
 
 class EventBatch(Model):
-    """Answers `events_after`: the events past a sequence number, and which host sent them."""
+    """The answer to `events_after`: the events past a sequence number, and the host that sent them."""
 
     incarnation: str
     events: list[HostEvent] = Field(default=[])

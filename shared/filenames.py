@@ -10,7 +10,7 @@ _MOST_BYTES: Final = 150
 _MOST_SUFFIX: Final = 16
 _PUNCTUATION: Final = frozenset('<>:"/\\|?*')
 _DEVICES: Final = frozenset({"con", "prn", "aux", "nul"} | {f"{port}{n}" for port in ("com", "lpt") for n in range(10)})
-"""Lists the names that Windows takes for devices, with any suffix."""
+"""Names that Windows takes for devices, with any suffix."""
 _SUFFIXES: Final = {"image/jpeg": ".jpg", "image/webp": ".webp", "text/plain": ".txt", "text/csv": ".csv"}
 """Corrects the system's own table, which has another suffix for these types, or none."""
 
@@ -47,4 +47,4 @@ def _checked(name: str) -> str:
 
 
 FileName = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(_checked)]
-"""Names a file in the output directory, or in a folder there."""
+"""The name of a file in the output directory, or in a folder there."""

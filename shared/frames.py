@@ -10,13 +10,13 @@ from shared.quoting import quoted
 _MESSAGE_CHARACTERS = 200
 
 Chooser = Literal["one", "several"]
-"""Says how many files a page asks its person for."""
+"""How many files a page asks for."""
 FrameState = Literal["live", "hung", "crashed", "parked", "resting", "hidden"]
-"""Says what a picture is of: `resting` has no window now, and `hidden` may show a password."""
+"""What a picture shows: `resting` has no window now, `hidden` may show a password."""
 
 
 class View(Model):
-    """Says how somebody watches a page: how wide it is drawn there, and how often."""
+    """How somebody watches a page: how wide it is drawn, and how often."""
 
     width: int = Field(default=480, ge=80, le=1_920, description="Pixels of the screen.")
     fps: float = Field(default=4, ge=0.2, le=20)
@@ -25,7 +25,7 @@ class View(Model):
 
 
 class Box(Model):
-    """Is where an element is, in CSS pixels of the page's viewport."""
+    """The place of an element, in CSS pixels of the viewport."""
 
     x: float = Field(allow_inf_nan=False)
     y: float = Field(allow_inf_nan=False)
@@ -34,7 +34,7 @@ class Box(Model):
 
 
 class ShownAct(Model):
-    """Describes the act that a page shows: the one that runs, or the last one for a moment."""
+    """The act that a page shows: the running one, or for a moment the last."""
 
     client_id: str
     client_label: str
@@ -46,7 +46,7 @@ class ShownAct(Model):
 
 
 class ShownDialog(Model):
-    """Is a dialog that a page shows, and that waits for its answer."""
+    """A dialog of a page that waits for an answer."""
 
     kind: str = Field(description="alert, confirm, prompt or beforeunload.")
     message: str = ""
@@ -59,14 +59,14 @@ class ShownDialog(Model):
 
 
 class ShownOption(Model):
-    """Is one option of a drop-down list."""
+    """One option of a drop-down list."""
 
     text: str = Field(max_length=200)
     disabled: bool = False
 
 
 class ShownList(Model):
-    """Is a drop-down list that a person has pressed."""
+    """A drop-down list that a person has pressed."""
 
     options: list[ShownOption] = Field(max_length=1_000)
     chosen: int = Field(description="The place of the option that is chosen; -1 is none.")
@@ -82,7 +82,7 @@ class ShownChallenge(Model):
 
 
 class Frame(Model):
-    """Is what a page looks like now; `picture` is there only if it is newer than what was asked from."""
+    """What a page looks like now; `picture` is set only if it is newer than the one that the viewer has."""
 
     page_id: str
     seq: int = Field(description="Grows with the picture, the state, the act and the line.")
@@ -100,7 +100,7 @@ class Frame(Model):
 
 
 class ActPicture(Model):
-    """Is what a page looked like after an act, for the record of it."""
+    """What a page looked like after an act, for its record."""
 
     data: str | None = Field(default=None, repr=False, description="In base64; none where a secret may be seen.")
     width: int = Field(default=0, description="Of the viewport that it shows, in CSS pixels.")
@@ -110,7 +110,7 @@ class ActPicture(Model):
 
 
 class ShownPicture(Model):
-    """Is a picture of a page, as a replay has it."""
+    """A picture of a page in a replay."""
 
     data: str = Field(repr=False, description="JPEG or WebP, in base64.")
     width: int
@@ -119,7 +119,7 @@ class ShownPicture(Model):
 
 
 class ActPictures(Model):
-    """Has the pictures of one act, as far as there are some."""
+    """The pictures of one act that exist."""
 
     before: ShownPicture | None = None
     after: ShownPicture | None = None

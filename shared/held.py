@@ -8,7 +8,7 @@ MESSAGES_AT_A_TIME: Final = 8
 
 
 class Held:
-    """Counts the bytes of each client, by whatever way they come. It forgets who holds none."""
+    """The bytes that each client makes us hold. It forgets clients that hold none."""
 
     def __init__(self) -> None:
         self._bytes = Counter[str]()

@@ -33,7 +33,7 @@ _SAMPLES: Final[Mapping[str, JsonValue]] = MappingProxyType(
         "fields": [{"selector": "#name", "value": "Ana"}, {"selector": "#terms", "value": True}],
     }
 )
-"""Gives sample values for arguments of these names, in any action."""
+"""Sample values for arguments of these names, in any action."""
 _EXTRA_SAMPLES: Final[Mapping[str, dict[str, JsonValue]]] = MappingProxyType(
     {
         "select_option": {"label": "Germany"},
@@ -42,7 +42,7 @@ _EXTRA_SAMPLES: Final[Mapping[str, dict[str, JsonValue]]] = MappingProxyType(
         "call_tool": {"name": "hover", "arguments": {"selector": 'role=button[name="Buy"]'}},
     }
 )
-"""Adds to an example what the action needs although no single argument is required."""
+"""What an example needs besides required arguments."""
 _OBVIOUS: Final = frozenset({"pattern", "minLength", "maxLength"})
 """Of an argument's limits, these are told by the refusal of what breaks them."""
 _FURTHER_CALLS: Final = (

@@ -16,12 +16,12 @@ from shared.wire import ID_PATTERN, TOKEN_LIMITS
 
 CookieAccess = Literal["values", "names", "none"]
 _ALWAYS: Final = frozenset({"help", "call_tool", "get_call", "cancel_call"})
-"""Names the actions without which no other can be found, or followed to its end."""
+"""The actions that every token allows: they find the others and follow calls to their end."""
 _MOST_ORIGINS: Final = 50
 
 
 class Limits(Model):
-    """Holds what a token allows. Without limits it allows all but the cookie values of the shared login."""
+    """What a token allows. Without limits it allows all but the cookie values of the shared login."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -31,10 +31,10 @@ class Limits(Model):
         default="names", description="What it sees of the shared login's cookies; none: no cookies of any session."
     )
     origins: Annotated[tuple[str, ...], Field(max_length=_MOST_ORIGINS)] = Field(
-        default=(), description="Where it may go, read and act; everywhere without."
+        default=(), description="Origins it may use. Empty means any."
     )
     session: str | None = Field(default=None, pattern=ID_PATTERN, description="The one session that it may use.")
-    toolsets: tuple[str, ...] = Field(default=(), description="Whose tools it may call; all without.")
+    toolsets: tuple[str, ...] = Field(default=(), description="Toolsets it may call. Empty means all.")
     pages: int | None = Field(default=None, ge=1, le=10_000, description="Pages that it may have open.")
 
     @field_validator("toolsets")

@@ -16,18 +16,18 @@ from shared.schema import kebab
 from shared.wire import APP_NAME
 
 _MENTION: Final = re.compile(rf"(?<![\w\"'])({'|'.join(sorted(catalogue.NAMES, key=len, reverse=True))}) (?=\{{)")
-"""Matches the name of a tool before the JSON of its arguments."""
+"""The name of a tool before the JSON of its arguments."""
 _DOTS: Final = re.compile(r'("(?:[^"\\]|\\.)*")|(?<=, )(\.\.\.)(?=\}$)|\{\.\.\.\}|\[\.\.\.\]|\.\.\.')
-"""Matches a string, and the dots outside of strings: further arguments, an object, items, or a value."""
+"""A string, or dots outside of strings: further arguments, an object, items, or a value."""
 _ADDRESSED: Final = re.compile(r'"(pageId|sessionId|cursor|callId)": ')
-"""Matches what says by itself where a call goes."""
+"""Arguments that say by themselves where a call goes."""
 _PLACES: Final = frozenset({"{...}", "[...]"})
 _ARGUMENT_CHARACTERS: Final = 2_000
-"""Bounds the characters of arguments that are searched for their end."""
+"""Most characters of arguments to search for their end."""
 _MOST_CALLS: Final = 50
-"""Bounds the calls that are rewritten in a text, which may quote a page."""
+"""Most calls to rewrite in a text, because it may quote a page."""
 _SEARCHED_CHARACTERS: Final = 100_000
-"""Bounds the characters of a text that are searched for calls; our own words are never so long."""
+"""Most characters of a text to search for calls; our own words are never so long."""
 
 
 def respelled_calls(text: str, listed: Collection[str]) -> str:

@@ -7,7 +7,7 @@ Json = dict[str, JsonValue]
 
 
 class Model(BaseModel):
-    """Reads and writes camelCase, and accepts no unknown field."""
+    """A message: camelCase on the wire, without unknown fields."""
 
     model_config = ConfigDict(
         alias_generator=to_camel,

@@ -16,7 +16,7 @@ SecretName = Annotated[str, StringConstraints(pattern=ID_PATTERN)]
 
 
 class OneTimeCodes(Model):
-    """Says how codes are made of a secret that a site gave for an authenticator (RFC 6238)."""
+    """How to make codes from a site's authenticator secret (RFC 6238)."""
 
     digits: int = Field(default=6, ge=6, le=8)
     period: int = Field(default=30, ge=10, le=300, description="Seconds for which a code is valid.")
@@ -24,7 +24,7 @@ class OneTimeCodes(Model):
 
 
 class NamedSecret(Model):
-    """Holds a secret, and the origins to which alone it is given."""
+    """A secret, and the only origins that get it."""
 
     name: SecretName
     value: str = Field(repr=False, min_length=LEAST_CHARACTERS, max_length=MOST_CHARACTERS)

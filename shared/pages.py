@@ -9,17 +9,17 @@ from shared.next_calls import next_call
 from shared.words import own_words
 
 Access = Literal["private", "read", "act"]
-"""Says what others may do with a page."""
+"""What others may do with a page."""
 
 RequestKind = Literal["login", "code", "decision", "other"]
-"""Says what a person may be asked for."""
+"""What a person may be asked for."""
 HoldKind = Literal["stopped", "taken"]
-"""Says how a person has a page who took it unasked: with its agent stopped, or with their own hands on it."""
+"""How a person took a page unasked: by stopping its agent, or by working on it."""
 _ANSWERS: Final = {"code": "The code, if it is not typed into the page", "decision": "Your decision"}
 
 
 class HumanRequestState(Model):
-    """Describes why a person has a page, for all who may read it: a request of an agent's, or a hold of theirs."""
+    """Why a person has a page, for all who may read it: an agent's request, or the person's own hold."""
 
     request_id: str
     kind: RequestKind | HoldKind
@@ -80,7 +80,7 @@ class HumanRequestState(Model):
 
 
 class Answer(Model):
-    """Holds what a person says to a request: that it is done or refused, or only that somebody is there."""
+    """A person's answer to a request: done or refused, or only that somebody is there."""
 
     state: Literal["there", "done", "refused"]
     text: str = Field(default="", repr=False, description="The answer or the reason; for who asked, and nobody else.")
@@ -88,7 +88,7 @@ class Answer(Model):
 
 
 class Parked(Model):
-    """Says where a page was when its window was closed because nobody used it."""
+    """Where a page was when its unused window was closed."""
 
     x: int = 0
     y: int = Field(default=0, description="How far it was scrolled, px.")
@@ -97,7 +97,7 @@ class Parked(Model):
 
 
 class PageState(Model):
-    """Describes a page as its host knows it; `holder_id` stays inside the service."""
+    """A page as its host knows it; `holder_id` stays inside the service."""
 
     page_id: str
     session_id: str
@@ -170,7 +170,7 @@ class Proxy(Model):
 
 
 class SessionOptions(Model):
-    """Says how the pages of a session see the world, and are seen."""
+    """How the pages of a session see the world, and are seen."""
 
     browser_type: Engine | None = Field(default=None, description="The engine; the service's own without.")
     viewport: Size = Size()
@@ -184,7 +184,7 @@ class SessionOptions(Model):
 
 
 class SessionSpec(Model):
-    """Tells a host everything that it needs to open a session, which it can do repeatedly: it keeps nothing on disk."""
+    """All that a host needs to open a session. It keeps nothing on disk, so it can do so again."""
 
     session_id: str
     profile: bool = Field(default=False, description="It is the profile on disk: the shared login.")
@@ -200,7 +200,7 @@ class SessionSpec(Model):
 
 
 class Figures(Model):
-    """Counts what a host has open, and the memory that this takes."""
+    """What a host has open, and the memory that it takes."""
 
     pages: int
     parked: int
@@ -212,7 +212,7 @@ class Figures(Model):
 
 
 class PageBlock(Model):
-    """Describes the call's page in every reply."""
+    """The call's page in every reply."""
 
     page_id: str
     session_id: str

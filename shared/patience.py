@@ -18,7 +18,7 @@ MAX_HEAD_BYTES: Final = 65_536
 """Bytes of a request's target and headers together."""
 
 _WAITING: Final[dict["Patience", None]] = {}
-"""Has the connections without a request under way; that which has waited longest is the first."""
+"""The connections without a request under way, the longest waiting first."""
 
 
 class Patience:

@@ -15,7 +15,7 @@ Kind = Literal["string", "array", "object", "boolean", "number"]
 
 
 class Argument(NamedTuple):
-    """Describes an argument. Hosts send all of them as text, so an array or an object comes as JSON."""
+    """An argument. Hosts send all of them as text, so an array or an object comes as JSON."""
 
     name: str
     description: str
@@ -38,7 +38,7 @@ class Prompt(NamedTuple):
     write: Callable[[Json], str]
     """Makes the prompt's text from the values of its arguments."""
     needs: tuple[str, ...]
-    """Names the tools without which a model cannot do it."""
+    """The tools without which a model cannot do it."""
 
     def text(self, given: Mapping[str, str]) -> str:
         """Return the text for these arguments. Raises ValidationFailed, naming the one that is wrong."""

@@ -27,7 +27,7 @@ _WITHOUT_WIDTH: Final = (
     r"\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u2060-\u2065\u206a-\u206f\u3164\ufe00-\ufe0d"
     r"\ufeff\uffa0\ufff0-\ufffb\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
-"""Includes the tags and the selectors of variants, in which whole texts can be hidden; those of emoji stay."""
+"""With tags and variation selectors, in which whole texts can be hidden; those of emoji stay."""
 _UNSEEN: Final = re.compile(rf"[{_CONTROLS}{_DIRECTIONS}{_WITHOUT_WIDTH}]|(?<=[\x00-\x7f\u200c\u200d])[\u200c\u200d]")
 """Joiners stay where a script or an emoji needs them: after another character than ASCII's, one at a time."""
 _LINE_ENDS: Final = re.compile(r"\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
@@ -97,14 +97,14 @@ def legible_json(value: JsonValue) -> JsonValue:
 
 @dataclass(frozen=True)
 class Foreign:
-    """Is a text of another, such as a page's, for a frame. `heading` says whose it is: `https://shop.example says`."""
+    """A text of somebody else, such as a page, for a frame. `heading` says whose it is: `https://shop.example says`."""
 
     heading: str
     text: str
 
 
 class Frame:
-    """Sets the foreign texts of one reply off from our own lines."""
+    """A frame that sets foreign texts of one reply off from our own lines."""
 
     def __init__(self, lines: Iterable[object], *, explained: bool = False) -> None:
         texts = [legible(line.text).lower() for line in lines if isinstance(line, Foreign)]

@@ -14,13 +14,13 @@ from shared.quoting import Foreign, flat, quoted
 
 OTHER_VERSION: Final = "Gateway and service are of different versions: restart the older one."
 _IS_LOGGED: Final = "INTERNAL_ERROR"
-"""Names the error whose hint leads to the service's log, where the id of the request finds it."""
+"""The error whose hint leads to the service's log, where the request's id finds it."""
 _HEADERS_CHARACTERS: Final = 1_500
 _BODY_CHARACTERS: Final = 500
 
 
 class _Lenient(BaseModel):
-    """Ignores unknown fields, because one of the two programs may be newer and say more."""
+    """The base of messages that may have unknown fields, because one of the two programs may be newer."""
 
     model_config = ConfigDict(
         alias_generator=to_camel,
@@ -33,7 +33,7 @@ class _Lenient(BaseModel):
 
 
 class ForModel(_Lenient):
-    """Asks for content blocks of MCP, which the caller shows to a model."""
+    """Content blocks of MCP, which the caller shows to a model."""
 
     kind: Literal["model"] = "model"
     links: bool = Field(default=True, description="Its revision of the protocol has links to resources.")
@@ -44,21 +44,21 @@ class ForModel(_Lenient):
 
 
 class ForTerminal(_Lenient):
-    """Asks for text that the caller prints for a person; the envelope comes too."""
+    """Text that the caller prints for a person; the envelope comes too."""
 
     kind: Literal["terminal"] = "terminal"
     action: str = Field(default="", description="The tool whose reply it is, where get_call reads on in that.")
 
 
 class ForReader(_Lenient):
-    """Asks for the result as the contents of a resource of this MIME type."""
+    """The result as the contents of a resource of this MIME type."""
 
     kind: Literal["reader"] = "reader"
     mime_type: str = "text/plain"
 
 
 class ForCompletion(_Lenient):
-    """Asks for the ids in a list, which complete an argument. `key` names the ids."""
+    """The ids in a list, which complete an argument. `key` names the ids."""
 
     kind: Literal["completion"] = "completion"
     key: str = "pageId"
@@ -69,7 +69,7 @@ FORM: Final[TypeAdapter[ReplyForm]] = TypeAdapter(ReplyForm, config=ConfigDict(d
 
 
 class Place(_Lenient):
-    """Says where a text names a file by its address, and how the caller itself finds the file."""
+    """Where a text names a file by its address, and how the caller itself finds the file."""
 
     at: int = Field(description="Characters before the address.")
     length: int = Field(description="Characters of the address.")
@@ -79,7 +79,7 @@ class Place(_Lenient):
 
 
 class ModelReply(_Lenient):
-    """Holds a reply in content blocks of MCP; a text block may have `places`."""
+    """A reply in content blocks of MCP; a text block may have `places`."""
 
     content: list[Json] = []
     structured_content: Json | None = None
@@ -90,7 +90,7 @@ class ModelReply(_Lenient):
 
 
 class TerminalReply(_Lenient):
-    """Holds a reply as a terminal prints it."""
+    """A reply as a terminal prints it."""
 
     text: str = ""
     around: list[str] = Field(default=[], description="The page as it is now, and what happened meanwhile.")
@@ -98,7 +98,7 @@ class TerminalReply(_Lenient):
 
 
 class Contents(_Lenient):
-    """Holds the contents of a resource: a text, or base64, or the id of a file with the bytes."""
+    """The contents of a resource: a text, or base64, or the id of a file with the bytes."""
 
     mime_type: str
     text: str | None = None
@@ -107,7 +107,7 @@ class Contents(_Lenient):
 
 
 class Completions(_Lenient):
-    """Holds the values that an argument can have."""
+    """The values that an argument can have."""
 
     values: list[str] = []
 

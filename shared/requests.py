@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 MOST_HEADERS: Final = 100
 TARGET: Final = "browse_together.target"
-"""Has, in the scope of a request, the target as it was sent, where that is not a path."""
+"""The key in a request's scope for the target as it was sent, if that is no path."""
 _ONCE: Final = frozenset(
     (
         *(b"host", b"origin", b"authorization", b"content-type", b"content-length", b"transfer-encoding"),
@@ -21,7 +21,7 @@ _ONCE: Final = frozenset(
         ),
     )
 )
-"""Names the headers that we read, each of which says one thing."""
+"""The headers that we read, each of which may come once."""
 
 
 def ambiguity(headers: Sequence[tuple[bytes, bytes]], target: str) -> str:

@@ -15,7 +15,7 @@ _VARIABLE: Final = re.compile(r"\{(\w+)\}")
 
 
 class Resource(NamedTuple):
-    """Describes one resource, or many by a template with variables in its URI."""
+    """One resource, or a template with variables in its URI."""
 
     uri: str
     name: str
@@ -25,8 +25,8 @@ class Resource(NamedTuple):
     arguments: Mapping[str, JsonValue] = MappingProxyType({})
     mime_type: str = "text/plain"
     kind: Kind | None = None
-    """Names the kind that can be switched off, and whose answers may have some age. Without it a resource is always
-    there, and read anew."""
+    """A kind that can be switched off, and whose answers may be cached. A resource without one is always offered, and
+    read afresh."""
 
     def variables(self, uri: str) -> dict[str, str] | None:
         """Return the values of the variables in a URI; None if it is no URI of this resource."""
@@ -41,7 +41,7 @@ class Resource(NamedTuple):
 
 
 class Request(NamedTuple):
-    """Holds the call that answers a URI."""
+    """The call that answers a URI."""
 
     resource: Resource
     arguments: dict[str, JsonValue]
@@ -108,7 +108,7 @@ TEMPLATES: Final = (
         kind="sessions",
     ),
 )
-"""Declares the templates. Their `{sessionId}` is the id of a page or of a session."""
+"""The templates. Their `{sessionId}` is the id of a page or of a session."""
 
 
 def request(uri: str, *, ages: Mapping[str, int]) -> Request | None:

@@ -18,7 +18,7 @@ _HIDDEN = frozenset(
     {"pattern", "minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties", "propertyNames"}
     | {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "properties", "additionalProperties", "required"}
 )
-"""Names what tool lists leave out of an argument: descriptions say better how a text looks or what an object has, and
+"""What tool lists leave out of an argument: descriptions say better how a text looks or what an object has, and
 nobody meets a limit by chance. Nothing forbids extra properties, because clients refuse what a schema forbids."""
 
 

@@ -1,4 +1,4 @@
-"""Describes what a person's hand does to a page that they have taken: by mouse, finger, wheel and keys."""
+"""What a person's hand does to a page that they have taken: by mouse, finger, wheel and keys."""
 
 from typing import Literal
 
@@ -8,14 +8,14 @@ from shared.model import Model
 
 
 class ChosenFile(Model):
-    """Is a file that a person chose, and that the service has received."""
+    """A file that a person chose and the service has received."""
 
     artifact_id: str = Field(max_length=64)
     name: str = Field(min_length=1, max_length=500)
 
 
 class Stroke(Model):
-    """Is one move of a person's hand, at a point in CSS pixels of the page's viewport; or how large that is to be."""
+    """One move of a person's hand, at a point in CSS pixels of the viewport; or a new size of the viewport."""
 
     do: Literal["move", "down", "up", "wheel", "key", "text", "files", "choose", "login", "fit"]
     x: float = Field(default=0, ge=0, le=20_000)
@@ -35,7 +35,7 @@ class Stroke(Model):
 
 
 class Strokes(Model):
-    """Are moves in their order, which are made once however often they come."""
+    """Moves in order; each is made once, however often it arrives."""
 
     batch_id: str = Field(max_length=64)
     made: list[Stroke] = Field(max_length=100)

@@ -40,15 +40,15 @@ CORE: Final = (
     "help",
     "call_tool",
 )
-"""Lists what nearly every task needs, `help` to learn of the rest, and `call_tool` to call it."""
+"""What nearly every task needs, `help` to learn of the rest, and `call_tool` to call it."""
 APART: Final = "seven"
-"""Names the category whose tools repeat others in other words; `all` is without it."""
+"""The category whose tools repeat others in other words; `all` leaves it out."""
 _FOR_PEOPLE: Final = "hands"
-"""Names the category of what only the account's own person may do; `all` is without it too."""
+"""The category of what only the account's own person may do; `all` leaves it out too."""
 
 
 class Tool(NamedTuple):
-    """Describes an action as a tool list shows it."""
+    """An action as a tool list shows it."""
 
     name: str
     description: str
@@ -71,7 +71,7 @@ _CATEGORIES: Final = tuple(dict.fromkeys(map(category, ACTIONS.values())))
 _ALSO: Final = {"session": {"sessions"}, "utility": {"waiting", "scripting", "sessions"}}
 """What other servers call these categories."""
 NAMES: Final = ("core", *_CATEGORIES, *_ALSO, "all")
-"""Names all toolsets: `core`, each category, and `all`."""
+"""All toolsets: `core`, each category, and `all`."""
 
 
 def actions_in(toolsets: Collection[str]) -> dict[str, type[Action]]:

@@ -29,9 +29,9 @@ REMOVED: Final = {
     "park_in_need_ms": "where memory is short, pages are parked after idle_lease_ms",
     "spare_window_ms": "a window is kept ready for 5 minutes",
 }
-"""Maps settings that there were to why there are none. One that somebody still has is no reason not to start."""
+"""Removed settings, with what holds now. One that somebody still has only gives a warning."""
 _FILE: Final = f"{PREFIX}CONFIG"
-"""Names the file of settings, and is none itself."""
+"""Names the file of settings; no setting itself."""
 _SIMILARITY: Final = 0.6
 _MOST_NAMED: Final = 10
 

@@ -9,7 +9,7 @@ VERSION: Final = "0.1.0"
 DEFAULT_PORT: Final = 8888
 DEFAULT_SESSION: Final = "default"
 SHARED_GATEWAY: Final = "mcp_gateway.sharing"
-"""Is the module that the process runs which serves an account's chats."""
+"""The module of the process that serves an account's chats."""
 
 # --- paths -------------------------------------------------------------------------------------------------------
 ACTIVITY: Final = "/api/activity"
@@ -23,7 +23,7 @@ EVENTS: Final = "/api/events"
 FILES: Final = "/api/files"
 FILE_URI: Final = "browse://files/"
 PDF: Final = "application/pdf"
-"""Is the MIME type of a file whose text can be had too."""
+"""MIME type of files whose text can be read too."""
 """Begins the URI by which a chat's host reads a file of a reply, with the chat's own token."""
 SESSIONS: Final = "/api/sessions"
 TOOLS: Final = "/api/tools"
@@ -37,7 +37,7 @@ SETTINGS: Final = "/api/settings"
 METRICS: Final = "/metrics"
 OPENAPI: Final = "/openapi.json"
 WALL: Final = "/"
-"""Is the path of the live wall, the page on which people watch; the code of a link follows `#`, or a request's key."""
+"""Path of the live wall, on which people watch. A link's code or a request's key follows `#`."""
 WALL_CARD: Final = "/wall/card"
 WALL_ENTER: Final = "/wall/enter"
 WALL_FILES: Final = "/wall/static"
@@ -48,84 +48,84 @@ WALL_SOCKET: Final = "/wall/socket"
 
 # --- headers -----------------------------------------------------------------------------------------------------
 CALL_ID: Final = "X-Browse-Call"
-"""Carries the call's id, which the caller makes: it is the idempotency key, the handle and the id in logs."""
+"""The call's id, made by the caller: idempotency key, handle, and id in logs."""
 ATTEMPT: Final = "X-Browse-Attempt"
-"""Counts how often the call was sent; from 2 on it was sent before."""
+"""How often the call was sent; from 2 on it was sent before."""
 INLINE: Final = "X-Browse-Inline"
-"""Carries how many characters of text the caller wants in the reply at most; a cursor reads the rest."""
+"""Most characters of text that the caller wants in the reply; a cursor reads the rest."""
 CATALOGUE: Final = "X-Browse-Catalogue"
-"""Carries the fingerprint of the sender's catalogue, in requests and in replies."""
+"""The fingerprint of the sender's catalogue, in requests and replies."""
 REPLY: Final = "X-Browse-Reply"
-"""Carries the form in which the caller wants the reply, from `shared.replies`; without it the reply is the whole
+"""The form in which the caller wants the reply, from `shared.replies`; without it the reply is the whole
 envelope."""
 REQUEST_ID: Final = "X-Request-Id"
 PROOF: Final = "X-Browse-Proof"
-"""Carries what the wall's own page knows and a cookie does not show."""
+"""A value that only the wall's own page knows, unlike a cookie."""
 CHAT: Final = "X-Browse-Chat"
-"""Tells apart the chats that share one token by name. It divides that token's own clients, and reaches no other's."""
+"""Tells apart the chats that share one named token; it never reaches clients of other tokens."""
 
 # --- ids ---------------------------------------------------------------------------------------------------------
 ID_PATTERN: Final = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,47}$"
-"""Matches the names that a caller may give a page or a session."""
+"""Names that a caller may give a page or a session."""
 ANY_PAGE_ID_PATTERN: Final = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,47}(~[1-9][0-9]{0,5})?$"
-"""Matches every page's id, also with the `~n` that the service gives popups and foreign tabs."""
+"""Every page's id, also with the `~n` that the service gives popups and foreign tabs."""
 RESERVED_IDS: Final = frozenset({"pages"})
 CALL_ID_PATTERN: Final = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
 CLIENT_ID_PATTERN: Final = r"^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$"
 REF_PATTERN: Final = r"^(f\d+)?e\d+$"
-"""Matches an element's handle in a snapshot: `e12`, or `f1e2` inside a frame."""
+"""An element's handle in a snapshot: `e12`, or `f1e2` inside a frame."""
 
 # --- MCP over a network ------------------------------------------------------------------------------------------
 MCP_SUBPROTOCOL: Final = "mcp"
 KEY_SUBPROTOCOL: Final = "bearer."
-"""Begins the subprotocol that has a websocket's key, offered beside `MCP_SUBPROTOCOL`."""
+"""Beginning of the subprotocol that carries a websocket's key, offered beside `MCP_SUBPROTOCOL`."""
 CALL_ID_META: Final = "browse-together/callId"
-"""Names the callId in a request's `_meta`, where the client makes it, to ask for the call if its connection is cut."""
+"""The callId in a request's `_meta`, made by the client, to ask for the call if the connection is cut."""
 
 ATTEMPT_META: Final = "browse-together/again"
-"""Is true there for a call that may have been sent under that id before."""
+"""True there for a call that may have been sent under that id before."""
 
 # --- limits ------------------------------------------------------------------------------------------------------
 MAX_MESSAGE_BYTES: Final = 10_485_760
-"""Bounds a request's body, and one MCP message."""
+"""Size limit of a request's body, and of one MCP message."""
 MOST_SUBSCRIBED: Final = 200
-"""Bounds the resources that a chat hears of: each event of a page is compared with all of them."""
+"""Most resources that a chat subscribes to, because each page event is compared with all of them."""
 MAX_SOCKET_BYTES: Final = 65_536
-"""Bounds one message of a viewer of the wall."""
+"""Size limit of one message from a viewer of the wall."""
 FILE_BYTES: Final = 50_000_000
-"""Bounds the files that one call uploads, all together, and a file that is sent ahead."""
+"""Size limit of all files that one call uploads, and of a file that is sent ahead."""
 INLINE_TEXT: Final = 20_000
-"""Bounds the characters of text that a gateway asks for in one reply."""
+"""Most characters of text that a gateway asks for in one reply."""
 OUTLINE_TEXT: Final = 1_000
-"""Bounds the bytes of the outline that a navigation replies: with its heading line at most 300 tokens."""
+"""Most bytes of the outline after a navigation: with its heading at most 300 tokens."""
 DELTA_TEXT: Final = 320
-"""Bounds the bytes of the changes that an act replies: with their heading line at most 120 tokens."""
+"""Most bytes of the changes after an act: with their heading at most 120 tokens."""
 AS_GIVEN: Final = "as given"
 CHANGED: Final = "done; the page changed"
-"""Are what acts say that did what they were asked for."""
+"""What acts reply that did just what they were asked for."""
 FORESEEN: Final = frozenset({AS_GIVEN, CHANGED, "it is checked now", "it is not checked now"})
 FOUND_ELEMENTS: Final = 12
-"""Bounds the matches that a search of a page replies."""
+"""Most matches that a search of a page returns."""
 INLINE_BYTES: Final = 700_000
-"""Bounds the bytes of an artifact that a reply carries as base64."""
+"""Size limit of an artifact that a reply carries as base64."""
 INLINE_EDGE: Final = 2_000
 """Bounds the longer side, in pixels, of a picture that a reply carries, because hosts refuse larger ones. Of those a
 reply carries a smaller copy, or a slice."""
 REPLY_WITHIN_MS: Final = 50_000
-"""Bounds the time until a reply; clients of MCP give up at 60 s."""
+"""Longest time until a reply; MCP clients give up at 60 s."""
 
 # --- tokens ------------------------------------------------------------------------------------------------------
 TOKEN_ALGORITHM: Final = "HS256"  # noqa: S105 - the name of an algorithm
 TOKEN_AUDIENCE: Final = APP_NAME
 NONCE: Final = "nonce"
-"""Names the parameter of `HEALTH` by which a client has the service prove that it has the account's secret."""
+"""Parameter of `HEALTH` by which a client makes the service prove that it has the account's secret."""
 NONCE_PATTERN: Final = r"^[0-9a-f]{32,64}$"
 TOKEN_NAME: Final = "name"  # noqa: S105 - the name of a claim
-"""Names the claim with the name of a token that `token create` made."""
+"""Claim with the name of a token that `token create` made."""
 TOKEN_LIMITS: Final = "limits"  # noqa: S105 - likewise
 TOKEN_NAME_PATTERN: Final = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$"  # noqa: S105 - the form of a name
 PERSON_AUDIENCE: Final = f"{TOKEN_AUDIENCE}/person"
-"""Marks the keys by which people answer requests."""
+"""Audience of the keys by which people answer requests."""
 SECRET_FILE: Final = "secret"  # noqa: S105 - the name of a file
 INSTANCE_FILE: Final = "instance.json"
 START_LOCK: Final = "start.lock"

@@ -8,7 +8,7 @@ from typing import Final
 from shared.quoting import legible
 
 _LONGEST: Final = 4_000
-"""Bounds what is cleaned. Every argument allows less, so that a longer text is refused as it is."""
+"""Most characters to clean. Every argument allows fewer, so that a longer text is refused unchanged."""
 _TAME: Final = str.maketrans({'"': "'", "{": "(", "}": ")"})
 _MARK: Final = "in its own words"
 

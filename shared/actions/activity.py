@@ -13,8 +13,8 @@ from shared.actions.traits import Lane
 class GetActivity(Action):
     """Get who did what in this browser, newest first.
 
-    When, which client, the action and its page, what it sent, where it led, how it ended. What only read is not
-    recorded; typed text and scripts are told by their length alone."""
+    When, which client, the action and its page, what it sent, where it led, how it ended. Reads are not recorded,
+    and of typed text and scripts only the length."""
 
     everyday = ("pageId", "client", "since")
     lane = Lane.BESIDE

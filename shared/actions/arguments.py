@@ -20,10 +20,10 @@ from shared.wire import ANY_PAGE_ID_PATTERN, CALL_ID_PATTERN, ID_PATTERN, REF_PA
 from shared.words import one_line, quotable
 
 MOST_TEXT: Final = 100_000
-"""Bounds the characters of every text that states no limit of its own; `shared.schema` writes it into the schemas."""
+"""Most characters of a text without a limit of its own; `shared.schema` writes it into the schemas."""
 MOST_SELECTOR: Final = 10_000
 LONG_TEXT: Final = 1_000_000
-"""Bounds the texts that are documents or scripts."""
+"""Most characters of a document or a script."""
 
 
 def _not_reserved(text: str) -> str:
@@ -43,7 +43,7 @@ SessionId = Annotated[
 ]
 CallId = Annotated[str, StringConstraints(pattern=CALL_ID_PATTERN)]
 _SPELLED_REF: Final = re.compile(rf"(?:.*\[ref=|(?:aria-)?ref=|@)({REF_PATTERN[1:-1]})\]?", re.DOTALL)
-"""Matches a ref as a snapshot shows it, with what stands before it there, or as other tools spell it."""
+"""A ref as a snapshot shows it, with the text before it, or as other tools spell it."""
 
 
 def _bare_ref(selector: str) -> str:
@@ -57,7 +57,7 @@ Selector = Annotated[
     AfterValidator(_bare_ref),
 ]
 AnyJson = SkipValidation[JsonValue]
-"""Is what a text of JSON had: its parser has bounded it."""
+"""A value that was parsed from JSON; the parser has limited its size."""
 T = TypeVar("T")
 Several = Annotated[list[T], Field(max_length=1_000)]
 WaitUntil = Annotated[
@@ -75,17 +75,17 @@ def _quotable(value: object) -> object:
 
 
 OneLine = BeforeValidator(_on_one_line)
-"""Puts what an agent says to a person on one line, without the characters that nobody sees."""
+"""Text from an agent to a person: one line, without invisible characters."""
 Quotable = BeforeValidator(_quotable)
-"""Does so with what other agents read, and takes what could end the quotes around it."""
+"""Text that other agents read: the same, without characters that could end the quotes around it."""
 AgentName = Annotated[str, StringConstraints(min_length=1, max_length=40), Quotable]
 Reason = Annotated[str, StringConstraints(min_length=1, max_length=200), Quotable]
-"""Types what an agent says to others about what it does."""
+"""What an agent tells others about its reasons."""
 AS: Final = "Which of several agents behind one client this is: a label for siblings and people, no authority."
 
 
 class Part(BaseModel):
-    """Is the base of nested arguments, which have camelCase names on the wire and accept nothing unknown."""
+    """The base of nested arguments: camelCase on the wire, and no unknown fields."""
 
     model_config = ConfigDict(
         alias_generator=to_camel,
@@ -100,13 +100,13 @@ class Part(BaseModel):
 
 
 class SecretRef(Part):
-    """Names a secret of the account's owner, whose value goes to pages of its own origins alone."""
+    """A reference to a secret of the account's owner, whose value only goes to pages of its own origins."""
 
     secret: SecretName = Field(description="Its name.")
 
 
 class HttpAuth(Part):
-    """Signs in to a site that asks for a name and a password by HTTP."""
+    """A name and a password for a site with HTTP authentication."""
 
     username: str = Field(default="", max_length=MOST_CHARACTERS, description="As the site knows it.")
     password: str | SecretRef = Field(default="", description='Text, or {"secret": NAME}.', repr=False)

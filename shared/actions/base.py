@@ -38,7 +38,7 @@ from shared.wire import DEFAULT_SESSION
 
 
 class Action(Part, Traits):
-    """Is the root of all actions."""
+    """The root of all actions."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -158,7 +158,7 @@ Carried = Annotated[
     PlainSerializer(lambda part: part.wire_body()),
     WithJsonSchema({"type": "object", "description": AN_ACTION, "maxProperties": MOST_ARGUMENTS}),
 ]
-"""Types an action that is another's argument. `catalogue.parse` makes it; tool lists show it as an object."""
+"""An action as another's argument. `catalogue.parse` makes it; tool lists show it as an object."""
 
 MOST_PARTS: Final = 50
 T = TypeVar("T")
@@ -179,7 +179,7 @@ def strongest_effect(parts: tuple[Action, ...]) -> Effect:
 
 
 class PageAction(Action):
-    """Is the base of the actions on one page."""
+    """The base of the actions on one page."""
 
     scope = Scope.PAGE
     option_bags: ClassVar[tuple[str, ...]] = ("params",)
@@ -197,7 +197,7 @@ class PageAction(Action):
         description="Refuse (STALE_REVISION) unless the page's URL matches this glob (`*` is any text).",
     )
     reply: Literal["none", "delta", "full"] = Field(
-        default="delta", description="What an act answers: nothing, what was observed and changed, or a snapshot too."
+        default="delta", description="What an act returns: nothing, what it changed, or also a snapshot."
     )
     as_: AgentName | None = Field(default=None, alias="as", description=AS)
 
@@ -206,14 +206,14 @@ class PageAction(Action):
 
 
 class OwnPageAction(PageAction):
-    """Is the base of the seven browser tools, which act on the page that browser_launch opened."""
+    """The base of the seven browser tools, which act on the page that browser_launch opened."""
 
     unaddressed = Unaddressed.OWN_PAGE
     text_key = "text"
 
 
 class OwnershipAction(PageAction):
-    """Is the base of what concerns a page's owner and not the page. It needs no turn and no browser."""
+    """The base of actions on a page's owner, not on the page. They need no turn and no browser."""
 
     gives = False
     lane = Lane.BESIDE
@@ -223,7 +223,7 @@ class OwnershipAction(PageAction):
 
 
 class SessionAction(Action):
-    """Is the base of the actions on a session, which means on the cookies and settings of all its pages."""
+    """The base of the actions on a session: on the cookies and settings of all its pages."""
 
     scope = Scope.SESSION
     id_fields = ("session_id",)
@@ -236,12 +236,12 @@ class SessionAction(Action):
 
 
 class WideAct(Action):
-    """Is the base of the acts that affect pages besides the caller's."""
+    """The base of the acts that affect pages besides the caller's."""
 
     effect = Effect.ACTS
     text_key = "observed"
 
-    affect_others: bool = Field(default=False, description="Do it although others hold pages that it concerns.")
+    affect_others: bool = Field(default=False, description="Do it even if it affects pages that others hold.")
 
     def as_wide_act(self) -> "WideAct":
         return self
@@ -261,17 +261,17 @@ class WideAct(Action):
 
 
 class SessionAct(WideAct, SessionAction):
-    """Is the base of the acts on a session in which others may be working."""
+    """The base of the acts on a session in which others may be working."""
 
 
 StorageKind = Annotated[
     Literal["local", "session"],
-    Field(description="local: of all pages of the origin. session: of this page alone, until it closes."),
+    Field(description="local: shared by all pages of the origin. session: of this page, until it closes."),
 ]
 
 
 class StorageAct(WideAct, PageAction):
-    """Is the base of the writes to an origin's storage. Its pages in one session share the local storage."""
+    """The base of the writes to an origin's storage. Its pages in one session share the local storage."""
 
     kind: StorageKind = "local"
 
@@ -284,7 +284,7 @@ class StorageAct(WideAct, PageAction):
 
 
 class NavigationAction(PageAction):
-    """Is the base of the actions that load a document."""
+    """The base of the actions that load a document."""
 
     effect = Effect.ACTS
     navigates = Navigation.LOADS
@@ -299,7 +299,7 @@ class VisitingAction(NavigationAction):
 
     auth: HttpAuth | None = Field(
         default=None,
-        description="For a site that asks by HTTP: goes to the URL's origin alone, and is kept for the session.",
+        description="Login for HTTP authentication: sent only to the URL's origin, and kept for the session.",
     )
 
     @model_validator(mode="before")
@@ -316,7 +316,7 @@ class VisitingAction(NavigationAction):
 
 
 class WaitingAction(PageAction):
-    """Is the base of the actions that wait for something without taking a turn on the page."""
+    """The base of the actions that wait for something without taking a turn on the page."""
 
     lane = Lane.BESIDE
 
@@ -341,14 +341,14 @@ class ArmedWait(WaitingAction):
 
 
 class ExtractingAction(PageAction):
-    """Is the base of the actions that read data out of a page."""
+    """The base of the actions that read data out of a page."""
 
     untrusted = True
     extra_keys: ClassVar[tuple[str, ...]] = ("inFrames",)
 
 
 class ElementAction(PageAction):
-    """Is the base of the acts on one element."""
+    """The base of the acts on one element."""
 
     effect = Effect.ACTS
     input = Input.PLAIN

@@ -25,8 +25,8 @@ def is_separate_call(action: type[Action] | Action) -> bool:
 class Batch(PageAction):
     """Do several actions in one call; it stops at the first that fails.
 
-    On one page, in one turn. Cheaper than single calls where you need not look. Of a failure it says what was done
-    before it."""
+    On one page, in one turn. Cheaper than single calls if you need not look in between. A failure tells what was
+    done before it."""
 
     effect = from_parts(Effect.DESTROYS, strongest_effect)
     part_fields = ("steps",)
@@ -75,10 +75,9 @@ class FormField(Part):
 
 
 class FillForm(PageAction):
-    """Fill many fields at once, checkboxes, selects, sliders and tags too.
+    """Fill many fields at once: also checkboxes, selects, sliders and tags.
 
-    What each is, is told apart by itself. The reply says what a field has afterwards where that is not what was given.
-    """
+    The kind of each field is detected. The reply names fields that hold something else than you gave."""
 
     everyday = ("submit",)
     effect = Effect.ACTS
@@ -106,9 +105,9 @@ class FillForm(PageAction):
 
 
 class Refill(PageAction):
-    """Fill again what you had filled and not sent when the page was lost.
+    """Refill what you had filled in but not sent when the page was lost.
 
-    As its notice offers. Secrets are not kept: they are named, for you to give again."""
+    As the notice offers. Secrets are not kept; the reply names them, so that you can give them again."""
 
     effect = Effect.ACTS
     text_key = "observed"

@@ -33,9 +33,9 @@ class HandleDialog(PageAction):
 
 
 class SetDialogPolicy(PageAction):
-    """Say how a page's dialogs are answered while you hold it: by you (ask), or at once.
+    """Choose how a page's dialogs are answered while you hold it: by you (ask), or at once.
 
-    Those of its popups too. Replies name each dialog and its answer all the same."""
+    Also those of its popups. Replies still name each dialog and its answer."""
 
     effect = Effect.ACTS
     lane = Lane.BESIDE

@@ -17,7 +17,7 @@ class Focus(ElementAction):
 class Blur(ElementAction):
     """Take the focus from an element, as leaving a field does.
 
-    What the page checks or saves then happens."""
+    The page then runs its checks or saves."""
 
     everyday = ()
     gives = False
@@ -26,7 +26,7 @@ class Blur(ElementAction):
 class Paste(PageAction):
     """Paste text into an element, or where the focus is.
 
-    HTML too. Nobody's clipboard is read or changed. The reply says what the page made of it."""
+    Also as HTML. No clipboard is read or changed. The reply tells what the page made of it."""
 
     everyday = ("selector",)
     effect = Effect.ACTS

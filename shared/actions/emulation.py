@@ -19,8 +19,8 @@ class Geolocation(Part):
 class Emulate(WideAct, PageAction):
     """Show one page another device, place, language or network.
 
-    Other pages do not see it. What is not named stays as it was. geolocation also lets the site that the page is at ask
-    for it, which others at that site feel."""
+    Other pages are unaffected. What you do not name stays. geolocation also grants the page's site that permission,
+    which affects others at that site."""
 
     everyday = ("viewport", "device", "colorScheme")
     undone_by = next_call("emulate", reset=True)

@@ -25,7 +25,7 @@ class GivenFile(Part):
     text: str | None = Field(default=None, max_length=MAX_MESSAGE_BYTES, description="Its content as text.")
     data: str | None = Field(default=None, max_length=MAX_MESSAGE_BYTES, description="Its content as base64.")
     artifact_id: str | None = Field(default=None, description="Content of an earlier reply's file.")
-    mime_type: str | None = Field(default=None, max_length=200, description="By its name without.")
+    mime_type: str | None = Field(default=None, max_length=200, description="By default from the name.")
 
     @model_validator(mode="after")
     def _is_called_something(self) -> Self:
@@ -44,7 +44,7 @@ Files = Annotated[list[GivenFile], Field(max_length=_MOST)]
 class UploadFile(ElementAction):
     """Choose files in a file input, or in the chooser that a click on the element opens.
 
-    Base64 goes in "data", and [] chooses none. The reply has what the input holds then."""
+    Base64 goes in "data", and [] chooses none. The reply tells what the input holds afterwards."""
 
     everyday = ()
 

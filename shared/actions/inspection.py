@@ -15,12 +15,12 @@ ConsoleType = Literal["exception", "error", "warning", "info", "log", "debug", "
 class FindElements(PageAction):
     """Look at all that match a selector: how many, with ref, text, state and box.
 
-    As they are now; the box is in px of the window. None is an answer, not an error."""
+    As they are now; the box is in px of the window. No match is an answer, not an error."""
 
     everyday = ("attributes",)
     untrusted = True
     selector: Selector = Field(description="Ref (e12), CSS or role=...")
-    limit: int = Field(default=20, ge=1, le=100, description="Elements to tell of at most.")
+    limit: int = Field(default=20, ge=1, le=100, description="Most elements to return.")
     attributes: bool = Field(default=False, description="With their attributes.")
     frame: Selector | None = Field(default=None, description="Selector of its iframe.")
     budget: Budget = None
@@ -29,7 +29,7 @@ class FindElements(PageAction):
 class GetConsoleMessages(PageAction):
     """Get what the page's scripts logged and threw, oldest first.
 
-    Of the page's document, what was said on the console and thrown without being caught: the last 200 of each."""
+    Console messages and uncaught exceptions of the page's document: the last 200 of each."""
 
     everyday = ()
     lane = Lane.BESIDE
@@ -45,7 +45,7 @@ class GetConsoleMessages(PageAction):
     text: str | None = Field(default=None, min_length=1, max_length=1_000, description="Only with this text in it.")
     since: int = Field(default=0, ge=0, description="Only after this number: `last` of an earlier reply.")
     all: bool = Field(default=False, description="Earlier documents too.")
-    limit: int = Field(default=50, ge=1, le=400, description="At most; the latest.")
+    limit: int = Field(default=50, ge=1, le=400, description="Most messages; the latest.")
     budget: Budget = None
 
 

@@ -19,14 +19,14 @@ def _is_styled(action: "Screenshot") -> bool:
 class Screenshot(PageAction):
     """Take a picture of the window, the full page or an element.
 
-    A region of it too: clip."""
+    With `clip`: only a region."""
 
     everyday = ("selector", "fullPage")
     gives = computed(False, _is_styled)  # noqa: FBT003 - the class's value
 
     selector: Selector | None = Field(default=None, description="Only this element.")
     frame: Selector | None = Field(default=None, description="Selector of its iframe.")
-    full_page: bool = Field(default=False, description="All of it, scrolled.")
+    full_page: bool = Field(default=False, description="The whole scrollable page.")
     type: Literal["png", "jpeg", "webp"] = Field(default="png", description="Image format.")
     quality: int = Field(default=80, ge=0, le=100, description="Quality of jpeg and webp; png has none.")
     omit_background: bool = Field(
@@ -79,9 +79,9 @@ class Screenshot(PageAction):
 
 
 class GetScreenshotAsBase64(Screenshot):
-    """Take a picture as `screenshot` does, as base64 text: long.
+    """Take a picture like `screenshot`, as base64 text (long).
 
-    A model looks at `screenshot`."""
+    To look at a picture, use `screenshot`."""
 
     text_key = "base64"
     extra_keys = ("mimeType", "width", "height")
@@ -109,19 +109,19 @@ class Margin(Part):
 
 
 class GeneratePdf(PageAction):
-    """Print the page to a PDF, in the form that it has for print."""
+    """Print the page to a PDF, with its print styles."""
 
     everyday = ("format", "landscape", "filename")
 
     format: Annotated[
         Literal["Letter", "Legal", "Tabloid", "Ledger", "A0", "A1", "A2", "A3", "A4", "A5", "A6"] | None,
         BeforeValidator(_paper),
-    ] = Field(default=None, description="Paper; Letter without it.")
-    landscape: bool = Field(default=False, description="Broad side up.")
+    ] = Field(default=None, description="Paper size; Letter by default.")
+    landscape: bool = Field(default=False, description="Landscape orientation.")
     width: Length | None = Field(default=None, description="Instead of a format: 10cm, 4in, 300px.")
     height: Length | None = Field(default=None, description="Likewise.")
     margin: Margin | None = Field(default=None, description="None by default.")
-    scale: float = Field(default=1, ge=0.1, le=2, description="Of what is printed.")
+    scale: float = Field(default=1, ge=0.1, le=2, description="Scale of the print.")
     page_ranges: str | None = Field(
         default=None, pattern=r"^[0-9]+(-[0-9]+)?(, ?[0-9]+(-[0-9]+)?)*$", description="Such as 1-3, 5."
     )
@@ -138,7 +138,7 @@ class GeneratePdf(PageAction):
         description="The page's own @page size comes first.",
     )
     outline: bool = Field(default=False, description="With the headings as bookmarks.")
-    tagged: bool = Field(default=False, description="Accessible.")
+    tagged: bool = Field(default=False, description="Accessible (tagged) PDF.")
     filename: Named = None
 
     @field_validator("width", "height")
@@ -150,10 +150,10 @@ class GeneratePdf(PageAction):
 
 
 class RecordVideo(PageAction):
-    """Record a video of the page as it is.
+    """Record a video of the page.
 
-    It is not opened anew. The video survives navigation, and is kept when it is stopped, too long, or the page closes;
-    who began it keeps it."""
+    The page is not reopened. It records across navigation, until you stop it, after maxSeconds,
+    or when the page closes. The client that began it gets the file."""
 
     everyday = ()
     gives = False
@@ -168,18 +168,20 @@ class RecordVideo(PageAction):
 class CompareScreenshots(PageAction):
     """Compare a picture with another, or with the page now.
 
-    It says how many pixels differ, where, and gives a picture of it."""
+    Tells how many pixels differ and where, with a picture of the differences."""
 
     everyday = ("current", "fullPage")
     text_key = "observed"
 
     baseline: str = Field(min_length=1, description="artifactId of a screenshot of yours.")
     current: str | None = Field(
-        default=None, min_length=1, description="artifactId of the other; without it the page is taken now."
+        default=None, min_length=1, description="artifactId of the other; by default the page is captured now."
     )
-    selector: Selector | None = Field(default=None, description="Of the page now: only this element.")
-    full_page: bool = Field(default=False, description="Of the page now: the whole.")
-    threshold: float = Field(default=0.1, ge=0, le=1, description="How unlike two colours may be and count as same.")
+    selector: Selector | None = Field(default=None, description="When capturing now: only this element.")
+    full_page: bool = Field(default=False, description="When capturing now: the whole page.")
+    threshold: float = Field(
+        default=0.1, ge=0, le=1, description="How much two colours may differ and still count as equal."
+    )
 
     @property
     def needs_no_page(self) -> bool:
@@ -196,9 +198,9 @@ class CompareScreenshots(PageAction):
 
 
 class Highlight(PageAction):
-    """Outline an element with a label, for people to see; without a selector, take all outlines away.
+    """Outline an element with a label, for people to see; without a selector, remove all outlines.
 
-    Pictures show them too."""
+    Screenshots show them too."""
 
     everyday = ("selector", "label")
     gives = False
@@ -209,5 +211,5 @@ class Highlight(PageAction):
     frame: Selector | None = Field(default=None, description="Selector of the iframe to look in.")
     label: str = Field(default="", max_length=200, description="Words beside it.")
     colour: str = Field(default="#d6006c", pattern=r"^[A-Za-z0-9#(),.% ]{1,60}$", description="CSS colour.")
-    seconds: float = Field(default=0, ge=0, le=3600, description="Until it goes; 0 stays as long as the document.")
+    seconds: float = Field(default=0, ge=0, le=3600, description="How long it stays; 0 is as long as the document.")
     strict: bool = Field(default=True, description="Refuse when several elements match; false takes the first.")

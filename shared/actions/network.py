@@ -91,8 +91,7 @@ class MockResponse(PageAction):
 class BlockRequests(PageAction):
     """Block the page's requests by URL or type.
 
-    What caches and service workers have of them too; WebSockets by globs or by type. Adds to what is blocked already.
-    """
+    Also those answered by caches and service workers; WebSockets by glob or type. Adds to earlier blocks."""
 
     gives = False
     effect = Effect.ACTS
@@ -130,7 +129,7 @@ class RemoveRoutes(PageAction):
 class SetSessionHeaders(SessionAct):
     """Send extra headers with every request of a session; {} removes them.
 
-    From later pages too, in place of those set before. For one page: set_extra_headers."""
+    Also for later pages; replaces earlier ones. For one page: set_extra_headers."""
 
     everyday = ()
     cookie_use = computed(Cookies.NONE, _cookies)
@@ -152,7 +151,7 @@ class SetSessionHeaders(SessionAct):
 class SetExtraHeaders(PageAction):
     """Send extra headers with every request of the page; {} removes them.
 
-    In place of those set before. With sessionId and no pageId: of the whole session, from later pages too."""
+    Replaces earlier ones. With sessionId and no pageId: for the whole session, later pages included."""
 
     everyday = ()
     effect = Effect.ACTS
@@ -161,7 +160,7 @@ class SetExtraHeaders(PageAction):
     undone_by = next_call("set_extra_headers", headers={...})
 
     headers: Headers = Field(description="Names and values.")
-    affect_others: bool = Field(default=False, description="Set a session's although others hold pages there.")
+    affect_others: bool = Field(default=False, description="For a session: even if others hold pages there.")
 
     @property
     def sends_anywhere(self) -> bool:
@@ -173,7 +172,7 @@ class SetExtraHeaders(PageAction):
 
 
 class LogDetails(Part):
-    """Says how much of each request a reply has."""
+    """How much of each request a reply contains."""
 
     include_headers: bool = Field(default=False, description="Headers too.")
     include_bodies: bool = Field(default=False, description="Bodies too, as far as the browser has them.")
@@ -199,7 +198,7 @@ class GetNetworkLog(LogDetails, PageAction):
         default=None, pattern=r"^([1-5]xx|[1-5]\d\d|failed|pending)$", description="404, 5xx, failed or pending."
     )
     since: int | None = Field(default=None, ge=0, description="Only those after this number.")
-    limit: int = Field(default=100, ge=1, le=500, description="The last so many.")
+    limit: int = Field(default=100, ge=1, le=500, description="At most this many, the latest.")
     format: Literal["text", "records"] = Field(default="text", description="Lines, or objects.")
     budget: Budget = None
     cursor: Cursor = None
@@ -236,7 +235,7 @@ class WaitForResponse(NetworkWait, ArmedWait):
 
 
 class ExportHar(PageAction):
-    """Export the page's last 500 requests as a HAR 1.2 file. What was not sent while you held the page is in it without
+    """Export the page's last 500 requests as a HAR 1.2 file. Requests sent while you did not hold the page come without
     headers and bodies."""
 
     everyday = ("content",)

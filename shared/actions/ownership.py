@@ -21,7 +21,7 @@ class ClaimPage(OwnershipAction):
     claim = Claim.CLAIMS
     unmetered = True
 
-    wait_seconds: int = Field(default=0, ge=0, le=600, description="To wait in line.")
+    wait_seconds: int = Field(default=0, ge=0, le=600, description="How long to wait in line.")
     reason: Reason | None = Field(default=None, description="Why you take it now.")
 
     def allowed_ms(self) -> int:
@@ -51,7 +51,7 @@ class HoldPage(OwnershipAction):
 class SharePage(OwnershipAction):
     """Say what others may do with a page of yours: nothing, read (the default) or act.
 
-    To whom it is private, it shows neither where it is nor what it has. Who may act does so in turns."""
+    `private` hides URL and content from those clients. Clients that may act take turns."""
 
     effect = Effect.ACTS
 

@@ -11,7 +11,7 @@ from shared.next_calls import next_call
 class ListPages(Action):
     """List the open pages: yours, people's, other agents'.
 
-    Many are only counted, as are those that are private to others."""
+    A long list is shortened to counts; private pages of others are only counted."""
 
     everyday = ()
     lane = Lane.BESIDE
@@ -21,7 +21,7 @@ class ListPages(Action):
     text_key = "text"
 
     session_id: SessionId | None = Field(default=None, description="Only pages of this session.")
-    whole: bool = Field(default=False, alias="all", description="None only counted.")
+    whole: bool = Field(default=False, alias="all", description="List every page; don't shorten to a count.")
 
 
 class OpenPage(VisitingAction):

@@ -29,16 +29,16 @@ class RequestHuman(OwnershipAction):
     effect = Effect.ACTS
     asks_person = computed(PersonAsked(), _request)
 
-    kind: RequestKind = Field(default="other", description="Asked for.")
+    kind: RequestKind = Field(default="other", description="What you ask for.")
     message: Message = Field(default="", description="What to do.")
     origin: str | None = Field(
         default=None,
         pattern=r"^https?://[A-Za-z0-9.:\[\]-]{1,253}$",
-        description="The site that it is about, refused if the page is not there. People are shown the page's.",
+        description="Site that it is about; refused if the page is elsewhere. People see the page's own.",
     )
     choices: list[Choice] | None = Field(default=None, max_length=10, description="To choose from.")
     request_id: str | None = Field(
-        default=None, min_length=1, max_length=64, description="Read on in an earlier request, instead of a new one."
+        default=None, min_length=1, max_length=64, description="Wait on an earlier request instead of asking anew."
     )
     withdraw: bool = Field(default=False, description="With requestId: nobody is needed any more.")
     timeout: int = Field(default=45_000, ge=1, le=45_000, description="Milliseconds to wait for the person.")

@@ -14,18 +14,17 @@ MOST_QUERIES = 12
 Words = Annotated[str, Field(min_length=1)]
 Budget = Annotated[
     int | None,
-    Field(ge=100, le=5_000_000, description="Characters to return at most; the rest by cursor."),
+    Field(ge=100, le=5_000_000, description="Most characters to return; the rest by cursor."),
 ]
 Named = Annotated[FileName | None, Field(description="Save it as this.")]
-Cursor = Annotated[str | None, Field(description="Of the reply before.")]
+Cursor = Annotated[str | None, Field(description="From an earlier reply.")]
 
 
 class Content(PageAction):
     """Read the page, best as markdown; a long one by `query` or `section`.
 
-    A `query` gives the passages about it. Without arguments a short page is its raw HTML; of a long one come its
-    headings, each with a handle, its beginning, and a cursor. To find something to act on, `find` and `snapshot` are
-    shorter."""
+    `query` returns the passages about it. Without arguments, a short page comes as raw HTML; a long one as its headings
+    with handles, its beginning, and a cursor. To find something to act on, `find` and `snapshot` are shorter."""
 
     everyday = ("format", "query", "section", "cursor")
     text_key = "content"
@@ -37,7 +36,7 @@ class Content(PageAction):
     format: Literal["html", "markdown", "text"] | None = Field(default=None, description="Raw HTML without it.")
     selector: Selector | None = Field(default=None, description="Only this element.")
     frame: Selector | None = Field(default=None, description="Selector of the iframe to read.")
-    unseen: bool = Field(default=False, description="Only what nobody sees of it, which is left out else.")
+    unseen: bool = Field(default=False, description="Only the text that nobody sees, which is otherwise left out.")
     include_shadow: bool = Field(default=False, description="With html: open shadow roots too, as templates.")
     budget: Budget = None
     cursor: Cursor = None
@@ -56,8 +55,8 @@ class Content(PageAction):
 class Snapshot(PageAction):
     """Get the accessibility tree, with refs (e12). `find` is shorter.
 
-    What can be acted on, and what it is in, has a ref that any selector argument takes until the page's document
-    changes."""
+    Elements that can be acted on, and their containers, have refs. Every selector argument takes a ref until the
+    document changes."""
 
     everyday = ("selector", "interactiveOnly")
     text_key = "snapshot"

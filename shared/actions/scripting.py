@@ -59,7 +59,7 @@ ScriptIds = Annotated[list[str] | None, Field(max_length=20, description="Only t
 class AddSessionInitScript(SessionAct):
     """Run JavaScript in each document of a session, before its own scripts.
 
-    Of a session of your own, in frames, popups and later pages too. For one page: add_init_script."""
+    For a session of your own, also in frames, popups and later pages. For one page: add_init_script."""
 
     everyday = ()
     runs_script = GivenScript(later=True)
@@ -77,7 +77,7 @@ class AddSessionInitScript(SessionAct):
 class AddInitScript(PageAction):
     """Run JavaScript in each later document of the page, before its own scripts.
 
-    In its frames too. With sessionId and no pageId: in all pages of a session of your own."""
+    Also in its frames. With sessionId and no pageId: in all pages of a session of your own."""
 
     effect = Effect.ACTS
     text_key = "observed"
@@ -91,7 +91,7 @@ class AddInitScript(PageAction):
 
 
 class RemoveSessionInitScripts(SessionAct):
-    """Remove init scripts of a session: some, or all. What they did stays until the next document."""
+    """Remove init scripts of a session: some, or all. Their effects stay until the next document."""
 
     everyday = ("scriptIds",)
     gives = False
@@ -101,7 +101,7 @@ class RemoveSessionInitScripts(SessionAct):
 
 
 class RemoveInitScripts(PageAction):
-    """Remove init scripts of the page: some, or all. What they did stays until the next document."""
+    """Remove init scripts of the page: some, or all. Their effects stay until the next document."""
 
     gives = False
     effect = Effect.ACTS

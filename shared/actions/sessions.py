@@ -45,21 +45,21 @@ class CreateSession(Action):
     lane = Lane.BESIDE
     loggable_arguments = frozenset({"name", "locale", "timezone", "browserType"})
 
-    session_id: SessionId | None = Field(default=None, description="An id for it; a free one is made without.")
+    session_id: SessionId | None = Field(default=None, description="Its id; by default a free one.")
     user_id: Label | None = Field(default=None, description="Whom it is for; list_sessions filters by it.")
     called: Label | None = Field(default=None, alias="name", description="A name for people.")
     persistent: bool = Field(default=False, description="Keep it, with its logins, when the service ends.")
     guarded: bool = Field(
-        default=False, description="What you read at one site of it goes to no other until a person allows it."
+        default=False, description="What you read at one site goes to no other until a person allows it."
     )
-    ttl: int = Field(default=86_400_000, ge=1, le=31_536_000_000, description="Milliseconds that it lasts.")
+    ttl: int = Field(default=86_400_000, ge=1, le=31_536_000_000, description="Lifetime in milliseconds.")
     browser_type: Engine = Field(default="chromium", description="Engine.")
     viewport: Viewport = Field(default=Viewport(), description="Size of its pages.")
     user_agent: str | None = Field(default=None, min_length=1, max_length=500, description="User agent of its pages.")
     locale: str = Field(
         default="en-US", pattern=r"^[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8})*$", description="Such as de-DE."
     )
-    timezone: str | None = Field(default=None, description="Such as Europe/Rome; the machine's without.")
+    timezone: str | None = Field(default=None, description="Such as Europe/Rome; by default the machine's.")
     permissions: list[Permission] = Field(default=[], max_length=20, description="What its pages are granted.")
     proxy: SessionProxy | None = Field(default=None, description="Proxy of its pages.")
     own_browser: bool = Field(default=False, description="A browser of its own: nothing there touches the shared one.")
@@ -90,7 +90,7 @@ class ListSessions(Action):
     lane = Lane.BESIDE
 
     user_id: Label | None = Field(default=None, description="Only those that were created for this user.")
-    persistent: bool | None = Field(default=None, description="Only those that are kept, or are not.")
+    persistent: bool | None = Field(default=None, description="Only persistent ones, or only the others.")
 
 
 class ExtendSession(Action):
@@ -134,7 +134,7 @@ class CloseSession(Action):
 class GrantPermissions(SessionAct):
     """Grant a site (one origin) permissions in all pages of the session; [] takes them back.
 
-    In place of what it was granted before. The clipboard is one for all pages."""
+    Replaces earlier grants. All pages share one clipboard."""
 
     everyday = ()
     gives = False
@@ -170,7 +170,7 @@ def _origin(url: str) -> tuple[str, str]:
 class GetCookies(SessionAction):
     """Get the cookies of a session.
 
-    Of all sites or of some; those of the shared login with their values only where the token allows that."""
+    Of all sites or some. Values of the shared login are shown only if the token allows it."""
 
     everyday = ("domain", "name")
     untrusted = True
@@ -292,7 +292,7 @@ class SaveSessionState(SessionAction):
     cookie_use = Cookies.TOUCHES
     loggable_arguments = frozenset({"name"})
 
-    called: SavedName = Field(default="saved", alias="name", description="What to call it.")
+    called: SavedName = Field(default="saved", alias="name", description="Name to save it under.")
 
     @property
     def stored_logins(self) -> StoredLogins:
@@ -300,7 +300,7 @@ class SaveSessionState(SessionAction):
 
 
 class RestoreSessionState(SessionAct):
-    """Put the logins of a session back as they were saved. What it has got since is gone."""
+    """Put the logins of a session back as they were saved. What changed since is lost."""
 
     everyday = ("name",)
     gives = False
@@ -310,7 +310,7 @@ class RestoreSessionState(SessionAct):
     cookie_use = Cookies.TOUCHES
     loggable_arguments = frozenset({"name"})
 
-    called: SavedName = Field(default="saved", alias="name", description="What it was called.")
+    called: SavedName = Field(default="saved", alias="name", description="Its name.")
 
     @property
     def stored_logins(self) -> StoredLogins:
@@ -320,8 +320,8 @@ class RestoreSessionState(SessionAct):
 class ExportSession(SessionAction):
     """Write the logins of a session to a file that import_login takes.
 
-    In Playwright's format, which any machine reads. Whoever has the file is signed in, so that the shared login is
-    exported only where the token allows it, and never where a page is private to another."""
+    In Playwright's format. Whoever has the file is signed in. So the shared login is exported only if the token allows
+    it, and never while a page is private to another client."""
 
     gives = False
     effect = Effect.ACTS

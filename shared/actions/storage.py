@@ -25,13 +25,13 @@ class GetStorage(PageAction):
 
 
 class SetStorage(StorageAct):
-    """Set items of local or session storage of the page's origin, beside those that it has."""
+    """Set items of local or session storage of the page's origin; others stay."""
 
     everyday = ("kind",)
     undone_by = UNDO
 
     items: dict[Key, AnyJson] = Field(
-        min_length=1, max_length=1_000, description="Key -> value; what is no text is kept as JSON."
+        min_length=1, max_length=1_000, description="Key -> value; values that are no text are stored as JSON."
     )
 
 
@@ -43,11 +43,11 @@ class RemoveStorage(StorageAct):
     undone_by = UNDO
     loggable_arguments = frozenset({"keys"})
 
-    keys: list[Key] = Field(min_length=1, max_length=1_000, description="Which.")
+    keys: list[Key] = Field(min_length=1, max_length=1_000, description="Keys to remove.")
 
 
 class ClearStorage(StorageAct):
-    """Remove all of local or session storage of the page's origin. A site may forget its login by it."""
+    """Remove all of local or session storage of the page's origin. This may sign you out."""
 
     everyday = ("kind",)
     gives = False

@@ -12,8 +12,8 @@ def _cookies(action: "StartTracing") -> Cookies:
 
 
 class StartTracing(SessionAct):
-    """Record a trace of all pages of a session: steps, pictures, documents, requests. Never where a page is private to
-    another."""
+    """Record a trace of all pages of a session: steps, pictures, documents, requests. Refused while a page is
+    private to another client."""
 
     everyday = ()
     gives = False

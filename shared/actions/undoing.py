@@ -12,7 +12,7 @@ from shared.actions.traits import Effect, Lane
 class Undo(Action):
     """Take back what a call of yours lost within 10 minutes: a closed page or session, cookies, storage, logins.
 
-    What was set anew since stays, and is told. Acts on the site itself cannot be undone."""
+    What was set again since stays, and the reply says so. Acts on the site itself cannot be undone."""
 
     everyday = ("callId", "list")
     effect = Effect.ACTS
@@ -20,6 +20,6 @@ class Undo(Action):
     text_key = "observed"
     hints = MappingProxyType({"AFFECTS_OTHERS": 'To affect all of them, repeat undo with "affectOthers": true.'})
 
-    call_id: CallId | None = Field(default=None, description="Your last one without; how it begins is enough.")
-    only_list: bool = Field(default=False, alias="list", description="Only tell what can be undone, and until when.")
-    affect_others: bool = Field(default=False, description="Do it although others hold pages that it concerns.")
+    call_id: CallId | None = Field(default=None, description="By default your last one; its beginning is enough.")
+    only_list: bool = Field(default=False, alias="list", description="Only list what can be undone, and until when.")
+    affect_others: bool = Field(default=False, description="Do it even if it affects pages that others hold.")

@@ -12,7 +12,7 @@ from shared.actions.traits import Lane
 class WaitForSelector(WaitingAction):
     """Wait until an element is there, or gone.
 
-    Visible or hidden, in the document or out of it: by state."""
+    `state` chooses: visible, hidden, attached or detached."""
 
     everyday = ("state",)
     text_key = "observed"

@@ -26,10 +26,10 @@ WorkKey = Annotated[
 
 
 class ClaimWork(Action):
-    """Claim a piece of work by name, so that no other agent does it. Claim again within 2 idle minutes.
+    """Claim a piece of work by name, so that no other agent does it. It lapses after 2 idle minutes.
 
-    It lapses after them; or give minutes. With waitSeconds you wait in line, and claim it again within 12 s of its
-    offer. With a reason you take it at once (after waitSeconds, if given); its holder is told."""
+    Claim it again in time, or give minutes. With waitSeconds you wait in line; claim it again within 12 s of its offer.
+    With a reason you take it at once (after waitSeconds, if given), and its holder is told."""
 
     everyday = ("reason", "waitSeconds")
     effect = Effect.ACTS
@@ -41,8 +41,8 @@ class ClaimWork(Action):
 
     key: WorkKey
     reason: Reason | None = Field(default=None, description="Why you take it now.")
-    wait_seconds: int = Field(default=0, ge=0, le=600, description="To wait in line.")
-    minutes: int | None = Field(default=None, ge=1, le=240, description="Keep it for so long though you are idle.")
+    wait_seconds: int = Field(default=0, ge=0, le=600, description="How long to wait in line.")
+    minutes: int | None = Field(default=None, ge=1, le=240, description="Keep it this long even if you are idle.")
 
     def allowed_ms(self) -> int:
         return self.wait_seconds * 1_000
