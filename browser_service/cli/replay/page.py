@@ -20,7 +20,7 @@ from shared.timestamps import iso
 from shared.wire import VERSION
 
 _HERE: Final = Path(__file__).parent
-_LOOKS: Final = Path(browser_service.__file__).parent / "http" / "static" / "wall" / "base.css"
+_LOOKS: Final = Path(browser_service.__file__).parent / "wall" / "static" / "base.css"
 """A replay looks like the wall."""
 _AT_ONCE: Final = timedelta(seconds=0.5)
 """An act that begins so soon after another on its page is pictured together with it, by one picture after the last."""
