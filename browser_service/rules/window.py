@@ -1,4 +1,4 @@
-"""A limit of so many within any minute."""
+"""A limit on a number of things within any minute."""
 
 from collections import deque
 from typing import Final
@@ -9,7 +9,7 @@ MINUTE_S: Final = 60.0
 
 
 class MovingWindow:
-    """What happened within the last minute, of which there may be at most `most`; 0 means no limit."""
+    """The times within the last minute; at most `most` may be there, and 0 means no limit."""
 
     def __init__(self, most: int, clock: Clock) -> None:
         self._most = most
@@ -26,7 +26,7 @@ class MovingWindow:
         self._times.extend([self._clock()] * count)
 
     def free_in(self, count: int = 1) -> float:
-        """Return the seconds until there is room for so many more. What could never fit fits when nothing else is
-        there."""
+        """Return the seconds until there is room for `count` more. More than could ever fit get room once the window is
+        empty."""
         over = len(self) + min(count, self._most) - self._most
         return self._times[over - 1] + MINUTE_S - self._clock() if self._most and over > 0 else 0.0

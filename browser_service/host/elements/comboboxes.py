@@ -43,8 +43,8 @@ async def choose(page: Page, element: ElementHandle, wanted: list[str], selector
 
 
 async def choose_as_typed(page: Page, element: ElementHandle, text: str) -> tuple[str, str]:
-    """Choose the one option of an open list whose name is the text that was typed. Returns what the field shows of it,
-    if that is not in the field itself; and some of the options, if none has that name."""
+    """Choose the only option of an open list whose name is the typed text. Return what the field shows, unless its own
+    text shows it; and, if no option has that name, some of the options."""
     names = [*dict.fromkeys(results.read(list[str], await element.evaluate(_OPTIONS)))]
     same = [name for name in names if name.casefold() == text.strip().casefold()]
     if len(same) != 1:

@@ -1,4 +1,4 @@
-"""Finds out whether an element has its own text or takes it for an editor, and replaces the text of editors."""
+"""Replaces the text of editors, and finds out whether an element takes text for one."""
 
 from collections.abc import Awaitable, Callable
 from typing import Final, TypeVar
@@ -27,12 +27,13 @@ class _Shown(TypedDict):
 
 
 class _TakesForEditor(Exception):
-    """Raised before anything is entered into an element that takes text for an editor."""
+    """The element takes text for an editor; nothing was entered."""
 
 
 async def unless_editor(element: Locator, act: Callable[[Locator], Awaitable[None]]) -> None:
-    """Do an act on an element that has its own text. For another, `or_of_editor` does something else: Playwright makes
-    sure as it looks the element up, for a message before the act would cost a way there and back."""
+    """Do an act on an element that has its own text; for an element that serves an editor, `or_of_editor` does
+    something else. Playwright checks this while it looks the element up, because a separate message would cost a round
+    trip."""
     try:
         await act(locators.no_editor(element))
     except PlaywrightError as error:
@@ -46,7 +47,8 @@ async def unless_editor(element: Locator, act: Callable[[Locator], Awaitable[Non
 
 
 async def or_of_editor(filling: Awaitable[T], replacing: Callable[[], Awaitable[T]]) -> T:
-    """Return what filling a field gives, or replacing the text of the editor that it turns out to serve."""
+    """Return the result of filling a field or, if the field turns out to serve an editor, of replacing the editor's
+    text."""
     try:
         return await filling
     except _TakesForEditor:

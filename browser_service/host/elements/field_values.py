@@ -89,7 +89,7 @@ class Question(Generic[T]):
 
 
 def watch_ms(page: BrowserPage) -> int:
-    """Return how long to watch fields after an act. Only the page sees what its workers send."""
+    """Return for how many milliseconds to watch fields after an act. Only the page sees what its workers send."""
     return _WORKERS_MS if page.playwright.workers and not page.quiet else 0
 
 

@@ -36,7 +36,7 @@ class FieldWatch:
     def __init__(self) -> None:
         self._fields = Bounded[tuple[str, str], _Field](_MOST_FIELDS)
         self._last: tuple[tuple[str, str], _Field] | None = None
-        """The field that the act before the running one left last."""
+        """The field that the previous act changed."""
 
     def note(self, client_id: str, moves: int, selector: str, element: Locator, text: str) -> None:
         """Note what an act left in a field, with the page's count of navigations."""
@@ -61,8 +61,8 @@ class FieldWatch:
         return reports
 
     async def check_last(self, client_id: str, moves: int, selector: str | None) -> list[str]:
-        """Report whether the field before the running act, which was on `selector`, was emptied or changed as the act
-        took the focus from it: a picker may keep only what was confirmed."""
+        """Report whether the previous act's field was emptied or changed as the running act, on `selector`, took the
+        focus from it, because a picker may keep only confirmed input."""
         last, self._last = self._last, None
         if last is None or last[0][0] != client_id or last[0][1] == selector or last[1].moves != moves:
             return []
