@@ -15,12 +15,10 @@ import structlog
 from client import caller
 from client.caller import Caller, on_behalf_of
 from client.http import ServiceClient
-from client.instance import Autostart
 from mcp_gateway import ineffective, logs
 from mcp_gateway.arguments import take
 from mcp_gateway.chats import credentials
 from mcp_gateway.connection import Connection
-from mcp_gateway.settings import Settings
 from mcp_gateway.sharing.place import NotShared, Place, is_own
 from mcp_gateway.startup import Prepared, prepare
 from mcp_gateway.stdio import hello
@@ -36,25 +34,6 @@ _GC_AFTER: Final = (20_000, 20, 20)
 """Collect garbage seldom, because all chats wait meanwhile."""
 
 log = structlog.get_logger()
-
-
-class Services:
-    """One way to each service, which all of its chats share."""
-
-    def __init__(self) -> None:
-        self._clients: dict[tuple[object, ...], ServiceClient] = {}
-
-    def client(self, settings: Settings, client_id: str, autostart: Autostart) -> ServiceClient:
-        """Return a client of the settings' service, as the chat of these settings."""
-        own = credentials(settings, otherwise=client_id)
-        way = settings.url, settings.data_dir, own.are_given
-        if way not in self._clients:
-            self._clients[way] = ServiceClient(settings.url, own, autostart, fingerprint())
-        return self._clients[way].as_client(own, autostart)
-
-    async def close(self) -> None:
-        for client in self._clients.values():
-            await client.close(_CLOSE_WITHIN_S)
 
 
 class Seat:
@@ -101,7 +80,8 @@ class SharedProcess:
     def __init__(self, listener: socket.socket, place: Place, first: socket.socket | None = None) -> None:
         """`first` is the connection of a chat that has been let in already."""
         self._listener, self._first, self._place = listener, first, place
-        self._services = Services()
+        self._services: dict[tuple[object, ...], ServiceClient] = {}
+        """One way to each service, which all of its chats share."""
         self._chats: set[asyncio.Task[None]] = set()
         self._idle_s = _FIRST_WITHIN_S
         self._quiet_since = time.monotonic()
@@ -118,7 +98,8 @@ class SharedProcess:
         while not await self._is_over():
             pass
         accepting.cancel()
-        await self._services.close()
+        for service in self._services.values():
+            await service.close(_CLOSE_WITHIN_S)
 
     async def _accept(self) -> None:
         loop = asyncio.get_running_loop()
@@ -187,13 +168,22 @@ class SharedProcess:
         self._idle_s = prepared.settings.shared_idle_s
         with caller.on_behalf_of(seat.caller):
             logs.of_chat(prepared.settings)
-            service = self._services.client(prepared.settings, about.client_id, prepared.autostart())
+            service = self._service(prepared, about.client_id)
             seat.welcome()
             warning = asyncio.create_task(ineffective.warn(service))
             try:
                 await wire.serve(Connection(prepared.settings, service, prepared.instructions), about)
             finally:
                 warning.cancel()
+
+    def _service(self, prepared: Prepared, client_id: str) -> ServiceClient:
+        """Return a client of a chat's service, as that chat."""
+        settings, autostart = prepared.settings, prepared.autostart()
+        own = credentials(settings, otherwise=client_id)
+        way = settings.url, settings.data_dir, own.are_given
+        if way not in self._services:
+            self._services[way] = ServiceClient(settings.url, own, autostart, fingerprint())
+        return self._services[way].as_client(own, autostart)
 
 
 def _has_waiting(listener: socket.socket) -> bool:

@@ -26,7 +26,6 @@ class Lines:
     def __init__(self, stdin: int, stdout: int, most_bytes: int = MAX_MESSAGE_BYTES) -> None:
         self.most_bytes = most_bytes
         self.stdin, self.stdout = stdin, stdout
-        self._line, self._is_complete = bytearray(), True
         self._write_lock = threading.Lock()
 
     @classmethod
@@ -63,28 +62,19 @@ class Lines:
 
     def read(self) -> Iterator[tuple[bytes, bool]]:
         """Yield each line, and whether it is complete: only the two ends of one over the limit are kept."""
-        is_open = True
+        line, is_complete, is_open = bytearray(), True, True
         while is_open:
             chunk = os.read(self.stdin, CHUNK_BYTES)
-            yield from self.feed(chunk)
             is_open = bool(chunk)
-
-    def feed(self, chunk: bytes) -> Iterator[tuple[bytes, bool]]:
-        """Yield each line that ends in a piece of what is read; one without a byte is the end."""
-        *ends, rest = chunk.split(b"\n") if chunk else (b"", b"")
-        for end in ends:
-            self._extend(end)
-            line, is_complete = bytes(self._line).removeprefix(BYTE_ORDER_MARK), self._is_complete
-            self._line, self._is_complete = bytearray(), True
-            yield line, is_complete
-        self._extend(rest)
-
-    def _extend(self, piece: bytes) -> None:
-        """Add a piece to the line that has not ended."""
-        self._line += piece
-        if not self._is_complete or len(self._line) > self.most_bytes:
-            self._is_complete = False
-            del self._line[END_BYTES:-END_BYTES]
+            pieces = (chunk or b"\n").split(b"\n")  # the end of what is read ends a line too
+            for number, piece in enumerate(pieces, 1):
+                line += piece
+                if not is_complete or len(line) > self.most_bytes:
+                    is_complete = False
+                    del line[END_BYTES:-END_BYTES]
+                if number < len(pieces):
+                    yield bytes(line).removeprefix(BYTE_ORDER_MARK), is_complete
+                    line, is_complete = bytearray(), True
 
 
 def id_in(ends: bytes) -> object:
