@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from browser_service.host.call_run import CallRun
 from browser_service.host.confinement import check_origins
 from browser_service.host.dialogs import Dialogs
+from browser_service.host.launching.profile import Profile
 from browser_service.host.page.current_tab import CurrentTab
 from browser_service.host.page.record import PageRecord
 from browser_service.host.privacy import check_private, check_shown
@@ -31,14 +32,14 @@ class Admission:
     records: Callable[[], Iterable[PageRecord]]
     policy: UrlPolicy
     dialogs: Dialogs
-    check_free: Callable[[], None]
-    """Raises where the browser is given to a person."""
+    profile: Profile
+    """It may be given to a person."""
 
     def admit(self, page: CurrentTab, run: CallRun) -> None:
         """Let a call, or a part of one, pass, or raise. Whoever loses the page by it, or gets it, is told."""
         record, call, action = page.record, run.call, run.action
         check_private(record, call, action)
-        self.check_free()
+        self.profile.check_free()
         if call.origins:
             check_origins(page, call, action)
         if not record.guarded and page.live:
@@ -56,7 +57,7 @@ class Admission:
 
     def admit_to_session(self, run: CallRun) -> None:
         """Let a call on a session pass, or raise."""
-        self.check_free()
+        self.profile.check_free()
         if url := run.action.requested_url:
             self.policy.check(url)
         pages = [page for page in self.records() if page.session_id == run.call.session_id]

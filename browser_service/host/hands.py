@@ -1,7 +1,6 @@
 """Does what a person's hand does, on a page that they have taken: nobody observes it, and no reply tells of it."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from typing import Final
 
 from playwright.async_api import Error as PlaywrightError
@@ -10,12 +9,13 @@ from playwright.async_api import FileChooser
 from browser_service.host.background import Background
 from browser_service.host.elements.uploads import written
 from browser_service.host.files import ArtifactPort
-from browser_service.host.network.sign_in import SignIns
 from browser_service.host.open_list import OpenList
 from browser_service.host.page.current_tab import CurrentTab
 from browser_service.host.page.record import PageRecord
+from browser_service.host.page.recovery import Recovery
 from browser_service.host.page.tab import Tab
 from browser_service.host.phone import Fit, lead_on
+from browser_service.host.session import SessionEntry
 from browser_service.rules.bounded import Bounded
 from browser_service.security.http_logins import Credentials
 from shared.errors import BrowseError, DialogOpen, HumanInControl, TimedOut, ValidationFailed
@@ -34,20 +34,18 @@ _EVENTS: Final = {"move": "mouseMoved", "down": "mousePressed", "up": "mouseRele
 
 
 class Hand:
-    """Is a person's hand on one page."""
+    """A person's hand on one page."""
 
     def __init__(
         self,
         record: PageRecord,
         current: CurrentTab,
         fit: Fit,
-        come_back: Callable[[], Awaitable[None]],
-        is_headless: Callable[[], bool],
-        *,
-        sign_ins: SignIns,
+        recovery: Recovery,
+        session: SessionEntry,
     ) -> None:
-        self._record, self._current, self._fit, self._sign_ins = record, current, fit, sign_ins
-        self._come_back, self._is_headless = come_back, is_headless
+        self._record, self._current, self._fit, self._recovery, self._session = record, current, fit, recovery, session
+        self._sign_ins = session.sign_ins
         self._background = Background()
         self._done = Bounded[str, None](_BATCHES)
         self._pressed = 0
@@ -102,7 +100,7 @@ class Hand:
         tab.file_choosers.listen()
         if self._resting is not None:
             self._resting.cancel()
-        if not self._is_headless():
+        if not self._session.headless:
             self._resting = asyncio.get_running_loop().call_later(_CHOOSER_WITHIN_S, tab.file_choosers.rest)
 
     def _has_it(self) -> bool:
@@ -114,7 +112,7 @@ class Hand:
         try:
             async with asyncio.timeout(_OPENS_WITHIN_S), self._turn:
                 if not self._current.live:
-                    await self._come_back()
+                    await self._recovery.bring_up(self._record.holder_id, navigates=False, replaces=False)
         except TimeoutError:
             raise TimedOut(f"{page_id} could not be opened again within {_OPENS_WITHIN_S:.0f} s.") from None
         except PlaywrightError as error:

@@ -73,7 +73,7 @@ class LocalHost:
         self._upkeep = Background()
         self._log = EventLog(secrets.token_hex(6))
         self.dialogs = Dialogs(self.pages, self.running, limits.dialog_wait_ms)
-        self.downloads = Downloads(artifacts, self._log.emit, limits.download_max_mb)
+        self.downloads = Downloads(artifacts, self._log, limits.download_max_mb)
         self.memory = Memory(limits.memory_mb, lambda: launcher.driver)
         self.room = Room(
             *(self.pages, self.sessions, self.running, self.downloads, launcher, self.memory, limits, self._log.emit),
@@ -109,7 +109,7 @@ class LocalHost:
         return [(entry.record, entry.tab) for entry in self.pages.values() if entry.tab is not None]
 
     def _make_pipeline(self, handlers: Mapping[str, Handler], artifacts: ArtifactPort) -> Pipeline:
-        admission = Admission(self._records, self._policy, self.dialogs, self.launcher.profile.check_free)
+        admission = Admission(self._records, self._policy, self.dialogs, self.launcher.profile)
         parts = (self._registry, admission, self.room, self._log)
         return Pipeline(
             *(self.pages, self.sessions, self.running, handlers, artifacts),

@@ -86,7 +86,7 @@ class PageRegistry:
     def popup_coming(self, opener_target: str, linked: int) -> None:
         opener = self._of_target(opener_target)
         if opener is not None:
-            opener.popups.came += 1
+            opener.record.popups.came += 1
             if opener.current.observer is not None:
                 opener.current.observer.expect_popup(linked)
 
@@ -106,8 +106,8 @@ class PageRegistry:
             if sum(record.holder_id is not None for record in limited) >= limit.most:
                 return f"your token allows {limit.most} pages (--pages)"
         open_ones = sum(each.record.family == family and each is not opener for each in self._pages.values())
-        if not opener.popups.permits(open_ones):
-            return f"a page may have {opener.popups.most}"
+        if not opener.record.popups.permits(open_ones):
+            return f"a page may have {opener.record.popups.most}"
         return ""
 
     async def _may_come(self, session: SessionEntry, page: "Page", opener: PageEntry | None) -> bool:

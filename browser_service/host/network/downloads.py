@@ -15,12 +15,12 @@ from playwright.async_api import CDPSession, Download
 from playwright.async_api import Error as PlaywrightError
 
 from browser_service.host.background import Background
-from browser_service.host.events import address_of, well_formed
+from browser_service.host.events import EventLog, address_of, well_formed
 from browser_service.host.files import ArtifactPort
 from shared.calls import DownloadState
 from shared.cuts import cut
 from shared.errors import BrowseError
-from shared.events import DownloadMoved, HostEvent
+from shared.events import DownloadMoved
 from shared.quoting import one_line
 from shared.timestamps import iso
 
@@ -66,9 +66,9 @@ class ActiveDownload:
 class Downloads:
     """Follows all downloads of a host's pages. It needs no turn of the page."""
 
-    def __init__(self, port: ArtifactPort, emit: Callable[[HostEvent], None], max_mb: int) -> None:
+    def __init__(self, port: ArtifactPort, log: EventLog, max_mb: int) -> None:
         self._port = port
-        self._emit = emit
+        self._log = log
         self._max_mb = max_mb
         self._active: set[ActiveDownload] = set()
         self._background = Background()
@@ -88,7 +88,7 @@ class Downloads:
         active = ActiveDownload(state, download, observer, lambda: notify(f"{page_id}: {active.report()}"))
         self._active.add(active)
         observer.add_download(active)
-        self._emit(DownloadMoved(download=state))
+        self._log.emit(DownloadMoved(download=state))
         self._background.spawn(self._follow_to_end(active))
 
     def running_on(self, page_id: str) -> bool:
@@ -125,7 +125,7 @@ class Downloads:
     def _progressed(self, url: str, received: int, total: int) -> None:
         for active in [each for each in self._active if each.download.url == url and not each.ended]:
             active.state = active.state.model_copy(update={"size": received})
-            self._emit(DownloadMoved(download=active.state))
+            self._log.emit(DownloadMoved(download=active.state))
             if self._exceeds(max(received, total)) and not active.refused:
                 active.refused = self._too_large(max(received, total))
                 self._background.spawn(_cancel(active.download))
@@ -177,7 +177,7 @@ class Downloads:
         outcome = {**outcome, "state": "failed"} if active.refused else outcome
         reason = active.refused or reason
         active.state = active.state.model_copy(update={**outcome, **({"reason": reason} if reason else {})})
-        self._emit(DownloadMoved(download=active.state))
+        self._log.emit(DownloadMoved(download=active.state))
         if not active.observer.will_report(active):
             active.notify()
 

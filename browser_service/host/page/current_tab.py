@@ -1,13 +1,13 @@
 """Holds the tab that is behind a pageId now. It may crash, vanish, be parked or be replaced."""
 
 import asyncio
-from collections.abc import Callable
 from typing import Final
 
 from playwright.async_api import Error as PlaywrightError
 
 from browser_service.host import errors
 from browser_service.host.background import Background
+from browser_service.host.dialogs import Dialogs
 from browser_service.host.page.crash_log import CrashLog
 from browser_service.host.page.life import Life, LifeEvent
 from browser_service.host.page.observer import Observer
@@ -24,14 +24,12 @@ _CLOSES_WITHIN_S: Final = 1.0
 class CurrentTab:
     """Holds the tab of one page while there is one, and moves the page's life with it."""
 
-    def __init__(
-        self, record: PageRecord, session: SessionEntry, fields: FilledFields, on_lost: Callable[[Tab], None]
-    ) -> None:
+    def __init__(self, record: PageRecord, session: SessionEntry, fields: FilledFields, dialogs: Dialogs) -> None:
         self.tab: Tab | None = None
         self.record = record
         self._session = session
         self._fields = fields
-        self._on_lost = on_lost
+        self._dialogs = dialogs
         self._crashes = CrashLog()
         self._background = Background()
 
@@ -103,7 +101,7 @@ class CurrentTab:
         """Leave the tab, where there is one, without waiting for its end."""
         tab, self.record.dialog = self._detach(), None
         if tab is not None:
-            self._on_lost(tab)
+            self._dialogs.forget_tab(tab)
             self._background.spawn(tab.close())
 
     def _detach(self) -> Tab | None:
@@ -120,7 +118,7 @@ class CurrentTab:
         if tab is self.tab:
             self.record.dialog = None
             self._detach()
-        self._on_lost(tab)
+        self._dialogs.forget_tab(tab)
         self._background.spawn(tab.kill())
 
     # --- whether it works ----------------------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Page
@@ -72,31 +71,27 @@ class PageEntry:
             guarded=not (state.of_person and session.attached),
             emit=emit,
         )
+        record.popups = PopupLimit(limits.page_popups)
         self.queue = PageQueue(emit)
         self.settings = PageSettings(record)
         self.console = Console(lambda: record.holder_id if record.person is None else None)
         self.recorder = Recorder(record, session.recordings)
         self.filled_fields = FilledFields()
-        self.current = CurrentTab(record, session, self.filled_fields, common.dialogs.forget_tab)
+        self.current = CurrentTab(record, session, self.filled_fields, common.dialogs)
         self.screencast = Screencast(record, self.current, self.queue)
-        fit = Fit(self.settings.emulation)
-        self.hand = Hand(
-            record, self.current, fit, self._come_back, lambda: session.headless, sign_ins=session.sign_ins
-        )
         self.thumbnails = Thumbnails(
-            *(record, self.current, self.screencast, lambda: self.recorded),
+            *(record, self.current, self.screencast, self.recorder, session.tracing),
             timeline=limits.timeline,
             artifacts=common.artifacts,
         )
         self.titles = Titles(record, self.current)
         self.recovery = Recovery(record, self.current, session, self.settings, self.filled_fields, self.adopt)
+        self.hand = Hand(record, self.current, Fit(self.settings.emulation), self.recovery, session)
         self._listener = Listener(
             *(record, self.current, self.queue, self.filled_fields, self.titles, common.policy, common.downloads),
-            popups=lambda: self.popups,
-            save_logins=session.logins.save_soon,
+            logins=session.logins,
             attached=session.attached and session.profile,
         )
-        self.popups = PopupLimit(limits.page_popups)
         self._background = Background()
 
     @property
@@ -122,10 +117,6 @@ class PageEntry:
     def _busy(self, client_id: str) -> bool:
         """Say if a client has a call queued or running on it."""
         return self._common.running.busy(client_id, self.page_id)
-
-    async def _come_back(self) -> None:
-        """Open its window again, where it was, for the person who has it in hand."""
-        await self.recovery.bring_up(self.record.holder_id, navigates=False, replaces=False)
 
     @property
     def needed(self) -> bool:
@@ -221,7 +212,7 @@ class PageEntry:
         it."""
         self.record.family, self.record.dialog_policy = opener.record.family, opener.record.dialog_policy
         self.settings.inherit(opener.settings)
-        self.popups = opener.popups
+        self.record.popups = opener.record.popups
 
     def add_popup(self, popup: "PageEntry") -> None:
         """Note a popup that this page opened. From now on the two share a window."""
@@ -236,7 +227,7 @@ class PageEntry:
         notice."""
         observer = self.current.observer
         told = observer is not None and observer.note_refused_popup(f"further popups were closed as they came: {why}")
-        if self.popups.tells() and not told and self.lease is not None:
+        if self.record.popups.tells() and not told and self.lease is not None:
             self.tell(self.lease.client_id, f"{self.page_id} opens popups that are closed as they come: {why}.")
 
     def for_call(self, run: CallRun, perform_part: PartRunner) -> BrowserPage:
@@ -259,7 +250,7 @@ class PageEntry:
             filled_fields=self.filled_fields,
             human_requests=common.people,
             perform_part=perform_part,
-            answer_dialog=partial(common.dialogs.answer, self.record, run.call),
+            dialogs=common.dialogs,
             act_rules=common.limits.act_rules,
             undoable=run.undoable,
             invisible_text=common.limits.invisible_text,

@@ -6,6 +6,7 @@ from dataclasses import KW_ONLY, dataclass, field
 from playwright.async_api import CDPSession, Page
 
 from browser_service.host.call_run import Undoes
+from browser_service.host.dialogs import Dialogs
 from browser_service.host.files import ArtifactPort, Files
 from browser_service.host.page.current_tab import CurrentTab
 from browser_service.host.page.effects import Effects
@@ -59,7 +60,7 @@ class BrowserPage:
     filled_fields: FilledFields
     human_requests: HumanRequests
     perform_part: PartRunner
-    answer_dialog: Callable[[HandleDialog], Awaitable[Json]]
+    dialogs: Dialogs
     act_rules: ActRules
     undoable: Undoes
     """Notes what it takes to undo the act."""
@@ -94,6 +95,10 @@ class BrowserPage:
     async def do(self, action: Action) -> Json:
         """Do an action that the call carries, and return its result."""
         return await self.perform_part(self, action)
+
+    async def answer_dialog(self, action: HandleDialog) -> Json:
+        """Answer the page's dialog, and return what follows."""
+        return await self.dialogs.answer(self.record, self.call, action)
 
     def tell(self, client_id: str, text: str) -> None:
         """Give a client a notice about the page."""

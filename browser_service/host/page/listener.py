@@ -1,7 +1,6 @@
 """Listens to the tabs of a page, notes in its record what they do, and emits events of it."""
 
 import asyncio
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
@@ -16,7 +15,7 @@ from browser_service.host.page.record import BLANK, ERROR_PAGE, PageRecord
 from browser_service.host.page.tab import Tab
 from browser_service.host.page.titles import Titles
 from browser_service.host.recovery.filled_fields import FilledFields
-from browser_service.rules.popups import PopupLimit
+from browser_service.host.recovery.logins import Logins
 from browser_service.rules.turns import PageQueue
 from browser_service.security.http_logins import Challenge
 from browser_service.security.urls import UrlPolicy, origin_of
@@ -42,8 +41,7 @@ class Listener:
     titles: Titles
     policy: UrlPolicy
     downloads: Downloads
-    popups: Callable[[], PopupLimit]
-    save_logins: Callable[[], None]
+    logins: Logins
     attached: bool
     """Says that it is in a login that is somebody else's: what is downloaded there is theirs."""
     _refusal: tuple[str, str] = "", ""
@@ -85,12 +83,12 @@ class Listener:
     def _on_window_asked(self, event: dict[str, str | bool]) -> None:
         """Look a moment later whether a window came that scripts asked for though nobody clicked."""
         if not event["userGesture"]:
-            before, url = self.popups().came, str(event["url"])
+            before, url = self.record.popups.came, str(event["url"])
             asyncio.get_running_loop().call_later(_WINDOW_COMES_WITHIN_S, self._note_blocked, before, url)
 
     def _note_blocked(self, before: int, url: str) -> None:
         """Tell the page's holder, once for many, that the browser blocked a popup."""
-        popups, holder_id = self.popups(), self.record.holder_id
+        popups, holder_id = self.record.popups, self.record.holder_id
         if popups.came == before and holder_id and popups.tells():
             text = (
                 f"{self.record.page_id}: the browser blocked a popup that nobody clicked for: {address(url) or BLANK}."
@@ -156,7 +154,7 @@ class Listener:
             self.fields.clear()
 
     def _on_response(self, response: Response) -> None:
-        self.save_logins()  # it may have set a cookie
+        self.logins.save_soon()  # it may have set a cookie
         turn, lease = self.queue.current, self.record.lease
         event = throttled(response, fetching=turn is not None and "fetch" in {turn.action, turn.part})
         if event is None:

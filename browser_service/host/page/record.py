@@ -10,6 +10,7 @@ from browser_service.host.events import well_formed
 from browser_service.host.page.life import Life, LifeEvent, after
 from browser_service.rules.human import HumanRequest
 from browser_service.rules.leases import Lease, Ownership
+from browser_service.rules.popups import PopupLimit
 from browser_service.security.act_rules import Act
 from browser_service.security.http_logins import Challenge
 from browser_service.security.origins import within
@@ -106,6 +107,8 @@ class PageRecord:
     """Is the act that is leading it to an address of an agent's, which the owner's rules let pass."""
     has_leave: bool = False
     """A person acts, or has allowed what is done now: the owner's rules let its requests pass."""
+    popups: PopupLimit = field(default_factory=lambda: PopupLimit(0))
+    """Of how many windows it may open, with the popups of its popups."""
     navigations: int = 0
     last_act: tuple[str, int] = ("", 0)
     """Who acted last, and how often the page had navigated before."""

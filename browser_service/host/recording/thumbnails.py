@@ -3,7 +3,6 @@
 import asyncio
 import base64
 import io
-from collections.abc import Callable
 from typing import Final, Literal, NamedTuple
 
 import structlog
@@ -15,7 +14,9 @@ from browser_service.host.files import ArtifactPort
 from browser_service.host.page.current_tab import CurrentTab
 from browser_service.host.page.record import PageRecord
 from browser_service.host.page.tab import Tab
+from browser_service.host.recording.recording import Recorder
 from browser_service.host.recording.secrecy import shot_without_secrets
+from browser_service.host.recording.traces import Tracing
 from browser_service.host.screencast import Screencast, ShownCall
 from browser_service.host.seam import CallKey
 from browser_service.pictures import flatten, work_on
@@ -64,13 +65,14 @@ class Thumbnails:
         record: PageRecord,
         current: CurrentTab,
         screencast: Screencast,
-        recorded: Callable[[], bool],
+        recorder: Recorder,
+        tracing: Tracing,
         *,
         timeline: Timeline,
         artifacts: ArtifactPort,
     ) -> None:
         self._record, self._current, self._screencast = record, current, screencast
-        self._recorded, self._timeline, self._artifacts = recorded, timeline, artifacts
+        self._recorder, self._tracing, self._timeline, self._artifacts = recorder, tracing, timeline, artifacts
         self._begun = self._running = 0
         self._ended: Pictured | None = None
         self._working = False
@@ -80,7 +82,7 @@ class Thumbnails:
     @property
     def _wanted(self) -> bool:
         if self._timeline == "watched":
-            return self._screencast.watched or self._recorded()
+            return self._screencast.watched or self._recorder.running or self._tracing.running
         return self._timeline == "thumbnails"
 
     def begin(self, act: ShownCall) -> Pictured | None:
