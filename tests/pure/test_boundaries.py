@@ -111,8 +111,7 @@ def place(path: Path) -> str:
 
 
 def imported(node: ast.AST) -> Iterator[str]:
-    """Return the top-level names of what is imported when the code runs, without what stands under `if
-    TYPE_CHECKING`."""
+    """Return the top-level names of everything that is imported at run time, so not under `if TYPE_CHECKING`."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.Import):
             yield from (alias.name.split(".")[0] for alias in child.names)

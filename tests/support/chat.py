@@ -25,8 +25,7 @@ MODERN: Json = {
 
 
 def environment(**settings: str) -> dict[str, str]:
-    """Return our environment without the variables by which a gateway would start or find something of this
-    machine's."""
+    """Return our environment without variables that would make a gateway start or find something of this machine."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("BROWSE_", "CLAUDE_", "PORT"))}
     return kept | {"PYTHONPATH": str(ROOT), "BROWSE_AUTOSTART": "false"} | COLD | browsers.setting() | settings
 

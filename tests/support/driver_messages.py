@@ -7,8 +7,7 @@ from typing import Any
 from playwright.async_api import Page
 
 _BESIDE = ("'Browser.getVersion'", "cut(document.title")
-"""Messages that are sent beside acts: whether the browser answers, and, some time after a page came, what its title
-is."""
+"""Messages that are not part of acts: whether the browser answers, and a page's title some time after it came."""
 
 
 @contextmanager

@@ -72,7 +72,7 @@ async def closed(reader: asyncio.StreamReader) -> bytes:
 
 
 def ports_of_peers(port: int) -> set[int]:
-    """Return who is connected to a port of this process."""
+    """Return the peers that are connected to a port of this process."""
     found = psutil.Process().net_connections("tcp")
     return {each.raddr.port for each in found if each.laddr.port == port and each.status == psutil.CONN_ESTABLISHED}
 

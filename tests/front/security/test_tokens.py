@@ -20,7 +20,7 @@ pytestmark = pytest.mark.anyio
 
 
 def rule(error: dict[str, object]) -> str:
-    """Return the rule by which a call was refused."""
+    """Return the rule that refused a call."""
     details = error["details"]
     assert (error["status"], error["code"]) == (403, "FORBIDDEN"), error
     assert isinstance(details, dict)

@@ -199,7 +199,7 @@ async def test_records_of_a_private_session_are_for_its_owner(start: StartServic
 
 @pytest.fixture
 async def busy(agent: Agent, other: Agent, site: Site) -> list[str]:
-    """Let two clients act, and return the names of what `agent` did, newest first."""
+    """Let two clients act, and return the names of the acts that `agent` sees, newest first."""
     url = site.page("/", "<input id=a>")
     await agent.call("goto", pageId="mine", url=url)
     await other.call("goto", pageId="theirs", url=url)

@@ -144,7 +144,7 @@ async def test_a_name_in_the_body_is_no_authority(service: RunningService, agent
 async def test_a_turn_checks_ownership_again_when_it_comes(
     start: StartService, site: Site, hold: threading.Event
 ) -> None:
-    """Both are let in while nobody holds the page; the first to have its turn owns it by the time of the second's."""
+    """Both are admitted while nobody holds the page; the first one owns it by the time of the second one's turn."""
     service = await start()
     async with service.agent("first") as first, service.agent("second") as second:
         await first.call("goto", pageId="p", url=site.page("/", FORM))

@@ -1,8 +1,7 @@
-"""Tests what people are asked for: their hold above all leases, requests that several join, answers, and who is
-told.
+"""Tests requests to people: their hold above all leases, requests that several clients join, answers, and
+notifications.
 
-It is longer than 300 lines because every test asks, waits and answers by the same fixtures and helpers.
-"""
+It is longer than 300 lines because every test asks, waits and answers by the same fixtures and helpers."""
 
 import asyncio
 import json

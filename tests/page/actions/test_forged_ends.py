@@ -1,5 +1,5 @@
-"""Tests pages whose scripts fail in the words by which Playwright says that a page or a browser ended: they did not.
-Nobody is told so, and the page is not loaded again."""
+"""Tests pages whose scripts fail with Playwright's own texts for the end of a page or browser. Nothing has ended,
+nobody is told so, and the page goes on."""
 
 import pytest
 

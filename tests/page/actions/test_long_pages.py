@@ -1,4 +1,4 @@
-"""Tests reading a long page in a few calls: what a model is told first, a section, the passages about a question."""
+"""Tests reading a long page in a few calls: what a model gets first, a section, the passages about a question."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Tests that the cookie values of the shared login reach only who may read them: by tools, logs, scripts and files."""
+"""Tests that only those who may read them get cookie values of the shared login: by tools, logs, scripts and files."""
 
 import json
 

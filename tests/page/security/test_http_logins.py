@@ -1,4 +1,5 @@
-"""Tests sites that ask for a name and a password by HTTP: who is told what they want, who gets it, and who sees it."""
+"""Tests sites with HTTP authentication: who learns what they want, who gets the name and password, and who sees
+them."""
 
 import base64
 import json

@@ -1,4 +1,4 @@
-"""Tests how dialogs end that nobody answers, or that somebody else does: nothing hangs, and nothing is claimed."""
+"""Tests the end of dialogs that nobody, or somebody else, answers: nothing hangs, and no reply claims an answer."""
 
 import pytest
 

@@ -1,7 +1,7 @@
-"""Tests dialogs: a page that asks waits for its answer, no call waits with it, and nobody answers for another.
+"""Tests dialogs: a page with an open dialog waits for its answer, no call waits with it, and nobody answers for
+another.
 
-It is longer than 300 lines because each kind of dialog and each call that meets one has a test.
-"""
+It is longer than 300 lines because each kind of dialog and each call that meets one has a test."""
 
 import asyncio
 import json

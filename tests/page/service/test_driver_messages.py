@@ -1,5 +1,5 @@
-"""Tests that acts send few messages to Playwright's driver before their replies, each of which costs a way there and
-back, and leave little garbage behind."""
+"""Tests that acts send few messages to Playwright's driver before their replies, because each costs a round trip, and
+leave little garbage."""
 
 import gc
 import re

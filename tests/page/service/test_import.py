@@ -1,4 +1,4 @@
-"""Tests logins from other browsers: brought into the shared one by their content, and what cannot be is told."""
+"""Tests importing logins from other browsers' files into the shared one, with a report of what cannot be imported."""
 
 import json
 import logging

@@ -1,4 +1,4 @@
-"""Tests the blank window that is kept ready: the next page gets it, and until then nobody sees anything of it."""
+"""Tests the spare blank window: the next page gets it, and until then it is invisible to everybody."""
 
 import asyncio
 
@@ -18,7 +18,7 @@ MINUTE_S = 60.0
 
 
 async def prepared(service: RunningService) -> int:
-    """Have a spare window made, as after a call by which the second page was opened. Returns how many there are."""
+    """Have a spare window made, as after a call that opened the second page. Return the number of windows."""
     SpareWindows(MINUTE_S).prepare(service.host.sessions[DEFAULT_SESSION])
     before = len(service.context().pages)
     await become(lambda: len(service.context().pages) == before + 1)

@@ -210,13 +210,14 @@ class Chaos:
         assert not wrongs, "\n".join(wrongs)
 
     def _handles(self) -> dict[int, int]:
-        """Count the handles of the processes that nobody kills from here on."""
+        """Count the handles of the processes that are not killed from now on."""
         kept = [victims.service(self.here.data_dir), self.here.chats[0].process]
         return {process.pid: _handles_of(process) for process in kept}
 
 
 def _handles_of(process: psutil.Process) -> int:
-    """Count what a process has open, without connections: who calls keeps up to 64 for a while, the faster the more."""
+    """Count a process's open files, without connections: callers keep up to 64 of these for a while, depending on their
+    speed."""
     return process.num_fds() - len(process.net_connections("tcp"))
 
 

@@ -48,8 +48,8 @@ def a_renderer(data_dir: Path, dice: random.Random) -> psutil.Process:
 
 
 async def gone(processes: list[psutil.Process], within_s: float = _GONE_WITHIN_S) -> list[psutil.Process]:
-    """Those that are still there after a while. One that nobody has collected yet has ended; one of whose threads some
-    are still about has not, though it is called a zombie already."""
+    """Return the processes that are still running after a while. A zombie has ended, but a process with some remaining
+    threads has not, even though it is called a zombie too."""
 
     def left() -> list[psutil.Process]:
         watched = []

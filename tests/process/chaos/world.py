@@ -181,7 +181,7 @@ def _settings(tmp_path: Path) -> dict[str, str]:
 
 
 def _countable_browser(tmp_path: Path) -> Path:
-    """Return a browser with a port beside its pipe, by which the test counts what is open in it."""
+    """Return a browser with a debugging port besides its pipe, so that the test can count its pages."""
     found = browsers.executable() or installed_browser()
     assert found is not None
     wrapper = tmp_path / "browser"

@@ -141,7 +141,7 @@ async def scene(tmp_path_factory: pytest.TempPathFactory, own_site: Site) -> Asy
 
 
 def _service(data_dir: Path) -> AbstractAsyncContextManager[ServiceProcess]:
-    """Start a service without limits on calls and requests, of which there are more here than an agent makes in a
+    """Start a service without limits on calls and requests, because these tests make more than an agent does in a
     minute."""
     return service_process(data_dir, BROWSE_CLIENT_CALLS_PER_MINUTE="0", BROWSE_ORIGIN_PER_MINUTE="0")
 
@@ -216,7 +216,7 @@ class Attempt:
 
     @property
     def refusals(self) -> frozenset[str]:
-        """Return the codes that refuse it: to agents, what is for people is forbidden whatever it names."""
+        """Return the error codes that may refuse it. Actions for people are forbidden to agents whatever they name."""
         return self.codes | {"FORBIDDEN"} if self.action.claim >= Claim.BY_PERSON else self.codes
 
     def call(self) -> tuple[str, Arguments]:

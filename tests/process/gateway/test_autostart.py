@@ -54,7 +54,7 @@ class Place:
         return found
 
     async def refuses(self) -> None:
-        """Wait until nobody listens, because the sockets of a killed process close a moment after it."""
+        """Wait until nobody listens, because a killed process's sockets close a moment later."""
         async with asyncio.timeout(END_WITHIN_S):
             while True:
                 try:

@@ -101,7 +101,7 @@ class Shop:
     """The URIs about which Alice was notified."""
 
     async def updated(self, *uris: str) -> None:
-        """Wait until Alice is told of all these URIs, and check that she is told of no other."""
+        """Wait until Alice was notified about all these URIs, and check that she was about no others."""
         missing = {*uris}
         async with asyncio.timeout(PATIENCE_S):
             while missing:

@@ -1,4 +1,4 @@
-"""Tests pages that flood everybody with what they make happen: they are heard less, and ended if nobody is served."""
+"""Tests pages that flood everybody with events: fewer are recorded, and a page that blocks everybody is ended."""
 
 import asyncio
 import re
@@ -49,7 +49,7 @@ async def test_a_page_that_blocks_the_browser_is_ended_and_its_holder_learns_how
 
 
 async def stopped(agent: Agent, page_id: str, reply: httpx.Response) -> str:
-    """Return what the page's holder is told when it is ended, by the reply to a call there or by a later one."""
+    """Return what the holder of an ended page learns, from the reply to a running call or a later one."""
     async with asyncio.timeout(240):  # 2 s of work take half a minute on a machine of its own
         while True:
             for notice in reply.json()["notices"]:

@@ -147,7 +147,7 @@ async def test_no_request_of_a_page_or_its_workers_arrives_at_the_services_own_p
 
 
 NAMES = {"inside.example": "127.0.0.1", "lan.example": "10.0.0.1", "mapped.example": "::ffff:127.0.0.1"}
-"""Names that lead to this machine, as an attacker's own name server can make them do from the second time on."""
+"""Names that resolve to this machine, as an attacker's name server can make them do from the second query on."""
 
 
 @pytest.fixture

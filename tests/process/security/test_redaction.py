@@ -1,5 +1,4 @@
-"""Tests that a secret that goes through a call is not told of it afterwards: not in the journal, nor to who asks, nor
-in logs."""
+"""Tests that a secret in a call is not revealed afterwards: not in the journal, to callers, or in logs."""
 
 import asyncio
 import contextlib

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.anyio
 
 @pytest.fixture
 def bank(site: Site) -> Site:
-    """Serve a site with a login, which tells who is there."""
+    """Serve a site with a login, which shows who is signed in."""
     site.page("/login", Answer("<title>in</title>", headers={"Set-Cookie": "sid=s3cret; Path=/"}))
 
     def home(received: Received) -> Answer:

@@ -97,7 +97,7 @@ async def test_the_next_call_works_under_the_same_page_owner_and_url_and_says_wh
 async def test_the_very_next_call_works_also_on_another_page_and_a_goto_loads_nothing_but_its_own_url(
     service: RunningService, site: Site, disaster: Disaster
 ) -> None:
-    """Nothing need be in flight, and nobody need have noticed yet."""
+    """This must also work when nothing is in flight and nobody has noticed yet."""
     site.page("/a", "<h1>A</h1>")
     site.page("/b", "<h1>B</h1>")
     async with service.agent() as agent:
@@ -224,7 +224,7 @@ async def test_two_sessions_that_lost_their_browser_share_the_next_one_and_stay_
 
 
 class Losing:
-    """Starts a Chromium in which the first windows never come, or end at once."""
+    """A launcher of a Chromium in which the first windows never come, or close at once."""
 
     def __init__(self, windows: Windows, loses: Literal["window", "renderer"]) -> None:
         self._cdp = windows.cdp

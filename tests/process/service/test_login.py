@@ -30,7 +30,7 @@ def data_dir(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def shop(site: Site) -> Site:
-    """Serve a site with a login: `/login` sets its cookies, `/` says who is there."""
+    """Serve a site with a login: `/login` sets its cookies, `/` shows who is signed in."""
     cookies = {"Set-Cookie": f"sid={SESSION_COOKIE}; HttpOnly; Path=/"}
     site.page("/login", Answer(f"<title>in</title><script>{LOGIN}</script>", headers=cookies))
     keep = {"Set-Cookie": "keep=me; Max-Age=86400; Path=/"}

@@ -1,4 +1,4 @@
-"""Tests that pages that nobody uses are parked: their windows are closed, and the next call finds them as they were."""
+"""Tests parking: windows of unused pages are closed, and the next call finds the pages as they were."""
 
 import asyncio
 import threading

@@ -54,8 +54,8 @@ def seen_start(start: StartService, display: str, monkeypatch: pytest.MonkeyPatc
 
 @pytest.fixture
 def bank(site: Site) -> Site:
-    """Serve a site that signs in nobody whose browser looks automated (by the bars above its pages, if nothing else),
-    and tells at `/` who is there."""
+    """Serve a site that refuses to sign in browsers that look automated (if only by the bars above their pages), and
+    shows at `/` who is signed in."""
 
     def session(received: Received) -> Answer:
         said = json.loads(received.body)

@@ -1,7 +1,6 @@
-"""Tests recovery: what is told of calls that ran when something died, what comes back, and what is left alone.
+"""Tests recovery: what replies say about calls that ran when something died, what comes back, and what is left alone.
 
-It is longer than 300 lines because each thing that can die has a test of what comes back.
-"""
+It is longer than 300 lines because each thing that can die has a test of what comes back."""
 
 import asyncio
 import json

@@ -1,5 +1,4 @@
-"""Tests restarts: pages come back as they were, under revisions of their own, and a failing journal costs nobody a
-reply."""
+"""Tests restarts: pages come back as they were, with new revisions, and a failing journal costs nobody a reply."""
 
 import asyncio
 import contextlib

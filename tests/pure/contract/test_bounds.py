@@ -1,4 +1,4 @@
-"""Tests what bounds a body before it is looked at: its values, its depth, its numbers, its keys, and every argument."""
+"""Tests the limits of a body before it is parsed: its values, depth, numbers and keys, and every argument."""
 
 import json
 from collections.abc import Iterator

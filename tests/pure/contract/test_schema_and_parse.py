@@ -24,7 +24,7 @@ Arguments = dict[str, JsonValue]
 WORDS = st.text(string.ascii_letters + string.digits, min_size=1, max_size=20).filter(
     lambda word: safe_name(word) == word
 )
-"""Words that may name a file too: the names of Windows' devices, which no schema forbids, have a test of their own."""
+"""Words that may also name a file; Windows' device names, which no schema forbids, have their own test."""
 
 ALSO_NEEDED = {"select_option": "value", "find": "text"}
 """One of several arguments, which a schema without `anyOf` at its root cannot ask for."""
@@ -96,7 +96,7 @@ def of_type(node: Schema) -> st.SearchStrategy[JsonValue]:
 
 
 def arguments(schema: Schema) -> st.SearchStrategy[Arguments]:
-    """Return a strategy of objects with all that a schema requires and some of what it allows."""
+    """Return a strategy for objects with everything that a schema requires and some of what it allows."""
     required = required_of(schema)
     values = {name: allowed(node) for name, node in properties_of(schema).items()}
     return st.fixed_dictionaries(

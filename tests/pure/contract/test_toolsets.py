@@ -13,7 +13,7 @@ from shared.schema import Schema, full_schema, listed_schema, properties_of
 from shared.toolsets import CORE, category, tools
 
 MOST_TOKENS_OF_CORE = 2_600
-"""Limit of what each chat pays before its first call: the list, `call_tool`, `help` and the instructions."""
+"""Limit of what every chat pays before its first call: the list, `call_tool`, `help` and the instructions."""
 AT_MOST_A_TOOL = 120
 MOST_ARGUMENTS = 5
 

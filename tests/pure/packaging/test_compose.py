@@ -45,7 +45,7 @@ def arguments(instruction: str) -> list[str]:
 
 
 def variables() -> set[str]:
-    """Return every name by which a setting may be given."""
+    """Return every name of a setting."""
     names = {f"BROWSE_{name.upper()}" for name in Settings.model_fields}
     aliases = [field.validation_alias for field in Settings.model_fields.values()]
     return names | {str(choice) for alias in aliases if isinstance(alias, AliasChoices) for choice in alias.choices}

@@ -1,5 +1,4 @@
-"""Tests that a secret that goes through a call is not told of it afterwards: not in the journal, nor to who asks, nor
-in logs."""
+"""Tests that the record reveals no secret from a call."""
 
 import json
 import string

@@ -1,4 +1,4 @@
-"""Tests the rules of what is remembered within bounds, in whatever order it comes: by count, by weight, for a time."""
+"""Tests bounded memories, in whatever order entries come: by count, by weight, for a time."""
 
 from typing import Any
 

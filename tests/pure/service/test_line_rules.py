@@ -1,5 +1,5 @@
-"""Tests the rules of lines and turns, in whatever order things happen: who is served next, and that all are told
-rightly."""
+"""Tests the rules of lines and turns, in whatever order things happen: who is served next, and that everybody's
+position is right."""
 
 from typing import Any
 

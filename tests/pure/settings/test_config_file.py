@@ -1,4 +1,4 @@
-"""Tests the file of settings: what it may say, what stands above it, and how each mistake in it is told."""
+"""Tests the settings file: its contents, what overrides it, and the report of each mistake in it."""
 
 import os
 from pathlib import Path
