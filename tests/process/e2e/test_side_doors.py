@@ -13,6 +13,7 @@ import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -180,7 +181,8 @@ def _by_cli(service: ServiceProcess) -> Door:
                 options.append(f"--{name}")
             else:
                 options += [f"--{name}", value if isinstance(value, str) else json.dumps(value)]
-        run = CliRunner().invoke(app, ["run", action, *options], env=environment)
+        invoke = partial(CliRunner().invoke, app, ["run", action, *options], env=environment)
+        run = await asyncio.to_thread(invoke)  # a command has an event loop of its own
         shown = run.stdout + run.stderr
         return f"SUCCESS {shown}" if run.exit_code == 0 else shown
 

@@ -24,6 +24,7 @@ PAGE = """<!doctype html><title>Shop</title><meta name=description content=Teas>
 <form><label>Name <input id=i value=Ann></label><input type=checkbox id=k><input type=password id=w value=pw>
 <input type=file><select id=s><option>a<option selected>b</select><button id=b type=button>Buy</button></form>
 <table><tr><th>Kind<th>Price<tr><td>Green<td>5</table><div id=d>drag</div><div id=h></div>
+<input id=c role=combobox aria-controls=l><div id=l><p role=option>Tea</div>
 <output>Saved</output><iframe id=f srcdoc=inner></iframe><script>
 h.attachShadow({mode: 'open'}).innerHTML = '<p>deep</p><input name=pin value=1>';
 </script>"""
@@ -39,6 +40,7 @@ USES = {
     "click_verdict": "run([$('#b')], 'nobody')",
     "click_witness": "run([$('#b')], {kind: 'click', force: true, first: true, name: 'n'})",
     "closed_secret": "run($('#w'))",
+    "combobox_options": "run($('#c'))",
     "combobox_state": "run($('#i'), 'none')",
     "control": "run($('b')).localName",
     "cut": "run('twelve words', 3)",
@@ -108,6 +110,7 @@ USES = {
     "storage_removal": "run(['local', []])",
     "storage_setting": "run(['local', []])",
     "storage_undo": "run(['local', {}, {}])",
+    "text_engine": "run().queryAll($('#d')).length",
     "tick_target": "run($('#k')).id",
     "tree_bounds": "run().queryAll($('p')).length",
     "typed_secrets": "run($('p'), 'drop')",
