@@ -15,7 +15,7 @@ from shared.wire import APP_NAME, VERSION
 PROGRAM: Final = "mcp-gateway"
 _SECRETS: Final = {"token": "BROWSE_TOKEN or --token-file", "auth_secret": "AUTH_SECRET or --auth-file"}
 """Maps settings without a flag to what to use instead: every process of the machine can read a command line."""
-_FLAGS: Final = {"port": "service-port", "mcp_host": "host", "mcp_port": "port", "mcp_path": "path"}
+_FLAGS: Final = {"port": "service-port", "mcp_host": "host", "mcp_port": "port"}
 """Other flags than the name of the setting, because people know them from other servers."""
 _EXAMPLES: Final = f"""examples:
   {PROGRAM}                                  a chat's host starts it so, and speaks MCP on stdin and stdout

@@ -34,7 +34,7 @@ class Settings(FileSettings):
         ge=1,
         le=65535,
         validation_alias=AliasChoices("BROWSE_PORT", "PORT"),
-        description="Port of the browser service on this machine, where no URL is given.",
+        description="Port of the browser service on this machine, if no URL is given.",
     )
     url: Annotated[str, AfterValidator(lambda url: url.rstrip("/"))] = Field(
         default_factory=lambda fields: f"http://127.0.0.1:{fields['port']}",
@@ -43,14 +43,14 @@ class Settings(FileSettings):
     )
     plain_http: bool = Field(
         default=False,
-        description="Send the token by http:// to another machine, where all that stand between can read it.",
+        description="Send the token to another machine by http://, where everybody in between can read it.",
     )
     shared: bool = Field(
         default=True,
-        description="Serve the chats of this account in one process; else each is served by a process of its own.",
+        description="Serve all chats of this account in one process; false: one process for each.",
     )
     shared_idle_s: float = Field(
-        default=30, ge=0, le=86_400, description="How long that process stays when the last chat has ended, s."
+        default=30, ge=0, le=86_400, description="How long that process stays after the last chat, in seconds."
     )
     autostart: bool = Field(default=True, description="Start the service where none runs at that address (loopback).")
     toolsets: Annotated[frozenset[str], NoDecode, BeforeValidator(_names)] = Field(
@@ -59,20 +59,27 @@ class Settings(FileSettings):
     )
     resources: Annotated[frozenset[Kind], NoDecode, BeforeValidator(partial(_names, none="none"))] = Field(
         default=frozenset({"pages", "elements", "screenshots", "sessions"}),
-        description="Kinds of resources that can be read by page, separated by commas; `none` for none.",
+        description="Kinds of resources to offer, separated by commas; `none` for none.",
     )
     structured: bool = Field(
         default=False,
-        description="Send replies as `structuredContent` too, for scripts: several hosts show a model that alone.",
+        description="Also send replies as `structuredContent`, for scripts. Several hosts then show a model nothing "
+        "else.",
     )
     pages_ttl_ms: int = Field(
-        default=60_000, ge=0, le=3_600_000, description="How old page:// may be while the page is unchanged, ms."
+        default=60_000,
+        ge=0,
+        le=3_600_000,
+        description="How long a page:// stays cached while the page is unchanged, ms.",
     )
     elements_ttl_ms: int = Field(
-        default=30_000, ge=0, le=3_600_000, description="How old element:// may be while the page is unchanged, ms."
+        default=30_000,
+        ge=0,
+        le=3_600_000,
+        description="How long an element:// stays cached while the page is unchanged, ms.",
     )
     screenshots_ttl_ms: int = Field(
-        default=300_000, ge=0, le=3_600_000, description="How old the current screenshot:// may be likewise, ms."
+        default=300_000, ge=0, le=3_600_000, description="How long the current screenshot:// stays cached likewise, ms."
     )
     session: str | None = Field(
         default=None, pattern=ID_PATTERN, description="Session for calls that name neither page nor session."
@@ -80,20 +87,22 @@ class Settings(FileSettings):
     client_id: str | None = Field(
         default=None,
         pattern=CLIENT_ID_PATTERN,
-        description="Who calls, in the service's eyes; by default the chat's id where the host tells it, else random.",
+        description="Id of this client at the service; by default the chat's id if the host tells it, else random.",
     )
-    token: SecretStr | None = Field(default=None, description="Token to send instead of one made from the secret.")
+    token: SecretStr | None = Field(
+        default=None, description="Token to send instead of one made from the account's secret."
+    )
     token_file: Annotated[Path, AfterValidator(caller.absolute)] | None = Field(
         default=None, description="File that holds that token."
     )
     data_dir: Annotated[Path, AfterValidator(caller.absolute)] = Field(
         default_factory=lambda: Path(platformdirs.user_data_dir(APP_NAME, appauthor=False)),
-        description="Where the service keeps its secret and log; by default the platform's user data directory.",
+        description="Directory of the service's secret and log; by default the platform's user data directory.",
     )
     log_level: Annotated[Literal["debug", "info", "warning", "error"], BeforeValidator(str.lower)] = Field(
         default="info",
         validation_alias=AliasChoices("BROWSE_LOG_LEVEL", "LOG_LEVEL"),
-        description="Least severity that is logged, to stderr.",
+        description="Least severity to log, to stderr.",
     )
 
     @model_validator(mode="after")

@@ -19,9 +19,9 @@ SERVICE: Final = tuple(
 GATEWAY: Final = tuple(
     """
     port url plain_http shared shared_idle_s autostart toolsets resources structured pages_ttl_ms elements_ttl_ms
-    screenshots_ttl_ms session client_id token token_file data_dir log_level transport mcp_host mcp_port mcp_path
-    ws_port ws_path auth auth_secret auth_file cors_origins allowed_hosts rate_limit_window_ms rate_limit_max
-    max_message_bytes heartbeat_interval_ms heartbeat_timeout_ms tls_cert tls_key allow_remote behind_proxy
+    screenshots_ttl_ms session client_id token token_file data_dir log_level transport mcp_host mcp_port ws_port
+    auth auth_secret auth_file cors_origins allowed_hosts rate_limit_window_ms rate_limit_max max_message_bytes
+    heartbeat_interval_ms heartbeat_timeout_ms tls_cert tls_key allow_remote behind_proxy
     """.split()  # noqa: SIM905 - as a list it would be a page long
 )
 BARE: Final = tuple(

@@ -13,7 +13,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from mcp_gateway.transports.access import Access, Refused
 from mcp_gateway.transports.door import Door
 from mcp_gateway.transports.messages import OneMessage
-from mcp_gateway.transports.settings import MESSAGES_PATH, SSE_PATH, TransportSettings
+from mcp_gateway.transports.settings import MCP_PATH, MESSAGES_PATH, SSE_PATH, WS_PATH, TransportSettings
 from mcp_gateway.transports.streamable_http import Connect, StreamableHttp
 from mcp_gateway.transports.websocket import SessionMaker, WebSockets
 
@@ -26,8 +26,8 @@ def http_app(
     """Return what serves streamable HTTP, and SSE for older clients, on one port."""
     paths, routes = list[str](), list[BaseRoute]()
     if "http" in settings.transport:
-        paths.append(settings.mcp_path)
-        routes.append(Route(settings.mcp_path, streamable))
+        paths.append(MCP_PATH)
+        routes.append(Route(MCP_PATH, streamable))
     if "sse" in settings.transport:
         sse = SseServerTransport(MESSAGES_PATH, max_request_body_size=settings.max_message_bytes)
         paths.append(SSE_PATH)
@@ -39,10 +39,10 @@ def http_app(
 
 
 def websocket_app(settings: TransportSettings, connect: Connect, access: Access, port: int) -> ASGIApp:
-    routes = list[BaseRoute]([WebSocketRoute(settings.ws_path, WebSockets(connect, access))])
+    routes = list[BaseRoute]([WebSocketRoute(WS_PATH, WebSockets(connect, access))])
     if access.tickets:
-        routes.append(Route(settings.ws_path, SessionMaker(access.tickets), methods=["POST"]))
-    return _behind_door(Router(routes, default=_Elsewhere(f"{settings.ws_path}, by websocket")), settings, access, port)
+        routes.append(Route(WS_PATH, SessionMaker(access.tickets), methods=["POST"]))
+    return _behind_door(Router(routes, default=_Elsewhere(f"{WS_PATH}, by websocket")), settings, access, port)
 
 
 class _Sse:

@@ -14,10 +14,11 @@ Kind = Literal["stdio", "http", "sse", "websocket", "jsonl"]
 Auth = Literal["bearer", "api-key", "session", "none"]
 
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
+MCP_PATH: Final = "/mcp"
+WS_PATH: Final = "/ws"
 SSE_PATH: Final = "/sse"
 MESSAGES_PATH: Final = "/messages/"
 _ALSO = {"ws": "websocket", "streamable-http": "http", "json-lines": "jsonl"}
-_PATH = r"^/[A-Za-z0-9._~/-]*$"
 
 
 def _words(value: object) -> object:
@@ -57,19 +58,17 @@ class TransportSettings(FileSettings):
 
     transport: Annotated[tuple[Kind, ...], NoDecode, BeforeValidator(_kinds)] = Field(
         default=("stdio",),
-        description="stdio, http, sse, websocket (or ws), jsonl; several that share no stdin, separated by commas.",
+        description="stdio, http, sse, websocket (or ws), jsonl; several with commas, if at most one uses stdin.",
     )
     mcp_host: Annotated[str, BeforeValidator(_host)] = Field(
         default="127.0.0.1", min_length=1, description="Address to listen on."
     )
     mcp_port: int = Field(default=3000, ge=0, le=65535, description="Port for http and sse; 0 takes a free one.")
-    mcp_path: str = Field(default="/mcp", pattern=_PATH, description="Path of the http transport.")
-    ws_port: int = Field(default=3001, ge=0, le=65535, description="Port for websocket; 0 takes a free one.")
-    ws_path: str = Field(default="/ws", pattern=_PATH, description="Path of the websocket transport.")
+    ws_port: int = Field(default=3001, ge=0, le=65535, description="Port for websocket (at /ws); 0 takes a free one.")
     auth: Annotated[Auth, BeforeValidator(_auth)] = Field(
         default="bearer",
         description="How a client proves itself: bearer (or token: Authorization), api-key (X-API-Key), session (like "
-        "bearer, and a websocket also by a short-lived session, which a POST with the key to its path returns), or "
+        "bearer; a websocket may also use a short-lived session, which a POST with the key to its path returns), or "
         "none (loopback only).",
     )
     auth_secret: SecretStr | None = Field(
@@ -99,10 +98,10 @@ class TransportSettings(FileSettings):
         default=30_000,
         ge=0,
         le=3_600_000,
-        description="How often a websocket's client is asked for a sign, ms; 0 for never.",
+        description="How often to ping a websocket's client, ms; 0 for never.",
     )
     heartbeat_timeout_ms: int = Field(
-        default=5_000, ge=100, le=600_000, description="How long a websocket waits for that sign, ms."
+        default=5_000, ge=100, le=600_000, description="How long to wait for the answer, ms."
     )
     tls_cert: Path | None = Field(default=None, description="Certificate chain, PEM: serves https and wss.")
     tls_key: Path | None = Field(default=None, description="Private key of that certificate, PEM.")
@@ -130,8 +129,6 @@ class TransportSettings(FileSettings):
             raise ValueError("stdio and jsonl both speak on stdin; name one of them")
         if self.mcp_port == self.ws_port != 0 and "websocket" in self.networks and len(self.networks) > 1:
             raise ValueError(f"--port and --ws-port are both {self.ws_port}; each transport has a port of its own")
-        if {"http", "sse"} <= self.networks and self.mcp_path.rstrip("/") in {SSE_PATH, MESSAGES_PATH.rstrip("/")}:
-            raise ValueError(f"--path {self.mcp_path} is taken by the transport sse; choose another")
         if (self.tls_cert is None) != (self.tls_key is None):
             raise ValueError("--tls-cert and --tls-key belong together; give both")
         if self.auth == "none" and self.networks and (flag := self._reached_from_elsewhere):

@@ -30,7 +30,7 @@ def test_help_names_every_setting(
     assert ends(monkeypatch, flag) == 0
     shown = capsys.readouterr().out
     assert shown.startswith("usage: mcp-gateway ")
-    flags = {"port": "service-port", "mcp_host": "host", "mcp_port": "port", "mcp_path": "path"}
+    flags = {"port": "service-port", "mcp_host": "host", "mcp_port": "port"}
     for name in {*Settings.model_fields, *TransportSettings.model_fields} - {"token", "auth_secret"}:
         assert f"--{flags.get(name, name).replace('_', '-')} " in shown or f"--{name.replace('_', '-')}," in shown
 
