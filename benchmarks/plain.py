@@ -9,8 +9,8 @@ from typing import Final
 from playwright.async_api import Browser, Page, ViewportSize, async_playwright
 
 from benchmarks.processes import Failed, children
-from browser_service.host.launching.executables import find_executable
-from browser_service.host.launching.options import HEADLESS_ARGS, UNWANTED_ARGS, LaunchOptions
+from browser_service.host.sessions.executables import find_executable
+from browser_service.host.sessions.options import HEADLESS_ARGS, UNWANTED_ARGS, LaunchOptions
 
 _BY_THE_WAY_OF_STARTING: Final = (
     *("--user-data-dir=", "--no-startup-window", "--remote-debugging-"),

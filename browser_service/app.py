@@ -13,10 +13,10 @@ import structlog
 from fastapi import FastAPI
 
 from browser_service.host.host import LocalHost
-from browser_service.host.launching.driver import Started
-from browser_service.host.launching.launcher import Launcher
-from browser_service.host.launching.options import LaunchOptions
 from browser_service.host.seam import HostLimits
+from browser_service.host.sessions.driver import Started
+from browser_service.host.sessions.launcher import Launcher
+from browser_service.host.sessions.options import LaunchOptions
 from browser_service.http import faults, metrics_port, pictures, routes, tokens, watching
 from browser_service.http.edge import Edge, loopback_hosts
 from browser_service.http.openapi import describe

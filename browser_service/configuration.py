@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from browser_service.host.launching.options import LaunchOptions
 from browser_service.host.seam import HostLimits, Idle
+from browser_service.host.sessions.options import LaunchOptions
 from browser_service.rules.origin_turns import OriginLimits
 from browser_service.rules.quotas import ClientLimits
 from browser_service.security.act_rules import read_rules

@@ -23,9 +23,9 @@ import uvicorn
 from filelock import FileLock, Timeout
 from uvicorn.loops.auto import auto_loop_factory
 
-from browser_service.host.launching import driver
-from browser_service.host.launching.executables import ask_early
-from browser_service.host.launching.options import LaunchOptions
+from browser_service.host.sessions import driver
+from browser_service.host.sessions.executables import ask_early
+from browser_service.host.sessions.options import LaunchOptions
 from browser_service.observability.logging import configure
 from browser_service.settings import Settings
 from browser_service.store.journal_file import NewerJournal, check_version

@@ -13,8 +13,8 @@ from browser_service.clients.presence import Clients
 from browser_service.clients.tokens import Tokens
 from browser_service.clients.work import Work
 from browser_service.host.host import LocalHost
-from browser_service.host.launching.options import LaunchOptions
 from browser_service.host.seam import HostLimits, SessionHost
+from browser_service.host.sessions.options import LaunchOptions
 from browser_service.observability.activity import Activity
 from browser_service.observability.metrics import Made, Metrics
 from browser_service.opening import open_link

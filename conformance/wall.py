@@ -9,8 +9,8 @@ from typing import Final, cast
 import httpx
 from playwright.async_api import Browser, Page, ViewportSize, async_playwright, expect
 
-from browser_service.host.launching.executables import find_executable
-from browser_service.host.launching.options import LaunchOptions
+from browser_service.host.sessions.executables import find_executable
+from browser_service.host.sessions.options import LaunchOptions
 from client.credentials import mint
 from conformance.gateways import Tried
 from conformance.packages import MODULES

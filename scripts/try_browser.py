@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from browser_service.cli.browser_check import try_browser
-from browser_service.host.launching.options import LaunchOptions
+from browser_service.host.sessions.options import LaunchOptions
 from shared.errors import BrowseError
 
 

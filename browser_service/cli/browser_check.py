@@ -10,8 +10,8 @@ from typing import Final
 import psutil
 
 from browser_service.cli.check import Check, sound, wrong
-from browser_service.host.launching.launcher import Launcher
-from browser_service.host.launching.options import LaunchOptions
+from browser_service.host.sessions.launcher import Launcher
+from browser_service.host.sessions.options import LaunchOptions
 from browser_service.settings import Settings
 from client import environment
 from shared.errors import BrowseError

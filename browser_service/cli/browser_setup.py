@@ -46,7 +46,7 @@ def setup(
 def _working_browser(settings: Settings) -> str | BrowseError:
     """Return the executable of the browser that a service would start, or why it does not start."""
     from browser_service.cli.browser_check import try_browser  # noqa: PLC0415 - Playwright, which help does not need
-    from browser_service.host.launching.options import LaunchOptions  # noqa: PLC0415 - as above
+    from browser_service.host.sessions.options import LaunchOptions  # noqa: PLC0415 - as above
 
     options = LaunchOptions(
         profile_dir=Path(),
@@ -64,7 +64,7 @@ def _working_browser(settings: Settings) -> str | BrowseError:
 
 def _driver_fails() -> bool:
     """Return whether Playwright's driver cannot start, nor download anything."""
-    from browser_service.host.launching.driver import lacking_library  # noqa: PLC0415 - as above
+    from browser_service.host.sessions.driver import lacking_library  # noqa: PLC0415 - as above
 
     return asyncio.run(lacking_library()) is not None
 

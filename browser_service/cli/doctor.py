@@ -17,7 +17,7 @@ from browser_service.cli import config_text
 from browser_service.cli.browser_check import check_browser
 from browser_service.cli.check import Check, sound, wrong
 from browser_service.cli.running import RESTART, places, running_settings, service_of
-from browser_service.host.launching.memory import exact_mb
+from browser_service.host.sessions.memory import exact_mb
 from browser_service.installation import install_command
 from browser_service.quarantine import files_set_aside
 from browser_service.settings import Settings

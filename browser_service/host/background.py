@@ -1,7 +1,12 @@
-"""Runs work beside the calls."""
+"""Runs work beside the calls, and closes what may hang."""
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Awaitable, Coroutine
+from typing import Final
+
+from playwright.async_api import Error as PlaywrightError
+
+_CLOSES_WITHIN_S: Final = 5
 
 
 class Background:
@@ -30,3 +35,12 @@ async def within(seconds: float, *work: Coroutine[object, object, object]) -> No
         for task in late:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def bounded(closing: Awaitable[object]) -> None:
+    """Wait a bounded time for something to close, and ignore that it does not, or is gone already."""
+    try:
+        async with asyncio.timeout(_CLOSES_WITHIN_S):
+            await closing
+    except (PlaywrightError, TimeoutError):
+        return

@@ -10,7 +10,7 @@ from typing import Final
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import TimeoutError as PlaywrightTimeout
 
-from browser_service.host.results import BadResult
+from browser_service.host.scripts.results import BadResult
 from shared.actions.base import Action
 from shared.actions.traits import Effect, Lane
 from shared.cuts import cut, last

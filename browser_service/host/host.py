@@ -7,28 +7,27 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from browser_service.host.admission import Admission
 from browser_service.host.background import Background, within
-from browser_service.host.call_run import Handler
-from browser_service.host.dialogs import Dialogs
+from browser_service.host.calls import Handler, RunningCalls
 from browser_service.host.events import EventLog
 from browser_service.host.files import ArtifactPort
-from browser_service.host.launching.memory import Memory
 from browser_service.host.network.downloads import Downloads
 from browser_service.host.network.guard import BrowserGuard
-from browser_service.host.openings import Openings
-from browser_service.host.page.entry import Common, PageEntry
-from browser_service.host.page.life import Life, LifeEvent
-from browser_service.host.page.record import PageRecord
-from browser_service.host.page.tab import Tab
+from browser_service.host.pages.closed_page import remember
+from browser_service.host.pages.dialogs import Dialogs
+from browser_service.host.pages.entry import Common, PageEntry
+from browser_service.host.pages.registry import PageRegistry
+from browser_service.host.pages.room import Room
 from browser_service.host.pipeline import Pipeline
-from browser_service.host.recovery.closed_page import remember
-from browser_service.host.registry import PageRegistry
-from browser_service.host.request_rules import RequestRules
-from browser_service.host.room import Room
-from browser_service.host.running_calls import RunningCalls
 from browser_service.host.seam import HostLimits
-from browser_service.host.session import SessionEntry
+from browser_service.host.sessions.memory import Memory
+from browser_service.host.sessions.session import SessionEntry
+from browser_service.host.stages.admission import Admission
+from browser_service.host.stages.openings import Openings
+from browser_service.host.stages.request_rules import RequestRules
+from browser_service.host.tabs.life import Life, LifeEvent
+from browser_service.host.tabs.record import PageRecord
+from browser_service.host.tabs.tab import Tab
 from browser_service.rules.human import HeldPage
 from browser_service.rules.human_requests import HumanRequests
 from browser_service.security.urls import UrlPolicy
@@ -42,7 +41,7 @@ from shared.strokes import Strokes
 if TYPE_CHECKING:
     from playwright.async_api import CDPSession
 
-    from browser_service.host.launching.launcher import Launcher
+    from browser_service.host.sessions.launcher import Launcher
 
 _log = structlog.get_logger(__name__)
 

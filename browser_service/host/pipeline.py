@@ -9,33 +9,32 @@ from typing import cast
 
 import structlog
 
-from browser_service.host.act_check import check_session_act
-from browser_service.host.admission import Admission
-from browser_service.host.call_run import CallRun, Handler
-from browser_service.host.confinement import confined
-from browser_service.host.cursors import read_kept
-from browser_service.host.dialogs import Dialogs
+from browser_service.host.calls import CallRun, Handler, Reply, RunningCalls
 from browser_service.host.events import EventLog, sendable
 from browser_service.host.files import ArtifactPort, Files
-from browser_service.host.launching.memory import Memory
-from browser_service.host.openings import Openings
-from browser_service.host.page.entry import PageEntry
-from browser_service.host.page.handle import BrowserPage
-from browser_service.host.page.life import Life
-from browser_service.host.parts import as_part, note_part, wait_for_dialog
-from browser_service.host.privacy import calls_ended_by, is_shut_out, shut_out_error, told_of_stop
-from browser_service.host.recovery.reversal import REVERSALS
-from browser_service.host.registry import PageRegistry
-from browser_service.host.running_calls import Reply, RunningCalls
+from browser_service.host.pages.dialogs import Dialogs
+from browser_service.host.pages.entry import PageEntry
+from browser_service.host.pages.handle import BrowserPage
+from browser_service.host.pages.privacy import calls_ended_by, is_shut_out, shut_out_error, told_of_stop
+from browser_service.host.pages.registry import PageRegistry
+from browser_service.host.reading.cursors import read_kept
 from browser_service.host.seam import CallKey, HostLimits, action_of
-from browser_service.host.session import SessionEntry
-from browser_service.host.session_handle import BrowserSession, perform_on_session
-from browser_service.host.spare_windows import SpareWindows
+from browser_service.host.sessions.memory import Memory
+from browser_service.host.sessions.session import SessionEntry
+from browser_service.host.sessions.spare_windows import SpareWindows
 from browser_service.host.stages.act import Act
+from browser_service.host.stages.act_check import check_session_act
+from browser_service.host.stages.admission import Admission
+from browser_service.host.stages.confinement import confined
 from browser_service.host.stages.crash import add_crash_context
 from browser_service.host.stages.guard import check_guard
 from browser_service.host.stages.live import bring_up
+from browser_service.host.stages.openings import Openings
 from browser_service.host.stages.order import perform
+from browser_service.host.stages.parts import as_part, note_part, wait_for_dialog
+from browser_service.host.stages.reversal import REVERSALS
+from browser_service.host.stages.session_handle import BrowserSession, perform_on_session
+from browser_service.host.tabs.life import Life
 from browser_service.observability.logging import unexpected
 from browser_service.rules.partial import with_account
 from browser_service.security.urls import abridged_in

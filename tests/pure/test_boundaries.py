@@ -47,7 +47,7 @@ HTTP = (
     "browser_service/http/edge.py",
 )
 ONLY_IN = {
-    "playwright": ("browser_service/host/", "browser_service/actions/page/"),
+    "playwright": ("browser_service/host/", "browser_service/actions/page/", "browser_service/actions/support/"),
     "sqlite3": ("browser_service/store/",),
     "prometheus_client": ("browser_service/observability/", "browser_service/http/watching.py"),
     "fastapi": HTTP,
@@ -79,6 +79,24 @@ BELOW = {
 }
 """For each layer, the layers that it must not know, imports for types included."""
 KNOWN_TO_ALL = ("browser_service.host.seam", "shared.actions.base", "shared.actions.traits")
+
+FLOORS = (
+    {"scripts"},
+    {"background", "errors", "events", "files", "seam"},
+    {"elements"},
+    {"network"},
+    {"reading"},
+    {"tabs"},
+    {"sessions"},
+    {"calls"},
+    {"pages"},
+    {"stages"},
+    {"pipeline"},
+    {"host"},
+)
+"""The folders and files of the host, from the ground up: each module imports from its own floor and those below."""
+MOST_IN_HALL = 8
+"""The most files that lie in no folder of the host."""
 
 ALL_IT_KNOWS = {
     "shared/json_lines": ("shared.json_lines", "shared.wire"),
@@ -204,7 +222,7 @@ def test_javascript_stands_in_files_of_its_own() -> None:
 def test_a_handler_leaves_failures_to_the_spine() -> None:
     caught = {
         (place(path), name)
-        for path in files("browser_service/actions")
+        for path in files("browser_service/actions/page", "browser_service/actions/service")
         for node in ast.walk(tree(path))
         if isinstance(node, ast.ExceptHandler)
         for name in (re.findall(r"[\w.]+", ast.unparse(node.type)) if node.type else ["everything"])
@@ -274,6 +292,30 @@ def test_a_layer_knows_nothing_of_those_above_it() -> None:
     assert above == set()
 
 
+def floor(module: str) -> int:
+    """Return on which floor of the host a module is."""
+    room = module.split(".")[2]
+    return next(number for number, rooms in enumerate(FLOORS) if room in rooms)
+
+
+def test_no_module_of_the_host_imports_upwards() -> None:
+    upwards = {
+        (name, known)
+        for name, path in modules().items()
+        if name.startswith("browser_service.host.")
+        for known in known_to(path) & modules().keys()
+        if known.startswith("browser_service.host.") and floor(known) > floor(name)
+    }
+    assert upwards == set()
+
+
+def test_a_floor_of_the_host_is_one_folder_and_few_files_lie_in_its_hall() -> None:
+    host = ROOT / "browser_service/host"
+    hall = {path.stem for path in host.glob("*.py")} - {"__init__"}
+    assert len(hall) <= MOST_IN_HALL
+    assert hall | {path.parent.name for path in host.glob("*/__init__.py")} == set[str]().union(*FLOORS)
+
+
 @pytest.mark.parametrize("part", ALL_IT_KNOWS)
 def test_a_part_for_other_programs_brings_nothing_along(part: str) -> None:
     strangers = {
@@ -314,18 +356,18 @@ def test_policys_questions_are_attributes_of_actions() -> None:
     asked = {
         f"{place(path)}: {question}"
         for path in files("browser_service", "mcp_gateway", "client")
-        if not place(path).startswith("browser_service/actions/")
+        if not place(path).startswith(("browser_service/actions/page/", "browser_service/actions/service/"))
         for question in class_questions(tree(path))
     }
     assert asked == set()
 
 
 WHOLE_ENTRY = {
-    "browser_service/host/page/entry.py": "it is one",
-    "browser_service/host/registry.py": "it makes them, and forgets them",
+    "browser_service/host/pages/entry.py": "it is one",
+    "browser_service/host/pages/registry.py": "it makes them, and forgets them",
     "browser_service/host/host.py": "it keeps them by their pageIds, for the seam",
-    "browser_service/host/room.py": "it closes those that nobody needs",
-    "browser_service/host/openings.py": "it finds the page of a call, or has it made",
+    "browser_service/host/pages/room.py": "it closes those that nobody needs",
+    "browser_service/host/stages/openings.py": "it finds the page of a call, or has it made",
     "browser_service/host/pipeline.py": "it gives a call the parts of its page that it may use",
 }
 """Modules that may take a page's whole entry, with the reason. All others take its record, its tab, or the one part

@@ -7,14 +7,14 @@ from typing import cast
 from PIL import Image
 from playwright.async_api import Browser
 
-from browser_service.host.call_run import Handler
+from browser_service.host.calls import Handler
 from browser_service.host.files import ArtifactPort
 from browser_service.host.host import LocalHost
-from browser_service.host.launching.launcher import Home, Launcher
-from browser_service.host.launching.options import LaunchOptions
-from browser_service.host.launching.pool import BrowserKind
-from browser_service.host.page.handle import BrowserPage
+from browser_service.host.pages.handle import BrowserPage
 from browser_service.host.seam import HostLimits
+from browser_service.host.sessions.launcher import Home, Launcher
+from browser_service.host.sessions.options import LaunchOptions
+from browser_service.host.sessions.pool import BrowserKind
 from browser_service.security.urls import UrlPolicy
 from shared.actions.interaction import Click, Fill, Press
 from shared.actions.media import Screenshot

@@ -14,8 +14,8 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 from playwright.async_api import async_playwright
 
-from browser_service.host.launching.executables import find_executable
-from browser_service.host.launching.options import LaunchOptions
+from browser_service.host.sessions.executables import find_executable
+from browser_service.host.sessions.options import LaunchOptions
 from tests.support.site import Site
 
 

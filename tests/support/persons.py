@@ -11,7 +11,7 @@ import httpx
 import psutil
 import pytest
 
-from browser_service.host.launching.executables import installed_browser
+from browser_service.host.sessions.executables import installed_browser
 from tests.support.listening import become
 from tests.support.screen import screen
 

@@ -1,8 +1,8 @@
 """Runs several actions in one call."""
 
-from browser_service.host.elements.forms import Form
-from browser_service.host.page.handle import BrowserPage
-from browser_service.host.recovery.refill import refill as refill_lost
+from browser_service.actions.support.forms import Form
+from browser_service.actions.support.refill import refill as refill_lost
+from browser_service.host.pages.handle import BrowserPage
 from shared.actions import combining
 from shared.model import Json
 

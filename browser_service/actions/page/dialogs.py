@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from browser_service.host.page.handle import BrowserPage
-from browser_service.host.page.record import DialogPolicy
+from browser_service.host.pages.handle import BrowserPage
+from browser_service.host.tabs.record import DialogPolicy
 from shared.actions import dialogs
 from shared.errors import ValidationFailed, field_details
 from shared.model import Json

@@ -5,13 +5,12 @@ from typing import Final
 from playwright.async_api import ElementHandle
 from typing_extensions import TypedDict
 
-from browser_service.host import results
 from browser_service.host.elements import targets
+from browser_service.host.elements.filled_fields import Field
 from browser_service.host.elements.handles import taken
 from browser_service.host.elements.locators import none_if_gone, read_back
-from browser_service.host.page.handle import BrowserPage
-from browser_service.host.recovery.filled_fields import Field
-from browser_service.host.scripts import script
+from browser_service.host.pages.handle import BrowserPage
+from browser_service.host.scripts import results, script
 from shared.actions import editing
 from shared.cuts import cut
 from shared.errors import ElementNotInteractable

@@ -1,7 +1,7 @@
 """Emulates other devices, places and languages for one page."""
 
-from browser_service.host.network.emulation import allow_position
-from browser_service.host.page.handle import BrowserPage
+from browser_service.host.pages.handle import BrowserPage
+from browser_service.host.tabs.emulation import allow_position
 from browser_service.security.urls import origin_of
 from shared.actions import emulation
 from shared.model import Json

@@ -8,10 +8,10 @@ from typing_extensions import TypedDict
 
 from browser_service.host import errors
 from browser_service.host.elements import locators
-from browser_service.host.page.handle import BrowserPage
+from browser_service.host.pages.handle import BrowserPage
 from browser_service.host.reading import csvs
-from browser_service.host.results import bounded, made_of, of_kind, read, value_of
 from browser_service.host.scripts import script
+from browser_service.host.scripts.results import bounded, made_of, of_kind, read, value_of
 from shared.actions import extraction as actions
 from shared.errors import ElementNotFound, InvalidSelector, field_details
 from shared.model import Json

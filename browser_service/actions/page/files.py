@@ -6,11 +6,10 @@ from playwright.async_api import ElementHandle, FilePayload
 from pydantic import JsonValue
 from typing_extensions import TypedDict
 
-from browser_service.host import results
 from browser_service.host.elements.locators import none_if_gone, read_back
-from browser_service.host.elements.uploads import handed, payloads
-from browser_service.host.page.handle import BrowserPage
-from browser_service.host.scripts import call_of, script
+from browser_service.host.pages.handle import BrowserPage
+from browser_service.host.pages.uploads import handed, payloads
+from browser_service.host.scripts import call_of, results, script
 from shared.actions import files
 from shared.errors import ValidationFailed, field_details
 from shared.model import Json

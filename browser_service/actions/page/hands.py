@@ -1,6 +1,6 @@
 """Gives a page into a person's hands, and back, on the page's record alone."""
 
-from browser_service.host.page.handle import BrowserPage
+from browser_service.host.pages.handle import BrowserPage
 from shared.actions import hands
 from shared.errors import ValidationFailed, field_details
 from shared.model import Json

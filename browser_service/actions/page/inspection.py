@@ -7,7 +7,7 @@ from typing_extensions import TypedDict
 
 from browser_service.host.elements import frames, locators
 from browser_service.host.elements.handles import taken
-from browser_service.host.page.handle import BrowserPage
+from browser_service.host.pages.handle import BrowserPage
 from browser_service.host.scripts import script
 from browser_service.security.urls import abridged
 from shared.actions import inspection

@@ -9,23 +9,23 @@ from playwright.async_api import ElementHandle, FileChooser, Locator
 
 from browser_service.actions.page.editing import paste
 from browser_service.actions.page.pointer import check_button
-from browser_service.host.delta import TURNS, shows_changes
-from browser_service.host.elements import targets
-from browser_service.host.elements.editors import or_of_editor, replace_text, unless_editor
-from browser_service.host.elements.field_values import (
+from browser_service.actions.support.editors import or_of_editor, replace_text, unless_editor
+from browser_service.actions.support.field_values import (
     Question,
     not_as_given,
 )
+from browser_service.actions.support.secret_values import seal, to_type
+from browser_service.actions.support.sliders import take_last_step
+from browser_service.actions.support.typed_values import GONE, field_after, filled_reply, typed_reply
+from browser_service.actions.support.witness import Witness
+from browser_service.host.elements import targets
+from browser_service.host.elements.filled_fields import FIELD, Field
 from browser_service.host.elements.handles import taken
 from browser_service.host.elements.locators import without_state_check
-from browser_service.host.elements.secret_values import seal, to_type
-from browser_service.host.elements.sliders import take_last_step
-from browser_service.host.elements.typed_values import GONE, field_after, filled_reply, typed_reply
-from browser_service.host.elements.witness import Witness
-from browser_service.host.page.handle import BrowserPage
-from browser_service.host.recovery.filled_fields import FIELD, Field
-from browser_service.host.results import bounded
+from browser_service.host.pages.handle import BrowserPage
 from browser_service.host.scripts import script
+from browser_service.host.scripts.results import bounded
+from browser_service.host.stages.delta import TURNS, shows_changes
 from shared.actions import editing, interaction
 from shared.actions.base import ElementAction
 from shared.errors import ValidationFailed, WithoutEffect, field_details

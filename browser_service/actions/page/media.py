@@ -3,11 +3,10 @@
 import base64
 from typing import Final
 
-from browser_service.host import results
-from browser_service.host.page.handle import BrowserPage
-from browser_service.host.reading import screenshots
+from browser_service.actions.support import screenshots
+from browser_service.host.pages.handle import BrowserPage
 from browser_service.host.reading.comparison import compare_with
-from browser_service.host.scripts import script
+from browser_service.host.scripts import results, script
 from shared.actions import media
 from shared.model import Json
 

@@ -2,9 +2,9 @@
 
 from playwright.async_api import Response
 
-from browser_service.host.elements.arrival import arrive, visit
-from browser_service.host.page.handle import BrowserPage
-from browser_service.host.page.record import BLANK
+from browser_service.actions.support.arrival import arrive, visit
+from browser_service.host.pages.handle import BrowserPage
+from browser_service.host.tabs.record import BLANK
 from shared.actions import navigation
 from shared.model import Json
 

@@ -6,14 +6,14 @@ from collections.abc import Callable
 
 from pydantic import JsonValue
 
-from browser_service.host.cookie_values import hidden_note
 from browser_service.host.files import dated
 from browser_service.host.network.har import Archive
 from browser_service.host.network.patterns import UrlPattern
 from browser_service.host.network.routes import MockAnswer, Rule
 from browser_service.host.network.traffic import MOST_BODY, NOT_FOLLOWED, RequestRecord, RequestView, RequestWait
-from browser_service.host.page.handle import BrowserPage
-from browser_service.host.session_handle import BrowserSession
+from browser_service.host.pages.handle import BrowserPage
+from browser_service.host.sessions.cookie_values import hidden_note
+from browser_service.host.stages.session_handle import BrowserSession
 from shared.actions import network
 from shared.cuts import BEYOND, cut
 from shared.errors import ValidationFailed, field_details

@@ -1,7 +1,7 @@
 """Changes who may act on a page, on the page's record alone."""
 
-from browser_service.host.admission import owned_error
-from browser_service.host.page.handle import BrowserPage
+from browser_service.host.pages.handle import BrowserPage
+from browser_service.host.stages.admission import owned_error
 from browser_service.rules.claims import OFFER_S
 from browser_service.waits import until_claimed
 from shared.actions import ownership

@@ -1,8 +1,8 @@
 """Opens and closes the pages of a session."""
 
-from browser_service.host.elements.arrival import visit
-from browser_service.host.page.handle import BrowserPage
-from browser_service.host.recovery import closed_page
+from browser_service.actions.support.arrival import visit
+from browser_service.host.pages import closed_page
+from browser_service.host.pages.handle import BrowserPage
 from shared.actions import pages
 from shared.model import Json
 

@@ -1,6 +1,6 @@
 """Asks people to act. A person then acts on the page."""
 
-from browser_service.host.page.handle import BrowserPage
+from browser_service.host.pages.handle import BrowserPage
 from browser_service.waits import until_answered
 from shared.actions import people
 from shared.model import Json

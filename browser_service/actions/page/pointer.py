@@ -6,11 +6,10 @@ from typing import Final, cast
 
 from typing_extensions import TypedDict
 
-from browser_service.host import results
+from browser_service.actions.support.drag import Drag, DragEvents, arrive
 from browser_service.host.elements import targets
-from browser_service.host.elements.drag import Drag, DragEvents, arrive
-from browser_service.host.page.handle import BrowserPage
-from browser_service.host.scripts import script
+from browser_service.host.pages.handle import BrowserPage
+from browser_service.host.scripts import results, script
 from shared.actions import pointer
 from shared.errors import ValidationFailed, WithoutEffect, field_details
 from shared.model import Json

@@ -9,7 +9,7 @@ from typing import Final, cast
 from playwright.async_api import Error as PlaywrightError
 
 from browser_service.host.elements import locators
-from browser_service.host.page.handle import BrowserPage
+from browser_service.host.pages.handle import BrowserPage
 from browser_service.host.reading import changes, compact, loading, search
 from browser_service.host.reading import tree as trees
 from browser_service.host.reading.beyond_tree import joined

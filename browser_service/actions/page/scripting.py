@@ -9,15 +9,14 @@ from urllib.parse import urljoin, urlsplit
 from playwright.async_api import JSHandle
 from pydantic import JsonValue
 
-from browser_service.host import results
-from browser_service.host.cookie_values import may_read_cookies, without_values
-from browser_service.host.elements.secret_values import header_values
+from browser_service.actions.support.secret_values import header_values
 from browser_service.host.events import well_formed
-from browser_service.host.init_scripts import InitScripts
-from browser_service.host.page.handle import BrowserPage
-from browser_service.host.results import Result
-from browser_service.host.scripts import marked, script
-from browser_service.host.session_handle import BrowserSession
+from browser_service.host.pages.handle import BrowserPage
+from browser_service.host.scripts import marked, results, script
+from browser_service.host.scripts.results import Result
+from browser_service.host.sessions.cookie_values import may_read_cookies, without_values
+from browser_service.host.stages.session_handle import BrowserSession
+from browser_service.host.tabs.init_scripts import InitScripts
 from shared.actions import scripting
 from shared.cuts import cut
 from shared.errors import BrowseError, Forbidden, NetworkError, ScriptExecutionFailed, ValidationFailed

@@ -5,9 +5,9 @@ import json
 from playwright.async_api import Cookie
 from pydantic import JsonValue
 
-from browser_service.host.cookie_values import hidden_note
-from browser_service.host.recovery import reversal
-from browser_service.host.session_handle import BrowserSession
+from browser_service.host.sessions.cookie_values import hidden_note
+from browser_service.host.stages import reversal
+from browser_service.host.stages.session_handle import BrowserSession
 from browser_service.security.urls import origin_of
 from shared.actions import sessions
 from shared.errors import Forbidden, ValidationFailed, field_details

@@ -1,7 +1,7 @@
 """Handles the seven tools of a simple browser server: each wraps another action and words its reply anew."""
 
 from browser_service.actions.page import interaction, media, navigation
-from browser_service.host.page.handle import BrowserPage
+from browser_service.host.pages.handle import BrowserPage
 from browser_service.security.urls import abridged
 from shared.actions import seven
 from shared.actions.interaction import Fill

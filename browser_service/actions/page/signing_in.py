@@ -1,8 +1,8 @@
 """Brings logins into a session: a person signs in with a window, or a file comes from another browser."""
 
-from browser_service.host.launching import login_file, login_import
-from browser_service.host.recovery import reversal
-from browser_service.host.session_handle import BrowserSession
+from browser_service.host.sessions import login_file, login_import
+from browser_service.host.stages import reversal
+from browser_service.host.stages.session_handle import BrowserSession
 from shared.actions import signing_in
 from shared.model import Json
 

@@ -7,10 +7,9 @@ from pydantic import JsonValue
 from typing_extensions import TypedDict
 
 from browser_service.actions.page import extraction, media
-from browser_service.host import results
-from browser_service.host.page.handle import BrowserPage
-from browser_service.host.results import bounded
-from browser_service.host.scripts import script
+from browser_service.host.pages.handle import BrowserPage
+from browser_service.host.scripts import results, script
+from browser_service.host.scripts.results import bounded
 from shared.actions import states
 from shared.actions.extraction import ExtractMetadata
 from shared.actions.media import Screenshot

@@ -3,10 +3,10 @@
 import json
 from typing import Final
 
-from browser_service.host.page.handle import BrowserPage
-from browser_service.host.recovery.reversal import counted
-from browser_service.host.results import bounded, read
+from browser_service.host.pages.handle import BrowserPage
 from browser_service.host.scripts import script
+from browser_service.host.scripts.results import bounded, read
+from browser_service.host.stages.reversal import counted
 from browser_service.security.urls import origin_of
 from shared.actions import storage
 from shared.actions.base import StorageAct

@@ -1,6 +1,6 @@
 """Starts and stops the trace of a session."""
 
-from browser_service.host.session_handle import BrowserSession
+from browser_service.host.stages.session_handle import BrowserSession
 from shared.actions import tracing
 from shared.model import Json
 

@@ -2,10 +2,10 @@
 
 import asyncio
 
-from browser_service.host.elements import drawn_text
+from browser_service.actions.support import drawn_text
 from browser_service.host.elements.locators import is_ref
 from browser_service.host.network.patterns import UrlPattern
-from browser_service.host.page.handle import BrowserPage
+from browser_service.host.pages.handle import BrowserPage
 from shared.actions import waiting
 from shared.model import Json
 

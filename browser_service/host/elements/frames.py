@@ -10,8 +10,7 @@ from playwright.async_api import ElementHandle, Frame, FrameLocator, Locator, Pa
 from playwright.async_api import Error as PlaywrightError
 from typing_extensions import TypedDict
 
-from browser_service.host import results
-from browser_service.host.scripts import script
+from browser_service.host.scripts import results, script
 from browser_service.security.urls import BROWSERS_OWN, abridged, origin_of
 from shared.errors import ElementNotFound
 from shared.model import Json

@@ -14,8 +14,8 @@ from typing_extensions import TypedDict
 from browser_service.host import errors
 from browser_service.host.elements import frames
 from browser_service.host.elements.handles import taken
-from browser_service.host.results import BadResult, Evaluates, bounded, of_kind, read
 from browser_service.host.scripts import call_of, script
+from browser_service.host.scripts.results import BadResult, Evaluates, bounded, of_kind, read
 from shared.errors import InvalidSelector
 from shared.wire import REF_PATTERN
 

@@ -8,9 +8,8 @@ from playwright.async_api import ElementHandle, Page
 from playwright.async_api import Error as PlaywrightError
 from pydantic import FiniteFloat
 
-from browser_service.host import results
 from browser_service.host.elements.handles import taken
-from browser_service.host.scripts import script
+from browser_service.host.scripts import results, script
 from shared.errors import ElementNotInteractable
 from shared.model import Json
 

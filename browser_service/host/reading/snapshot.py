@@ -19,8 +19,8 @@ from browser_service.host.reading.folding import folded
 from browser_service.host.reading.tree import Node, Tree
 from browser_service.host.reading.tree_text import mark_frames, parsed, too_large, tree_text
 from browser_service.host.reading.unseen import NOTHING_UNSEEN, InvisibleText, Judgement, Unseen, judgement
-from browser_service.host.results import Evaluates, bounded, made
 from browser_service.host.scripts import marked, script
+from browser_service.host.scripts.results import Evaluates, bounded, made
 from shared.cuts import shortened
 
 _WORDS: Final = 160

@@ -11,7 +11,7 @@ from browser_service.host import errors
 from browser_service.host.elements.locators import TREE_BOUNDS
 from browser_service.host.reading import tree
 from browser_service.host.reading.tree import Node, Tree
-from browser_service.host.results import BadResult
+from browser_service.host.scripts.results import BadResult
 from shared.next_calls import next_call
 
 _MOST_CHARACTERS: Final = 1_500_000

@@ -4,9 +4,9 @@ import time
 from dataclasses import dataclass, field
 from typing import ClassVar, Final
 
-from browser_service.host.call_run import CallRun, Handler
-from browser_service.host.observation import Observation
-from browser_service.host.page.handle import BrowserPage
+from browser_service.host.calls import CallRun, Handler
+from browser_service.host.pages.handle import BrowserPage
+from browser_service.host.tabs.observation import Observation
 from shared.actions.base import Action
 from shared.actions.traits import Effect
 from shared.model import Json

@@ -6,11 +6,11 @@ from typing import Final
 
 from playwright.async_api import Error as PlaywrightError
 
-from browser_service.host import delta
-from browser_service.host.observation import Observation
-from browser_service.host.page.handle import BrowserPage
+from browser_service.host.pages.handle import BrowserPage
 from browser_service.host.reading import compact
+from browser_service.host.stages import delta
 from browser_service.host.stages.act import Act, Stage
+from browser_service.host.tabs.observation import Observation
 from shared.actions.base import Action
 from shared.actions.traits import Input
 from shared.model import Json

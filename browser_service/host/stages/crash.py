@@ -3,9 +3,9 @@
 from playwright.async_api import Error as PlaywrightError
 
 from browser_service.host import errors
-from browser_service.host.launching.memory import Memory
-from browser_service.host.page.record import PageRecord
+from browser_service.host.sessions.memory import Memory
 from browser_service.host.stages.act import Stage
+from browser_service.host.tabs.record import PageRecord
 from shared.actions.traits import Effect
 from shared.errors import BrowseError, BrowserCrashed, UnknownOutcome
 from shared.model import Json

@@ -7,10 +7,10 @@ from playwright.async_api import Error as PlaywrightError
 from pydantic import JsonValue
 
 from browser_service.host import errors
-from browser_service.host.elements import explanation
-from browser_service.host.observation import Observation
-from browser_service.host.page.handle import BrowserPage
+from browser_service.host.pages.handle import BrowserPage
+from browser_service.host.stages import explanation
 from browser_service.host.stages.act import Stage
+from browser_service.host.tabs.observation import Observation
 from shared.actions.base import Action
 from shared.errors import BrowseError, NavigationFailed, UnknownOutcome
 

@@ -11,7 +11,7 @@ from playwright.async_api import Frame
 from browser_service.host.elements import targets
 from browser_service.host.elements.frames import origin_of_frame
 from browser_service.host.elements.handles import taken
-from browser_service.host.page.handle import BrowserPage
+from browser_service.host.pages.handle import BrowserPage
 from browser_service.host.stages.act import Stage
 from browser_service.security.urls import origin_of
 from shared.actions.base import Action

@@ -2,8 +2,8 @@
 
 import asyncio
 
-from browser_service.host.page.observer import Observer
 from browser_service.host.stages.act import Act, Stage
+from browser_service.host.tabs.observer import Observer
 
 
 class LeftFields(Stage):

@@ -4,11 +4,11 @@ from typing import Final
 
 from playwright.async_api import Error as PlaywrightError
 
-from browser_service.host.call_run import CallRun
-from browser_service.host.confinement import confine
-from browser_service.host.page.handle import BrowserPage
-from browser_service.host.request_rules import watch_requests
+from browser_service.host.calls import CallRun
+from browser_service.host.pages.handle import BrowserPage
 from browser_service.host.stages.act import Stage
+from browser_service.host.stages.confinement import confine
+from browser_service.host.stages.request_rules import watch_requests
 from shared.actions.traits import Navigation
 from shared.errors import BrowserCrashed, TimedOut
 

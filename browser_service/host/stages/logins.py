@@ -9,9 +9,9 @@ from urllib.parse import urlsplit
 
 from playwright.async_api import Error as PlaywrightError
 
-from browser_service.host.observation import Observation
-from browser_service.host.recovery.logins import cookies_of
+from browser_service.host.sessions.logins import cookies_of
 from browser_service.host.stages.act import Act, Stage
+from browser_service.host.tabs.observation import Observation
 from browser_service.rules.login_ends import Cookie
 from shared.cuts import cut
 from shared.model import Json

@@ -1,7 +1,7 @@
 """What an act is seen to do."""
 
-from browser_service.host.observation import Observation
 from browser_service.host.stages.act import Stage
+from browser_service.host.tabs.observation import Observation
 from shared.errors import UnknownOutcome, WithoutEffect
 from shared.next_calls import next_call
 

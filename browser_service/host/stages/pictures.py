@@ -1,7 +1,7 @@
 """Pictures of acts: for those who watch, and for the record."""
 
-from browser_service.host.recording.thumbnails import Pictured
-from browser_service.host.screencast import ShownCall
+from browser_service.host.pages.screencast import ShownCall
+from browser_service.host.pages.thumbnails import Pictured
 from browser_service.host.stages.act import Act, Stage
 
 

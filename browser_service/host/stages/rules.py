@@ -1,8 +1,8 @@
 """The owner's rules about acts."""
 
-from browser_service.host.act_check import check_act
 from browser_service.host.stages import guard
 from browser_service.host.stages.act import Stage
+from browser_service.host.stages.act_check import check_act
 
 
 class Leave(Stage):

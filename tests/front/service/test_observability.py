@@ -11,8 +11,8 @@ import structlog
 from structlog.contextvars import merge_contextvars
 from structlog.testing import capture_logs
 
-from browser_service.host.call_run import Handler
-from browser_service.host.page.handle import BrowserPage
+from browser_service.host.calls import Handler
+from browser_service.host.pages.handle import BrowserPage
 from browser_service.http import metrics_port
 from browser_service.observability.logging import configure
 from shared import wire

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from browser_service.host import delta
-from browser_service.host.page import late_effects
+from browser_service.host.stages import delta
+from browser_service.host.tabs import late_effects
 from tests.support.service import RunningService
 from tests.support.site import Answer, Received
 from tests.support.tab import NOTHING, Tab, Unhurried

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import pytest
 from websockets.asyncio.server import ServerConnection, serve
 
-from browser_service.host.page import late_effects
+from browser_service.host.tabs import late_effects
 from tests.support.json import AnyJson
 from tests.support.tab import Tab
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from browser_service.host import delta
+from browser_service.host.stages import delta
 from shared import wire
 from shared.replies import ForModel
 from tests.support.json import AnyJson

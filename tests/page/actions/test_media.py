@@ -11,7 +11,7 @@ import re
 import pytest
 from PIL import Image
 
-from browser_service.host.reading import screenshots
+from browser_service.actions.support import screenshots
 from tests.support.service import Agent
 from tests.support.tab import Tab
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from browser_service.host import delta
+from browser_service.host.stages import delta
 from tests.support.json import AnyJson
 from tests.support.service import RunningService
 from tests.support.tab import Tab

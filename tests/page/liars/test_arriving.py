@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from browser_service.host.elements import arrival
+from browser_service.actions.support import arrival
 from tests.support.service import Agent
 from tests.support.site import Answer, Site
 from tests.support.tab import Tab

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from browser_service.host.page.life import Life
+from browser_service.host.tabs.life import Life
 from shared import wire
 from tests.support.dialogs import CONFIRM, OPENER, asking, asks, notices
 from tests.support.json import AnyJson

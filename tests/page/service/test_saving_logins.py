@@ -2,7 +2,7 @@
 
 import pytest
 
-from browser_service.host.recovery.logins import cookies_of
+from browser_service.host.sessions.logins import cookies_of
 from browser_service.host.stages.changes import Changes
 from tests.support.service import Agent, RunningService
 from tests.support.site import Answer, Site

@@ -9,8 +9,9 @@ from functools import partial
 import pytest
 from PIL import Image
 
-from browser_service.host import hands, masked, screencast
-from browser_service.host.recording.secrecy import secrets_on
+from browser_service.host.pages import hands, screencast
+from browser_service.host.tabs import masked
+from browser_service.host.tabs.secrecy import secrets_on
 from shared.frames import Frame, View
 from shared.strokes import Stroke, Strokes
 from tests.support.listening import PATIENCE_S, become

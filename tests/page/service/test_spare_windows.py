@@ -5,8 +5,8 @@ import asyncio
 import pytest
 from playwright.async_api import Error, Page
 
-from browser_service.host.spare_window import SpareWindow
-from browser_service.host.spare_windows import SpareWindows
+from browser_service.host.sessions.spare_window import SpareWindow
+from browser_service.host.sessions.spare_windows import SpareWindows
 from shared.wire import DEFAULT_SESSION
 from tests.support.listening import become
 from tests.support.service import Agent, RunningService

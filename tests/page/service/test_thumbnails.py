@@ -7,8 +7,8 @@ import io
 import pytest
 from PIL import Image
 
-from browser_service.host import screencast
-from browser_service.host.recording import secrecy, thumbnails
+from browser_service.host.pages import screencast, thumbnails
+from browser_service.host.tabs import secrecy
 from shared import wire
 from shared.frames import View
 from tests.support.json import AnyJson

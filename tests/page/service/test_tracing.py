@@ -8,8 +8,8 @@ from collections.abc import Awaitable
 
 import pytest
 
-from browser_service.host import windows
-from browser_service.host.close import bounded
+from browser_service.host.background import bounded
+from browser_service.host.sessions import windows
 from shared import wire
 from tests.support.json import AnyJson
 from tests.support.listening import become, sent

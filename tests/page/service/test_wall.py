@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Browser, Page, WebSocketRoute, expect
 
-from browser_service.host import screencast
-from browser_service.host.recording import secrecy, thumbnails
+from browser_service.host.pages import screencast, thumbnails
+from browser_service.host.tabs import secrecy
 from tests.support.account import recorded
 from tests.support.json import AnyJson
 from tests.support.listening import PATIENCE_S, become, connected, listening

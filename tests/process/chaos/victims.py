@@ -10,7 +10,7 @@ from typing import Final
 
 import psutil
 
-from browser_service.host.launching.processes import WatchedProcess
+from browser_service.host.sessions.processes import WatchedProcess
 from shared.wire import INSTANCE_FILE
 
 _GONE_WITHIN_S: Final = 20

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from browser_service.host.launching.executables import installed_browser
+from browser_service.host.sessions.executables import installed_browser
 from shared.errors import every_error
 from shared.wire import LOG_FILE
 from tests.process.chaos import victims

@@ -15,7 +15,7 @@ import pytest
 
 from browser_service.cli.install import removal
 from browser_service.cli.install.machine import Machine
-from browser_service.host.launching.executables import installed_browser
+from browser_service.host.sessions.executables import installed_browser
 from shared.data_files import JOURNAL_FILE
 from shared.installation import GATEWAY, program
 from shared.wire import SECRET_FILE

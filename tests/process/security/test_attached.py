@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from browser_service.host.page import tab
+from browser_service.host.tabs import tab
 from tests.support.listening import become
 from tests.support.persons import Persons
 from tests.support.service import Agent

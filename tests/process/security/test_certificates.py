@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from browser_service.host.launching.profile import Profile
+from browser_service.host.sessions.profile import Profile
 from tests.support.named_site import NamedSite, named_site
 from tests.support.service import Agent, running_service, settings_for
 

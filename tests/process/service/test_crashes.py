@@ -7,7 +7,7 @@ from typing import Literal
 import psutil
 import pytest
 
-from browser_service.host.windows import Windows
+from browser_service.host.sessions.windows import Windows
 from shared.calls import Call
 from shared.pages import SessionSpec
 from shared.wire import DEFAULT_SESSION
@@ -246,7 +246,8 @@ class Losing:
 async def test_a_window_that_never_comes_is_asked_for_again_and_none_is_left_over(
     service: RunningService, site: Site, monkeypatch: pytest.MonkeyPatch, loses: Literal["window", "renderer"]
 ) -> None:
-    monkeypatch.setattr("browser_service.host.windows._RETRY_AFTER_S", (0.5, 60.0) if loses == "window" else (60.0,))
+    retries = (0.5, 60.0) if loses == "window" else (60.0,)
+    monkeypatch.setattr("browser_service.host.sessions.windows._RETRY_AFTER_S", retries)
     async with visiting(service) as agent:
         await agent.call("goto", pageId="p", url=site.page("/", "<h1>Here</h1>"))
         windows = service.host.sessions[DEFAULT_SESSION].windows

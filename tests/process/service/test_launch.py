@@ -11,9 +11,9 @@ import pytest
 from playwright.async_api import async_playwright
 from uvicorn.loops.auto import auto_loop_factory
 
-from browser_service.host.launching.driver import start_driver
-from browser_service.host.launching.executables import ask_early, find_executable, user_agent
-from browser_service.host.launching.options import HEADLESS_ARGS, UNWANTED_ARGS, LaunchOptions
+from browser_service.host.sessions.driver import start_driver
+from browser_service.host.sessions.executables import ask_early, find_executable, user_agent
+from browser_service.host.sessions.options import HEADLESS_ARGS, UNWANTED_ARGS, LaunchOptions
 from shared.errors import BrowserLaunchFailed
 from tests.support import processes
 from tests.support.listening import become

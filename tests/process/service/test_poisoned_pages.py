@@ -7,11 +7,10 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Page, Route
 
-from browser_service.host import results
-from browser_service.host.launching.driver import start_driver
-from browser_service.host.launching.executables import find_executable
-from browser_service.host.launching.options import LaunchOptions
-from browser_service.host.scripts import IN_THE_PAGES_WORLD, call_of, script
+from browser_service.host.scripts import IN_THE_PAGES_WORLD, call_of, results, script
+from browser_service.host.sessions.driver import start_driver
+from browser_service.host.sessions.executables import find_executable
+from browser_service.host.sessions.options import LaunchOptions
 from tests.pure.test_page_scripts import CALLED
 from tests.support.poison import POISON
 

@@ -12,7 +12,7 @@ import pytest
 
 from browser_service.clients.presence import Clients
 from browser_service.host.events import EventLog
-from browser_service.host.launching.memory import exact_mb, machine_mb, rough_mb
+from browser_service.host.sessions.memory import exact_mb, machine_mb, rough_mb
 from browser_service.rules.leases import Ownership
 from shared.calls import Call, Notice
 from shared.events import StateSaved

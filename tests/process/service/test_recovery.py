@@ -14,9 +14,9 @@ from pathlib import Path
 import psutil
 import pytest
 
-from browser_service.host.launching.executables import installed_browser
-from browser_service.host.launching.processes import Orphans
-from browser_service.host.page import recovery
+from browser_service.host.pages import recovery
+from browser_service.host.sessions.executables import installed_browser
+from browser_service.host.sessions.processes import Orphans
 from tests.process.service.test_crashes import Disaster as Kill
 from tests.process.service.test_crashes import browser_dies, each_disaster, performing, renderers_die
 from tests.support import processes

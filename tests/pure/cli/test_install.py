@@ -13,7 +13,7 @@ import pytest
 from browser_service.cli.files import backup_of
 from browser_service.cli.install.chat_clients import CLIENTS, ClientName
 from browser_service.cli.install.machine import Machine
-from browser_service.host.launching.errors import setup_hint, start_timeout
+from browser_service.host.sessions.errors import setup_hint, start_timeout
 from shared.installation import GATEWAY, program
 from shared.wire import APP_NAME
 from tests.support.home import Home

@@ -22,7 +22,7 @@ SOURCES = [
 TYPED = re.compile(rf"(?<![\w.])({'|'.join(NAMES)}) (?:\{{|\0json)")
 """An action and its arguments, or the arguments that are put there as JSON."""
 COMPUTED = {
-    "browser_service/host/elements/explanation.py",
+    "browser_service/host/stages/explanation.py",
     "browser_service/spine/rendering/result.py",
 }
 """Where the action is the caller's own, and no name stands there."""

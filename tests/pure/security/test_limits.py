@@ -5,7 +5,7 @@ import json
 import pytest
 from pydantic import JsonValue
 
-from browser_service.host.cookie_values import HIDDEN, may_read_cookies, without_values
+from browser_service.host.sessions.cookie_values import HIDDEN, may_read_cookies, without_values
 from browser_service.security.auth import Identity
 from browser_service.spine.policy import Policy
 from shared import catalogue, toolsets

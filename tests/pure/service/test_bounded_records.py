@@ -4,9 +4,9 @@ from typing import cast
 
 from playwright.async_api import Request
 
+from browser_service.host.elements.filled_fields import Field, FilledFields
 from browser_service.host.network.act_requests import add_line
-from browser_service.host.observation import Observation
-from browser_service.host.recovery.filled_fields import Field, FilledFields
+from browser_service.host.tabs.observation import Observation
 from tests.support.fakes.network import FakeRequest
 
 

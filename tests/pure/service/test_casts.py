@@ -8,7 +8,7 @@ from typing import cast
 import pytest
 from playwright.async_api import CDPSession
 
-from browser_service.host.cast import ChromiumCast
+from browser_service.host.tabs.cast import ChromiumCast
 from shared.frames import View
 from tests.support.json import AnyJson
 from tests.support.listening import become

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from playwright._impl._driver import compute_driver_executable
 
-from browser_service.host.launching import driver
-from browser_service.host.launching.driver import SAME_SCRIPT
+from browser_service.host.sessions import driver
+from browser_service.host.sessions.driver import SAME_SCRIPT
 
 NODE, CLI = compute_driver_executable()
 LIBRARY = Path(CLI).parent / "lib"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from browser_service.host.launching import login_file
+from browser_service.host.sessions import login_file
 from shared.errors import ValidationFailed
 from tests.support.odd import OTHERS, TEXTS
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from browser_service.host.page.life import Life, LifeEvent
-from browser_service.host.page.record import PageRecord
+from browser_service.host.tabs.life import Life, LifeEvent
+from browser_service.host.tabs.record import PageRecord
 from browser_service.rules.leases import Ownership
 from shared.calls import Call
 from shared.errors import PageNotFound, SessionNotFound

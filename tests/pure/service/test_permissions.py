@@ -7,8 +7,8 @@ import pytest
 from playwright.async_api import BrowserContext
 from playwright.async_api import Error as PlaywrightError
 
-from browser_service.host.permissions import Permissions
-from browser_service.host.windows import Windows
+from browser_service.host.sessions.permissions import Permissions
+from browser_service.host.sessions.windows import Windows
 
 pytestmark = pytest.mark.anyio
 

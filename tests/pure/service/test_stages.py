@@ -5,7 +5,7 @@ from typing import Any, cast
 
 import pytest
 
-from browser_service.host.page.handle import BrowserPage
+from browser_service.host.pages.handle import BrowserPage
 from browser_service.host.stages import order
 from browser_service.host.stages.act import Act, Stage
 from browser_service.waits import Cancel

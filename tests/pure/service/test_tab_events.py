@@ -6,7 +6,7 @@ from typing import cast
 import pytest
 from playwright.async_api import Page
 
-from browser_service.host.page.tab_events import PER_SECOND, TabEvents
+from browser_service.host.tabs.tab_events import PER_SECOND, TabEvents
 from tests.support.clock import Clock
 from tests.support.fakes.events import Emitter, Listener
 

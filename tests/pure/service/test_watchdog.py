@@ -9,7 +9,7 @@ import psutil
 import pytest
 from playwright.async_api import CDPSession
 
-from browser_service.host.launching.watchdog import MOST_S, Usage, Watchdog, guilty
+from browser_service.host.sessions.watchdog import MOST_S, Usage, Watchdog, guilty
 
 pytestmark = pytest.mark.anyio
 

@@ -1,0 +1,1 @@
+"""What handlers share: how fields and forms are filled, elements are dragged, and documents awaited."""

@@ -1,0 +1,138 @@
+"""Reports where a navigation arrived, or, if loading does not end, that the page is usable and what is pending."""
+
+import asyncio
+import contextlib
+from collections.abc import Coroutine
+from http import HTTPStatus
+from typing import Final
+
+from playwright.async_api import Error as PlaywrightError
+from playwright.async_api import Response
+
+from browser_service.actions.support.secret_values import password_for
+from browser_service.host import errors
+from browser_service.host.network.act_requests import NO_CONTENT
+from browser_service.host.network.guard import is_chromium
+from browser_service.host.network.sign_in import with_userinfo
+from browser_service.host.pages.handle import BrowserPage
+from browser_service.host.tabs.observation import Observation
+from browser_service.security.http_logins import Challenge, Credentials
+from browser_service.security.urls import origin_of
+from browser_service.waits import wait_until
+from shared.actions.base import NavigationAction, VisitingAction
+from shared.cuts import cut
+from shared.errors import LoginRequired, NavigationFailed
+from shared.model import Json
+from shared.next_calls import next_call
+from shared.quoting import address
+
+LOADING_S: Final = 8.0
+"""How long a page that is already usable may still load before the reply."""
+_LISTED_URLS: Final = 5
+_URL_CHARACTERS: Final = 120
+
+
+async def visit(page: BrowserPage, action: VisitingAction) -> Json:
+    """Go to the URL of an action, and use its credentials for that origin. Credentials that the origin refuses are not
+    kept."""
+    arguments, url = action.own_arguments(), action.requested_url or ""
+    origin = origin_of(url)
+    if action.auth is None or origin is None:
+        return await arrive(page, action, page.playwright.goto(**arguments, timeout=action.timeout))
+    given = Credentials(action.auth.username, password_for(page, action.auth.password, url))
+    if not is_chromium(page.playwright.context):  # other engines keep the credentials themselves
+        arguments["url"] = with_userinfo(url, given)
+    async with page.session.sign_ins.trying(origin, given, lambda: page.record.challenge):
+        return await arrive(page, action, page.playwright.goto(**arguments, timeout=action.timeout))
+
+
+async def arrive(
+    page: BrowserPage, action: NavigationAction, navigation: Coroutine[None, None, Response | None]
+) -> Json:
+    """Wait for the arrival, and report it. A server's error page counts as an arrival."""
+    if (observer := page.observer) is None:
+        return _arrived(page, await navigation)
+    observation, began = observer.begin(navigates=True), asyncio.get_running_loop().time()
+    task, readying = asyncio.ensure_future(navigation), asyncio.ensure_future(_make_readable(page, observation))
+    try:
+        await _wait_until_usable(task, observation)
+        if task.done():
+            return _arrived(page, task.result())
+    except PlaywrightError as error:
+        if (challenge := page.record.challenge) is not None:  # for a 401 without a body, Chromium shows an error page
+            if errors.shows_error_page(error):
+                await observation.wait_for_error_page()
+            raise login_required(page, challenge) from error
+        if observation.status in NO_CONTENT and not observation.visited_urls:
+            raise _nowhere(page, action, observation) from error
+        if not (errors.is_timeout(error) and observation.ready):
+            raise
+    finally:
+        observer.end(observation)  # whatever happened to the page
+        task.cancel()
+        readying.cancel()
+    return _still_loading(page, action, observation, asyncio.get_running_loop().time() - began)
+
+
+async def _make_readable(page: BrowserPage, observation: Observation) -> None:
+    """Have Playwright inject its script into the new document while that loads, so that reading it later need not
+    wait."""
+    with contextlib.suppress(PlaywrightError):
+        await wait_until(lambda: bool(observation.visited_urls), observation.changed)
+        await page.playwright.locator("html").count()
+
+
+async def _wait_until_usable(task: asyncio.Future[Response | None], observation: Observation) -> None:
+    await asyncio.wait({task}, timeout=LOADING_S)
+    if task.done():
+        return
+    usable = asyncio.ensure_future(observation.wait_until_usable())
+    futures: set[asyncio.Future[Response | None] | asyncio.Future[None]] = {task, usable}
+    try:
+        await asyncio.wait(futures, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        usable.cancel()
+
+
+def _arrived(page: BrowserPage, response: Response | None) -> Json:
+    if response is None:
+        return {"url": page.url}
+    if response.status == HTTPStatus.UNAUTHORIZED and (challenge := page.record.challenge) is not None:
+        raise login_required(page, challenge)
+    return {"url": page.url, "status": response.status, "observed": f"HTTP {response.status}"}
+
+
+def _still_loading(page: BrowserPage, action: NavigationAction, observation: Observation, seconds: float) -> Json:
+    urls, status = observation.pending_urls(), f"HTTP {observation.status}; " if observation.status else ""
+    listed = ", ".join(cut(url, _URL_CHARACTERS) for url in urls[:_LISTED_URLS])
+    pending = (
+        f"{len(urls)} request{'s' if len(urls) > 1 else ''} pending: {listed}" if urls else "no request is pending"
+    )
+    return {
+        "url": page.url,
+        **({"status": observation.status} if observation.status else {}),
+        "observed": f"{status}the page can be used; after {seconds:.0f} s it had not reached "
+        f"{action.own_arguments()['wait_until']!r} ({pending})",
+        "pending": {"count": len(urls), "urls": [*urls[:_LISTED_URLS]]},
+    }
+
+
+def _nowhere(page: BrowserPage, action: NavigationAction, observation: Observation) -> NavigationFailed:
+    url = action.requested_url or page.url
+    return NavigationFailed(
+        f"Navigation to {url} led nowhere: the server answered {observation.status}, no content.",
+        hint=f"The page stays where it was: {next_call('snapshot')}. To only send the request: fetch.",
+        details={"url": url, "context": {"status": observation.status}},
+    )
+
+
+def login_required(page: BrowserPage, challenge: Challenge) -> LoginRequired:
+    """Make the error for a page whose site wants a name and a password by HTTP authentication."""
+    auth = {"username": "...", "password": "..."}
+    goto = next_call("goto", page_id=page.page_id, url=address(challenge.url), auth=auth)
+    person = next_call("request_human", page_id=page.page_id, kind="login", message="...")
+    return LoginRequired(
+        f"{challenge.words}.",
+        hint=f'Give them: {goto}; the password may be {{"secret": NAME}}. Or have a person give them: {person}.',
+        details={"url": challenge.url, "origin": challenge.origin, "context": {"scheme": challenge.scheme}},
+    )

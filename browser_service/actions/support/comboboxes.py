@@ -1,0 +1,75 @@
+"""Chooses options of comboboxes other than select elements, with the keys that a person would press."""
+
+from typing import Final
+
+from playwright.async_api import ElementHandle, Page
+from typing_extensions import TypedDict
+
+from browser_service.actions.support.field_values import not_as_given, shorten
+from browser_service.host.scripts import results, script
+
+_STATE: Final = results.bounded(script("combobox_state"))
+_OPTIONS: Final = results.bounded(script("combobox_options"))
+_NAMED: Final = 5
+_MOST_OPTIONS: Final = 60
+"""A longer list is searched only this far, unless it can be filtered by text."""
+
+
+class _State(TypedDict):
+    """The result of _STATE."""
+
+    names: list[str]
+    shown: str
+    value: str
+    editable: bool
+
+
+async def choose(page: Page, element: ElementHandle, wanted: list[str], selector: str, timeout_ms: float) -> str:
+    """Choose options by name, or enter other texts where the field takes them, and return what it then shows. Raises
+    WithoutEffect."""
+    for name in wanted:
+        if (await _state(element, name))["editable"]:
+            await element.fill(name, timeout=timeout_ms)
+        else:
+            await element.press("ArrowDown", timeout=timeout_ms)
+            await _state(element, name)
+            await page.keyboard.press("Home")
+        await _go_to(page, element, name)
+    seen = await _state(element, "")
+    if missing := [name for name in wanted if name.casefold() not in seen["shown"].casefold()]:
+        raise not_as_given(f"{selector} shows {shorten(seen['shown'])}, without {', '.join(missing)}.", selector)
+    return f"shows {shorten(seen['shown'])}"
+
+
+async def choose_as_typed(page: Page, element: ElementHandle, text: str) -> tuple[str, str]:
+    """Choose the only option of an open list whose name is the typed text. Return what the field shows, unless its own
+    text shows it; and, if no option has that name, some of the options."""
+    names = [*dict.fromkeys(results.read(list[str], await element.evaluate(_OPTIONS)))]
+    same = [name for name in names if name.casefold() == text.strip().casefold()]
+    if len(same) != 1:
+        more = f", and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+        return "", f"its list has {', '.join(map(repr, names[:_NAMED]))}{more}" if names else ""
+    await _go_to(page, element, same[0])
+    seen = await _state(element, "")
+    is_beside = same[0] != seen["value"] and same[0] in seen["shown"]
+    return f"shows {shorten(seen['shown'])}" if is_beside else "", ""
+
+
+async def _go_to(page: Page, element: ElementHandle, name: str) -> None:
+    """Press keys until an option is reached, and choose it. A text that is no option is entered where the field takes
+    text."""
+    first: list[str] | None = None
+    for _ in range(_MOST_OPTIONS):
+        state = await _state(element, name)
+        if name in state["names"]:
+            break
+        if state["names"] == first or (not state["names"] and first is not None):
+            break
+        first = state["names"] if first is None else first
+        await page.keyboard.press("ArrowDown")
+    found = name in (state := await _state(element, name))["names"]
+    await page.keyboard.press("Enter" if found or state["editable"] else "Escape")
+
+
+async def _state(element: ElementHandle, name: str) -> _State:
+    return results.read(_State, await element.evaluate(_STATE, name))

@@ -1,0 +1,110 @@
+"""Drags an element as a person does, and observes what the page does with it."""
+
+import asyncio
+from dataclasses import dataclass
+from typing import Final, Self
+
+from playwright.async_api import ElementHandle, JSHandle, Locator, Mouse
+from typing_extensions import TypedDict
+
+from browser_service.host.elements import targets
+from browser_service.host.elements.handles import taken
+from browser_service.host.elements.locators import evaluate_all, none_if_gone
+from browser_service.host.scripts import call_of, results, script
+from shared.actions.pointer import DragAndDrop
+
+_WATCH: Final = script("drag_watch")
+_FIRST_TWO: Final = "look => found => found.slice(0, 2).map(look)"
+_EVENTS: Final = results.bounded(script("drag_end"))
+_PLACE: Final = script("drag_place")
+_PAUSE_S: Final = 0.05
+_BESIDE_PX: Final = 2
+
+DragEvents = dict[str, bool | str | None]
+
+
+class Place(TypedDict):
+    there: bool
+    x: int
+    y: int
+    parent: str
+    index: int
+
+
+@dataclass(frozen=True)
+class Drag:
+    """A drag: observes the documents at both ends, and where the dragged element is afterwards."""
+
+    source: Locator
+    element: ElementHandle
+    place: Place
+    listeners: list[JSHandle]
+
+    @classmethod
+    async def begin(cls, source: Locator, target: Locator, timeout_ms: int) -> Self:
+        element = taken(await source.element_handle(timeout=timeout_ms))
+        place = await _place(element)
+        listeners = [taken(await end.evaluate_handle(_WATCH, timeout=timeout_ms)) for end in (source, target)]
+        return cls(source, element, place, listeners)
+
+    async def move(self, target: Locator, action: DragAndDrop) -> None:
+        """Drag the element to the target. Both are checked before the mouse goes down, so that no drag begins in vain.
+        The mouse approaches from beside the target's middle, because a sortable list cannot tell from the exact middle
+        of a card on which side to insert."""
+        mouse, given = self.source.page.mouse, action.own_arguments()
+        start, end = given.get("source_position"), given.get("target_position")
+        checks = {name: given.get(name) for name in ("force", "scroll")}
+        await target.hover(**checks, position=end, trial=True, timeout=action.timeout)
+        await self.source.hover(**checks, position=start, trial=action.trial, timeout=action.timeout)
+        if action.trial:
+            return
+        await mouse.down()
+        try:
+            if action.scroll == "auto":
+                await target.scroll_into_view_if_needed(timeout=action.timeout)
+            element = taken(await target.element_handle(timeout=action.timeout))
+            x, y = await targets.point_of(element, end)
+            await arrive(mouse, x - _BESIDE_PX, y - _BESIDE_PX, action.steps)
+            await mouse.move(x, y)
+            await asyncio.sleep(_PAUSE_S)
+        finally:
+            await mouse.up()
+
+    async def events(self) -> DragEvents:
+        events: DragEvents = {"dragstart": False}
+        for listener in self.listeners:
+            received = await none_if_gone(_events(listener)) or {}
+            events |= {name: value for name, value in received.items() if value}
+        return events
+
+    async def movement(self) -> str | None:
+        """Word where the dragged element went; "" if it stayed, None if that is unknown."""
+        before, after = self.place, await none_if_gone(_place(self.element))
+        if after is None or not after["there"]:  # the page may have replaced it
+            places = await none_if_gone(evaluate_all(list[Place], self.source, call_of(_FIRST_TWO, _PLACE))) or []
+            after = places[0] if len(places) == 1 else None
+        if after is None:
+            return None
+        if after["parent"] != before["parent"]:
+            return f"it moved into {after['parent']}"
+        if after["index"] != before["index"]:
+            return f"it is number {after['index'] + 1} in {after['parent']} now"
+        if (after["x"], after["y"]) != (before["x"], before["y"]):
+            return f"it moved from {before['x']},{before['y']} to {after['x']},{after['y']}"
+        return ""
+
+
+async def arrive(mouse: Mouse, x: float, y: float, steps: int) -> None:
+    """Drag to a point at a person's pace. Sortable lists ignore the mouse for a moment after they moved a card, and
+    notice no drag over a card that the mouse has only just reached."""
+    for each in (steps, 1):
+        await mouse.move(x, y, steps=each)
+        await asyncio.sleep(_PAUSE_S)
+
+
+async def _place(element: ElementHandle) -> Place:
+    return results.read(Place, await element.evaluate(results.bounded(_PLACE)))
+
+
+async def _events(listener: JSHandle) -> DragEvents:
+    return results.read(DragEvents, await listener.evaluate(_EVENTS))

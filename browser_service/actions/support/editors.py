@@ -1,0 +1,72 @@
+"""Replaces the text of editors, and finds out whether an element takes text for one."""
+
+from collections.abc import Awaitable, Callable
+from typing import Final, TypeVar
+
+from playwright.async_api import ElementHandle, Locator, Page
+from playwright.async_api import Error as PlaywrightError
+from typing_extensions import TypedDict
+
+from browser_service.actions.support.field_values import not_as_given
+from browser_service.host.elements import locators
+from browser_service.host.scripts import results, script
+from shared.next_calls import next_call
+
+T = TypeVar("T")
+_IS_EDITOR: Final = script("editor")
+_PASTE: Final = results.bounded(script("paste"))
+_TEXT: Final = results.bounded(script("editor_text"))
+
+
+class _Shown(TypedDict):
+    """The result of _TEXT."""
+
+    shown: str
+    shows: bool
+
+
+class _TakesForEditor(Exception):
+    """The element takes text for an editor; nothing was entered."""
+
+
+async def unless_editor(element: Locator, act: Callable[[Locator], Awaitable[None]]) -> None:
+    """Do an act on an element that has its own text; for an element that serves an editor, `or_of_editor` does
+    something else. Playwright checks this while it looks the element up, because a separate message would cost a round
+    trip."""
+    try:
+        await act(locators.no_editor(element))
+    except PlaywrightError as error:
+        if locators.is_of_editor(error):
+            raise _TakesForEditor from None
+        if not locators.knows_no_editors(error):
+            raise locators.without_engines(error) from error
+        if (await locators.evaluate_all(list[bool], element, _IS_EDITOR))[:1] == [True]:
+            raise _TakesForEditor from None
+        await act(element)
+
+
+async def or_of_editor(filling: Awaitable[T], replacing: Callable[[], Awaitable[T]]) -> T:
+    """Return the result of filling a field or, if the field turns out to serve an editor, of replacing the editor's
+    text."""
+    try:
+        return await filling
+    except _TakesForEditor:
+        return await replacing()
+
+
+async def replace_text(page: Page, element: ElementHandle, selector: str, text: str, timeout_ms: float) -> str:
+    """Select all text of an editor, paste over it as a person would, and return what it then shows. Typing into its
+    hidden field would only add to the old text. Raises WithoutEffect."""
+    await element.press("ControlOrMeta+a", timeout=timeout_ms)
+    if not text:
+        await page.keyboard.press("Delete")
+    elif results.value_of(await element.evaluate(_PASTE, {"text": text, "html": None})) == "ignored":
+        await page.keyboard.insert_text(text)
+    seen = results.read(_Shown, await element.evaluate(_TEXT, text))
+    if not seen["shows"]:
+        raise not_as_given(
+            f"The text was pasted over all that was selected in the editor, which shows {seen['shown']!r}.",
+            selector,
+            hint=f"See what became of it before you enter it again: {next_call('snapshot')}.",
+        )
+    return f"pasted over the editor's whole text; it shows {seen['shown']!r} now"

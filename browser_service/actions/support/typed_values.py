@@ -1,0 +1,94 @@
+"""Reads what a field has after it was filled or typed into, and words it for the reply."""
+
+from collections.abc import Coroutine
+from typing import Any, Final
+
+from playwright.async_api import Locator
+from typing_extensions import TypedDict
+
+from browser_service.actions.support.field_values import (
+    Question,
+    hint_for,
+    in_form_of,
+    is_reformatted,
+    not_as_given,
+    shorten,
+)
+from browser_service.host.elements.filled_fields import Field
+from browser_service.host.pages.handle import BrowserPage
+from browser_service.host.scripts import script
+from shared.actions import interaction
+from shared.model import Json
+from shared.next_calls import next_call
+from shared.quoting import element_name
+from shared.wire import AS_GIVEN
+
+_VALUE: Final = script("typed_value")
+GONE: Final = "the element is no longer there"
+
+
+class _TypedValue(TypedDict):
+    """The result of _VALUE."""
+
+    value: str
+    secret: bool
+    type: str
+    opened: bool
+    focus: str
+    field: Field
+
+
+async def field_after(
+    page: BrowserPage,
+    action: interaction.Fill | interaction.Type,
+    element: Locator,
+    act: Coroutine[None, None, None],
+    text: str,
+    *,
+    event: str | None,
+) -> _TypedValue | None:
+    """Perform the act, read the field afterwards, and remember it. A value with a named secret counts as secret,
+    whatever the field looks like."""
+    question = Question(_TypedValue, _VALUE, event, fits=lambda field: field["value"] == text)
+    _, result = await question.after(page, action.selector, element, act)
+    if result is not None:
+        result["secret"] = result["secret"] or text != (
+            action.value if isinstance(action, interaction.Fill) else action.text
+        )
+    page.remember_field(action.selector, action.frame, result and result["field"], strict=action.strict)
+    return result
+
+
+def filled_reply(result: Any, action: interaction.Fill, expected: str) -> Json:  # Any: what _VALUE gives
+    """Report the value, but not a password."""
+    if result is None:
+        return {"observed": GONE}
+    value = result["value"]
+    if value in {expected, in_form_of(result["type"], expected)}:
+        is_open = f"; its list is open: {next_call('find', role='option')}" if result["opened"] else ""
+        return {"observed": f"{AS_GIVEN}{is_open}"}
+    if not result["secret"] and is_reformatted(value, expected):
+        return {"value": value, "observed": f"the page writes it as {value!r}"}
+    shows = f"{len(value)} characters, which are not those given" if result["secret"] else shorten(value)
+    where: Json = {"selector": action.selector, **({"frame": action.frame} if action.frame else {})}
+    keys = f"{next_call('press', **where, key='Control+a')}, then {next_call('type', **where, text='...')}"
+    hint = hint_for([result["type"]]) or (
+        f"It may take keys only: {keys}. See what it says: {next_call('snapshot')}."
+        if value
+        else f"It may have put the text elsewhere: look before you enter it again, {next_call('snapshot')}. If it is "
+        f"nowhere, the field may take keys only: {next_call('type', **where, text='...')}."
+    )
+    instead = "" if result["secret"] else f" instead of {shorten(expected)}"
+    raise not_as_given(f"The page took the value back: it shows {shows}{instead}.", action.selector, hint=hint)
+
+
+def typed_reply(result: _TypedValue | None, text: str) -> Json:
+    if result is None:
+        return {"observed": GONE}
+    value = result["value"]
+    observed = f"it has {len(value)} characters now" if result["secret"] else f"the value is {value!r} now"
+    if text not in value:
+        observed += ", which is not what was typed"
+    if result["focus"]:
+        observed += f"; the page moved the focus to {element_name(result['focus'])}"
+    return {"observed": observed} if result["secret"] else {"value": value, "observed": observed}

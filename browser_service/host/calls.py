@@ -1,0 +1,266 @@
+"""Calls that run on the host: each run of one, and those that run now or ended lately."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Final, Protocol
+
+from browser_service.host.seam import CallKey
+from browser_service.host.tabs.record import PageRecord
+from browser_service.rules.bounded import Bounded
+from browser_service.rules.turns import PageQueue
+from browser_service.waits import Cancel, turn_on
+from shared.actions.base import Action
+from shared.actions.traits import Effect
+from shared.calls import Call, Outcome, Undoable
+from shared.errors import BrowseError, Cancelled, ServiceUnavailable, UnknownOutcome
+from shared.model import Json, weight
+
+_MOST_CALLS: Final = 2_000
+_MOST_WEIGHT: Final = 64_000_000
+_MOST_CANCELLED: Final = 2_000
+_END_WITHIN_S: Final = 5
+Reply = asyncio.Future[Outcome]
+
+
+Handler = Callable[..., Awaitable[Json]]
+"""Takes a BrowserPage or a BrowserSession, by its action's scope, and the action."""
+
+
+class Undoes(Protocol):
+    def __call__(self, what: str, state: Json, *, lost: bool = True) -> None:
+        """Note that the act can be undone. `what` is told to who may undo it, `state` to nobody. With `lost` the reply
+        tells the way back."""
+
+
+@dataclass(eq=False)
+class Suspension:
+    """Counts how often dialogs kept a call from its end, and knows whether one does now."""
+
+    count: int = 0
+    resumed: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+def _future() -> "asyncio.Future[Outcome]":
+    return asyncio.get_running_loop().create_future()
+
+
+@dataclass
+class CallRun:
+    """A call on its way through the host, or one part of it: what it asks for, and what came of it so far."""
+
+    call: Call
+    action: Action
+    reply: "asyncio.Future[Outcome]"
+    """What its caller is told: the outcome, or that a dialog keeps it from its end."""
+    outcome: "asyncio.Future[Outcome]" = field(default_factory=_future)
+    """How it ended."""
+    cancel: Cancel = field(default_factory=Cancel)
+    page: PageRecord | None = None
+    """Its page, once that is found."""
+    admitted: bool = False
+    """True once it was let in; until then nothing of it is done."""
+    has_turn: bool = False
+    is_part: bool = False
+    url_before: str | None = None
+    requests: list[Json] = field(default_factory=list)
+    read_at: set[str] = field(default_factory=set)
+    """The URLs that it and its parts may tell of."""
+    part_results: list[Json] = field(default_factory=list)
+    """Holds the results of the parts that are done."""
+    part_index: int | None = None
+    """Is the index of the part that runs."""
+    undo: list[Undoable] = field(default_factory=list)
+    """Holds what of it, and of its parts, can be undone."""
+    stopped_by: str = ""
+    """Names the person who stopped it, if one did."""
+    waited_ms: int | None = None
+    """How long it waited for its turn."""
+    _suspension: Suspension = field(default_factory=Suspension)
+    _suspended_before: int = 0
+
+    @asynccontextmanager
+    async def turn(self, queue: PageQueue, wait_ms: int) -> AsyncIterator[bool]:
+        """Hold a turn, and yield whether the call had to wait. Raises TimedOut, naming who has it, and Cancelled."""
+        began = time.monotonic()
+        async with AsyncExitStack() as stack:
+            try:
+                waits = await stack.enter_async_context(turn_on(queue, self.call, self.action.name(), wait_ms))
+            finally:
+                self.waited_ms = round((time.monotonic() - began) * 1000)
+            yield waits
+
+    @property
+    def acts(self) -> bool:
+        """True from when it may do something to its page."""
+        return self.admitted and self.action.effect is not Effect.READS
+
+    @property
+    def client_call_id(self) -> str:
+        """Return its callId as its client knows it."""
+        return CallKey.parse(self.call.call_id).call_id
+
+    @property
+    def ended(self) -> bool:
+        return self.outcome.done()
+
+    @property
+    def suspended(self) -> bool:
+        return self._suspension.count > 0 and not self._suspension.resumed.is_set()
+
+    @property
+    def was_suspended(self) -> bool:
+        return self._suspension.count > self._suspended_before
+
+    def suspend(self) -> None:
+        """Stop its clock for a dialog that opened: the time that one takes is not the call's."""
+        self._suspension.count += 1
+        self._suspension.resumed.clear()
+        self.cancel.pause()
+
+    def resume(self) -> None:
+        self._suspension.resumed.set()
+        self.cancel.resume()
+
+    def for_part(self, action: Action) -> "CallRun":
+        """Make a part of it, with the same caller, cancel and dialogs, and an account of its own."""
+        return replace(
+            self,
+            action=action,
+            is_part=True,
+            requests=[],
+            part_results=[],
+            part_index=None,
+            _suspended_before=self._suspension.count,
+        )
+
+    def undoable(self, what: str, state: Json, *, lost: bool = True) -> None:
+        """Note that the act that is done here can be taken back, from its state."""
+        body, call = self.action.wire_body(), self.call
+        address = {"page_id": call.page_id, "session_id": call.session_id}
+        self.undo.append(Undoable(body=body, what=what, state=state, lost=lost, **address))
+
+    async def wait_for_dialog(self) -> None:
+        """Wait until the dialog is closed, which is bounded, or the call is cancelled."""
+        async with self.cancel.within():
+            await self._suspension.resumed.wait()
+
+    def check_not_cancelled(self) -> None:
+        """Raise where the call was cancelled before its effect began."""
+        if self.cancel.ending:
+            raise self._not_begun_error()
+        if self.cancel.requested:
+            raise Cancelled("The call was cancelled before it began; it did not happen.")
+
+    def _not_begun_error(self) -> ServiceUnavailable:
+        """Make the error of a call that did not begin before the service ended. A gateway reads it too, and sends the
+        call again once the service is back."""
+        return ServiceUnavailable(
+            f"The service is ending; {self.action.name()} did not happen.",
+            hint="Repeat the call in a moment: pages and logins come back with the service.",
+            details={"context": {"ending": True}},
+        )
+
+    def cancelled_error(self) -> BrowseError:
+        harmless = self.action.effect is Effect.READS or bool(self.action.claim)
+        if self.cancel.ending:
+            name = self.action.name()
+            return (
+                self._not_begun_error() if harmless else UnknownOutcome(f"{name} was under way when the service ended.")
+            )
+        if harmless:
+            return Cancelled(f"{self.action.name()} was cancelled.")
+        if self.suspended:
+            return UnknownOutcome(f"{self.action.name()} was cancelled, and the dialog that it waited for dismissed.")
+        return UnknownOutcome(f"{self.action.name()} was cancelled while it ran.")
+
+
+class RunningCalls(Mapping[str, CallRun]):
+    """The calls that run, by their ids."""
+
+    def __init__(self) -> None:
+        self._runs: dict[str, CallRun] = {}
+        self._replies = Bounded[str, Reply](
+            _MOST_CALLS, weigh=_weight, most_weight=_MOST_WEIGHT, spared=lambda reply: not reply.done()
+        )
+        self._working: set[asyncio.Task[None]] = set()
+        self._cancelled = Bounded[str, None](_MOST_CANCELLED)
+
+    def __getitem__(self, call_id: str) -> CallRun:
+        return self._runs[call_id]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._runs)
+
+    def __len__(self) -> int:
+        return len(self._runs)
+
+    def on_page(self, page_id: str) -> list[CallRun]:
+        return [run for run in self._runs.values() if run.call.page_id == page_id]
+
+    def busy(self, client_id: str, page_id: str) -> bool:
+        """Say if a client has a call queued or running on a page."""
+        return any(run.call.client_id == client_id for run in self.on_page(page_id))
+
+    # --- how a call comes and ends -----------------------------------------------------------------------------------
+
+    def reply_to(self, call: Call, answer: Callable[[Call, Reply], Coroutine[object, object, None]]) -> Reply:
+        """Return the reply of a call: of one that has come before, and may still run, or of one that `answer` begins
+        to give now, and to its end, whoever waits for it."""
+        key = _key(call)
+        if (known := self._replies.get(key)) is not None:
+            return known
+        reply = self._replies[key] = asyncio.get_running_loop().create_future()
+        reply.add_done_callback(partial(self._weigh, key))
+        task = asyncio.create_task(answer(call, reply))
+        self._working.add(task)
+        task.add_done_callback(self._working.discard)
+        return reply
+
+    def _weigh(self, key: str, reply: Reply) -> None:
+        """Weigh a reply that is set by now."""
+        if key in self._replies:
+            self._replies[key] = reply
+
+    def begin(self, run: CallRun) -> None:
+        self._runs[run.call.call_id] = run
+        if run.call.call_id in self._cancelled:
+            run.cancel.request()
+
+    def end(self, run: CallRun) -> None:
+        self._runs.pop(run.call.call_id, None)
+
+    # --- how all of them end -----------------------------------------------------------------------------------------
+
+    def cancel(self, call_id: str) -> CallRun | None:
+        """Request the cancel of a call, also of one that is still on its way here, and return it where it runs."""
+        if (run := self._runs.get(call_id)) is None:
+            self._cancelled[call_id] = None
+            return None
+        run.cancel.request()
+        return run
+
+    def end_all(self) -> None:
+        """Cancel them all: what has not begun did not happen."""
+        for run in [*self._runs.values()]:
+            run.cancel.request(ending=True)
+
+    async def wait_until_ended(self) -> None:
+        """Wait for the end of those that were cancelled."""
+        if self._working:
+            await asyncio.wait(self._working, timeout=_END_WITHIN_S)
+
+
+def _key(call: Call) -> str:
+    """Name the run of a call: once a person has confirmed it, it runs once more. Several rules may ask for one call."""
+    return f"{call.call_id}~confirmed{len(call.confirmed)}" if call.confirmed else call.call_id
+
+
+def _weight(reply: Reply) -> int:
+    if not reply.done():
+        return 0
+    outcome = reply.result()
+    return weight(outcome.result) + sum(weight(each.body) + weight(each.state) for each in outcome.undo)

@@ -1,0 +1,62 @@
+"""Gives each client a clipboard of its own in a session. The browser's is one for all its pages, whoever holds them,
+and in a window for the programs of its person too: what one copies there, another would paste."""
+
+from collections.abc import Awaitable, Callable
+from typing import Annotated, Final, NamedTuple
+
+from playwright.async_api import ElementHandle, Locator
+from pydantic import StringConstraints
+
+from browser_service.host.elements.frames import origin_of_frame
+from browser_service.host.elements.handles import taken
+from browser_service.host.elements.locators import none_if_gone
+from browser_service.host.scripts import results, script
+from browser_service.rules.bounded import Bounded
+from shared.actions.arguments import LONG_TEXT
+
+_LISTEN: Final = script("copied")
+_HEARD: Final = results.bounded("heard => heard()")
+_MOST_CLIENTS: Final = 200
+_MOST_CHARACTERS: Final = 20_000_000
+_Text = Annotated[str, StringConstraints(max_length=LONG_TEXT)]
+"""Is what `paste` takes, whatever a page makes of our script."""
+
+
+class Copied(NamedTuple):
+    """Is what a client copied, and the origin where."""
+
+    text: str
+    html: str | None
+    origin: str
+
+
+class Clipboards:
+    """Holds what each client copied last."""
+
+    def __init__(self) -> None:
+        self._copied = Bounded[str, Copied](
+            _MOST_CLIENTS,
+            weigh=lambda copied: len(copied.text) + len(copied.html or ""),
+            most_weight=_MOST_CHARACTERS,
+        )
+
+    def of(self, client_id: str) -> Copied | None:
+        """Return what a client copied last; None if it copied nothing."""
+        return self._copied.get(client_id)
+
+    async def copy(
+        self, client_id: str, element: Locator | ElementHandle, press_keys: Callable[[], Awaitable[None]]
+    ) -> Copied | None:
+        """Press the keys that copy, and keep what they copied; None if that was nothing. Raises BadResult for what no
+        script of ours tells."""
+        handle = element if isinstance(element, ElementHandle) else taken(await element.element_handle())
+        frame = await handle.owner_frame()
+        origin = origin_of_frame(frame) if frame is not None else ""
+        listening = taken(await handle.evaluate_handle(_LISTEN))
+        await press_keys()
+        heard = await none_if_gone(listening.evaluate(_HEARD))
+        text, html = results.read(tuple[_Text, _Text | None], heard) if heard is not None else ("", None)
+        if not text and not html:
+            return None
+        self._copied[client_id] = copied = Copied(text, html, origin)
+        return copied

@@ -1,0 +1,1 @@
+"""Pages under their pageIds, whatever tab is behind each."""

@@ -1,0 +1,53 @@
+"""Brings back a closed page: its place, its storage, and its settings."""
+
+import asyncio
+import contextlib
+from typing import Any, Final, cast
+
+from playwright.async_api import Error as PlaywrightError
+
+from browser_service.host.pages.current_tab import CurrentTab
+from browser_service.host.tabs.life import Life
+from browser_service.host.tabs.place import history_of, place_of
+from browser_service.host.tabs.record import DialogPolicy, PageRecord, Place
+from browser_service.host.tabs.settings import PageSettings
+from shared.model import Json
+from shared.pages import PageState
+
+_READS_WITHIN_S: Final = 0.5
+
+
+async def remember(record: PageRecord, current: CurrentTab, settings: PageSettings) -> Json:
+    """Return what brings the page back. If its tab does not answer, the record has to do."""
+    place, tab = record.place, current.tab
+    parked, storage, history = place.parked, place.storage, place.history[:-1]
+    if tab is not None and current.live and not record.dialog and record.life is not Life.SUSPECT:
+        with contextlib.suppress(TimeoutError, PlaywrightError):
+            async with asyncio.timeout(_READS_WITHIN_S):
+                history = await history_of(tab)
+                parked, storage = await place_of(tab.page)
+    state = record.state().model_copy(update={"parked": parked, "dialog": None, "person": None, "asker_id": None})
+    return {
+        "page": state.model_dump(mode="json"),
+        "storage": {**storage},
+        "history": [*history],
+        **settings.to_json(),
+        "dialogs": [*record.dialog_policy],
+    }
+
+
+def renewed_state(state: PageState, former: Json) -> PageState:
+    """Return the state that a closed page begins with again: parked where it was, at a revision that it has not had."""
+    parked = PageState.model_validate(former["page"]).parked
+    return state.model_copy(
+        update={"parked": parked, "revision": state.revision + 1, "target_id": "", "opener_id": None}
+    )
+
+
+def restore(record: PageRecord, settings: PageSettings, former: Json) -> None:
+    """Give a new entry the settings, the dialog policy and the history that the closed page had."""
+    known = cast("dict[str, Any]", former)  # Any: JSON, as `remember` returned it
+    settings.restore(known, record.holder_id)
+    record.dialog_policy = DialogPolicy(*known["dialogs"])
+    history = (*known["history"], record.url) if known["history"] else ()
+    record.place = Place(record.place.parked, known["storage"], history)

@@ -1,0 +1,256 @@
+"""Puts the parts of a page together under its pageId, and gives a call those that it may use."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from playwright.async_api import Error as PlaywrightError
+from playwright.async_api import Page
+
+from browser_service.host.background import Background
+from browser_service.host.calls import CallRun, RunningCalls
+from browser_service.host.elements.filled_fields import FilledFields
+from browser_service.host.events import EventLog
+from browser_service.host.files import ArtifactPort
+from browser_service.host.network.downloads import Downloads
+from browser_service.host.pages.current_tab import CurrentTab
+from browser_service.host.pages.dialogs import Dialogs
+from browser_service.host.pages.handle import BrowserPage, PartRunner
+from browser_service.host.pages.hands import Hand
+from browser_service.host.pages.listener import Listener
+from browser_service.host.pages.recovery import Recovery, ways_on
+from browser_service.host.pages.screencast import Screencast
+from browser_service.host.pages.thumbnails import Thumbnails
+from browser_service.host.pages.titles import Titles
+from browser_service.host.seam import HostLimits
+from browser_service.host.sessions.session import SessionEntry
+from browser_service.host.tabs.console import Console
+from browser_service.host.tabs.life import Life
+from browser_service.host.tabs.phone import Fit
+from browser_service.host.tabs.place import restore_storage
+from browser_service.host.tabs.record import PageRecord
+from browser_service.host.tabs.recording import Recorder
+from browser_service.host.tabs.settings import PageSettings
+from browser_service.host.tabs.tab import Tab
+from browser_service.rules.human_requests import HumanRequests
+from browser_service.rules.leases import Lease, Ownership
+from browser_service.rules.popups import PopupLimit
+from browser_service.rules.turns import PageQueue
+from browser_service.security.urls import UrlPolicy
+from shared.errors import BrowserCrashed
+from shared.pages import PageState
+from shared.quoting import address
+
+
+@dataclass(frozen=True)
+class Common:
+    """What the pages of a host have in common."""
+
+    log: EventLog
+    policy: UrlPolicy
+    limits: HostLimits
+    artifacts: ArtifactPort
+    running: RunningCalls
+    dialogs: Dialogs
+    downloads: Downloads
+    people: HumanRequests
+
+
+class PageEntry:
+    """A page under its pageId. Its tab may be replaced; holder, queue and revision stay."""
+
+    def __init__(
+        self, state: PageState, session: SessionEntry, common: Common, on_close: Callable[["PageEntry", Tab], None]
+    ) -> None:
+        # Longer than 40 lines, because the parts are made here in the order in which they need each other.
+        limits, emit = common.limits, common.log.emit
+        self.session, self._common, self._on_close = session, common, on_close
+        self.record = record = PageRecord.from_state(
+            state,
+            Ownership(state, limits.idle_lease_ms, self._busy, self.tell, emit),
+            guarded=not (state.of_person and session.attached),
+            emit=emit,
+        )
+        record.popups = PopupLimit(limits.page_popups)
+        self.queue = PageQueue(emit)
+        self.settings = PageSettings(record)
+        self.console = Console(lambda: record.holder_id if record.person is None else None)
+        self.recorder = Recorder(record, session.recordings)
+        self.filled_fields = FilledFields()
+        self.current = CurrentTab(record, session, self.filled_fields, common.dialogs)
+        self.screencast = Screencast(record, self.current, self.queue)
+        self.thumbnails = Thumbnails(
+            *(record, self.current, self.screencast, self.recorder, session.tracing),
+            timeline=limits.timeline,
+            artifacts=common.artifacts,
+        )
+        self.titles = Titles(record, self.current)
+        self.recovery = Recovery(record, self.current, session, self.settings, self.filled_fields, self.adopt)
+        self.hand = Hand(record, self.current, Fit(self.settings.emulation), self.recovery, session)
+        self._listener = Listener(
+            *(record, self.current, self.queue, self.filled_fields, self.titles, common.policy, common.downloads),
+            logins=session.logins,
+            attached=session.attached and session.profile,
+        )
+        self._background = Background()
+
+    @property
+    def page_id(self) -> str:
+        return self.record.page_id
+
+    @property
+    def lease(self) -> Lease | None:
+        return self.record.lease
+
+    @property
+    def tab(self) -> Tab | None:
+        return self.current.tab
+
+    @property
+    def life(self) -> Life:
+        return self.current.life
+
+    @property
+    def live(self) -> bool:
+        return self.current.live
+
+    def _busy(self, client_id: str) -> bool:
+        """Say if a client has a call queued or running on it."""
+        return self._common.running.busy(client_id, self.page_id)
+
+    @property
+    def needed(self) -> bool:
+        """True while a person, a hold, a dialog, a call in its queue or a recording needs it."""
+        record, lease = self.record, self.record.lease
+        return (
+            record.of_person
+            or record.person is not None
+            or (lease is not None and lease.kept_s > 0)
+            or record.dialog is not None
+            or self.queue.busy
+            or self.recorded
+        )
+
+    @property
+    def recorded(self) -> bool:
+        """True while a recording of it runs, or of its session."""
+        return self.recorder.running or self.session.tracing.running
+
+    @property
+    def irreplaceable(self) -> bool:
+        """True where another window would not show the same, because the page answers a form or scripts made it, or
+        where the window is not ours to close."""
+        record = self.record
+        by_get = record.url.startswith(("http:", "https:")) and self.settings.network.traffic.document_by_get
+        return self.session.attached or not (record.untouched or by_get or record.url.startswith("data:"))
+
+    def tell(self, client_id: str, text: str) -> None:
+        """Give a client a notice about the page."""
+        self.record.tell(client_id, text)
+
+    async def adopt(self, page: Page) -> None:
+        """Make a tab of a Playwright page, and put it behind the pageId. Raises BrowserCrashed where it ends
+        meanwhile."""
+        record, tab = self.record, Tab(page, self.session.owns, self.session.sign_ins)
+        page.on("crash", lambda _: self._on_crash(tab))
+        page.on("close", lambda _: self._on_close(self, tab))
+        self._listener.listen(tab)
+        try:
+            await self._listener.guard(tab)
+            record.target_id = tab.target_id
+            came_by_itself = record.opener_id is not None or record.of_person
+            await self.settings.attach(tab, came_by_itself=came_by_itself)
+            await self.console.attach(page, tab.events, came_by_itself=came_by_itself)
+            self._listener.watch_downloads(tab)
+            tab.file_choosers.on_open = self.hand.note_chooser
+            if self.session.headless:
+                tab.file_choosers.listen()
+        except PlaywrightError as error:
+            raise BrowserCrashed(f"Page {self.page_id!r} ended while it was opened.") from error
+        if tab.dead or page.is_closed():
+            raise BrowserCrashed(f"Page {self.page_id!r} ended while it was opened.")
+        self.current.replace(tab)
+        self._listener.check_url(tab)  # a popup may be there already
+        if came_by_itself:
+            self.titles.read_soon()  # its document may have come before
+        self.check_trace()
+        place = record.place
+        record.place = place._replace(history=())  # which the window has had already
+        if place.parked is not None:
+            await restore_storage(tab, record.url, place.storage, self._background)
+
+    def _on_crash(self, tab: Tab) -> None:
+        if not tab.dead and self.session.launcher.watchdog.ended_one:
+            self._stop(tab, "it kept the browser from answering anybody else")
+        self.current.note_crash(tab)
+
+    def _stop(self, tab: Tab, why: str) -> None:
+        """Give up a tab that does harm to everybody, and tell the page's holder. A person's own tab in a browser
+        that is somebody else's is left alone."""
+        record = self.record
+        if record.life.over or not record.guarded:
+            return
+        if record.holder_id:
+            where = f"{self.page_id} was stopped at {address(record.url)}, and its window closed"
+            self.tell(record.holder_id, f"{where}: {why}. {ways_on(self.page_id)}")
+        self.current.stop(tab, why)
+        record.tell_changed()
+
+    def note_held(self) -> None:
+        """Note that a person took it, or gave it back."""
+        self.check_trace()
+        self.hand.check_held()
+        self.record.tell_changed()
+
+    def check_trace(self) -> None:
+        """Tell the trace of the session, if one runs, who may see the page now."""
+        for notice in self.session.tracing.check_page(self.record):
+            self.record.emit(notice)
+
+    def inherit(self, opener: "PageEntry") -> None:
+        """Give a popup the network, the device, the dialog policy and the limit of popups of the page that opened
+        it."""
+        self.record.family, self.record.dialog_policy = opener.record.family, opener.record.dialog_policy
+        self.settings.inherit(opener.settings)
+        self.record.popups = opener.record.popups
+
+    def add_popup(self, popup: "PageEntry") -> None:
+        """Note a popup that this page opened. From now on the two share a window."""
+        self.record.shares_window = True
+        observer = self.current.observer
+        reported = observer is not None and observer.add_popup(popup.page_id, popup.current.observer)
+        if not reported and self.lease is not None:
+            self.tell(self.lease.client_id, f"{self.page_id} opened the popup {popup.page_id}.")
+
+    def note_refused_popup(self, why: str) -> None:
+        """Tell once that further popups are closed as they come: by the reply of the act that opened them, else by a
+        notice."""
+        observer = self.current.observer
+        told = observer is not None and observer.note_refused_popup(f"further popups were closed as they came: {why}")
+        if self.record.popups.tells() and not told and self.lease is not None:
+            self.tell(self.lease.client_id, f"{self.page_id} opens popups that are closed as they come: {why}.")
+
+    def for_call(self, run: CallRun, perform_part: PartRunner) -> BrowserPage:
+        """Return the page as a call sees it."""
+        common = self._common
+        return BrowserPage(
+            self.record,
+            self.current,
+            self.session,
+            self.queue,
+            self.settings,
+            self.recovery,
+            call=run.call,
+            artifacts=common.artifacts,
+            titles=self.titles,
+            console=self.console,
+            recorder=self.recorder,
+            screencast=self.screencast,
+            thumbnails=self.thumbnails,
+            filled_fields=self.filled_fields,
+            human_requests=common.people,
+            perform_part=perform_part,
+            dialogs=common.dialogs,
+            act_rules=common.limits.act_rules,
+            undoable=run.undoable,
+            invisible_text=common.limits.invisible_text,
+        )

@@ -1,0 +1,145 @@
+"""Shows a page to one call: handlers are given it, and nothing else of the page."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import KW_ONLY, dataclass, field
+
+from playwright.async_api import CDPSession, Page
+
+from browser_service.host.calls import Undoes
+from browser_service.host.elements.filled_fields import Field, FilledFields
+from browser_service.host.files import ArtifactPort, Files
+from browser_service.host.pages.current_tab import CurrentTab
+from browser_service.host.pages.dialogs import Dialogs
+from browser_service.host.pages.effects import Effects
+from browser_service.host.pages.elements import Elements
+from browser_service.host.pages.looks import Looks
+from browser_service.host.pages.recovery import Recovery
+from browser_service.host.pages.screencast import Screencast
+from browser_service.host.pages.thumbnails import Thumbnails
+from browser_service.host.pages.titles import Titles
+from browser_service.host.reading.unseen import InvisibleText
+from browser_service.host.sessions.session import SessionEntry
+from browser_service.host.tabs.console import Console
+from browser_service.host.tabs.observer import Observer
+from browser_service.host.tabs.record import PageRecord
+from browser_service.host.tabs.recording import Recorder
+from browser_service.host.tabs.settings import PageSettings
+from browser_service.host.tabs.tab import Tab
+from browser_service.rules.human_requests import HumanRequests
+from browser_service.rules.turns import PageQueue
+from browser_service.security.act_rules import ActRules
+from shared.actions.base import Action
+from shared.actions.dialogs import HandleDialog
+from shared.calls import Call
+from shared.model import Json
+from shared.named_secrets import NamedSecret
+from shared.pages import Access
+
+PartRunner = Callable[["BrowserPage", Action], Awaitable[Json]]
+"""Does one action of a call that carries several, on the page as the call sees it."""
+
+
+@dataclass(eq=False)
+class BrowserPage:
+    """A live page as one call sees it."""
+
+    record: PageRecord
+    current: CurrentTab
+    session: SessionEntry
+    queue: PageQueue
+    settings: PageSettings
+    recovery: Recovery
+    _: KW_ONLY
+    call: Call
+    artifacts: ArtifactPort
+    titles: Titles
+    console: Console
+    recorder: Recorder
+    screencast: Screencast
+    thumbnails: Thumbnails
+    filled_fields: FilledFields
+    human_requests: HumanRequests
+    perform_part: PartRunner
+    dialogs: Dialogs
+    act_rules: ActRules
+    undoable: Undoes
+    """Notes what it takes to undo the act."""
+    invisible_text: InvisibleText
+    """Says what becomes of the page's texts that nobody sees."""
+    reply_shares: int = 1
+    """How many parts of a call share the room for text in its reply."""
+    quiet: bool = False
+    """Other acts of the same call follow: the last of them tells what all did to the page."""
+    follows: bool = False
+    """Acts of the same call came before: what they asked for may still come."""
+    files: Files = field(init=False)
+    effects: Effects = field(init=False)
+    looks: Looks = field(init=False)
+    elements: Elements = field(init=False)
+
+    def __post_init__(self) -> None:
+        page_id, client_id = self.record.page_id, self.call.client_id
+        self.files = Files(self.artifacts, self.call, page_id, self.reply_shares)
+        self.effects = Effects(self.current, self.settings.network.traffic, client_id)
+        self.looks = Looks(self.current, self.effects, self.titles, client_id, self.invisible_text)
+        self.elements = Elements(page_id, self.current, self.looks, self.effects, self.screencast)
+
+    @property
+    def page_id(self) -> str:
+        return self.record.page_id
+
+    @property
+    def observer(self) -> Observer | None:
+        return self.current.observer
+
+    async def do(self, action: Action) -> Json:
+        """Do an action that the call carries, and return its result."""
+        return await self.perform_part(self, action)
+
+    async def answer_dialog(self, action: HandleDialog) -> Json:
+        """Answer the page's dialog, and return what follows."""
+        return await self.dialogs.answer(self.record, self.call, action)
+
+    def tell(self, client_id: str, text: str) -> None:
+        """Give a client a notice about the page."""
+        self.record.tell(client_id, text)
+
+    def set_access(self, access: Access) -> None:
+        """Set what others than its holder may do with the page."""
+        self.record.ownership.share(access)
+        for notice in self.session.tracing.check_page(self.record):
+            self.record.emit(notice)
+
+    def begin_act(self) -> None:
+        """Note that the client begins to do something to what the page shows."""
+        self.looks.state_after_act = None
+        self.record.last_act = (self.call.client_id, self.record.navigations)
+        if self.current.tab is not None:
+            self.current.tab.acted_on = True
+
+    @property
+    def playwright(self) -> Page:
+        """Return the Playwright page."""
+        return self.current.open_tab.page
+
+    @property
+    def tab(self) -> Tab:
+        """Return the tab behind the pageId. Raises BrowserCrashed where there is none."""
+        return self.current.open_tab
+
+    @property
+    def url(self) -> str:
+        """Return the page's URL as it is shown."""
+        return self.current.open_tab.url
+
+    def secret(self, name: str) -> NamedSecret:
+        """Return a secret that the call names, which the front has sent along."""
+        return self.call.secrets[name]
+
+    def remember_field(self, selector: str, frame: str | None, found: Field | None, *, strict: bool = True) -> None:
+        """Remember what an act left in a field, as FIELD found it: to be filled again where the page dies."""
+        if found is not None:
+            self.filled_fields.note(self.call.client_id, selector, frame, strict, found)
+
+    async def cdp(self) -> CDPSession:
+        return await self.playwright.context.new_cdp_session(self.playwright)

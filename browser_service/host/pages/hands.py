@@ -1,0 +1,214 @@
+"""Does what a person's hand does, on a page that they have taken: nobody observes it, and no reply tells of it."""
+
+import asyncio
+from typing import Final
+
+from playwright.async_api import Error as PlaywrightError
+from playwright.async_api import FileChooser
+
+from browser_service.host.background import Background
+from browser_service.host.files import ArtifactPort
+from browser_service.host.pages.current_tab import CurrentTab
+from browser_service.host.pages.recovery import Recovery
+from browser_service.host.pages.uploads import written
+from browser_service.host.sessions.session import SessionEntry
+from browser_service.host.tabs.open_list import OpenList
+from browser_service.host.tabs.phone import Fit, lead_on
+from browser_service.host.tabs.record import PageRecord
+from browser_service.host.tabs.tab import Tab
+from browser_service.rules.bounded import Bounded
+from browser_service.security.http_logins import Credentials
+from shared.errors import BrowseError, DialogOpen, HumanInControl, TimedOut, ValidationFailed
+from shared.strokes import ChosenFile, Stroke, Strokes
+from shared.wire import FILE_BYTES
+
+_WITHIN_S: Final = 3.0
+_FILES_WITHIN_S: Final = 30.0
+_OPENS_WITHIN_S: Final = 40.0
+_BATCHES: Final = 200
+_PRESSES: Final = frozenset({"down", "up", "key", "text"})
+_CHOOSER_WITHIN_S: Final = 3.0
+"""A chooser that the hand opened comes so soon after; a later one is opened by somebody at the window itself."""
+_BUTTONS: Final = {"left": 1, "right": 2, "middle": 4}
+_EVENTS: Final = {"move": "mouseMoved", "down": "mousePressed", "up": "mouseReleased", "wheel": "mouseWheel"}
+
+
+class Hand:
+    """A person's hand on one page."""
+
+    def __init__(
+        self,
+        record: PageRecord,
+        current: CurrentTab,
+        fit: Fit,
+        recovery: Recovery,
+        session: SessionEntry,
+    ) -> None:
+        self._record, self._current, self._fit, self._recovery, self._session = record, current, fit, recovery, session
+        self._sign_ins = session.sign_ins
+        self._background = Background()
+        self._done = Bounded[str, None](_BATCHES)
+        self._pressed = 0
+        self._chooser: FileChooser | None = None
+        self._list = OpenList(record)
+        self._turn = asyncio.Lock()
+        self._resting: asyncio.TimerHandle | None = None
+
+    async def do(self, strokes: Strokes, artifacts: ArtifactPort) -> None:
+        """Do some strokes; with none, only open the page's window where it has none. Raises HumanInControl unless the
+        page is in a person's hands, and what keeps it from being done."""
+        if strokes.batch_id in self._done:
+            return
+        self._done[strokes.batch_id] = None
+        self._check_held()
+        if not strokes.made:
+            await self._open_window()
+            return
+        tab = self._check()
+        if any(stroke.do in _PRESSES for stroke in strokes.made):
+            self._hear_choosers(tab)
+        within_s = _FILES_WITHIN_S if any(stroke.do in {"files", "login"} for stroke in strokes.made) else _WITHIN_S
+        try:
+            async with asyncio.timeout(within_s), self._turn:
+                for stroke in strokes.made:
+                    if stroke.do == "files":
+                        await self._choose(stroke.files, artifacts)
+                    else:
+                        await self._do(tab, stroke)
+        except TimeoutError:
+            if self._record.dialog is None:  # else it was done, and the page waits for an answer
+                raise TimedOut("The page does not answer; what you did may come late.") from None
+        except PlaywrightError as error:
+            raise self._wrong(tab, error) from error
+
+    def note_chooser(self, chooser: FileChooser) -> None:
+        """Note that the page asks for files. Only the person who has it in hand is asked for them."""
+        if self._has_it():
+            self._chooser = chooser
+            self._record.chooser = "several" if chooser.is_multiple() else "one"
+
+    def check_held(self) -> None:
+        """Note that the page was taken, or given back."""
+        if self._record.person is None:
+            self._chooser = None
+            self._list.close()
+            self._background.spawn(self._fit.end())
+
+    def _hear_choosers(self, tab: Tab) -> None:
+        """Hear of choosers for a moment, so that whoever sees the window does not find the system's chooser there. For
+        what is pressed in the window itself it opens one."""
+        tab.file_choosers.listen()
+        if self._resting is not None:
+            self._resting.cancel()
+        if not self._session.headless:
+            self._resting = asyncio.get_running_loop().call_later(_CHOOSER_WITHIN_S, tab.file_choosers.rest)
+
+    def _has_it(self) -> bool:
+        person = self._record.person
+        return person is not None and person.question.kind != "stopped"
+
+    async def _open_window(self) -> None:
+        page_id = self._record.page_id
+        try:
+            async with asyncio.timeout(_OPENS_WITHIN_S), self._turn:
+                if not self._current.live:
+                    await self._recovery.bring_up(self._record.holder_id, navigates=False, replaces=False)
+        except TimeoutError:
+            raise TimedOut(f"{page_id} could not be opened again within {_OPENS_WITHIN_S:.0f} s.") from None
+        except PlaywrightError as error:
+            raise ValidationFailed(f"{page_id} ended while it was opened.", hint="Look at it anew.") from error
+
+    def _check_held(self) -> None:
+        if not self._has_it():
+            raise HumanInControl(f"{self._record.page_id} is not in your hands.", hint="Take it over first.")
+        if self._record.person is not None:
+            self._record.person.note_presence()
+
+    def _check(self) -> Tab:
+        tab = self._current.tab
+        if self._record.dialog is not None:
+            raise DialogOpen("The page waits for the answer to its dialog.", hint="Answer that first.")
+        if tab is None or not self._current.live:
+            raise ValidationFailed(f"{self._record.page_id} has no window now.", hint="Look at it anew.")
+        self._record.has_leave = True  # the owner's rules leave to a person what the page sends now
+        return tab
+
+    def _wrong(self, tab: Tab, error: PlaywrightError) -> BrowseError:
+        if not tab.usable:
+            return ValidationFailed(f"{self._record.page_id} has no window any more.", hint="Look at it anew.")
+        return ValidationFailed(str(error).splitlines()[0], hint="Nothing else was done.")
+
+    async def _choose(self, files: list[ChosenFile], artifacts: ArtifactPort) -> None:
+        """Give the page the files that it asks for; with none, it asks no more."""
+        chooser, self._chooser, self._record.chooser = self._chooser, None, None
+        if not files:
+            return
+        if chooser is None:
+            raise ValidationFailed("The page asks for no files now.", hint="Press its button for them again.")
+        given, size = list[tuple[str, bytes]](), 0
+        for file in files if chooser.is_multiple() else files[:1]:
+            data, _ = await artifacts.data(file.artifact_id, None)
+            given.append((file.name.replace("\\", "/").rpartition("/")[2], data))
+            size += len(data)
+        if size > FILE_BYTES:
+            raise ValidationFailed(f"The files have more than {FILE_BYTES:,} bytes together.", hint="Choose fewer.")
+        await chooser.set_files(await asyncio.to_thread(written, chooser.page, given))
+
+    async def _do(self, tab: Tab, stroke: Stroke) -> None:
+        tab.acted_on = True
+        if stroke.do == "fit":
+            await self._fit.begin(tab, round(stroke.x), round(stroke.y))
+            if not self._has_it():  # it was given back meanwhile, before there was anything to end
+                await self._fit.end()
+        elif stroke.do == "key":
+            if not (stroke.of_phone and stroke.key == "Enter" and await lead_on(tab.page, only_idle=False)):
+                await tab.page.keyboard.press(stroke.key)
+        elif stroke.do == "text":
+            if stroke.of_phone:
+                await lead_on(tab.page, only_idle=True)
+            await self._type(tab, stroke.text)
+        elif stroke.do == "choose":
+            await self._list.choose(stroke.index)
+        elif stroke.do == "login":
+            await self._sign_in(tab, Credentials(stroke.username, stroke.text))
+        elif not await self._list.takes(tab.page, stroke):
+            await (self._point(tab, stroke) if tab.cdp is not None else _point_by_playwright(tab, stroke))
+
+    async def _sign_in(self, tab: Tab, given: Credentials) -> None:
+        """Give the page's site the name and the password that it asks for, and show what it answers."""
+        if (challenge := self._record.challenge) is None:
+            raise ValidationFailed("The site asks for no name and password now.", hint="Look at it anew.")
+        async with self._sign_ins.trying(challenge.origin, given, lambda: self._record.challenge):
+            await tab.page.goto(challenge.url, wait_until="commit")
+
+    async def _type(self, tab: Tab, text: str) -> None:
+        """Type a sign as a key, which scripts of the page hear; put in as a whole what no key writes, or what is
+        pasted."""
+        if len(text) == 1 and text.isascii() and text.isprintable():
+            await tab.page.keyboard.press(text)
+        else:
+            await tab.page.keyboard.insert_text(text)
+
+    async def _point(self, tab: Tab, stroke: Stroke) -> None:
+        """Move, press or turn by Chromium's protocol: Playwright's own moves wait for a picture each."""
+        button = _BUTTONS[stroke.button]
+        self._pressed = {"down": self._pressed | button, "up": self._pressed & ~button}.get(stroke.do, self._pressed)
+        event: dict[str, str | float] = {"type": _EVENTS[stroke.do], "x": stroke.x, "y": stroke.y}
+        event |= {"buttons": self._pressed}
+        if stroke.do in {"down", "up"}:
+            event |= {"button": stroke.button, "clickCount": stroke.clicks}
+        elif stroke.do == "wheel":
+            event |= {"deltaX": stroke.dx, "deltaY": stroke.dy}
+        assert tab.cdp is not None  # noqa: S101 - asked before
+        await tab.cdp.send("Input.dispatchMouseEvent", event)
+
+
+async def _point_by_playwright(tab: Tab, stroke: Stroke) -> None:
+    mouse = tab.page.mouse
+    await mouse.move(stroke.x, stroke.y)
+    if stroke.do == "down":
+        await mouse.down(button=stroke.button, click_count=stroke.clicks)
+    elif stroke.do == "up":
+        await mouse.up(button=stroke.button, click_count=stroke.clicks)
+    elif stroke.do == "wheel":
+        await mouse.wheel(stroke.dx, stroke.dy)

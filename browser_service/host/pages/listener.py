@@ -1,0 +1,180 @@
+"""Listens to the tabs of a page, notes in its record what they do, and emits events of it."""
+
+import asyncio
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Final
+
+from playwright.async_api import Download, Frame, Request, Response
+
+from browser_service.host.background import Background
+from browser_service.host.elements.filled_fields import FilledFields
+from browser_service.host.network.downloads import Downloads
+from browser_service.host.network.traffic import throttled
+from browser_service.host.pages.current_tab import CurrentTab
+from browser_service.host.pages.titles import Titles
+from browser_service.host.sessions.logins import Logins
+from browser_service.host.tabs.record import BLANK, ERROR_PAGE, PageRecord
+from browser_service.host.tabs.tab import Tab
+from browser_service.rules.turns import PageQueue
+from browser_service.security.http_logins import Challenge
+from browser_service.security.urls import UrlPolicy, origin_of
+from shared.next_calls import next_call
+from shared.quoting import address
+
+_FORM_TYPES: Final = frozenset({"document", "xhr", "fetch"})
+"""The resource types by which a page sends a form; the rest are its own measurements (ping) and files."""
+_MOST_THROTTLED: Final = 100
+_TOLD_EVERY_S: Final = 0.1
+_WINDOW_COMES_WITHIN_S: Final = 0.5
+_SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
+
+
+@dataclass(eq=False)
+class Listener:
+    """Listens to the tabs of one page, one after the other."""
+
+    record: PageRecord
+    current: CurrentTab
+    queue: PageQueue
+    fields: FilledFields
+    titles: Titles
+    policy: UrlPolicy
+    downloads: Downloads
+    logins: Logins
+    attached: bool
+    """Says that it is in a login that is somebody else's: what is downloaded there is theirs."""
+    _refusal: tuple[str, str] = "", ""
+    """The address that was refused last, and why."""
+    _telling: asyncio.TimerHandle | None = None
+    _background: Background = field(default_factory=Background)
+
+    def listen(self, tab: Tab) -> None:
+        """Listen to a tab until it ends. Its navigations count only while it is the page's current one."""
+        page = tab.page
+        page.on("framenavigated", lambda frame: self._on_navigated(tab, frame))
+        page.on("domcontentloaded", lambda _: self._on_document())
+        tab.events.begun.append(self._on_request)
+        tab.events.answered.append(self._on_response)
+        page.on("download", lambda download: self._on_download(tab, download))
+
+    async def guard(self, tab: Tab) -> None:
+        """Have the URL policy asked about each document of a new tab, where it holds."""
+        tab.sign_in.on_challenge = partial(self._note_challenge, tab)
+        await tab.guard(self._permits if self.record.guarded else None, self._refuse)
+
+    def _note_challenge(self, tab: Tab, challenge: Challenge | None) -> None:
+        self.record.challenge = challenge
+        if challenge is not None:
+            auth = {"username": "...", "password": "..."}
+            tab.observer.add_once(f"{challenge.words}: {next_call('goto', url=challenge.url, auth=auth)}")
+
+    def watch_downloads(self, tab: Tab) -> None:
+        """Have Chromium report the progress of a new tab's downloads; a person's own are for no agent."""
+        if tab.cdp is not None and self.record.guarded:
+            tab.cdp.on("Page.windowOpen", self._on_window_asked)
+            self.downloads.watch(tab.cdp, partial(self._tell_elsewhere, tab) if self.attached else None)
+
+    def _tell_elsewhere(self, tab: Tab, line: str) -> None:
+        """Tell of a download that is no file of ours: in the reply of the act that began it, else in a notice."""
+        if not tab.observer.add_once(line) and self.record.holder_id:
+            self.record.tell(self.record.holder_id, f"{self.record.page_id}: {line}.")
+
+    def _on_window_asked(self, event: dict[str, str | bool]) -> None:
+        """Look a moment later whether a window came that scripts asked for though nobody clicked."""
+        if not event["userGesture"]:
+            before, url = self.record.popups.came, str(event["url"])
+            asyncio.get_running_loop().call_later(_WINDOW_COMES_WITHIN_S, self._note_blocked, before, url)
+
+    def _note_blocked(self, before: int, url: str) -> None:
+        """Tell the page's holder, once for many, that the browser blocked a popup."""
+        popups, holder_id = self.record.popups, self.record.holder_id
+        if popups.came == before and holder_id and popups.tells():
+            text = (
+                f"{self.record.page_id}: the browser blocked a popup that nobody clicked for: {address(url) or BLANK}."
+            )
+            self.record.tell(holder_id, f"{text} Open it yourself: {next_call('open_page', url='...')}.")
+
+    def check_url(self, tab: Tab) -> bool:
+        """Note the URL of a tab. Returns False for one that it may not show, which it is sent away from."""
+        url = tab.page.url
+        failed_url, failure = tab.observer.failed_navigation
+        self.record.set_url(url, self._refusal[1] if failed_url == self._refusal[0] else failure)
+        if url in {BLANK, ""} or url.startswith((f"{BLANK}#", ERROR_PAGE)):
+            return True
+        if self.record.guarded and url.startswith(("http:", "https:")) and not self._permits(url):
+            self._refuse(url)
+            self._background.spawn(tab.page.goto(BLANK))
+            return False
+        self.fields.set_url(url)
+        return True
+
+    def _permits(self, url: str) -> bool:
+        return self.policy.permits(url) and self.record.may_go(url)
+
+    def _refuse(self, url: str) -> None:
+        """Tell the page's holder that the URL policy, or its own token, refused an address."""
+        if client_id := self.record.holder_id:
+            place, why = address(url), self.policy.refusal(url)
+            if not self.record.may_go(url):  # where others had the page, or what a site hands on, is not for its token
+                place, why = origin_of(url) or BLANK, f"your token is for {', '.join(self.record.origins)} (--origin)"
+            text = f"{place} may not be opened and was blocked{f': {why}' if why else ''}"
+            self._refusal = url, text
+            self.record.tell(client_id, f"{self.record.page_id}: {text}.")
+
+    def _on_navigated(self, tab: Tab, frame: Frame) -> None:
+        record = self.record
+        if tab is not self.current.tab or frame != tab.page.main_frame or record.life.over:
+            return
+        record.revision += 1
+        record.navigations += 1
+        record.shown_list = None
+        if record.person is not None:
+            record.person.note_presence()
+        if self.check_url(tab):
+            self._tell_changed()
+
+    def _tell_changed(self) -> None:
+        """Emit that the page changed: at once, and for all that follows within a tenth of a second once."""
+        if self._telling is None:
+            self.record.tell_changed()
+            self._telling = asyncio.get_running_loop().call_later(_TOLD_EVERY_S, self._told, self.record.revision)
+
+    def _told(self, revision: int) -> None:
+        self._telling = None
+        if self.record.revision != revision and not self.record.life.over:
+            self._tell_changed()
+
+    def _on_document(self) -> None:
+        self.fields.clear()
+        self.titles.read_soon()
+
+    def _on_request(self, request: Request) -> None:
+        if request.method not in _SAFE and request.resource_type in _FORM_TYPES:
+            self.fields.clear()
+
+    def _on_response(self, response: Response) -> None:
+        self.logins.save_soon()  # it may have set a cookie
+        turn, lease = self.queue.current, self.record.lease
+        event = throttled(response, fetching=turn is not None and "fetch" in {turn.action, turn.part})
+        if event is None:
+            return
+        if turn is not None:
+            if len(turn.throttled) < _MOST_THROTTLED:
+                turn.throttled.append(event.url)
+            event.client_id, event.client_label = turn.call.client_id, turn.call.client_label
+        elif lease is not None:
+            event.client_id, event.client_label = lease.client_id, lease.label
+        if self.record.private:
+            event.client_label = ""  # others are told who met it
+        self.record.emit(event)
+
+    def _on_download(self, tab: Tab, download: Download) -> None:
+        """Follow a download for the page's holder, else for who acts there. A person's own is for no agent."""
+        record, turn = self.record, self.queue.current
+        owner = record.holder_id or (turn.call.client_id if turn else "")
+        if owner and record.guarded and record.person is None:
+            self.downloads.follow(
+                *(download, record.page_id, owner, tab.observer),
+                notify=partial(record.tell, owner),
+            )

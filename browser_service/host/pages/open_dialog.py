@@ -1,0 +1,133 @@
+"""Describes a dialog that a page shows until it is answered, and says what to do about it."""
+
+import asyncio
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from playwright.async_api import Dialog
+from playwright.async_api import Error as PlaywrightError
+
+from browser_service.host.calls import CallRun
+from browser_service.host.events import sendable, well_formed
+from browser_service.host.tabs.record import PageRecord
+from browser_service.host.tabs.tab import Tab
+from shared.cuts import cut
+from shared.errors import DialogOpen, NoDialog, TimedOut
+from shared.frames import ShownDialog
+from shared.model import Json
+from shared.next_calls import next_call
+
+CLOSED = "closed in the browser"
+_ANSWER_S = 5
+_FACT_CHARACTERS = 5_000
+_SHOWN_CHARACTERS = 1_000
+
+
+@dataclass(eq=False)
+class OpenDialog:
+    """Is a dialog that waits, with the calls that wait for it."""
+
+    dialog: Dialog
+    page: PageRecord
+    tab: Tab
+    until: datetime
+    calls: list[CallRun] = field(default_factory=list)
+    timer: asyncio.TimerHandle | None = None
+    answering: str = ""
+
+    @property
+    def named(self) -> str:
+        """Describe it in the page's own words."""
+        return self.shown.named
+
+    @property
+    def shown(self) -> ShownDialog:
+        """Describe it for people, who look at it in one glance."""
+        message = well_formed(cut(self.dialog.message, _SHOWN_CHARACTERS))
+        default = well_formed(cut(self.dialog.default_value, _SHOWN_CHARACTERS))
+        return ShownDialog(kind=self.dialog.type, message=message, default=default)
+
+    def named_to(self, client_id: str) -> str:
+        """Describe it for a client: of a page that is private to another by its type alone."""
+        return self.dialog.type if self.page.private_from(client_id) else self.named
+
+    def facts_for(self, client_id: str) -> Json:
+        """Describe it for a client's programs, likewise."""
+        return {"type": self.dialog.type} if self.page.private_from(client_id) else self.facts
+
+    @property
+    def facts(self) -> Json:
+        """Describe it for programs."""
+        found: Json = {
+            "type": self.dialog.type,
+            "message": cut(self.dialog.message, _FACT_CHARACTERS),
+            "pageId": self.page.page_id,
+        }
+        return sendable(found | ({"defaultValue": self.dialog.default_value} if self.dialog.type == "prompt" else {}))
+
+    @property
+    def live(self) -> bool:
+        """True while the browser that showed it runs, and has the tab."""
+        return self.tab.usable
+
+    async def end(self, *, accept: bool, text: str | None) -> None:
+        """Answer it. Raises NoDialog if it is closed already, TimedOut if the browser does not close it."""
+        self.answering = past_answer(accept=accept)
+        try:
+            async with asyncio.timeout(_ANSWER_S):
+                if accept:  # without a text Playwright would answer a prompt with an empty one
+                    await self.dialog.accept(self.dialog.default_value if text is None else text)
+                else:
+                    await self.dialog.dismiss()
+        except PlaywrightError as error:
+            raise NoDialog(f"{self.named} of {self.page.page_id} was {CLOSED}.") from error
+        except TimeoutError as error:
+            self.answering = ""
+            raise TimedOut(f"The browser did not close {self.named} of {self.page.page_id}.") from error
+
+    def may_be_answered_by(self, client_id: str) -> bool:
+        return self.page.lease is None or self.page.lease.client_id == client_id
+
+    def next_call(self, client_id: str) -> str:
+        """Say what a client can do about it."""
+        page_id, at = self.page.page_id, self.until.strftime("%H:%M:%S")
+        if self.page.private_from(client_id):
+            return f"Only who holds that page may answer it; unanswered it is dismissed at {at}."
+        if self.page.lease is not None and not self.may_be_answered_by(client_id):
+            holder = self.page.lease.label or "another client"
+            return f'Only "{holder}", who uses {page_id}, may answer it; unanswered it is dismissed at {at}.'
+        text = {"prompt_text": "..."} if self.dialog.type == "prompt" else {}
+        means = " (true leaves the page, false stays)" if self.dialog.type == "beforeunload" else " (or false)"
+        answer = next_call("handle_dialog", page_id=page_id, accept=True, **text)
+        return f"Answer it: {answer}{means}; unanswered it is dismissed at {at}."
+
+
+def refusal(dialog: OpenDialog, page: PageRecord, client_id: str) -> DialogOpen:
+    """Make the error of a call on a page that a dialog blocks."""
+    own = dialog.page is page
+    where = "" if own else f" on {dialog.page.named_to(client_id)}, a window of the same site"
+    return DialogOpen(
+        f'"{page.page_id}" waits for the answer to a dialog{where}: {dialog.named_to(client_id)}. Nothing else can be '
+        "done there.",
+        hint=dialog.next_call(client_id),
+        details={"url": page.url, "context": {"dialog": dialog.facts_for(client_id)}},
+    )
+
+
+def past_answer(*, accept: bool) -> str:
+    """Return the participle of an answer, as texts need it."""
+    return "accepted" if accept else "dismissed"
+
+
+def related(page: PageRecord, other: PageRecord) -> bool:
+    """Say if a dialog of one page blocks the other, or the pages are the same."""
+    return page.family == other.family and page.session_id == other.session_id
+
+
+async def dismiss(dialog: Dialog) -> None:
+    """Dismiss a dialog that belongs to no page."""
+    try:
+        async with asyncio.timeout(_ANSWER_S):
+            await dialog.dismiss()
+    except (PlaywrightError, TimeoutError):
+        return  # it went with its page

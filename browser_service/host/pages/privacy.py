@@ -1,0 +1,67 @@
+"""Keeps what is private to one client from all others: pages, and acts that would show all pages of a session."""
+
+from collections.abc import Iterable
+
+from browser_service.host.calls import CallRun
+from browser_service.host.tabs.record import PageRecord
+from browser_service.rules.leases import private_error
+from shared.actions.base import Action
+from shared.actions.traits import Claim, Effect
+from shared.calls import Call
+from shared.errors import BrowseError, Cancelled, Forbidden, UnknownOutcome
+from shared.next_calls import next_call
+
+
+def check_private(page: PageRecord, call: Call, action: Action) -> None:
+    """Raise PageOwned for a page that is private to another client. Nothing else is asked before: only its holder gives
+    it up, and only a person opens it without."""
+    if page.private_from(call.client_id) and not call.by_person:
+        raise private_error(page.page_id, action.requested_url if action.navigates else None)
+
+
+def check_shown(action: Action, call: Call, pages: Iterable[PageRecord]) -> None:
+    """Raise Forbidden for an action that would show all pages of a session while one is not for the caller. It does not
+    say which."""
+    if not action.shows_all_pages or call.by_person:
+        return
+    if any(page.hidden_from(call.client_id) or (page.of_person and action.as_wide_act()) for page in pages):
+        raise Forbidden(
+            f"{action.name()} would show a page of this session that is private to somebody else. Nothing was done.",
+            hint=f"{next_call('create_session')} makes a session of your own.",
+            details={"sessionId": action.addressed.session},
+        )
+
+
+def is_shut_out(page: PageRecord, run: CallRun) -> bool:
+    """Say whether the page of a call is private to another client, maybe since the call began. Who gives a private page
+    to another is told that it did."""
+    return page.private_from(run.call.client_id) and not (run.call.by_person or run.action.claim)
+
+
+def calls_ended_by(by: CallRun, page: PageRecord, on_page: Iterable[CallRun]) -> list[CallRun]:
+    """Return the calls that must end because `by` left the page private to another client, or because a person stops
+    all that do something there and do not wait for them. The replies of these will name the person."""
+    if by.action.claim and page.private:
+        return [run for run in on_page if is_shut_out(page, run)]
+    if by.action.claim is not Claim.STOPS_OTHERS:
+        return []
+    others = [run for run in on_page if not run.call.by_person and not run.action.asks_person]
+    acting = [run for run in others if run.action.effect is not Effect.READS]
+    for run in acting:
+        run.stopped_by = by.call.client_label or "a person"
+    return acting
+
+
+def told_of_stop(page: PageRecord, run: CallRun, failure: BrowseError) -> BrowseError:
+    """Add to the failure of a call that a person stopped who did so, and what to do now."""
+    if page.person is not None and isinstance(failure, Cancelled | UnknownOutcome):
+        failure.message += f' A person, "{run.stopped_by}", stopped what was done on {page.page_id}.'
+        failure.advice = page.person.next_for(page, run.call.client_id)
+    return failure
+
+
+def shut_out_error(page: PageRecord, run: CallRun) -> BrowseError:
+    """Make the reply of a call that is shut out, in place of all that it saw on the page."""
+    if run.admitted and run.action.effect is not Effect.READS:
+        return UnknownOutcome(f'"{page.page_id}" became private to another client while {run.action.name()} ran.')
+    return private_error(page.page_id)

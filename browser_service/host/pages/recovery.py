@@ -1,0 +1,230 @@
+"""Brings a page that died, by itself or with its browser, back to life under the same pageId."""
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Final
+
+from playwright.async_api import Error as PlaywrightError
+from playwright.async_api import Page
+
+from browser_service.host.elements.filled_fields import FilledFields
+from browser_service.host.pages.current_tab import CurrentTab
+from browser_service.host.sessions.session import SessionEntry
+from browser_service.host.tabs.crash_log import CRASHES
+from browser_service.host.tabs.emulation import allow_position
+from browser_service.host.tabs.life import Life
+from browser_service.host.tabs.place import replay_history, scroll_back
+from browser_service.host.tabs.record import BLANK, PageRecord, Place
+from browser_service.host.tabs.settings import PageSettings
+from browser_service.security.urls import origin_of
+from shared.errors import BrowserCrashed, TimedOut
+from shared.next_calls import next_call
+
+_HANGS_AFTER_S: Final = 10
+"""Others lose what they typed with the browser: a machine that only stood still for a moment must not cost that."""
+_REVIVE_MS: Final = 30_000
+_ATTEMPTS: Final = 3
+"""What brings a page back may be killed in its turn."""
+_KNOWN_WITHIN_S: Final = 1.0
+_ASKED_EVERY_S: Final = 0.02
+_LOST: Final = "what was typed and not sent is lost, and so are scroll position, history and sessionStorage"
+
+
+@dataclass(frozen=True)
+class _Reopened:
+    """Says how the tab that was opened for a page differs from the one before."""
+
+    why: str
+    """How the last one ended, in words; empty where it was left, or is of an earlier service."""
+    revisits: bool
+    """The page was loaded where it had been."""
+    first: bool
+    """It is the first tab since the service started."""
+    was_open: bool
+    """The page had a tab before, of this service or of an earlier one."""
+
+
+@dataclass(eq=False)
+class Recovery:
+    """Is the one way to a live tab of one page."""
+
+    record: PageRecord
+    current: CurrentTab
+    session: SessionEntry
+    settings: PageSettings
+    fields: FilledFields
+    adopt: Callable[[Page], Awaitable[None]]
+    """Puts a tab of a Playwright page behind the pageId. Raises BrowserCrashed where it ends meanwhile."""
+
+    async def bring_up(self, client_id: str, *, navigates: bool, replaces: bool) -> None:
+        """Make the page live, for a call at the head of its queue, and tell `client_id` what was lost meanwhile.
+
+        `navigates`: the action goes to a URL of its own, so that the old one need not be loaded first.
+        `replaces`: the action may be given a new tab where the old one does not respond.
+        """
+        reopened, record = await self._ensure_live(navigates=navigates, replaces=replaces), self.record
+        record.unopened = False
+        if reopened is not None and self.current.tab is not None:
+            await self._return_to_place(self.current.tab.page, client_id, reopened)
+        if self.current.tab is not None and record.lease is not None and self.settings.foreign:
+            await self.settings.clear(self.current.tab)
+            what = "routes, headers, init scripts and emulation that another client had set are removed"
+            record.tell(client_id, f"{record.page_id}: {what}.")
+
+    async def _ensure_live(self, *, navigates: bool, replaces: bool) -> _Reopened | None:
+        """Open, revive or replace the tab where it does not work. Returns None where it is the same as before."""
+        record = self.record
+        await self._until_end_is_known()
+        if record.life.over:
+            raise record.closed_error()
+        if self.current.live:
+            if await self._works(stops=replaces):
+                return None
+            if not replaces:
+                raise await self._unresponsive_error()
+        if navigates or replaces:
+            self.current.lift_quarantine(once=not navigates)
+        was_open = self.current.tab is not None or record.revision > 0
+        first, why, revisits = record.life is Life.NEW, self.current.cause(), record.url != BLANK and not navigates
+        if not await self._reopen(revisits=revisits):
+            return None
+        return _Reopened(why, revisits=revisits, first=first, was_open=was_open)
+
+    async def _until_end_is_known(self) -> None:
+        """Wait, for a tab that has just gone, until it is known whether it closed, or went with its browser."""
+        if self.current.life is not Life.VANISHED:
+            return
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_KNOWN_WITHIN_S):
+                while self.current.life is Life.VANISHED:  # noqa: ASYNC110 - several events end it
+                    await asyncio.sleep(_ASKED_EVERY_S)  # between two looks
+
+    async def _works(self, *, stops: bool) -> bool:
+        """Say whether the tab responds, if that was in doubt; `stops`: whatever keeps it busy may be stopped."""
+        current = self.current
+        if self.record.life is not Life.SUSPECT:
+            return True
+        works = await current.responds() or (stops and await current.interrupt() and await current.responds())
+        if works and current.live:
+            current.doubt(doubted=False)
+        return works
+
+    async def _reopen(self, *, revisits: bool) -> bool:
+        """Open a tab, and say whether it is another than before. What it stands on may be killed meanwhile: it is tried
+        a few times."""
+        problem, tab_before = "", self.current.tab
+        for attempts_left in reversed(range(_ATTEMPTS)):
+            if self.record.life is Life.QUARANTINED:
+                raise self._quarantine_error()
+            try:
+                problem = await self._open(revisits=revisits)
+                break
+            except BrowserCrashed:
+                if not attempts_left:
+                    raise
+        if problem:
+            page_id, url = self.record.page_id, self.record.url
+            raise BrowserCrashed(
+                f"Page {page_id!r} is not open any more, and {url} does not open again: {problem}",
+                hint=f"Go on elsewhere: {next_call('goto', page_id=page_id, url='...')}.",
+            )
+        return self.current.tab is not None and self.current.tab is not tab_before
+
+    async def _open(self, *, revisits: bool) -> str:
+        """Return why its URL could not be loaded, if so. Raises BrowserCrashed where what it stands on died."""
+        current, record = self.current, self.record
+        if current.life is Life.SUSPECT:  # for want of its own scripts, or because nothing answers any more
+            await self.session.end_if_hanging(_HANGS_AFTER_S)
+        await self.session.context()
+        if current.live and record.life is not Life.SUSPECT:  # found again in a browser that runs on without us
+            return ""
+        current.abandon()
+        page = await self.session.open_window()
+        record.family = record.page_id
+        if record.place.history:
+            await replay_history(page, record.place.history)
+        await self.adopt(page)
+        if not revisits:
+            return ""
+        with contextlib.suppress(PlaywrightError):  # the page works without it
+            await self._allow_position()
+        return await self._revisit(page)
+
+    async def _revisit(self, page: Page) -> str:
+        """Go where the page was. Where that fails it is lost again, and never takes a blank for what it was."""
+        try:
+            await page.goto(self.record.url, timeout=_REVIVE_MS, wait_until="domcontentloaded")
+        except asyncio.CancelledError:
+            self.current.abandon()
+            raise
+        except PlaywrightError as error:
+            died = await self.current.died(error)
+            self.current.abandon()
+            if died:
+                raise BrowserCrashed(f"Page {self.record.page_id!r} ended while it was loaded again.") from error
+            return str(error).splitlines()[0]
+        return ""
+
+    async def _allow_position(self) -> None:
+        """Repeat that a site may ask where the page is, which it was allowed in a browser that is gone."""
+        origin, tab = origin_of(self.record.url), self.current.tab
+        if self.settings.emulation.settings.get("geolocation") and origin and tab is not None and tab.cdp is not None:
+            await allow_position(tab.cdp, origin)
+
+    async def _return_to_place(self, page: Page, client_id: str, reopened: _Reopened) -> None:
+        """Scroll a page that had been parked to where it was, or tell what is lost of one that had not."""
+        record = self.record
+        parked, record.place = record.place.parked, Place()
+        if parked is None and reopened.was_open:
+            self._tell_losses(reopened, client_id)
+        if parked is not None and reopened.revisits:
+            await scroll_back(page, parked)
+            if parked.loses:
+                idled = f"{record.page_id} had been idle, and was loaded anew at {record.url}"
+                record.tell(client_id, f"{idled}; what its scripts had in memory is lost.")
+
+    # --- what is told --------------------------------------------------------------------------------------------
+
+    def _tell_losses(self, reopened: _Reopened, client_id: str) -> None:
+        """Tell in one line what was lost: to the holder, and to the client whose call met it."""
+        record = self.record
+        where = f" at {record.url}" if reopened.revisits else ""
+        because = f", because {reopened.why}" if reopened.why else ""
+        lines = [f"{record.page_id} was reopened{where}{because}; {_LOST}"]
+        if reopened.first:
+            lines.append("routes, headers, init scripts and emulation that were set ended with the service")
+        if set_again := self.settings.summaries():
+            lines.append(f"set again: {', '.join(set_again)}")
+        for each in {client_id, record.holder_id} - {""}:
+            offer = self.fields.offer(each, record.page_id) if reopened.revisits else ""
+            record.tell(each, f"{'; '.join(filter(None, [*lines, offer]))}.")
+
+    async def _unresponsive_error(self) -> TimedOut:
+        """Make the error of a tab that does not respond. While it loads, Playwright answers for its title; it does not
+        while a script runs."""
+        record, tab = self.record, self.current.tab
+        reload = f"{next_call('reload_page', page_id=record.page_id)}."
+        why, hint = "a script keeps it busy, or its browser hangs", f"Replace it, its login stays: {reload}"
+        if tab is not None and await tab.title() is not None:
+            why = "it goes to a URL whose server has not answered yet"
+            if not tab.observer.navigating_to:
+                why += ", or a window of the browser's own, such as that for printing, keeps it"
+            hint = f"Give it time, or stop that: {reload}"
+        return TimedOut(f"Page {record.page_id!r} does not respond: {why}.", hint=hint, details={"url": record.url})
+
+    def _quarantine_error(self) -> BrowserCrashed:
+        page_id, url, stopped = self.record.page_id, self.record.url, self.record.stopped
+        why = f"crashed {CRASHES} times within a minute at {url}" if not stopped else f"was stopped at {url}: {stopped}"
+        return BrowserCrashed(
+            f"Page {page_id!r} {why}; it is not loaded again by itself.",
+            hint=ways_on(page_id),
+            details={"url": url, "context": {"stopped": stopped} if stopped else {"crashes": CRASHES}},
+        )
+
+
+def ways_on(page_id: str) -> str:
+    """Say how to go on with a page that is not loaded again by itself."""
+    elsewhere, again = next_call("goto", page_id=page_id, url="..."), next_call("reload_page", page_id=page_id)
+    return f"Go elsewhere: {elsewhere}. Try it once more: {again}."

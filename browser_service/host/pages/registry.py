@@ -1,0 +1,210 @@
+"""Registers the pages of a host by their ids, and follows popups, people's tabs, dialogs and closed pages."""
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from browser_service.host.background import Background, bounded
+from browser_service.host.pages import closed_page
+from browser_service.host.pages.entry import Common, PageEntry
+from browser_service.host.pages.room import Room
+from browser_service.host.sessions.session import SessionEntry
+from browser_service.host.tabs.life import Life, LifeEvent
+from browser_service.host.tabs.record import PageRecord
+from browser_service.host.tabs.tab import Tab, target_of
+from shared.calls import Call, ClientRef
+from shared.errors import BrowserCrashed
+from shared.events import PageClosed, PageOpened
+from shared.model import Json
+from shared.pages import PageState
+
+if TYPE_CHECKING:
+    from playwright.async_api import Dialog, Page
+
+_BROWSER_ENDS_WITHIN_S = 0.3
+
+
+class PageRegistry:
+    """Knows which entry stands behind which pageId."""
+
+    def __init__(self, pages: dict[str, PageEntry], common: Common, room: Room) -> None:
+        self.people = common.people
+        self._pages, self._common, self._room = pages, common, room
+        self._background = Background()
+
+    def add(self, state: PageState, session: SessionEntry, former: Json | None = None) -> PageEntry:
+        """Make an entry for a page, which need not be open yet; `former` brings back what an earlier one had."""
+        if former is not None:
+            state = closed_page.renewed_state(state, former)
+
+        entry = self._pages[state.page_id] = PageEntry(state, session, self._common, self._on_close)
+        if state.person is not None and (state.person.is_hold or state.asker_id is not None):
+            self.people.restore(entry.record, state.person, state.asker_id)
+        if former is not None:
+            closed_page.restore(entry.record, entry.settings, former)
+        return entry
+
+    def _on_close(self, entry: PageEntry, tab: Tab) -> None:
+        opener = self._pages.get(entry.record.opener_id or "")
+        if opener is not None and opener.current.observer is not None and not entry.record.life.over:
+            opener.current.observer.add_lines([f"popup {entry.page_id} closed"], "")
+        self._background.spawn(self._closed(entry, tab))
+
+    def reopen(self, session: SessionEntry, call: Call) -> PageEntry:
+        """Make an entry for a closed page, held by the client that undoes its closing. The head of the queue opens
+        it."""
+        state = PageState.model_validate((former := call.undo or {})["page"])
+        state = state.model_copy(update={"page_id": call.page_id, "session_id": session.session_id})
+        entry = self.add(state, session, former)
+        if entry.lease is None or entry.lease.client_id != call.client_id:
+            entry.record.ownership.take(call, state.holder_agent)
+            entry.record.ownership.share(state.access)
+            entry.check_trace()
+            entry.settings.set_owner(call.client_id)
+        entry.record.ownership.used_by(call)
+        return entry
+
+    def find(self, page_id: str) -> PageEntry | None:
+        """Return the page of an id."""
+        return self._pages.get(page_id)
+
+    def forget(self, page: PageRecord, event: LifeEvent = LifeEvent.CLOSED) -> None:
+        """Remove a page, and tell whoever waits for it. `event` says how it ended."""
+        page.move(event)
+        page.ownership.close()
+        self.people.page_closed(page)
+        entry = self._pages.get(page.page_id)
+        if entry is not None and entry.record is page:  # and not a later page of that name
+            del self._pages[page.page_id]
+            for popup in (each.record for each in self._pages.values()):
+                popup.opener_id = None if popup.opener_id == page.page_id else popup.opener_id
+            self._common.log.emit(PageClosed(page_id=page.page_id, session_id=page.session_id))
+
+    def foreign_page(self, session: SessionEntry, page: "Page") -> None:
+        self._background.spawn(self._register(session, page))
+
+    def popup_coming(self, opener_target: str, linked: int) -> None:
+        opener = self._of_target(opener_target)
+        if opener is not None:
+            opener.record.popups.came += 1
+            if opener.current.observer is not None:
+                opener.current.observer.expect_popup(linked)
+
+    def _of_target(self, target: str) -> PageEntry | None:
+        return next((entry for entry in self._pages.values() if entry.record.target_id == target), None)
+
+    def _reached_by_popups(self, opener: PageEntry) -> str:
+        """Name the limit that one more popup would exceed: of its page, or of the client that holds it."""
+        if not opener.record.guarded:
+            return ""
+        family, holder_id, limits = opener.record.family, opener.record.holder_id, self._common.limits
+        held = sum(each.record.holder_id == holder_id for each in self._pages.values()) if holder_id else 0
+        if limits.client_pages and held >= limits.client_pages:
+            return f"you have {held} pages open, which is the limit (BROWSE_CLIENT_PAGES)"
+        if (limit := opener.record.page_limit) is not None:
+            limited = [each.record for each in self._pages.values() if each.record.page_limit == limit]
+            if sum(record.holder_id is not None for record in limited) >= limit.most:
+                return f"your token allows {limit.most} pages (--pages)"
+        open_ones = sum(each.record.family == family and each is not opener for each in self._pages.values())
+        if not opener.record.popups.permits(open_ones):
+            return f"a page may have {opener.record.popups.most}"
+        return ""
+
+    async def _may_come(self, session: SessionEntry, page: "Page", opener: PageEntry | None) -> bool:
+        """Say if a page that came is taken on. One that is too many is closed, and one whose session is being closed
+        goes with that: nobody would forget it afterwards."""
+        if opener is not None and (why := self._reached_by_popups(opener)):
+            opener.note_refused_popup(why)
+            await bounded(page.close())
+            return False
+        await self._room.make(session.session_id, _holder(opener))
+        if most := self._room.reached_limit(session.session_id):
+            if opener is not None or not session.attached:
+                await self._too_many(page, opener, most)
+            return False
+        return not session.closing
+
+    async def _register(self, session: SessionEntry, page: "Page") -> None:
+        """Give a page that came an entry. A popup belongs to its opener's holder, a tab that nobody here opened to a
+        person."""
+        opener = self._showing(await page.opener())
+        if not await self._may_come(session, page, opener):
+            return
+        root = opener.page_id.split("~")[0] if opener else session.session_id
+        number = next(n for n in range(1, 1_000_000) if f"{root}~{n}" not in self._pages)
+        state = PageState(
+            page_id=f"{root}~{number}",
+            session_id=session.session_id,
+            opener_id=opener.page_id if opener else None,
+            of_person=opener is None or opener.record.of_person,
+        )
+        if opener is not None:
+            state = state.model_copy(update=opener.record.popup_state())
+        entry = self.add(state, session)
+        if opener is not None:
+            entry.inherit(opener)
+            entry.record.origins, entry.record.page_limit = opener.record.origins, opener.record.page_limit
+        try:
+            await entry.adopt(page)
+        except BrowserCrashed:  # it closed as soon as it opened
+            self._pages.pop(state.page_id, None)
+            if opener is not None and opener.current.observer is not None:
+                opener.current.observer.note_refused_popup("a popup opened, and closed at once")
+            return
+        if entry.record.life.over:  # it was closed, or its session was, while it was taken on
+            return
+        if opener is not None:
+            opener.add_popup(entry)
+            if opener.record.person is not None:
+                self.people.cover(opener.record.person, entry.record)
+        self._common.log.emit(PageOpened(page=entry.record.state()))
+        self._adopted(entry)
+
+    async def pages_found(self, session: SessionEntry, pages: "list[Page]") -> None:
+        """Take on pages that were there before. Ours go on under their pageIds; the others are people's, whose earlier
+        names mean nothing any more."""
+        entries = [entry for entry in self._pages.values() if entry.session is session and entry.record.target_id]
+        by_target = {entry.record.target_id: entry for entry in entries}
+        for page in pages:
+            entry = by_target.get(await target_of(page))
+            if entry is None:
+                await self._register(session, page)
+            else:
+                await entry.adopt(page)
+        for entry in entries:
+            if entry.record.of_person and not entry.live:
+                self.forget(entry.record)
+
+    async def _closed(self, entry: PageEntry, tab: Tab) -> None:
+        """Forget a page that its own script or a person closed, unless its browser is just ending, which closes all."""
+        await asyncio.sleep(_BROWSER_ENDS_WITHIN_S)  # the browser's end is told some 30 ms after its pages'
+        if entry.tab is tab and entry.life is Life.VANISHED:
+            if entry.lease is not None:
+                entry.tell(entry.lease.client_id, f"{entry.page_id} was closed in the browser.")
+            self.forget(entry.record)
+
+    def _adopted(self, entry: PageEntry) -> None:
+        if entry.tab is not None:
+            self._common.dialogs.note_adopted(entry.record, entry.tab)
+
+    def dialog(self, page: "Page | None", dialog: "Dialog") -> None:
+        entry = self._showing(page)
+        if entry is None or entry.record.guarded or self._common.running.busy(entry.record.holder_id, entry.page_id):
+            # else a person's own, in their browser
+            self._common.dialogs.note_opened(page, dialog)
+
+    def dialog_closed(self, dialog: "Dialog") -> None:
+        self._common.dialogs.note_closed(dialog)
+
+    def _showing(self, page: "Page | None") -> PageEntry | None:
+        return next((entry for entry in self._pages.values() if entry.tab is not None and entry.tab.page is page), None)
+
+    async def _too_many(self, page: "Page", opener: PageEntry | None, most: int) -> None:
+        if opener is not None and opener.lease is not None:
+            text = f"{opener.page_id} opened a popup over the limit of {most} pages; it was closed."
+            opener.tell(opener.lease.client_id, text)
+        await bounded(page.close())
+
+
+def _holder(entry: PageEntry | None) -> ClientRef | None:
+    lease = entry.lease if entry is not None else None
+    return lease.client if lease is not None else None

@@ -1,0 +1,295 @@
+"""Makes room: how many pages and how much memory there may be, and which pages and browsers go when nobody uses them.
+
+There is one order of who goes first: pages that their client has left, then those that were used longest ago. A page
+that a person, a hold, a dialog, a call, a download or a recording needs stays, and so does the browser that shows it.
+"""
+
+import asyncio
+import contextlib
+import math
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Final
+
+import structlog
+from playwright.async_api import Error as PlaywrightError
+
+from browser_service.host.background import Background, bounded
+from browser_service.host.calls import RunningCalls
+from browser_service.host.network.downloads import Downloads
+from browser_service.host.pages.closed_page import remember
+from browser_service.host.pages.entry import PageEntry
+from browser_service.host.seam import HostLimits
+from browser_service.host.sessions.launcher import Launcher
+from browser_service.host.sessions.memory import Memory
+from browser_service.host.sessions.pool import BrowserKind
+from browser_service.host.sessions.session import SessionEntry
+from browser_service.host.sessions.spare_windows import SpareWindows
+from browser_service.host.tabs.place import has_unsent_fields, history_of, place_of
+from browser_service.host.tabs.record import PageRecord, Place
+from browser_service.host.tabs.tab import Tab
+from shared.calls import ClientRef, Undoable
+from shared.errors import BrowseError, ResourceExhausted
+from shared.events import HostEvent, PageRetired
+from shared.model import Json
+from shared.next_calls import next_call
+from shared.pages import Parked
+
+_READS_WITHIN_S: Final = 2.0
+_LOOKS_EVERY_S: Final = 5.0
+_LEAST_S: Final = 0.1
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(eq=False)
+class Room:
+    """The room for pages and browsers in one host."""
+
+    pages: dict[str, PageEntry]
+    sessions: dict[str, SessionEntry]
+    running: RunningCalls
+    downloads: Downloads
+    launcher: Launcher
+    memory: Memory
+    limits: HostLimits
+    emit: Callable[[HostEvent], None]
+    forget: Callable[[PageRecord], None]
+    """Removes a page from the host."""
+    spare_windows: SpareWindows = field(init=False)
+    _making: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _background: Background = field(default_factory=Background)
+
+    def __post_init__(self) -> None:
+        self.spare_windows = SpareWindows(self.limits.idle.spare_s)
+
+    # --- room for one more page --------------------------------------------------------------------------------------
+
+    async def measure(self) -> None:
+        """Measure memory again if it was short: something may have been closed since."""
+        if self.memory.is_short:
+            await self.memory.measure(max_age_s=1)
+
+    def reached_limit(self, session_id: str) -> int:
+        """Return the limit of pages that is reached; 0 if there is room."""
+        if len(self.pages) >= self.limits.max_pages:
+            return self.limits.max_pages
+        return self.limits.session_pages if self._crowd(session_id) else 0
+
+    def check(self, session_id: str, client_id: str) -> None:
+        """Raise ResourceExhausted if there is no room, naming what could be closed."""
+        if most := self.reached_limit(session_id):
+            of_all = len(self.pages) >= self.limits.max_pages
+            where, setting = ("", " (BROWSE_MAX_PAGES)") if of_all else (f' in session "{session_id}"', "")
+            problem = f"{most} pages are open{where}, which is the limit{setting}"
+            limit: Json = {"limit": "pages" if of_all else "sessionPages", "value": most}
+            raise _exhausted(problem, self.pages.values() if of_all else self._crowd(session_id), client_id, limit)
+        if self.memory.is_short:
+            used, most = self.memory.used_mb, self.memory.limit_mb
+            problem = f"The browsers have {used:,} MB of memory, and {most:,} MB is the limit (BROWSE_MEMORY_MB)"
+            limit = {"limit": "memoryMb", "value": most, "usedMb": used}
+            raise _exhausted(f"{problem}; no page was opened", self.pages.values(), client_id, limit)
+
+    async def make(self, session_id: str, newcomer: ClientRef | None) -> None:
+        """Make room for one more page of the session by closing pages that their clients have left, if there are any.
+        Each can be opened again."""
+        async with self._making:
+            while abandoned := [page for page in _in_order(self._crowd(session_id)) if self._is_abandoned(page)]:
+                await self._retire(abandoned[0], newcomer)
+
+    def _crowd(self, session_id: str) -> list[PageEntry]:
+        """Return the pages of which one must go before the session can have one more; none if there is room."""
+        of_session = [page for page in self.pages.values() if page.record.session_id == session_id]
+        if 0 < self.limits.session_pages <= len(of_session):
+            return of_session
+        return [*self.pages.values()] if len(self.pages) >= self.limits.max_pages else []
+
+    async def _retire(self, page: PageEntry, newcomer: ClientRef | None) -> None:
+        former = await remember(page.record, page.current, page.settings)
+        if not self._is_abandoned(page):
+            return  # somebody has come back to it meanwhile
+        state = page.record.state()
+        undo = Undoable(
+            body={"action": "close_page", "pageId": state.page_id},
+            page_id=state.page_id,
+            session_id=state.session_id,
+            what=f"page {state.page_id} closed to make room",
+            state=former,
+        )
+        self.forget(page.record)
+        self._background.spawn(page.current.leave())
+        self.emit(PageRetired(page=state, undo=undo, newcomer=newcomer))
+
+    async def discard(self, page_id: str, idle_ms: int) -> None:
+        """Close a page that is blank, was idle for so long, and is needed by nobody."""
+        page = self.pages.get(page_id)
+        if page is None or not page.record.untouched or page.record.idle_ms < idle_ms or self._must_stay(page):
+            return
+        self.forget(page.record)
+        await bounded(page.current.leave())
+
+    # --- who needs a page --------------------------------------------------------------------------------------------
+
+    def _needs(self, page: PageEntry) -> bool:
+        """Say whether somebody needs the page at all."""
+        has_call = bool(self.running.on_page(page.page_id))
+        return page.needed or has_call or self.downloads.running_on(page.page_id)
+
+    def _must_stay(self, page: PageEntry) -> bool:
+        """Say whether somebody needs the page as it is, in its window."""
+        return self._needs(page) or page.irreplaceable
+
+    def _is_abandoned(self, page: PageEntry) -> bool:
+        return page.record.ownership.abandoned and not page.record.life.over and not self._needs(page)
+
+    def _is_idle(self, page: PageEntry, idle_s: float) -> bool:
+        """Say whether a page may be parked, with those that scripts opened from it, because all were idle for so
+        long."""
+        horizon, family = time.monotonic() - idle_s, page.record.family
+        related = [each for each in self.pages.values() if each.record.family == family and each.current.live]
+        return page.current.live and all(
+            each.record.used_at <= horizon and not self._must_stay(each) for each in related
+        )
+
+    # --- what is idle ------------------------------------------------------------------------------------------------
+
+    async def run(self) -> None:
+        """Sweep again and again, until cancelled."""
+        idle = self.limits.idle
+        pause_s = max(_LEAST_S, min(_LOOKS_EVERY_S, idle.browser_s / 3, (idle.page_s or math.inf) / 3))
+        while True:
+            await asyncio.sleep(pause_s)  # nothing happens when a page becomes idle
+            try:
+                await self.sweep()
+            except Exception:  # a sweep that failed is no reason for the next ones not to be
+                log.exception("what is idle could not be closed")
+
+    async def sweep(self) -> None:
+        """Park pages that were idle too long, or because memory is short; then close browsers that nobody uses."""
+        await self.end_permissions()
+        for session in self.sessions.values():
+            self.spare_windows.drop_unused(session, short=self.memory.is_short)
+        for page in _in_order(self.pages.values()):
+            await self._park(page, self._allowed_idle_s(page))
+        await self.memory.measure()
+        for page in _in_order(self.pages.values()):
+            if not self.memory.is_short:
+                break
+            if await self._park(page, self.limits.idle.page_in_need_s):
+                log.info("a page was parked, because memory is short", page=page.page_id, **self.memory.describe())
+                await self.memory.measure(max_age_s=0)
+        for kind in self._browsers_to_close():
+            await self._close_browser(kind)
+
+    async def end_permissions(self, gone: str = "") -> None:
+        """Take back what sites were granted by clients that hold no page of the session any more, or that left."""
+        for session in [*self.sessions.values()]:
+            leases = [page.lease for page in self.pages.values() if page.session is session]
+            holders = {lease.client_id for lease in leases if lease is not None and not lease.client_left}
+            for origin in session.permissions.outlived(holders, gone) if session.live else []:
+                with contextlib.suppress(BrowseError, PlaywrightError):
+                    await session.grant(origin, [])
+
+    def _allowed_idle_s(self, page: PageEntry) -> float:
+        idle = self.limits.idle
+        if not idle.page_s:
+            return math.inf
+        return min(idle.page_s, idle.page_abandoned_s) if self._is_abandoned(page) else idle.page_s
+
+    async def _park(self, page: PageEntry, idle_s: float) -> bool:
+        """Close the window of a page that is idle for so long, and remember where it was. Returns False if it stays,
+        because something was entered and not sent, or because it is used again."""
+        tab = page.current.tab
+        if tab is None or not self._is_idle(page, idle_s):
+            return False
+        place, has_unsent = await self._inspect(page, tab)
+        if has_unsent or page.current.tab is not tab or not self._is_idle(page, idle_s):
+            return False
+        page.current.park(place)
+        page.record.tell_changed()
+        await bounded(tab.page.close())
+        return True
+
+    async def _inspect(self, page: PageEntry, tab: Tab) -> tuple[Place, bool]:
+        """Read where a page is, and whether it has unsent fields. If it does not answer, assume what is known."""
+        checks_fields = page.filled_fields.has_unsent or not self.launcher.options.headless
+        try:
+            async with asyncio.timeout(_READS_WITHIN_S):
+                parked, storage = await place_of(tab.page)
+                has_unsent = checks_fields and await has_unsent_fields(tab.page.frames)
+                history = await history_of(tab)
+        except (PlaywrightError, TimeoutError):
+            return Place(Parked(loses=tab.acted_on)), checks_fields
+        parked.loses |= tab.acted_on
+        return Place(parked, storage, (*history, page.record.url) if history else ()), has_unsent
+
+    # --- whole browsers ----------------------------------------------------------------------------------------------
+
+    def _browsers_to_close(self) -> list[BrowserKind | None]:
+        """Return the browsers above the minimum that nobody uses. The shared one comes last."""
+        if self.launcher.attached and not self.launcher.pool.running:
+            return []
+        idle = self.limits.idle
+        running: list[BrowserKind | None] = [None] if self.launcher.shared_runs else []
+        running += sorted(self.launcher.pool.running, key=self._used_at, reverse=True)
+        minimum, surplus = running[: idle.browsers_kept], running[idle.browsers_kept :]
+        without_sessions = [kind for kind in minimum if kind is not None and not self._sessions_of(kind)]
+        return without_sessions + [kind for kind in surplus if not self._is_used(kind, idle.browser_s)]
+
+    def _sessions_of(self, kind: BrowserKind | None) -> list[SessionEntry]:
+        return [session for session in self.sessions.values() if session.kind == kind]
+
+    def _live(self, sessions: list[SessionEntry]) -> list[PageEntry]:
+        return [page for page in self.pages.values() if page.session in sessions and page.current.live]
+
+    def _used_at(self, kind: BrowserKind | None) -> float:
+        return max((session.used_at for session in self._sessions_of(kind)), default=0.0)
+
+    def _is_used(self, kind: BrowserKind | None, idle_s: float) -> bool:
+        sessions = self._sessions_of(kind)
+        return (
+            (kind is None and (self.launcher.attached or self.launcher.profile.is_reserved))
+            or time.monotonic() - self._used_at(kind) < idle_s
+            or any(run.call.session_id == each.session_id for run in self.running.values() for each in sessions)
+            or any(session.recordings or session.tracing.running for session in sessions)
+            or not all(self._is_idle(page, idle_s) for page in self._live(sessions))
+        )
+
+    async def _close_browser(self, kind: BrowserKind | None) -> None:
+        """Close a browser until somebody needs it. A call that comes meanwhile keeps it open, or opens it anew."""
+        sessions, idle_s = self._sessions_of(kind), self.limits.idle.browser_s
+        for page in self._live(sessions):
+            if not await self._park(page, idle_s):
+                return
+        if not all([await session.logins.save_before_close() for session in sessions]) or self._is_used(kind, idle_s):
+            return
+        if any(session.logins.unsaved for session in sessions) or self._live(sessions):
+            return
+        log.info("a browser that nobody used is closed", kind=kind or "shared")
+        for context in [session.let_go() for session in sessions]:
+            if context is not None:
+                await bounded(context.close())
+        await self.launcher.close_unused(kind)
+
+
+def _in_order(pages: Iterable[PageEntry]) -> list[PageEntry]:
+    """Sort pages by who goes first."""
+    return sorted(pages, key=lambda page: (not page.record.ownership.abandoned, page.record.used_at))
+
+
+def _exhausted(problem: str, pages: Iterable[PageEntry], client_id: str, context: Json) -> ResourceExhausted:
+    """Make the error that names the pages to close: one's own, then those that nobody holds."""
+    by_age = sorted((page.record for page in pages), key=lambda record: record.used_at)
+    closable = [record.page_id for record in by_age if record.holder_id == client_id]
+    closable += [record.page_id for record in by_age if record.lease is None and not record.of_person]
+    close = (
+        next_call("close_page", page_id=closable[0])
+        if closable
+        else f"{next_call('list_pages', all=True)} shows whose they are"
+    )
+    return ResourceExhausted(
+        f"{problem}. Pages that are open go on working.",
+        hint=f"Go to the URL in a page that you have, or make room: {close}.",
+        details={"context": {**context, "pages": [*closable[:10]]}},
+    )

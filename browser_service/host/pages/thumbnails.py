@@ -1,0 +1,162 @@
+"""Pictures what acts made of a page, small, for the record of them. No act and no reply waits for that."""
+
+import asyncio
+import base64
+import io
+from typing import Final, Literal, NamedTuple
+
+import structlog
+from PIL import Image
+from playwright.async_api import Error as PlaywrightError
+
+from browser_service.host.background import Background
+from browser_service.host.files import ArtifactPort
+from browser_service.host.pages.current_tab import CurrentTab
+from browser_service.host.pages.screencast import Screencast, ShownCall
+from browser_service.host.seam import CallKey
+from browser_service.host.tabs.record import PageRecord
+from browser_service.host.tabs.recording import Recorder
+from browser_service.host.tabs.secrecy import shot_without_secrets
+from browser_service.host.tabs.tab import Tab
+from browser_service.host.tabs.traces import Tracing
+from browser_service.pictures import flatten, work_on
+from shared.actions.traits import Effect
+from shared.errors import JournalFailed
+from shared.frames import ActPicture
+
+Timeline = Literal["thumbnails", "watched", "off"]
+
+_log = structlog.get_logger(__name__)
+
+_PAINTED_S: Final = 0.05
+"""A page is pictured so long after an act, because it is drawn some frames later, and the next act may come at once."""
+_WITHIN_S: Final = 3.0
+_SIZE: Final = (640, 960)
+_MOST_WIDTH: Final = 10_000
+_QUALITIES: Final = (55, 35, 15)
+_MOST_BYTES: Final = 40_000
+_SMALL_BYTES: Final = 24_000
+
+
+class Pictured(NamedTuple):
+    """An act that is pictured once it has ended."""
+
+    act: ShownCall
+    before: str | None
+
+
+class _Last(NamedTuple):
+    """The picture that was taken last. For the next act it is the one from before, if that is the same client's, who
+    has seen what it shows, and the page is where it was."""
+
+    call_id: str
+    by_whom_where: tuple[str, str]
+
+
+class Thumbnails:
+    """Pictures one page after its acts, one at a time: of acts in quick succession the last, whose picture shows what
+    all of them made.
+
+    A picture is taken between two questions where the page shows secrets, while no act runs there. One that the
+    screencast sent by itself may be of a moment before both, so none of those is kept: it is told to begin anew."""
+
+    def __init__(
+        self,
+        record: PageRecord,
+        current: CurrentTab,
+        screencast: Screencast,
+        recorder: Recorder,
+        tracing: Tracing,
+        *,
+        timeline: Timeline,
+        artifacts: ArtifactPort,
+    ) -> None:
+        self._record, self._current, self._screencast = record, current, screencast
+        self._recorder, self._tracing, self._timeline, self._artifacts = recorder, tracing, timeline, artifacts
+        self._begun = self._running = 0
+        self._ended: Pictured | None = None
+        self._working = False
+        self._last: _Last | None = None
+        self._background = Background()
+
+    @property
+    def _wanted(self) -> bool:
+        if self._timeline == "watched":
+            return self._screencast.watched or self._recorder.running or self._tracing.running
+        return self._timeline == "thumbnails"
+
+    def begin(self, act: ShownCall) -> Pictured | None:
+        """Note that an act begins; None for one that is not pictured."""
+        run = act.run
+        if run.action.effect is Effect.READS or not self._wanted:
+            return None
+        act.pictured = True
+        self._screencast.hold()
+        last, here = self._last, (run.call.client_id, self._record.url)
+        self._begun += 1
+        self._running += 1
+        return Pictured(act, last.call_id if last is not None and last.by_whom_where == here else None)
+
+    def finish(self, pictured: Pictured) -> None:
+        """Picture the page behind the reply, now that the act has ended."""
+        self._running -= 1
+        self._ended = pictured
+        if not self._working:
+            self._working = True
+            self._background.spawn(self._work())
+
+    async def _work(self) -> None:
+        try:
+            while self._ended is not None:
+                await asyncio.sleep(_PAINTED_S)  # no event tells that the page is drawn
+                ended, self._ended = self._ended, None
+                if not self._running:  # else the act that runs is pictured when it ends
+                    await self._picture(ended)
+        finally:
+            self._working = False
+
+    async def _picture(self, ended: Pictured) -> None:
+        tab, begun, url = self._current.tab, self._begun, self._record.url
+        if tab is None or not self._current.live or self._record.dialog is not None:
+            return
+        try:
+            async with asyncio.timeout(_WITHIN_S):
+                seen = await _pictured(tab, self._screencast)
+        except (PlaywrightError, TimeoutError, OSError, ValueError):  # it ended, or does not answer
+            return
+        if begun != self._begun:
+            return
+        picture = (seen or ActPicture()).model_copy(update={"target": ended.act.target, "before": ended.before})
+        key = CallKey.parse(ended.act.run.call.call_id)
+        try:
+            await self._artifacts.keep_picture(ended.act.run.call.client_id, key.call_id, picture)
+        except JournalFailed as error:
+            _log.warning("a picture of an act cannot be kept", reason=str(error))
+            return
+        kept = _Last(ended.act.run.call.call_id, (ended.act.run.call.client_id, url))
+        self._last = kept if seen is not None else None
+
+
+async def _pictured(tab: Tab, screencast: Screencast) -> ActPicture | None:
+    """Return a small picture of the page; None where a secret may be seen on it."""
+    shot = await shot_without_secrets(tab, _MOST_WIDTH, screencast.anew)
+    if shot is None:
+        return None
+    small = await work_on(shot.width * shot.height, _reduced, shot.data)
+    return ActPicture(data=base64.b64encode(small).decode(), width=shot.width, height=shot.height)
+
+
+def _reduced(data: bytes) -> bytes:
+    opened = Image.open(io.BytesIO(data))
+    if len(data) <= _SMALL_BYTES and opened.width <= _SIZE[0] and opened.height <= _SIZE[1]:
+        return data  # as tiles have it: to encode it anew would take as long as all else that is done for an act
+    scale = min(1.0, *(most / own for most, own in zip(_SIZE, opened.size, strict=True)))
+    opened.draft("RGB", (round(opened.width * scale), round(opened.height * scale)))  # else it is decoded whole
+    picture = flatten(opened)
+    picture.thumbnail(_SIZE)
+    for quality in _QUALITIES:
+        out = io.BytesIO()
+        picture.save(out, "WEBP", quality=quality, method=2)
+        if out.tell() <= _MOST_BYTES:
+            break
+    return out.getvalue()

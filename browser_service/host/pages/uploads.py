@@ -1,0 +1,82 @@
+"""Converts a caller's files to Playwright's form."""
+
+import asyncio
+import base64
+import binascii
+import mimetypes
+import shutil
+import tempfile
+import weakref
+from collections.abc import Sequence
+from pathlib import Path, PurePosixPath
+from typing import Final
+
+from playwright.async_api import FilePayload, Page
+
+from browser_service.host.pages.handle import BrowserPage
+from shared.actions.files import GivenFile
+from shared.errors import ValidationFailed, field_details
+from shared.filenames import safe_name
+from shared.wire import FILE_BYTES
+
+_MESSAGE_BYTES: Final = 200_000
+"""Larger uploads go to the browser as files: as bytes, 20 MB would keep Playwright busy for half a minute, and all
+other clients waiting."""
+
+
+async def payloads(page: BrowserPage, files: list[GivenFile], most: int = FILE_BYTES) -> list[FilePayload]:
+    """Read the files, together at most `most` bytes. Raises ValidationFailed for a file with no content or with two,
+    and if they are too large together."""
+    uploads: list[FilePayload] = []
+    for number, file in enumerate(files):
+        left = most - sum(len(each["buffer"]) for each in uploads)
+        data, mime_type = await _content(page, file, f"files.{number}", left)
+        if len(data) > left:
+            raise _unfit(f"files.{number}", f"The files have more than {most:,} bytes together", "Give fewer at once.")
+        name = PurePosixPath(file.called.replace("\\", "/")).name
+        kind = file.mime_type or mime_type or mimetypes.guess_type(name)[0] or "application/octet-stream"
+        uploads.append(FilePayload(name=name, mimeType=kind, buffer=data))
+    return uploads
+
+
+async def handed(page: BrowserPage, uploads: list[FilePayload]) -> Sequence[FilePayload] | Sequence[Path]:
+    """Return the files in the browser's fastest form. An attached browser may be on another machine, and reads no
+    files."""
+    if page.session.attached or sum(len(each["buffer"]) for each in uploads) <= _MESSAGE_BYTES:
+        return uploads
+    return await asyncio.to_thread(written, page.playwright, [(each["name"], each["buffer"]) for each in uploads])
+
+
+def written(page: Page, files: list[tuple[str, bytes]]) -> list[Path]:
+    """Write files for the browser to read, which are removed with their page."""
+    folder = Path(tempfile.mkdtemp(prefix="given-"))
+    remove = weakref.finalize(page, shutil.rmtree, folder, ignore_errors=True)
+    page.once("close", lambda _: remove())
+    paths = [folder / str(number) / (safe_name(name) or "file") for number, (name, _) in enumerate(files)]
+    for path, (_, data) in zip(paths, files, strict=True):
+        path.parent.mkdir()
+        path.write_bytes(data)
+    return paths
+
+
+async def _content(page: BrowserPage, file: GivenFile, field: str, most: int) -> tuple[bytes, str | None]:
+    contents = [name for name in ("text", "data", "artifact_id") if getattr(file, name) is not None]
+    name = file.called
+    if len(contents) + (file.path is not None) > 1:
+        raise _unfit(field, f"{name!r} has two contents", "Give one of text, data, artifactId, path.")
+    if contents and PurePosixPath(name).name != name:
+        raise _unfit(f"{field}.name", f"{name!r} is a path", "Give the name alone.")
+    if file.text is not None:
+        return file.text.encode(), None
+    if file.artifact_id is not None:
+        return await page.files.data(file.artifact_id)
+    if file.data is None:
+        return await page.files.upload(file.path or name, most), None
+    try:
+        return base64.b64decode(file.data, validate=True), None
+    except binascii.Error as error:
+        raise _unfit(f"{field}.data", f"{name!r} is no base64: {error}", "Or give its `text`.") from None
+
+
+def _unfit(field: str, problem: str, hint: str) -> ValidationFailed:
+    return ValidationFailed(f"{problem}.", hint=hint, details=field_details(field))

@@ -1,1 +1,0 @@
-"""Records a page while it happens: its console, videos, traces."""

@@ -1,1 +1,0 @@
-"""Brings a page back after a crash, parking, or its closing."""

@@ -1,0 +1,1 @@
+"""Browsers and their contexts: started when needed, with their logins, and closed."""

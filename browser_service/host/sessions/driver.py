@@ -1,0 +1,132 @@
+"""Starts Playwright's driver, which starts the browsers."""
+
+import asyncio
+import contextlib
+import os
+import re
+import sys
+from pathlib import Path
+from typing import Final
+
+import playwright
+import psutil
+from playwright._impl._driver import compute_driver_executable
+from playwright.async_api import Error as PlaywrightError
+from playwright.async_api import Playwright, async_playwright
+from playwright.async_api._context_manager import PlaywrightContextManager
+
+from browser_service.host.elements.locators import register_engines
+from browser_service.host.sessions.errors import REPEAT_HINT, driver_lacks
+from shared.errors import BrowserLaunchFailed
+
+_STARTS_WITHIN_S: Final = 20
+_SAYS_WITHIN_S: Final = 5
+_LACKS: Final = re.compile(rb"error while loading shared libraries: (lib[\w.+-]+)")
+"""Finds what the linker of Linux says of a program that it cannot start."""
+SAME_SCRIPT: Final = Path(__file__).with_name("driver.cjs")
+_LEAN: Final = "--max-semi-space-size=1 --v8-pool-size=1"
+"""Has Node give back what it no longer needs soon, with one thread for it: 25 of 150 MB, in no more time (measured on
+Playwright 1.65)."""
+_PLAYWRIGHT: Final = str(Path(playwright.__file__).parent)
+_NAMES_CALLS: Final = "playwright._impl.channel_owner"
+
+Started = tuple[Playwright, psutil.Process | None]
+
+
+def economize(cache: Path) -> None:
+    """Have the drivers that this process starts need less memory, keep there what they compile, and have the browser
+    compile their script for pages once. What the user says in the environment comes after ours, and holds."""
+    os.environ.setdefault("NODE_COMPILE_CACHE", str(cache))
+    if "PLAYWRIGHT_NODEJS_PATH" not in os.environ:  # an older Node takes no such options from the environment
+        script = str(SAME_SCRIPT).replace("\\", "\\\\").replace('"', '\\"')  # Node knows no other escapes
+        ours = f'{_LEAN} --require "{script}"'
+        os.environ["NODE_OPTIONS"] = f"{ours} {os.environ.get('NODE_OPTIONS', '')}".rstrip()
+
+
+async def start_driver() -> Started:
+    """Start the driver, and return it with its process. Raises BrowserLaunchFailed if it ends, or does not answer."""
+    _name_calls()
+    before = set(psutil.Process().children())
+    manager = async_playwright()
+    try:
+        async with asyncio.timeout(_STARTS_WITHIN_S):
+            started = await manager.start()
+            await register_engines(started)
+    except TimeoutError:
+        for hanging in _drivers(before):
+            hanging.kill()
+        message = f"Playwright's driver did not answer within {_STARTS_WITHIN_S} s, and was ended."
+        raise BrowserLaunchFailed(message, hint=REPEAT_HINT) from None
+    except PlaywrightError as error:
+        raise BrowserLaunchFailed(f"Playwright's driver did not start: {error}", hint=REPEAT_HINT) from error
+    except Exception as error:
+        if type(error) not in {Exception, RuntimeError}:  # the latter is uvloop's, for a driver that ended at once
+            raise
+        if library := await lacking_library():
+            raise driver_lacks(library) from error
+        raise BrowserLaunchFailed(f"Playwright's driver ended as it started: {error}.", hint=REPEAT_HINT) from error
+    _tolerate_end(manager)
+    return started, next(iter(_drivers(before)), None)
+
+
+async def lacking_library() -> str | None:
+    """Return the shared library for want of which the driver's Node does not start."""
+    node, _ = compute_driver_executable()
+    quiet = asyncio.subprocess.DEVNULL
+    process = await asyncio.create_subprocess_exec(
+        node, "--version", stdin=quiet, stdout=quiet, stderr=asyncio.subprocess.PIPE
+    )
+    try:
+        async with asyncio.timeout(_SAYS_WITHIN_S):
+            _, said = await process.communicate()
+    except TimeoutError:
+        process.kill()
+        await process.wait()
+        return None
+    lacks = _LACKS.search(said)
+    return lacks[1].decode() if lacks else None
+
+
+def _name_calls() -> None:
+    """Have Playwright's calls named by us, as its errors begin. Its own way lists all frames that led to a call, one's
+    own among them: so each call would keep all that these refer to until garbage is collected, and make most of it."""
+    if module := sys.modules.get(_NAMES_CALLS):
+        vars(module)["capture_library_stack_trace"] = _name_of_call
+
+
+def _name_of_call() -> dict[str, object]:
+    """Return the outermost function of Playwright's that led here, and no frames, which only its own tools show."""
+    frame = sys._getframe(1)  # noqa: SLF001 - as Playwright does
+    while (outer := frame.f_back) is not None and outer.f_code.co_filename.startswith(_PLAYWRIGHT):
+        frame = outer
+    of, name = frame.f_locals.get("self"), frame.f_code.co_name
+    return {"frames": [], "apiName": f"{type(of).__name__}.{name}" if of is not None else name}
+
+
+def _drivers(before: set[psutil.Process]) -> list[psutil.Process]:
+    drivers = []
+    for child in set(psutil.Process().children()) - before:
+        with contextlib.suppress(psutil.Error):
+            if "run-driver" in child.cmdline():
+                drivers.append(child)
+    return drivers
+
+
+def _tolerate_end(manager: PlaywrightContextManager) -> None:
+    """Let the driver end without noise: whoever waits for it fails with the connection.
+
+    Nobody reads the future that reports the end, and asyncio would log that as our mistake. Writes to a driver that has
+    gone raise with uvloop.
+    """
+    client = manager._client  # noqa: SLF001 - there is no public way
+    if client is None:
+        return
+    transport = client._transport  # noqa: SLF001 - nor here
+    transport.on_error_future.add_done_callback(lambda future: future.cancelled() or future.exception())
+    send = transport.send
+
+    def send_if_open(message: dict[str, object]) -> None:
+        with contextlib.suppress(RuntimeError):
+            send(message)
+
+    transport.send = send_if_open  # type: ignore[method-assign] # there is no other way in

@@ -1,0 +1,298 @@
+"""Runs the browsers of all sessions: starts one when it is needed, knows if it still lives, and ends it."""
+
+import asyncio
+from pathlib import Path
+
+import psutil
+from playwright.async_api import Browser, BrowserContext, Playwright
+from playwright.async_api import Error as PlaywrightError
+
+from browser_service.host import errors
+from browser_service.host.background import bounded
+from browser_service.host.network.gate import Gates
+from browser_service.host.sessions.driver import Started, start_driver
+from browser_service.host.sessions.errors import ATTEMPTS, install_hint, setup_hint, start_timeout
+from browser_service.host.sessions.executables import is_installed
+from browser_service.host.sessions.options import LaunchOptions
+from browser_service.host.sessions.pool import BrowserKind, Pool, new_id
+from browser_service.host.sessions.processes import Orphans, WatchedProcess, browsers_of, children_of, end_all
+from browser_service.host.sessions.profile import Profile
+from browser_service.host.sessions.starter import LAUNCHES_WITHIN_S, BrowserStarter
+from browser_service.host.sessions.watchdog import Watchdog
+from shared.errors import BrowserLaunchFailed, ValidationFailed, field_details
+from shared.model import Json
+from shared.pages import SessionOptions, SessionSpec
+from shared.similarity import nearest
+
+Home = BrowserContext | Browser
+"""A session's context lives in the profile's own context, or in a browser of another kind."""
+
+
+class Launcher:
+    """Runs one driver, and the browsers of all sessions; the first who needs one starts it.
+
+    One lock guards all starts and ends, and the loan of the profile to a person.
+    """
+
+    def __init__(self, options: LaunchOptions, early: asyncio.Task[Started] | None = None) -> None:
+        """`early` is the driver that is to be used first, which may still be starting."""
+        self.options = options
+        self._early = early
+        self.pool = Pool(options.max_instances)
+        self.profile = Profile(options.profile_dir, options.file_damage)
+        self.killed_before = False
+        """True if the service that had the profile before was killed."""
+        self.gates = Gates(options.policy, options.proxy)
+        self.starter = BrowserStarter(options, self.profile, self.gates)
+        self.watchdog = Watchdog(lambda: self.driver)
+        self._orphans = Orphans(options.profile_dir)
+        self._lock = asyncio.Lock()
+        self._playwright: Playwright | None = None
+        self._driver: WatchedProcess | None = None
+        self._context: BrowserContext | None = None
+        self._shared: Browser | None = None
+        self._browser_id = ""
+        self._processes: list[WatchedProcess] = []
+        self._end_reason = ""
+        self._given_up = 0
+
+    # --- what runs ---------------------------------------------------------------------------------------------------
+
+    @property
+    def attached(self) -> bool:
+        """Say if the browser is somebody else's, and goes on when we leave."""
+        return self.options.cdp_url is not None
+
+    @property
+    def driver(self) -> psutil.Process | None:
+        """Return the driver's process: all browsers descend from it."""
+        return self._driver.process if self._driver is not None else None
+
+    @property
+    def _driver_runs(self) -> bool:
+        return self._playwright is not None and (self._driver is None or self._driver.runs)
+
+    @property
+    def shared_runs(self) -> bool:
+        return self.runs(self._context)
+
+    @property
+    def running(self) -> int:
+        """Count the browsers that run."""
+        return len(self.pool.running) + self.shared_runs
+
+    @property
+    def restarts(self) -> int:
+        """Count the browsers that ended or hung, and were given up."""
+        return self._given_up + self.pool.restarts
+
+    def runs(self, home: Home | None) -> bool:
+        """Say if this very browser runs, and not a later one.
+
+        Playwright's own is_connected() does not notice a dead driver, and notices a dead browser late.
+        """
+        if home is None or not self._driver_runs:
+            return False
+        if home is self._context:
+            connected = self._shared is None or self._shared.is_connected()
+            return connected and all(process.runs for process in self._processes)
+        return self.pool.runs(home)
+
+    def browser_id(self, home: Home) -> str:
+        """Return the id of this start of the browser."""
+        return self._browser_id if home is self._context else self.pool.id_of(home)
+
+    def end_reason(self) -> str:
+        """Say what ended without our doing, now or the last time; return "" if we ended it."""
+        if self._context is not None and not self.shared_runs:
+            self._end_reason = "the browser ended" if self._driver_runs else "Playwright's driver ended"
+        return self._end_reason
+
+    # --- what a session needs ----------------------------------------------------------------------------------------
+
+    def kind(self, spec: SessionSpec) -> BrowserKind | None:
+        """Return the kind of browser that a session needs; None for the shared one."""
+        options = spec.options
+        engine = options.browser_type or self.options.engine
+        headless = self._headless if options.headless is None else options.headless
+        if spec.profile or (engine, headless, options.own_browser) == (self.options.engine, self._headless, False):
+            return None
+        return BrowserKind(engine, spec.session_id if options.own_browser else "", headless)
+
+    def is_headless(self, spec: SessionSpec) -> bool:
+        """Say if nobody sees a session's windows."""
+        kind = self.kind(spec)
+        return kind.headless if kind is not None else self._headless
+
+    @property
+    def _headless(self) -> bool:
+        """Say if the shared browser has no windows. One that we attached to has windows."""
+        return self.options.headless and not self.attached
+
+    def user_agent(self, kind: BrowserKind | None) -> str | None:
+        """Return the user agent to show if the browser's own would say that it has no windows, else None."""
+        engine, headless = (kind.engine, kind.headless) if kind else (self.options.engine, self._headless)
+        return self.starter.windows_user_agent if headless and engine == "chromium" else None
+
+    def device(self, name: str) -> Json:
+        """Return Playwright's description of a device. Raises ValidationFailed if it knows none of this name."""
+        devices = self._playwright.devices if self._playwright is not None else {}
+        if name not in devices:
+            near = nearest(name, devices, most=3, similarity=0.4)
+            raise ValidationFailed(
+                f"There is no device {name!r}.",
+                hint=f"Did you mean {' or '.join(near)}?" if near else 'Such as "Pixel 7" or "iPhone 15".',
+                details=field_details("device"),
+            )
+        return {"name": name, **devices[name]}
+
+    async def check_installed(self, options: SessionOptions) -> None:
+        """Raise BrowserLaunchFailed if another engine is missing. The service's own engine reports that itself."""
+        engine = options.browser_type or self.options.engine
+        if engine in {self.options.engine, "chromium"}:  # Chromium without windows may be another program
+            return
+        async with self._lock:
+            playwright = await self._running_playwright()
+        if not is_installed(playwright, engine):
+            raise BrowserLaunchFailed(
+                f"{engine.capitalize()} is not installed on this machine; no session was made.",
+                hint=install_hint(engine),
+            )
+
+    # --- starts ------------------------------------------------------------------------------------------------------
+
+    async def home(self, spec: SessionSpec) -> Home:
+        """Return the shared browser's context, or the session's own kind of browser; start it if it does not run."""
+        kind = self.kind(spec)
+        if kind is None:
+            return await self.persistent_context()
+        self.profile.check_free()
+        async with self._lock:
+            self.profile.check_free()
+            playwright = await self._running_playwright()
+            return await self.pool.browser(kind, spec.session_id, lambda: self._start_other(playwright, kind))
+
+    async def persistent_context(self) -> BrowserContext:
+        """Return the context of the profile on disk, which has the shared login; start it if it does not run."""
+        self.profile.check_free()
+        async with self._lock:
+            self.profile.check_free()
+            if self._context is None or not self.shared_runs:
+                self.end_reason()
+                self._given_up += self._context is not None
+                self._context = await self._start_shared()
+                self._shared = self._context.browser
+                self._processes = browsers_of(self._driver, self.options.profile_dir)
+                self._browser_id = new_id()
+                self._record_processes()
+            return self._context
+
+    async def _start_shared(self) -> BrowserContext:
+        """Start the shared browser. If it is killed while it starts, try again, ATTEMPTS times in all."""
+        attempt = 0
+        while True:
+            attempt += 1
+            await self._end_shared()
+            playwright = await self._running_playwright()
+            try:
+                return await self.starter.start_shared(playwright)
+            except PlaywrightError as error:
+                if attempt == ATTEMPTS or not errors.is_closed(error):
+                    return await self.starter.retry_shared(error, playwright)
+            except TimeoutError:
+                raise await self._end_start() from None
+
+    async def _start_other(self, playwright: Playwright, kind: BrowserKind) -> Browser:
+        try:
+            browser = await self.starter.start_other(playwright, kind)
+        except TimeoutError:
+            raise await self._end_start() from None
+        self._record_processes()
+        return browser
+
+    async def _end_start(self) -> BrowserLaunchFailed:
+        """Kill a browser that hangs as it starts, and return the error for it."""
+        await self._end(kill=True)
+        return start_timeout(LAUNCHES_WITHIN_S)
+
+    async def _running_playwright(self) -> Playwright:
+        """Return Playwright with a driver that runs. Before a new driver starts, all that a dead one left is ended."""
+        if self._playwright is None or not self._driver_runs:
+            await self._end()
+            early, self._early = self._early, None
+            self._playwright, driver = await (early or start_driver())
+            self._driver = WatchedProcess(driver) if driver else None
+        return self._playwright
+
+    def _record_processes(self) -> None:
+        """Record what runs, so that the next service finds it if this one is killed."""
+        if self.driver is not None:
+            self._orphans.record([self.driver, *children_of(self.driver)])
+
+    def confirm_profile(self) -> None:
+        """Note that the cookies of a person's window, or of a killed service, are known and saved."""
+        self.killed_before = False
+        self.profile.clear_mark()
+
+    async def lend_profile(self) -> Path:
+        """Close the browser, and return its executable for a window on the profile. Reserve the profile before, and
+        free it afterwards."""
+        async with self._lock:
+            await self._end()
+            self._end_reason = "a person signed in"
+            if self.starter.executable is None:
+                raise BrowserLaunchFailed("There is no browser for a window.", hint=setup_hint(self.options.engine))
+            self.profile.lend()
+            return self.starter.executable
+
+    # --- ends --------------------------------------------------------------------------------------------------------
+
+    async def clear(self) -> None:
+        """End what a killed service left behind: its driver and browser, and a person's window."""
+        self.killed_before = await self._orphans.end()
+        if not self.attached:
+            await self.profile.reclaim()
+
+    async def end_hanging(self) -> None:
+        """Kill a browser and a driver that no longer answer; the next who needs them starts them."""
+        async with self._lock:
+            self._given_up += self.running
+            await self._end(kill=True)
+
+    async def close_unused(self, kind: BrowserKind | None) -> None:
+        """Close a browser until somebody needs it. Its sessions must have let go of it."""
+        if self._lock.locked():
+            return  # somebody needs one now
+        async with self._lock:
+            await (self._end_shared() if kind is None else self.pool.close(kind))
+            self._end_reason = ""
+            if self._context is None and not self.pool.running:
+                await self._end()
+
+    async def stop(self) -> None:
+        """Close what runs; a dead driver or browser is no failure."""
+        async with self._lock:
+            await self._end()
+        await self.gates.stop()
+
+    async def _end(self, *, kill: bool = False) -> None:
+        """End all browsers and the driver; with `kill`, ask none of them to close first."""
+        playwright, driver = self._playwright, self._driver
+        children = [WatchedProcess(each) for each in children_of(driver.process)] if driver and kill else []
+        await self.pool.close_all(forget=kill)
+        await self._end_shared(kill=kill)
+        self._playwright, self._driver = None, None
+        if playwright is not None and not kill:
+            await bounded(playwright.stop())
+        await asyncio.to_thread(end_all, [*([driver] if driver else []), *children])
+        self._orphans.forget()
+
+    async def _end_shared(self, *, kill: bool = False) -> None:
+        context, processes = self._context, self._processes
+        self._context, self._processes = None, []
+        if context is not None and not kill:
+            browser = context.browser if self.attached else None  # closing its context would close the person's tabs
+            await bounded(browser.close() if browser is not None else context.close())
+        await asyncio.to_thread(end_all, processes)  # one that is left keeps the profile locked
+        if context is not None and not self.attached:
+            await asyncio.to_thread(self.profile.forget_traces)

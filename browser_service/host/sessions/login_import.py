@@ -1,0 +1,115 @@
+"""Puts the logins of a file into a session."""
+
+from typing import TYPE_CHECKING, Final, cast
+from urllib.parse import urlsplit
+
+from playwright.async_api import Error as PlaywrightError
+from pydantic import JsonValue
+
+from browser_service.host.scripts import script
+from browser_service.host.sessions.login_file import LoginFile
+from shared.model import Json
+
+if TYPE_CHECKING:
+    from playwright.async_api import BrowserContext
+
+    from browser_service.host.sessions.session import SessionEntry
+
+_WRITE_STORAGE: Final = script("local_storage")
+_BLANK: Final = "<!doctype html>"
+_FORBIDDEN: Final = "the URL policy does not allow the host"
+_PROFILE_REFUSES: Final = (
+    "the shared login takes none, because all its storage would be written anew: use your own session"
+)
+
+
+async def import_into(session: "SessionEntry", file: LoginFile) -> None:
+    """Put all into the session, one by one, so that what the browser refuses does not cost the others."""
+    context = await session.context()
+    taken = [cookie for cookie in file.cookies if await _is_taken(context, session, cookie, file)]
+    stored = {(c.get("name"), c.get("domain"), c.get("path"), c.get("value")) for c in await context.cookies()}
+    for cookie in taken:
+        name, site = str(cookie["name"]), str(cookie["domain"]).lstrip(".")
+        if (name, cookie["domain"], cookie["path"], cookie["value"]) in stored:
+            file.imported[site, "cookies"] += 1
+        else:
+            file.refuse(site, f"cookie {name}", "the browser did not keep it")
+    for origin, items in file.storage.items():
+        reason = await _import_storage(session, origin, items) if session.policy.permits(origin) else _FORBIDDEN
+        if reason:
+            file.refuse(_host(origin), "local storage", reason)
+        else:
+            file.imported[_host(origin), "localStorage"] += len(items)
+    if file.databases:
+        await _import_databases(session, file)
+
+
+async def _is_taken(context: "BrowserContext", session: "SessionEntry", cookie: Json, file: LoginFile) -> bool:
+    """Add a cookie, and say whether the browser took it. One that it refused is reported."""
+    name, site = str(cookie["name"]), str(cookie["domain"]).lstrip(".")
+    if not session.policy.permits(f"https://{site}/"):
+        file.refuse(site, f"cookie {name}", _FORBIDDEN)
+        return False
+    try:
+        await context.add_cookies([cookie])  # type: ignore[list-item] # checked by the browser
+    except PlaywrightError:
+        file.refuse(site, f"cookie {name}", "the browser refused it")
+        return False
+    return True
+
+
+async def _import_storage(session: "SessionEntry", origin: str, items: list[Json]) -> str:
+    """Write local storage through an empty page of that origin, without a request to the site. Return the browser's
+    reason if it refuses."""
+    try:
+        page = await session.open_window()
+        try:
+            await page.route("**/*", lambda route: route.fulfill(body=_BLANK, content_type="text/html"))
+            await page.goto(f"{origin}/", wait_until="commit")
+            await page.evaluate(_WRITE_STORAGE, items)
+        finally:
+            await page.close()
+    except PlaywrightError as error:
+        return _refusal(error)
+    return ""
+
+
+async def _import_databases(session: "SessionEntry", file: LoginFile) -> None:
+    """Restore the databases. They come with a whole state alone, so add them to the state that the session has."""
+    permitted = {origin: databases for origin, databases in file.databases.items() if session.policy.permits(origin)}
+    reason = _FORBIDDEN
+    if session.profile:
+        permitted, reason = {}, _PROFILE_REFUSES
+    elif permitted:
+        state = await session.storage()
+        try:
+            origins = cast("list[Json]", state.get("origins") or [])  # as a login file has been checked
+            await session.restore({**state, "origins": _merge(origins, permitted)})
+        except PlaywrightError as error:
+            await session.restore(state)
+            permitted, reason = {}, _refusal(error)
+    for origin, databases in file.databases.items():
+        if origin in permitted:
+            file.imported[_host(origin), "indexedDB"] += len(databases)
+        else:
+            file.refuse(_host(origin), "IndexedDB", reason)
+
+
+def _merge(origins: list[Json], added: dict[str, list[Json]]) -> list[JsonValue]:
+    """Add databases to the origins of a storage state; one of the same name is replaced."""
+    by_origin: dict[str, Json] = {str(state["origin"]): state for state in origins}
+    for origin, databases in added.items():
+        state = by_origin.setdefault(origin, {"origin": origin, "localStorage": []})
+        names = {database.get("name") for database in databases}
+        # as there
+        others = [each for each in cast("list[Json]", state.get("indexedDB") or []) if each.get("name") not in names]
+        state["indexedDB"] = [*others, *databases]
+    return [*by_origin.values()]
+
+
+def _refusal(error: PlaywrightError) -> str:
+    return f"the browser refused it: {str(error).splitlines()[0][:120]}"
+
+
+def _host(origin: str) -> str:
+    return urlsplit(origin).hostname or origin

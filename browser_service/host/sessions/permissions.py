@@ -1,0 +1,82 @@
+"""Grants sites in a session what they may do, such as read the clipboard: on request, to one origin, and again when the
+browser was started anew."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+
+from playwright.async_api import BrowserContext
+from playwright.async_api import Error as PlaywrightError
+
+from browser_service.host.sessions.windows import Windows
+from shared.errors import ResourceExhausted
+from shared.next_calls import next_call
+
+_MOST_SITES = 100
+
+
+@dataclass(eq=False)
+class Permissions:
+    """Keeps the permissions of one session."""
+
+    by_origin: dict[str, list[str]] = field(default_factory=dict)
+    _granted_by: dict[str, str] = field(default_factory=dict)
+    """The client that each origin owes it to; of a session that came back it is not known."""
+    _used_by: set[str] = field(default_factory=set)
+    """Those of them that have held a page since."""
+
+    async def attach(self, context: BrowserContext, windows: Windows) -> None:
+        """Grant everything again in a new context of the session."""
+        for origin, names in self.by_origin.items():
+            await _set(context, windows, origin, names, ())
+
+    async def grant(
+        self, context: BrowserContext, windows: Windows, origin: str, names: Sequence[str], client_id: str = ""
+    ) -> list[str]:
+        """Replace what the origin was granted, and return what it had before."""
+        before = self.by_origin.get(origin, [])
+        if names and not before and len(self.by_origin) >= _MOST_SITES:
+            raise ResourceExhausted(
+                f"{_MOST_SITES} sites of the session have permissions, which is the limit.",
+                hint=f"Take it back from one: {next_call('grant_permissions', permissions=[], origin='...')}.",
+            )
+        await _set(context, windows, origin, names, before)
+        if names:
+            self.by_origin[origin], self._granted_by[origin] = [*names], client_id
+        else:
+            self.by_origin.pop(origin, None)
+            self._granted_by.pop(origin, None)
+        return before
+
+    def outlived(self, holders: Collection[str], gone: str = "") -> list[str]:
+        """Return the origins whose grant outlives its client's hold of the session's pages. `gone` has left, though it
+        may not have held any."""
+        self._used_by = {*self._granted_by.values()} & {*self._used_by, *holders}
+        ended = {gone, *self._used_by} - {*holders, ""}
+        return [origin for origin, client_id in self._granted_by.items() if client_id in ended]
+
+
+async def _set(
+    context: BrowserContext, windows: Windows, origin: str, granted: Sequence[str], before: Collection[str]
+) -> None:
+    """Set permissions one by one if the engine can, all or none. Playwright's own call denies an origin everything that
+    it does not name, and takes back only from all origins at once."""
+    browser = context.browser
+    if browser is None or browser.browser_type.name != "chromium":
+        await context.grant_permissions([*granted], origin=origin)
+        return
+    done: list[str] = []
+
+    async def put(name: str, *, on: bool) -> None:
+        setting = "granted" if on else "prompt"
+        await windows.command(
+            "Browser.setPermission", {"permission": {"name": name}, "setting": setting, "origin": origin}
+        )
+        done.append(name)
+
+    try:
+        for name in (*granted, *(name for name in before if name not in granted)):
+            await put(name, on=name in granted)
+    except PlaywrightError:
+        for name in [*done]:
+            await put(name, on=name in before)
+        raise

@@ -1,0 +1,95 @@
+"""Keeps the browsers beside the shared one: of another engine, or of one session alone."""
+
+import secrets
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from playwright.async_api import Browser
+
+from browser_service.host.background import bounded
+from shared.errors import ResourceExhausted
+from shared.next_calls import next_call
+from shared.pages import Engine
+
+
+class BrowserKind(NamedTuple):
+    """Identifies a browser by what sessions must have in common to share it."""
+
+    engine: Engine
+    session_id: str = ""
+    """Names the session that has the browser alone; empty for a browser that several share."""
+    headless: bool = True
+
+
+def new_id() -> str:
+    """Make an id for one start of a browser, which its crash names."""
+    return f"browser_{secrets.token_hex(3)}"
+
+
+@dataclass(eq=False)
+class Instance:
+    browser: Browser
+    browser_id: str = field(default_factory=new_id)
+    sessions: set[str] = field(default_factory=set)
+
+
+class Pool:
+    """Keeps at most `limit` browsers, the shared one included. One caller at a time may use it."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._instances: dict[BrowserKind, Instance] = {}
+        self.restarts = 0
+        """Counts the browsers that ended without our doing, and were started again."""
+
+    @property
+    def running(self) -> list[BrowserKind]:
+        return [kind for kind, instance in self._instances.items() if instance.browser.is_connected()]
+
+    def runs(self, browser: object) -> bool:
+        """Say if it is one of these, and runs."""
+        return any(each.browser is browser and each.browser.is_connected() for each in self._instances.values())
+
+    def id_of(self, browser: object) -> str:
+        """Return the id of a browser's start; "" if it is none of these."""
+        return next((each.browser_id for each in self._instances.values() if each.browser is browser), "")
+
+    async def browser(self, kind: BrowserKind, session_id: str, launch: Callable[[], Awaitable[Browser]]) -> Browser:
+        """Return the browser of that kind; start it if it does not run. Raises ResourceExhausted."""
+        if kind not in self.running:
+            self.restarts += kind in self._instances
+            await self.close(kind)
+            self._check_room()
+            self._instances[kind] = Instance(await launch())
+        instance = self._instances[kind]
+        instance.sessions.add(session_id)
+        return instance.browser
+
+    async def close(self, kind: BrowserKind) -> None:
+        instance = self._instances.pop(kind, None)
+        if instance is not None:
+            await bounded(instance.browser.close())
+
+    async def close_all(self, *, forget: bool = False) -> None:
+        """Close all browsers; with `forget`, only drop them, because they are killed otherwise."""
+        if forget:
+            self._instances.clear()
+        for kind in [*self._instances]:
+            await self.close(kind)
+
+    def _check_room(self) -> None:
+        running = self.running
+        if len(running) + 1 < self._limit:
+            return
+        sessions = sorted({session_id for kind in running for session_id in self._instances[kind].sessions})
+        close = (
+            next_call("close_session", session_id=sessions[0])
+            if sessions
+            else f"{next_call('create_session')} without browserType"
+        )
+        raise ResourceExhausted(
+            f"{len(running) + 1} browsers run, the shared one included, which is the limit (BROWSE_MAX_INSTANCES).",
+            hint=f"Work in a session of the shared browser, or close one that has another: {close}.",
+            details={"context": {"limit": "instances", "value": self._limit, "sessions": [*sessions]}},
+        )

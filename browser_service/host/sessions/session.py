@@ -1,0 +1,300 @@
+"""Runs a session: one browser context with its logins, started by the first call that needs it."""
+
+import asyncio
+import time
+from collections.abc import Coroutine
+
+from playwright.async_api import BrowserContext, Page
+from playwright.async_api import Error as PlaywrightError
+
+from browser_service.host.background import bounded
+from browser_service.host.elements.clipboards import Clipboards
+from browser_service.host.network.guard import BrowserGuard
+from browser_service.host.network.sign_in import SignIns
+from browser_service.host.sessions import person_window
+from browser_service.host.sessions.launcher import Home, Launcher
+from browser_service.host.sessions.login_restore import restore_context, restore_cookies
+from browser_service.host.sessions.logins import Logins
+from browser_service.host.sessions.options import context_options
+from browser_service.host.sessions.permissions import Permissions
+from browser_service.host.sessions.person_window import SignedIn
+from browser_service.host.sessions.pool import BrowserKind
+from browser_service.host.sessions.session_events import PageEvents, SessionEvents
+from browser_service.host.sessions.windows import Windows
+from browser_service.host.tabs.init_scripts import InitScripts
+from browser_service.host.tabs.recording import Recording
+from browser_service.host.tabs.traces import Tracing
+from browser_service.rules.login_ends import LoginEnds
+from browser_service.rules.turns import PageQueue
+from browser_service.security.urls import UrlPolicy
+from shared.calls import Notice
+from shared.errors import BrowserCrashed
+from shared.events import NoticeGiven, StateSaved
+from shared.model import Json
+from shared.pages import SessionSpec
+
+_HANGS_AFTER_S = 5
+_LOOKS_EVERY_S = 0.2
+_OPENS_WITHIN_S = 10
+
+
+class SessionEntry:
+    """Is the live side of a session. Opening, saving and closing are shared work: no caller's cancel stops them."""
+
+    def __init__(
+        self,
+        spec: SessionSpec,
+        launcher: Launcher,
+        policy: UrlPolicy,
+        guard: BrowserGuard,
+        *,
+        pages: "PageEvents[SessionEntry]",
+        on: SessionEvents,
+    ) -> None:
+        self.session_id = spec.session_id
+        self.policy = policy
+        self._guard = guard
+        self._spec = spec
+        self.launcher = launcher
+        self._pages = pages
+        self._on = on
+        self._home: Home | None = None
+        self.opened: BrowserContext | None = None
+        """Is Playwright's context, while there is one."""
+        self.browser_id = ""
+        """Names the browser that it was opened in last."""
+        self.windows: Windows | None = None
+        self.closing = False
+        """True once it ends for good: a window that comes now goes with its context."""
+        self._opening: asyncio.Task[Windows] | None = None
+        self.queue = PageQueue(on.emit)
+        self.logins = Logins(spec.state, storage=not spec.profile, context=self._own_context, on_saved=self._on_saved)
+        self.sign_ins = SignIns(self.logins.http)
+        self.login_ends = LoginEnds()
+        self.used_at = time.monotonic()
+        self.recordings: set[Recording] = set()
+        self.tracing = Tracing()
+        self.headers: dict[str, str] = {**spec.headers}
+        """Are sent with every request of its pages."""
+        self.init_scripts = InitScripts(texts={**spec.init_scripts})
+        self.permissions = Permissions({**spec.permissions})
+        self.clipboards = Clipboards()
+
+    @property
+    def profile(self) -> bool:
+        """True for the shared login."""
+        return self._spec.profile
+
+    @property
+    def kind(self) -> BrowserKind | None:
+        """Return the kind of its browser; None for the shared one."""
+        return self.launcher.kind(self._spec)
+
+    @property
+    def headless(self) -> bool:
+        """True where nobody sees its windows."""
+        return self.launcher.is_headless(self._spec)
+
+    @property
+    def attached(self) -> bool:
+        """True where its browser is somebody else's."""
+        return self.launcher.attached
+
+    @property
+    def live(self) -> bool:
+        return self.launcher.runs(self._home)
+
+    def owns(self, context: BrowserContext) -> bool:
+        """Say if its pages are of the browser that runs now: Playwright calls those of a dead driver open for ever."""
+        return context is self.opened and self.live
+
+    async def set_headers(self, headers: dict[str, str]) -> None:
+        """Send them with every request from now on, also of a context that follows this one. A page that shows a dialog
+        makes this hang."""
+        context = await self.context()
+        self.headers = headers
+        await context.set_extra_http_headers(headers)
+
+    async def grant(self, origin: str, names: list[str], client_id: str = "") -> list[str]:
+        """Let a site do something. Returns what it could do before."""
+        windows = await self._open_once()
+        return await self.permissions.grant(await self.context(), windows, origin, names, client_id)
+
+    async def open_window(self) -> Page:
+        """Open a blank page in a window of its own; starts the browser if it does not run."""
+        windows = await self._open_once()
+        try:
+            return await self._wait_while_live(windows.open())
+        except TimeoutError:
+            await self.end_if_hanging(_HANGS_AFTER_S)
+            raise BrowserCrashed("The browser opened no window.") from None
+        except PlaywrightError as error:
+            raise BrowserCrashed("The browser opened no window.") from error
+
+    async def _wait_while_live(self, opening: Coroutine[object, object, Page]) -> Page:
+        """Wait for a window while the browser lives: one that ends tells nobody who waits for a window of it."""
+        task = asyncio.create_task(opening)
+        try:
+            while not task.done() and self.live:
+                await asyncio.wait({task}, timeout=_LOOKS_EVERY_S)
+            if not task.done():
+                raise BrowserCrashed("The browser ended while it opened a window.")
+            return task.result()
+        finally:
+            task.cancel()
+
+    async def end_if_hanging(self, after_s: float) -> None:
+        """End a browser of ours that answers nothing: it is as good as dead, and nobody else would end it."""
+        if self.opened is None or self.attached:
+            return
+        try:
+            async with asyncio.timeout(after_s):
+                await self.opened.cookies()
+        except TimeoutError:
+            await self.launcher.end_hanging()
+        except PlaywrightError:
+            return
+
+    async def context(self) -> BrowserContext:
+        """Return Playwright's context; starts the browser if it does not run."""
+        await self._open_once()
+        if self.opened is None:
+            raise BrowserCrashed("The browser ended.")
+        return self.opened
+
+    async def sign_in(self, url: str | None) -> SignedIn:
+        """Give the profile to a person in an ordinary window, until they close it. Raises TimedOut if they do not.
+
+        Afterwards all is as before, with the logins that the person made; also when this is cancelled.
+        """
+        person_window.check(self._spec, self.launcher)
+        await self._open_once()  # with the cookies that were saved before: what the window has comes from the profile
+        self.launcher.profile.reserve()
+        try:
+            await self._on.at_rest()
+            before = self.logins.cookies
+            self._home = self.opened = self.windows = None
+            await person_window.wait_until_closed(self.launcher, url)
+        finally:
+            self.launcher.profile.free()
+        await self._open_once()
+        sites = person_window.changed_sites(before, self.logins.cookies)
+        return SignedIn(sites, has_session_cookies=self.launcher.profile.has_session_cookies)
+
+    def let_go(self) -> BrowserContext | None:
+        """Detach, so that the next call opens a new context. Returns the old one if the caller must close it; the
+        browser's own goes with the browser."""
+        context, self._home, self.opened, self.windows = self.opened, None, None, None
+        return None if self._spec.profile else context
+
+    @property
+    def spec(self) -> SessionSpec:
+        """Return what it takes to have it again as it was saved, but for its pages."""
+        scripts, permissions = self.init_scripts.texts, self.permissions.by_origin
+        own = {"headers": self.headers, "init_scripts": scripts, "permissions": permissions}
+        return self._spec.model_copy(update={"state": self.logins.saved, **own})
+
+    async def close(self, *, whole: bool = True) -> None:
+        """Save, and let go of the context. The browser itself belongs to the launcher. `whole`: with the storage, which
+        a page that shows a dialog or spins keeps back."""
+        if self._opening is not None:
+            await asyncio.wait({self._opening}, timeout=_OPENS_WITHIN_S)
+        await self.logins.cancel_save()
+        await (self.logins.save(with_storage=True) if whole else self.logins.save_cookies(_HANGS_AFTER_S))
+        context, self.opened, self.windows = self.opened, None, None
+        if context is not None and not self._spec.profile:
+            await bounded(context.close())
+        await self.launcher.gates.close(self.session_id)
+
+    async def _open_once(self) -> Windows:
+        if self.live and self.windows is not None:
+            return self.windows
+        if self._opening is None or self._opening.done():
+            self._opening = asyncio.create_task(self._open())
+        return await asyncio.shield(self._opening)
+
+    async def _open(self) -> Windows:
+        try:
+            return await self._open_context()
+        except PlaywrightError as error:
+            raise BrowserCrashed("The browser ended while its session was opened.") from error
+
+    async def _open_context(self) -> Windows:
+        home = await self.launcher.home(self._spec)
+        context = home if isinstance(home, BrowserContext) and self._spec.profile else await self._isolated(home)
+        if self._spec.profile and not self.attached:
+            crashed = self.opened is not None or self.launcher.killed_before
+            await self._restore_logins(context, after_crash=crashed)
+        context.on("dialog", lambda dialog: self._pages.dialog(dialog.page, dialog))
+        context.on("dialogclosed", self._pages.dialog_closed)
+        if self.headers:
+            await bounded(context.set_extra_http_headers(self.headers))
+        await bounded(self.init_scripts.attach(context))
+        self._home, self.opened, self.browser_id = home, context, self.launcher.browser_id(home)
+        self.windows = Windows(
+            context,
+            self._guard,
+            lambda page: self._pages.foreign_page(self, page),
+            self._pages.popup_coming,
+            ours=not self.attached,
+            lasting=self._spec.profile,
+        )
+        if self.permissions.by_origin:
+            await bounded(self.permissions.attach(context, self.windows))
+        if self.attached:
+            await self._pages.pages_found(self, context.pages)
+        elif self._spec.profile:
+            await self.logins.save()
+            self.launcher.confirm_profile()
+        self._on.opened()
+        return self.windows
+
+    async def _isolated(self, home: Home) -> BrowserContext:
+        """Open a context of its own, as it was asked for, with the logins that it had."""
+        browser = home.browser if isinstance(home, BrowserContext) else home
+        if browser is None:
+            raise BrowserCrashed("This engine has no contexts beside its profile.")
+        proxy = self._spec.options.proxy
+        through = await self.launcher.gates.for_session(self.session_id, proxy) if proxy else None
+        options = context_options(self._spec.options, self.launcher.user_agent(self.kind), through)
+        states = [state for state in (self.logins.saved, *self._spec.earlier) if state]
+        context, taken, refused = await restore_context(browser, options, states, f"Session {self.session_id!r}")
+        if refused:
+            self._say(refused)
+            self.logins.saved = taken
+        return context
+
+    async def _restore_logins(self, context: BrowserContext, *, after_crash: bool) -> None:
+        """Bring back the logins that the profile on disk lacks."""
+        profile = self.launcher.profile
+        repairs, profile.repairs = profile.repairs, []
+        if profile.has_session_cookies and not after_crash and not repairs:
+            return  # what the profile lacks now, a person has logged out of
+        reports = await restore_cookies(context, self.logins.cookies, after_crash=after_crash or bool(repairs))
+        for text in [*repairs, *reports]:
+            self._say(text)
+
+    def _own_context(self) -> BrowserContext | None:
+        """Return its context while it lives. A browser that is somebody else's keeps its logins itself."""
+        return self.opened if self.live and not self.attached else None
+
+    def _say(self, text: str) -> None:
+        self._on.emit(NoticeGiven(client_id="", notice=Notice(text=text)))
+
+    def _on_saved(self, state: Json) -> None:
+        if self._spec.profile or self._spec.persistent:
+            self._on.emit(StateSaved(session_id=self.session_id, state=state))
+
+    async def storage(self) -> Json:
+        """Read all that its context has of logins."""
+        return await self.logins.read(await self.context())
+
+    async def keep(self, name: str, client_id: str) -> Json:
+        """Save the whole for a client, under a name."""
+        state = await self.storage()
+        self._on.emit(StateSaved(session_id=self.session_id, state=state, name=name, client_id=client_id))
+        return state
+
+    async def restore(self, state: Json) -> None:
+        """Put back what was saved; what has come since is gone."""
+        await self.logins.replace(await self.context(), state)

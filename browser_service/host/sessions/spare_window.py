@@ -1,0 +1,70 @@
+"""Holds a blank window that no page has yet."""
+
+import asyncio
+import contextlib
+import time
+from collections import deque
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+from playwright.async_api import Page
+
+from browser_service.host.background import Background, bounded
+
+_AFTER_REPLY_S: Final = 0.02
+_WINDOWS: Final = 2
+"""Who has opened so many within the time that a spare one lasts will open another."""
+
+
+class SpareWindow:
+    """Holds a window of one context that no page has yet. Nothing but the context itself knows of it."""
+
+    def __init__(self, open_window: Callable[[], Awaitable[Page]]) -> None:
+        self._open = open_window
+        self._making: asyncio.Task[Page] | None = None
+        self._has_taker = False
+        self._opened_at = deque[float](maxlen=_WINDOWS)
+        self._background = Background()
+
+    def is_wanted(self, lasts_s: float) -> bool:
+        return len(self._opened_at) == _WINDOWS and time.monotonic() - self._opened_at[0] < lasts_s
+
+    def is_lacking(self, lasts_s: float) -> bool:
+        return self._making is None and self.is_wanted(lasts_s)
+
+    def make(self) -> None:
+        """Begin to make one, unless it is there."""
+        if self._making is None:
+            self._making = asyncio.create_task(self._make())
+            self._making.add_done_callback(lambda made: made.cancelled() or made.exception())
+
+    async def _make(self) -> Page:
+        await asyncio.sleep(_AFTER_REPLY_S)  # the reply goes first of the call that opened the last window
+        return await self._open()
+
+    async def take(self) -> Page | None:
+        """Return the window, if there is one, or is about to be; nobody else gets it."""
+        self._opened_at.append(time.monotonic())
+        if (making := self._making) is None or self._has_taker:
+            return None
+        self._has_taker = True
+        try:
+            await asyncio.wait({making})
+        finally:
+            self._has_taker = False
+        if making is not self._making:
+            return None  # it was dropped meanwhile
+        self._making = None
+        page = None if making.cancelled() or making.exception() else making.result()
+        return page if page is not None and not page.is_closed() else None
+
+    def drop(self) -> None:
+        """Close it."""
+        if (making := self._making) is not None:
+            self._making = None
+            self._background.spawn(_close(making))
+
+
+async def _close(making: "asyncio.Task[Page]") -> None:
+    with contextlib.suppress(Exception):  # it was never made, or its browser is gone
+        await bounded((await making).close())

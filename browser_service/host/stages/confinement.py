@@ -1,0 +1,115 @@
+"""Keeps a caller whose token is for some origins from pages elsewhere: before an act, in its reply, and in what its
+pages load."""
+
+from collections.abc import Awaitable
+
+from playwright.async_api import Request
+
+from browser_service.host.network.guard import refuse_requests
+from browser_service.host.pages.current_tab import CurrentTab
+from browser_service.security.origins import first_outside, within
+from browser_service.security.urls import abridged, origin_of
+from shared.actions.base import Action
+from shared.actions.traits import Effect
+from shared.calls import Call
+from shared.cuts import cut
+from shared.errors import BrowseError, Forbidden, UnknownOutcome
+from shared.model import Json
+from shared.next_calls import next_call
+
+
+def check_origins(page: CurrentTab, call: Call, action: Action) -> None:
+    """Raise Forbidden where the page, or a frame in it, is at an origin that the caller's token is not for. To lead a
+    page of its own elsewhere, to close it or to give it up is allowed."""
+    first = next(iter(action.parts()), action)
+    may_leave = page.record.state().belongs_to(call.client_id) and (bool(first.navigates) or _gives_up(first))
+    if not may_leave and (url := _outside(page, call) or _outside_soon(page, call)) is not None:
+        raise _refused(page, call, action, url)
+
+
+async def confine(page: CurrentTab) -> None:
+    """Have the page's frames, those in processes of their own too, load nothing from other origins. The page's own
+    guard sees redirects, and these frames it does not see."""
+    if page.open_tab.confined:
+        return
+    page.open_tab.confined = True
+    record = page.record
+
+    def refuses(request: Request) -> bool:
+        return request.is_navigation_request() and not record.may_go(request.url)
+
+    await refuse_requests(page.open_tab.page, refuses)
+
+
+async def confined(page: CurrentTab, call: Call, action: Action, work: Awaitable[Json]) -> Json:
+    """Return the result of some work as `within_origins` does. An error of a page that came elsewhere meanwhile would
+    tell of what is there, and so tells that alone."""
+    try:
+        result = await work
+    except BrowseError as error:
+        url = _outside(page, call)
+        if url is None or _gives_up(action):
+            raise
+        if error.nothing_happened or action.effect is Effect.READS:
+            raise _refused(page, call, action, url) from None
+        raise UnknownOutcome(f"{action.name()} was under way when the page came to {_place(url)}.") from None
+    return within_origins(page, call, action, result)
+
+
+def within_origins(page: CurrentTab, call: Call, action: Action, result: Json) -> Json:
+    """Return the result of a call; of an act by which the page came to another origin only that it did. Raises
+    Forbidden instead of a result that was read there."""
+    if action.batching or _gives_up(action):  # of what one carries each was looked at
+        return result
+    url = _redirected(call, result) or _outside(page, call)
+    if url is None:
+        return result
+    if action.effect is Effect.READS:
+        raise _refused(page, call, action, url)
+    observed = (
+        f"{action.name()} is done; {_place(url)} is not an origin of this token, which neither reads nor acts there"
+    )
+    return {"observed": observed if action.request_method else f"{observed}. Lead it back: {_way_back(page, call)}"}
+
+
+def _gives_up(action: Action) -> bool:
+    return action.closes is not None or (bool(action.claim) and action.serves_reading)
+
+
+def _outside(page: CurrentTab, call: Call) -> str | None:
+    """Return the URL of the page, or of a frame in it, that the token is not for; None if there is none."""
+    if not page.live:
+        return first_outside(call.origins, [page.record.url])
+    return first_outside(call.origins, (frame.url for frame in page.open_tab.page.frames))
+
+
+def _outside_soon(page: CurrentTab, call: Call) -> str | None:
+    """Return where a page of another client's is under way to, if the token is not for that: what waits for an element
+    here would find it there. A page of its own does not arrive."""
+    is_own = page.record.state().belongs_to(call.client_id)
+    return None if is_own else first_outside(call.origins, [page.observer.navigating_to if page.observer else ""])
+
+
+def _redirected(call: Call, result: Json) -> str | None:
+    """Return where a request of the page was redirected, if the token is not for that."""
+    url = result.get("redirectedTo")
+    return url if isinstance(url, str) and not within(call.origins, url) else None
+
+
+def _place(url: str) -> str:
+    return origin_of(url) or cut(abridged(url), 100)
+
+
+def _way_back(page: CurrentTab, call: Call) -> str:
+    return next_call("goto", page_id=page.record.page_id, url=f"{call.origins[0]}/")
+
+
+def _refused(page: CurrentTab, call: Call, action: Action, url: str) -> Forbidden:
+    place = _place(url) if page.record.state().belongs_to(call.client_id) else "another origin"
+    return Forbidden(
+        f'{action.name()}: "{page.record.page_id}" is at {place}, or has a frame from there, and the token is for '
+        f"{', '.join(call.origins)} (--origin). Nothing was told.",
+        hint=f"A page of your own: {next_call('open_page', url=f'{call.origins[0]}/')}. The account's owner gives more "
+        "by another token: browse-together token create --name NAME, with another --origin.",
+        details={"context": {"rule": "--origin"}},
+    )

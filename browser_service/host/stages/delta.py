@@ -1,0 +1,291 @@
+"""Composes what an act's reply shows of the page: an outline of a document new to its client, else the changes."""
+
+import asyncio
+import json
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from playwright.async_api import Error as PlaywrightError
+
+from browser_service.host.elements.locators import leading_ref
+from browser_service.host.pages.handle import BrowserPage
+from browser_service.host.reading import loading, news, news_report
+from browser_service.host.reading.outline import outline
+from browser_service.host.reading.snapshot import ClientView, State
+from browser_service.host.tabs.observation import Observation
+from shared.actions.base import Action
+from shared.actions.traits import Input, Reports
+from shared.cuts import cut
+from shared.model import Json
+from shared.next_calls import next_call
+from shared.wire import DELTA_TEXT, OUTLINE_TEXT
+
+_LOOK_MS: Final = 2_000
+_LOOK_BEFORE_S: Final = 2.0
+_SOON_S: Final = 0.25
+"""Who acts again sooner, as programs do and models cannot, leaves a page no time to change by itself."""
+TURNS: Final = 2
+_TITLE_CHARACTERS: Final = 100
+_RESTLESS: Final = 2
+"""An element that changed so often by itself is none of the act's effects."""
+_SHORT_OUTLINE: Final = 440
+"""The most bytes of the outline of a document that an act led to."""
+_LARGE_TREE: Final = 1_500
+"""From this many elements on, a look takes longer than most acts: what changed is then for the caller to ask."""
+_DOCUMENT: Final = "change of the document"
+_TREE: Final = "change of what a snapshot shows"
+_TOO_LARGE: Final = f"too large a page to compare it unasked: {next_call('snapshot', since=True)}"
+_BY_ITSELF: Final = "since the last act, the page changed by itself:"
+_EARLIER: Final = "since you last looked, and before this act:"
+_BY_THIS: Final = "by this act:"
+
+
+@dataclass(frozen=True)
+class PageBefore:
+    """A page when an act on it began; empty if the reply to the act shows no changes."""
+
+    state: State | None = None
+    changes: str = ""
+    """What had changed since the client last looked, in lines: nothing of it is the act's."""
+
+    @property
+    def fields(self) -> Json:
+        return {"changes": self.changes} if self.changes else {}
+
+
+@dataclass(frozen=True)
+class PageDelta:
+    """What a reply shows of the page, and what is known if it shows nothing."""
+
+    fields: Json
+    changed: bool = False
+    restyled: bool = False
+    """True if the document changed in what no snapshot shows."""
+    unchanged: str = ""
+    """What was compared and has not changed."""
+
+    @property
+    def nothing(self) -> bool:
+        """True if nothing came of the act that was looked at."""
+        return not (self.changed or self.restyled)
+
+
+@dataclass(frozen=True)
+class _Comparison:
+    """A document compared with what its client was shown of it."""
+
+    view: ClientView
+    previous: ClientView
+    """A copy of the view as it was."""
+    news: news.News
+
+    @property
+    def title(self) -> str:
+        old, new = self.previous.state, self.view.state
+        if old is None or new is None or old.title == new.title:
+            return ""
+        return f"~ title {json.dumps(cut(new.title, _TITLE_CHARACTERS), ensure_ascii=False)}"
+
+    @property
+    def is_wordless(self) -> bool:
+        """True if no line tells what changed: something may be closing, and still be there."""
+        return not (self.news.told or self.news.remade or self.title)
+
+    def leave_out(self, given: Sequence[str], refs: frozenset[str]) -> bool:
+        """Drop the changes of fields that have what acts gave them, whose replies said so. `refs` are of the fields
+        that this act gave something. Return whether there are any."""
+        told = self.news.told
+        expected = [e for e in told if e.is_field_value and (any(map(e.has, given)) or e.is_given_unseen(refs))]
+        if len(expected) > len(given):
+            return False
+        told[:] = [each for each in told if each not in expected]
+        return bool(expected)
+
+    def note_restless(self) -> None:
+        """Note which elements changed though nobody acted."""
+        self.view.restless.update(ref for change in self.news.told if (ref := _ref_of(change)))
+
+    def leave_out_restless(self) -> bool:
+        """Drop the changes of elements that change again and again by themselves, and announce nothing. Return whether
+        there are any."""
+        told, restless = self.news.told, self.view.restless
+        kept = [each for each in told if each.announced or restless[_ref_of(each)] < _RESTLESS]
+        left_out, told[:] = len(kept) < len(told), kept
+        return left_out
+
+    def is_field_value(self) -> bool:
+        return not self.title and len(self.news.told) == 1 and self.news.told[0].is_field_value
+
+    def lines(self, limit: int, acted_on: str | None = None) -> str:
+        """Word the changes, and note that the client was shown them."""
+        report = news_report.report(self.news, self.view.tree, limit, acted_on)
+        self.view.add_refs(report.nodes)
+        if self.previous.snapshot is self.previous.tree and not (report.omitted or self.news.remade):
+            self.view.snapshot = self.view.tree
+        changes = f"change{'s' * (report.omitted > 1)}"
+        more = f"{report.omitted} more {changes}: {next_call('snapshot', since=True)}" if report.omitted else ""
+        return "\n".join(filter(None, [self.title, report.text, more]))
+
+
+def _ref_of(change: news.Change) -> str:
+    return (change.nodes[0].ref or "") if change.nodes else ""
+
+
+def shows_changes(page: BrowserPage, action: Action) -> bool:
+    """Say if the reply to an act shows what changed."""
+    delta = action.text_key == "observed" and action.asked_reply.amount == "delta" and not action.asked_reply.trial
+    unasked = page.quiet and "reply" not in action.model_fields_set
+    return delta and not unasked and not page.record.dialog and not page.effects.navigating_to
+
+
+async def page_before(page: BrowserPage, action: Action) -> PageBefore:
+    """Look at the page before an act, so that what changed by itself is not taken for the act's effect."""
+    before, view = PageBefore(), page.looks.view
+    late = page.observer is not None and bool(page.observer.late.earlier)
+    compares = (late or action.reports < Reports.EVERYTHING) and not action.navigates and shows_changes(page, action)
+    if page.current.live and compares and (late or view is None or time.monotonic() - view.looked_at > _SOON_S):
+        try:
+            async with asyncio.timeout(_LOOK_BEFORE_S):
+                if late and page.observer is not None:
+                    await page.observer.late.wait_for_earlier()
+                before = PageBefore(state := await page.looks.state())
+                before = PageBefore(state, await _changes_by_itself(page, state))
+                if late and page.observer is not None:
+                    page.observer.late.earlier.forget()
+        except (TimeoutError, PlaywrightError):
+            pass
+    if page.looks.view is not None:
+        page.looks.view.acted_since = True
+    return before
+
+
+async def _changes_by_itself(page: BrowserPage, state: State) -> str:
+    """Describe what changed by itself since the client last acted or looked; "" if its own acts may have done it."""
+    view = page.looks.view
+    if view is None or view.state is None or state.document != view.document:
+        return ""
+    cause = page.effects.cause_since(view.looked_at)
+    if view.acted_since and not cause:
+        return ""
+    if state.is_like(view.state):
+        return ""
+    itself = _BY_ITSELF if page.record.last_act[0] == page.call.client_id else _EARLIER
+    heading = f"from {cause}:" if cause else itself
+    if len(view.tree) > _LARGE_TREE:
+        return f"{heading} {_TOO_LARGE}"
+    comparison = await _compare(page, state)
+    if comparison and not cause:
+        comparison.leave_out_restless()
+        comparison.note_restless()
+    lines = comparison.lines(DELTA_TEXT // 2) if comparison else ""
+    return f"{heading}\n{lines}" if lines else ""
+
+
+async def page_delta(
+    page: BrowserPage, action: Action, observation: Observation, before: PageBefore
+) -> PageDelta | None:
+    """Return what the reply to an act shows of the page; None if nobody looked."""
+    if page.looks.view is not None and action.reports is Reports.EVERYTHING:
+        page.looks.view.note_given(action.given_texts)
+    if not shows_changes(page, action) or observation.error_pages or observation.pending_url:
+        return None
+    if action.reports is Reports.EVERYTHING and page.looks.view is not None and not observation.came_later:
+        # it tells by itself what its field shows, in half the time of a look
+        return PageDelta(before.fields) if before.changes else None
+    try:
+        async with asyncio.timeout(_LOOK_MS / 1000):
+            if observation.visited_urls and action.navigates:
+                return PageDelta(_outline(page, await page.looks.refresh_view(_LOOK_MS), OUTLINE_TEXT))
+            return await _delta_of_act(page, action, observation, before)
+    except (TimeoutError, PlaywrightError):
+        return None
+
+
+async def _delta_of_act(
+    page: BrowserPage, action: Action, observation: Observation, before: PageBefore
+) -> PageDelta | None:
+    last, moves = page.looks.view, page.effects.moves
+    state = _known_state(page, observation) or await page.looks.state(TURNS)
+    previous = before.state or (last.state if last else None)
+    same = previous is not None and state.is_like(previous)
+    whole = last is not None and not last.frames and action.input is not Input.HOVER  # which styles may answer
+    unchanged = _DOCUMENT if same and whole else ""
+    if unchanged and last and last.state and state.is_like(last.state) and state.focus == last.state.focus:
+        last.note_state(state)
+        return PageDelta(before.fields, unchanged=unchanged)
+    if last and len(last.tree) > _LARGE_TREE and not observation.visited_urls:
+        if unchanged:
+            return PageDelta(before.fields, unchanged=unchanged)
+        return _announcements(state, previous) if whole else None
+    earlier = bool(unchanged and previous and state.focus == previous.focus)
+    comparison = await _compare(page, state if page.effects.moves == moves else None)
+    if comparison is not None and not same and comparison.is_wordless and await page.effects.wait_for_motion():
+        comparison = await _compare(page, None)
+    if comparison is not None:
+        late = page.effects.cause_since(observation.began_at)
+        return _delta_of_comparison(action, comparison, before, unchanged, same=same, earlier=earlier, late=late)
+    if page.looks.view is None:
+        return None
+    fields = _outline(page, page.looks.view, _SHORT_OUTLINE if last else OUTLINE_TEXT)
+    return PageDelta(fields, changed=previous is not None and not same, unchanged=_DOCUMENT if same else "")
+
+
+def _known_state(page: BrowserPage, observation: Observation) -> State | None:
+    """Return the state that the act's own script read, if nothing came since that may have changed the page."""
+    if page.looks.state_after_act is None or observation.came_later or observation.visited_urls or observation.dialogs:
+        return None
+    state, moves = page.looks.state_after_act
+    return state if moves == page.effects.moves else None
+
+
+def _delta_of_comparison(
+    action: Action, comparison: _Comparison, before: PageBefore, unchanged: str, *, same: bool, earlier: bool, late: str
+) -> PageDelta:
+    if action.reports and comparison.is_field_value():
+        return PageDelta(before.fields, changed=True)  # the reply has it already
+    refs = frozenset(action.aim.selectors if action.given_texts else ())
+    left_out = comparison.leave_out_restless()
+    left_out = comparison.leave_out([*comparison.view.given, *action.given_texts], refs) or left_out
+    comparison.view.given.clear()
+    room = DELTA_TEXT - len(before.changes.encode())
+    lines = comparison.lines(room, leading_ref(action.aim.selector or ""))
+    if not lines and comparison.news.differs and not left_out:
+        return PageDelta(before.fields, changed=True)
+    if not lines:
+        return PageDelta(before.fields, restyled=not same and not left_out, unchanged=unchanged or _TREE)
+    if earlier:
+        return PageDelta({"changes": f"{_EARLIER}\n{lines}"}, unchanged=unchanged)
+    heading = f"by this act, or from {late}:" if late else _BY_THIS if before.changes else ""
+    all_changes = "\n".join(filter(None, [before.changes, heading, lines]))
+    return PageDelta({"changes": all_changes}, changed=True)
+
+
+def _announcements(state: State, previous: State | None) -> PageDelta:
+    """Return of a page too large to be compared what it announces."""
+    said, room = list[str](), DELTA_TEXT
+    for line in state.news(previous) if previous else ():
+        room -= len(line.encode()) + 1
+        said += [line] if room >= 0 else []
+    changes: Json = {"changes": "\n".join(said)} if said else {}
+    return PageDelta({**changes, "advice": _TOO_LARGE}, changed=True)
+
+
+async def _compare(page: BrowserPage, known: State | None) -> _Comparison | None:
+    """Look at the page, and compare; None if this client has not seen the document before."""
+    last = page.looks.view
+    previous = last and ClientView(last.document, tree=last.tree, snapshot=last.snapshot, state=last.state)
+    view = await page.looks.refresh_view(_LOOK_MS, known=known)
+    if previous is None or view is not last:
+        return None
+    return _Comparison(view, previous, news.news(previous.tree, view.tree))
+
+
+def _outline(page: BrowserPage, view: ClientView, budget: int) -> Json:
+    note = loading.describe(view, page.effects.pending())
+    text, nodes = outline(view.tree, budget - len(note))
+    view.add_refs(nodes)
+    lines = "\n".join(filter(None, [text, note]))
+    beyond = view.state.beyond.advice(page.url) if view.state else {}
+    return {**({"outline": lines} if lines else {}), **beyond}

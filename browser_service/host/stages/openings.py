@@ -1,0 +1,58 @@
+"""Finds the page that a call is for, or opens it for a call that may, where there is room.
+
+The front has decided on the name, the session and the right; here it is the room that counts."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from browser_service.host.calls import CallRun
+from browser_service.host.events import EventLog
+from browser_service.host.pages.entry import PageEntry
+from browser_service.host.pages.registry import PageRegistry
+from browser_service.host.pages.room import Room
+from browser_service.host.sessions.session import SessionEntry
+from browser_service.host.stages.admission import Admission
+from shared.errors import PageNotFound, SessionNotFound
+from shared.events import PageOpened
+from shared.next_calls import next_call
+from shared.pages import PageState
+
+
+@dataclass(frozen=True)
+class Openings:
+    """The pages that calls are for, and may open."""
+
+    pages: Mapping[str, PageEntry]
+    sessions: Mapping[str, SessionEntry]
+    registry: PageRegistry
+    admission: Admission
+    room: Room
+    log: EventLog
+
+    async def page_for(self, run: CallRun) -> PageEntry:
+        """Return the page of a call. Raises PageNotFound, SessionNotFound, and ResourceExhausted where there is no
+        room."""
+        page_id, session_id = run.call.page_id or "", run.call.session_id
+        if (entry := self.pages.get(page_id)) is not None:
+            return entry
+        if (session := self.sessions.get(session_id or "")) is None:
+            raise SessionNotFound(f"There is no session {session_id!r}.")
+        if not run.call.opens:
+            raise PageNotFound(f"There is no page {page_id!r}.", hint=f"See yours: {next_call('list_pages')}.")
+        self.admission.check_url(run.action)
+        await self.room.measure()
+        await self.room.make(session.session_id, run.call.client)
+        return self.pages.get(page_id) or self._open(run, session)  # of many first calls, one opens it
+
+    def _open(self, run: CallRun, session: SessionEntry) -> PageEntry:
+        """Make an entry for a new page. The head of its queue opens the tab. No await: nobody takes the room."""
+        call = run.call
+        self.room.check(session.session_id, call.client_id)
+        if call.undo is not None:
+            entry = self.registry.reopen(session, call)
+        else:
+            entry = self.registry.add(PageState(page_id=call.page_id or "", session_id=session.session_id), session)
+            entry.record.ownership.take(call, run.action.addressed.agent)
+        entry.record.unopened = True
+        self.log.emit(PageOpened(page=entry.record.state()))
+        return entry

@@ -1,0 +1,44 @@
+"""What the parts of a call know of one another: a call may carry other actions."""
+
+from dataclasses import replace
+
+from browser_service.host.calls import CallRun
+from browser_service.host.pages.handle import BrowserPage
+from browser_service.rules.visits import count_visits
+from browser_service.security.urls import origin_of
+from shared.actions.base import Action
+from shared.actions.traits import Effect
+from shared.errors import NetworkError
+
+
+def as_part(page: BrowserPage, run: CallRun, index: int) -> BrowserPage:
+    """Return the page as one part of a call sees it, which tells the changes unless an act follows."""
+    parts = run.action.parts()
+    tell = [each.text_key == "observed" for each in parts]
+    follows = any(each.effect is not Effect.READS for each in parts[:index])
+    shares = max(1, len(parts) - sum(tell))
+    return replace(page, reply_shares=shares, quiet=any(tell[index + 1 :]), follows=follows)
+
+
+async def wait_for_dialog(run: CallRun) -> None:
+    """Wait for the answer to a dialog that opened since the part before."""
+    if run.suspended:
+        try:
+            await run.wait_for_dialog()
+        except TimeoutError:
+            raise run.cancelled_error() from None
+
+
+def note_part(page: BrowserPage, part: Action) -> None:
+    """Note which part runs. Raises NetworkError if it would visit a site that asked an earlier part for a pause."""
+    turn = page.queue.current
+    if turn is None:
+        return
+    turn.part = part.name()
+    for url in turn.throttled:
+        if (origin := origin_of(url)) in count_visits(part, page.record.url):
+            raise NetworkError(
+                f"{origin} asked for a pause after an earlier step: nothing more was sent there.",
+                hint="Go on there later: RATE_LIMITED says until when.",
+                details={"url": url},
+            )

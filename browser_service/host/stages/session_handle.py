@@ -1,0 +1,82 @@
+"""Gives handlers the session that their call acts on, and runs them on it within its deadline and its cancel."""
+
+from collections.abc import Callable
+
+from playwright.async_api import BrowserContext
+from playwright.async_api import Error as PlaywrightError
+
+from browser_service.host import errors
+from browser_service.host.calls import CallRun, Handler, Undoes
+from browser_service.host.files import ArtifactPort, Files
+from browser_service.host.sessions.session import SessionEntry
+from shared.actions.traits import Effect, Lane
+from shared.calls import Call
+from shared.errors import TimedOut, UnknownOutcome
+from shared.model import Json
+from shared.next_calls import next_call
+
+_READY_WITHIN_S = 40
+
+
+class BrowserSession:
+    """Is a session as one call sees it. Handlers are given it."""
+
+    def __init__(self, entry: SessionEntry, call: Call, artifacts: ArtifactPort, undoable: Undoes) -> None:
+        self.entry = entry
+        self.call = call
+        self.undoable = undoable
+        """Notes what it takes to take the act back."""
+        self.files = Files(artifacts, call, entry.session_id)
+
+    @property
+    def session_id(self) -> str:
+        return self.entry.session_id
+
+    @property
+    def attached(self) -> bool:
+        """True if its browser is somebody else's."""
+        return self.entry.attached
+
+    async def context(self) -> BrowserContext:
+        """Return Playwright's context."""
+        return await self.entry.context()
+
+
+async def perform_on_session(
+    session: BrowserSession, run: CallRun, handler: Handler, find_blockers: Callable[[], list[str]]
+) -> Json:
+    """Run the handler, tightly bounded: a page that spins or shows a dialog makes some of Playwright's calls on its
+    context hang. The start of a browser, if none runs, is no part of that. `find_blockers` names the pages
+    that may hang."""
+    if run.action.lane is Lane.QUEUE and not session.entry.live:
+        await _bring_up_session(session, run)
+    try:
+        async with run.cancel.within(run.action.allowed_ms() / 1000):
+            return await handler(session, run.action)
+    except TimeoutError:
+        if run.cancel.requested:
+            raise run.cancelled_error() from None
+        blockers = ", ".join(find_blockers()) or "none of them busy"
+        raise TimedOut(
+            f"{run.action.name()} did not end within {run.action.allowed_ms()} ms. Pages that may block it: "
+            f"{blockers}.",
+            hint=f"See what each shows: {next_call('list_pages', all=True)}; close or reload the one that "
+            "hangs, then repeat this.",
+        ) from None
+    except PlaywrightError as error:
+        if errors.has_ended(error) and run.action.effect is not Effect.READS:
+            name, ended = run.action.name(), session.entry.launcher.end_reason() or "the browser ended"
+            raise UnknownOutcome(f"{name} was under way when {ended}.") from error
+        raise errors.translate(error, run.action, url="") from error
+
+
+async def _bring_up_session(session: BrowserSession, run: CallRun) -> None:
+    try:
+        async with run.cancel.within(_READY_WITHIN_S):
+            await session.entry.context()
+    except TimeoutError:
+        run.check_not_cancelled()
+        raise TimedOut(
+            f"The browser could not be started within {_READY_WITHIN_S} s; {run.action.name()} did not happen.",
+            hint="The machine may be busy: repeat the call, or see `browse-together logs`.",
+        ) from None

@@ -1,0 +1,156 @@
+"""Keeps the last messages and errors of a page's scripts, within bounds."""
+
+import contextlib
+import itertools
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from playwright.async_api import ConsoleMessage, Error, Frame, JSHandle, Page, Request
+
+from browser_service.host.background import Background
+from browser_service.host.tabs.tab_events import PER_SECOND, TabEvents
+from shared.cuts import cut
+from shared.model import Json
+from shared.timestamps import iso
+
+_MOST_ENTRIES: Final = 200
+_MOST_TEXT: Final = 2_000
+_MOST_STACK: Final = 4_000
+_MOST_LOCATION: Final = 300
+_KINDS: Final = frozenset({"error", "warning", "info", "log", "debug", "exception"})
+
+
+@dataclass(frozen=True)
+class ConsoleEntry:
+    number: int
+    at: float
+    type: str
+    text: str
+    location: str
+    stack: str
+    owner: str
+    document: int
+
+    @property
+    def kind(self) -> str:
+        """Return the kind that readers filter by."""
+        return "error" if self.type == "assert" else self.type if self.type in _KINDS else "other"
+
+    def describe(self, document: int) -> Json:
+        """Describe it for a reader, while the page shows that document."""
+        at = iso(self.at)
+        description: Json = {"number": self.number, "time": at, "type": self.type, "text": self.text}
+        earlier = "earlier" if self.document != document else ""
+        more = (("location", self.location), ("stack", self.stack), ("document", earlier))
+        return description | {key: value for key, value in more if value}
+
+
+class Console:
+    """The messages of one page, whichever Playwright page is behind it, and the errors apart from them.
+
+    `owner` returns the client that holds the page, which alone may read the messages of earlier documents; None means
+    that nothing may be kept.
+    """
+
+    def __init__(self, owner: Callable[[], str | None]) -> None:
+        self._owner = owner
+        self._messages: deque[ConsoleEntry] = deque(maxlen=_MOST_ENTRIES)
+        self._errors: deque[ConsoleEntry] = deque(maxlen=_MOST_ENTRIES)
+        self._numbers = itertools.count(1)
+        self._document = 0
+        self._requested: Request | None = None
+        self._background = Background()
+        self._missed_navigations = False
+
+    async def attach(self, page: Page, events: TabEvents, *, came_by_itself: bool) -> None:
+        """Listen to another Playwright page behind the pageId. Its driver has the messages of a popup until now."""
+        if came_by_itself:
+            for message in await page.console_messages(filter="all"):
+                self._add_message(message)
+            for error in await page.page_errors(filter="all"):
+                self._add_error(error)
+        events.messages.append(self._add_message)
+        events.messages_missed.append(self._on_missed)
+        events.begun.append(self._on_request)
+        events.missed.append(self._on_requests_missed)
+        events.hear_console()
+        events.errors.append(self._add_error)
+        page.on("framenavigated", self._on_navigated)
+
+    def read(
+        self,
+        client_id: str,
+        *,
+        kinds: list[str] | None,
+        text: str | None,
+        since: int,
+        limit: int,
+        earlier: bool,
+    ) -> tuple[list[Json], int, int]:
+        """Return what a client may read, the number of its last message, and the count of messages left out."""
+        readable = [
+            entry
+            for entry in sorted([*self._messages, *self._errors], key=lambda entry: entry.number)
+            if (entry.document == self._document or entry.owner in {client_id, ""})
+            and entry.number > since
+            and (kinds is None or entry.kind in kinds)
+            and (text is None or text.casefold() in entry.text.casefold())
+        ]
+        selected = [entry for entry in readable if earlier or entry.document == self._document]
+        last = readable[-1].number if readable else since
+        return [entry.describe(self._document) for entry in selected[-limit:]], last, len(readable) - len(selected)
+
+    def _on_request(self, request: Request) -> None:
+        if request.is_navigation_request():
+            with contextlib.suppress(Error):  # a popup's first has no frame yet
+                self._requested = request if request.frame.parent_frame is None else self._requested
+
+    def _on_navigated(self, frame: Frame) -> None:
+        """Count a new document, but not a change of the address by a script."""
+        if frame.parent_frame is None:
+            requested, self._requested = self._requested, None
+            answered = requested is not None and requested.failure is None
+            elsewhere = not frame.url.startswith(("http:", "https:"))
+            self._document += answered or elsewhere or self._missed_navigations
+            self._missed_navigations = False
+
+    def _on_requests_missed(self) -> None:
+        """Take the next navigation for one to another document, because its request may go unheard."""
+        self._missed_navigations = True
+
+    def _on_missed(self) -> None:
+        self._add("other", f"(more than {PER_SECOND} messages within a second; the rest of them is not kept)")
+
+    def _add_message(self, message: ConsoleMessage) -> None:
+        source = message.location
+        location = (
+            f"{cut(source['url'], _MOST_LOCATION)}:{source['lineNumber'] + 1}:{source['columnNumber'] + 1}"
+            if source["url"]
+            else ""
+        )
+        self._add(message.type, message.text, at=message.timestamp / 1000, location=location)
+        if message.args:
+            self._background.spawn(_dispose(message.args))
+
+    def _add_error(self, error: Error) -> None:
+        text = f"{error.name}: {error.message}" if error.name else error.message
+        self._add("exception", text, stack=cut(error.stack or "", _MOST_STACK))
+
+    def _add(self, kind: str, text: str, *, at: float | None = None, location: str = "", stack: str = "") -> None:
+        owner = self._owner()
+        if owner is None:
+            return
+        entry = ConsoleEntry(
+            next(self._numbers), at or time.time(), kind, cut(text, _MOST_TEXT), location, stack, owner, self._document
+        )
+        (self._errors if entry.kind in {"exception", "error"} else self._messages).append(entry)
+
+
+async def _dispose(values: list[JSHandle]) -> None:
+    """Release a message's values: browser, driver and this process would keep them as long as the page is open."""
+    with contextlib.suppress(Error):
+        for value in values:
+            await value.dispose()

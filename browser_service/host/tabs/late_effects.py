@@ -1,0 +1,205 @@
+"""Waits for what comes of acts late, asks the document of a tab for it, and remembers acts of which more is to come."""
+
+import asyncio
+import contextlib
+import json
+import secrets
+import time
+from collections import deque
+from typing import Any, Final
+
+from playwright.async_api import CDPSession, Page, Request, WebSocket
+from playwright.async_api import Error as PlaywrightError
+from pydantic import BaseModel, ValidationError
+
+from browser_service.host.background import Background
+from browser_service.host.events import well_formed
+from browser_service.host.scripts import call_of, script
+from browser_service.host.scripts.results import bounded
+from browser_service.host.tabs.observation import Observation
+from shared.cuts import cut
+from shared.next_calls import next_call
+
+_NOTES: Final = script("late_effects")
+_LATER: Final = "function (ms, most) { return this.later(ms, most) }"
+_SEEN: Final = "function (ms) { return this.seen(ms) }"
+_NEXT_FRAME: Final = bounded("async () => { await new Promise(requestAnimationFrame) }")
+_REQUESTS_END_WITHIN_S: Final = 1.0
+_EFFECTS_END_WITHIN_S: Final = 2.0
+"""Bounds the wait for requests that follow from the answers to others."""
+_DRAWN_WITHIN_S: Final = 0.1
+_TIMERS_WITHIN_S = 0.4
+_MOTION: Final = "function (_, most) { return this.motion(most) }"
+_ANSWERS_S: Final = 1.0
+_CHARACTERS: Final = 200
+_MOST_EARLIER: Final = 5
+_EARLIER_S: Final = 60.0
+
+
+class _Later(BaseModel):
+    """What a document tells of its late effects; empty if it does not answer."""
+
+    came: bool = False
+    """True if scripts were called for which they had asked."""
+    due: list[float] = []
+    """In how many ms the rest is due."""
+    scrolled: str | None = None
+    refused: str | None = None
+    picker: str | None = None
+
+    @property
+    def lines(self) -> list[str]:
+        """Describe what the browser refused to scripts."""
+        refused = f"refused by the page's content security policy: {_shown(self.refused)}" if self.refused else ""
+        files = [{"name": "a.txt", "text": "..."}]
+        asked = (
+            f"it asks for files by {_shown(self.picker)}, which nobody can answer here. If the page takes them by drag "
+            f"and drop too: {next_call('drop', selector='...', files=files)}"
+            if self.picker
+            else ""
+        )
+        return [*filter(None, [refused, asked])]
+
+
+def _shown(text: str | None) -> str:
+    return cut(well_formed(text or ""), _CHARACTERS)
+
+
+class EarlierActs:
+    """The acts of one page of which something was still to come when they ended."""
+
+    def __init__(self) -> None:
+        self._acts = deque[Observation](maxlen=_MOST_EARLIER)
+
+    def __bool__(self) -> bool:
+        return bool(self._acts)
+
+    def add(self, act: Observation) -> None:
+        """Remember an act that ends, if anything is still to come of it."""
+        if act.due or act.is_pending:
+            self._acts.append(act)
+
+    def forget(self) -> None:
+        """Forget those of which nothing more is to come, and those of long ago."""
+        now = time.monotonic()
+        kept = [each for each in self._acts if each.is_pending and now - each.began_at < _EARLIER_S]
+        self._acts = deque(kept, maxlen=_MOST_EARLIER)
+
+    def request_ended(self, request: Request) -> None:
+        for each in self._acts:
+            each.ended_late(request)
+
+    def socket_answered(self, socket: WebSocket) -> None:
+        for each in self._acts:
+            each.answered_late(socket)
+
+    def due_within(self, seconds: float) -> Observation | None:
+        """Return the first act that asked for something which is due so soon."""
+        now = time.monotonic()
+        return next((each for each in self._acts if any(0 < at - now < seconds for at in each.due)), None)
+
+    def cause_since(self, moment: float) -> Observation | None:
+        """Return the latest act of which something came since then."""
+        return next((each for each in reversed(self._acts) if each.came_since(moment)), None)
+
+
+class LateEffects:
+    """The late effects of acts on one tab. Each of its documents notes them, in Chromium."""
+
+    def __init__(self, page: Page) -> None:
+        self.earlier = EarlierActs()
+        self.one_way = set[WebSocket]()
+        """Sockets that brought no answer to what an act wrote."""
+        self._page = page
+        self._cdp: CDPSession | None = None
+        self._begin = call_of(_NOTES, json.dumps(secrets.token_hex(8)))
+        self._asked: asyncio.Future[str] | None = None
+        self._background = Background()
+
+    def note_by(self, cdp: CDPSession) -> None:
+        """Have each document note them from its beginning. Nobody waits for that: a document that came before does so
+        later."""
+        self._cdp = cdp
+        self._background.spawn(self._send(cdp, "Page.addScriptToEvaluateOnNewDocument", source=self._begin))
+
+    def ask(self) -> None:
+        """Find what answers in a document that has come. One that was there before begins to note them now."""
+        if self._cdp is not None:
+            self._asked = asyncio.ensure_future(self._find(self._cdp))
+
+    async def _find(self, cdp: CDPSession) -> str:
+        """Return Chromium's id of what answers, "" if there is none."""
+        answer = await self._send(cdp, "Runtime.evaluate", expression=self._begin)
+        return str(answer["result"].get("objectId", "")) if answer else ""
+
+    @staticmethod
+    async def _send(cdp: CDPSession, command: str, **given: str) -> dict[str, Any]:  # Any: JSON
+        """Return Chromium's answer; {} from a tab that has gone."""
+        with contextlib.suppress(PlaywrightError):
+            return await cdp.send(command, {**given})
+        return {}
+
+    async def settle(self, observation: Observation) -> None:
+        """Wait until the page shows what the act made of it: what its scripts asked to be called for soon, answers to
+        the requests that it caused, and what followed from these."""
+        loop = asyncio.get_running_loop()
+        ends_at, awaited_before = loop.time() + _EFFECTS_END_WITHIN_S, 0
+        await self.wait(observation)
+        while observation.awaited_requests > awaited_before and (seconds_left := ends_at - loop.time()) > 0:
+            awaited_before = observation.awaited_requests
+            await observation.wait_for_responses(min(seconds_left, _REQUESTS_END_WITHIN_S))
+            if not observation.navigating:
+                await asyncio.gather(self._next_frame(), self.wait(observation))
+        await observation.settle()
+        if observation.linked_popups and await observation.wait_for_windows():
+            observation.waited = True
+            await self._next_frame()
+
+    async def wait(self, act: Observation) -> None:
+        """Wait until what the act's scripts asked to be called for soon has come, and note what is due later."""
+        if act.written:
+            act.waited = True
+            await act.wait_for_sockets()
+            self.one_way |= act.written
+        if act.idle or act.window is None or act.left_document:
+            return
+        later = await self._ask(_LATER, time.monotonic() - act.began_at, _TIMERS_WITHIN_S)
+        act.waited = act.waited or later.came
+        act.due = tuple(sorted(time.monotonic() + ms / 1000 for ms in later.due if ms > 0))
+        act.notes += [line for line in later.lines if line not in act.notes]
+
+    async def _next_frame(self) -> None:
+        """Wait until the page draws its next frame, which shows what it makes of a response."""
+        with contextlib.suppress(TimeoutError, PlaywrightError):
+            async with asyncio.timeout(_DRAWN_WITHIN_S):
+                await self._page.evaluate(_NEXT_FRAME)
+
+    async def wait_for_earlier(self) -> None:
+        """Wait for what earlier acts asked for and is due very soon: or it would come while the next act runs."""
+        if (act := self.earlier.due_within(_TIMERS_WITHIN_S)) is not None:
+            await self._ask(_LATER, time.monotonic() - act.began_at, _TIMERS_WITHIN_S)
+
+    async def seen(self, act: Observation) -> list[str]:
+        """Describe what scrolled since an act began, and what the page's policy refused."""
+        found = await self._ask(_SEEN, time.monotonic() - act.began_at)
+        return [*filter(None, [_shown(found.scrolled)]), *(line for line in found.lines if line not in act.notes)]
+
+    async def motion(self) -> bool:
+        """Wait for animations of the document that end soon. Returns whether there were any."""
+        return (await self._ask(_MOTION, 0, _TIMERS_WITHIN_S)).came
+
+    async def _ask(self, question: str, *seconds: float) -> _Later:
+        if self._asked is None or self._cdp is None:
+            return _Later()
+        try:
+            async with asyncio.timeout(sum(seconds[1:]) + _ANSWERS_S):
+                if not (notes := await asyncio.shield(self._asked)):
+                    return _Later()
+                times = [{"value": round(each * 1000)} for each in seconds]
+                given = {"functionDeclaration": question, "objectId": notes, "arguments": times}
+                answer = await self._cdp.send(
+                    "Runtime.callFunctionOn", {**given, "returnByValue": True, "awaitPromise": True}
+                )
+            return _Later.model_validate(answer["result"].get("value"))
+        except (PlaywrightError, TimeoutError, ValidationError):  # the document went, is busy, or is none of ours
+            return _Later()

@@ -1,0 +1,94 @@
+"""Has the picture of a page for those who may see no secrets."""
+
+import base64
+import math
+import time
+from collections.abc import Callable
+from typing import ClassVar, Final
+
+from playwright.async_api import Error as PlaywrightError
+
+from browser_service.host.tabs.cast import Picture
+from browser_service.host.tabs.secrecy import Anew, secrets_on, shot_without_secrets
+from browser_service.host.tabs.tab import Tab
+
+_EVERY_S: Final = 1.0
+_GAP_S: Final = 0.2
+"""Of all pages together no more pictures are made than one in so long, because each costs 30 ms of processor."""
+_LATE_S: Final = 0.5
+"""A picture of the screencast comes so late at most."""
+_UNKNOWN_S: Final = 1.0
+"""For so long those who watch keep what they have seen of a page that does not say where its secrets are."""
+
+
+class MaskedPictures:
+    """Passes the screencast's pictures on while no secret can be on them. Else it makes pictures of its own now and
+    then, with black boxes, because nobody knows where a field was when a picture was made that came by itself."""
+
+    _last_turn: ClassVar[float] = 0.0
+    """Is the last moment at which a page has its turn to be pictured, of those that pages have got."""
+
+    def __init__(self, next_seq: Callable[[], int], anew: Anew) -> None:
+        self._next_seq, self._anew = next_seq, anew
+        self._turn = math.inf
+        self._own: Picture | None = None
+        self._of = 0
+        """Is the screencast's picture after which the own one was made, or that was passed on."""
+        self._navigations = 0
+        self._harmless_since: float | None = None
+        self._unknown_since: float | None = None
+
+    @property
+    def hidden(self) -> bool:
+        """True where it has been unknown for too long where the secrets are."""
+        return self._unknown_since is not None and time.monotonic() - self._unknown_since > _UNKNOWN_S
+
+    async def instead_of(self, newest: Picture, tab: Tab, width: int, *, is_current: bool) -> Picture | None:
+        """Return what may be shown now; None where nothing new may be. Of a picture that was judged before, the page
+        is asked no more."""
+        if newest.seq == self._of and self._unknown_since is None:
+            return self._own or newest
+        if newest.navigations != self._navigations:  # of another document nothing was known
+            self._navigations, self._harmless_since = newest.navigations, None
+        if self._harmless_since is None and self._own is not None and time.monotonic() - self._own.at < _EVERY_S:
+            return self._own
+        secrets, now = await secrets_on(tab), time.monotonic()
+        if secrets is None:
+            self._harmless_since, self._unknown_since = None, self._unknown_since or now
+            return None
+        self._harmless_since = None if secrets.boxes else self._harmless_since or now
+        if is_current and self._harmless_since is not None and newest.at > self._harmless_since + _LATE_S:
+            self._unknown_since = None
+            return self._passed_on(newest)
+        if self._has_turn(now):
+            self._turn = math.inf
+            await self._make(newest, tab, width)
+        return self._own
+
+    def _has_turn(self, now: float) -> bool:
+        """Say if it is the page's turn to be pictured, of which it gets one if it has none."""
+        if self._turn == math.inf:
+            self._turn = MaskedPictures._last_turn = max(now, MaskedPictures._last_turn + _GAP_S)
+        return now >= self._turn
+
+    def _passed_on(self, newest: Picture) -> Picture:
+        """Return the screencast's picture, as a newer one than what was made meanwhile."""
+        if self._own is None or newest.seq > self._own.seq:
+            self._own, self._of = None, newest.seq
+            return newest
+        if self._of < newest.seq:
+            self._own, self._of = newest._replace(seq=self._next_seq()), newest.seq
+        return self._own
+
+    async def _make(self, newest: Picture, tab: Tab, width: int) -> None:
+        try:
+            shot = await shot_without_secrets(tab, width, self._anew)
+        except (PlaywrightError, OSError, ValueError):  # the page has just gone, or shows nothing
+            shot = None
+        if shot is None:
+            self._unknown_since = self._unknown_since or time.monotonic()
+            return
+        self._unknown_since, self._of = None, newest.seq
+        data = base64.b64encode(shot.data).decode()
+        made = Picture(data, shot.width, shot.height, time.monotonic(), self._next_seq(), newest.navigations)
+        self._own = made

@@ -1,0 +1,290 @@
+"""Listens to a page, and notes in the record of the running act what it was seen to do."""
+
+import time
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from playwright.async_api import Error, Frame, Page, Request, Response, WebSocket
+
+from browser_service.host.events import address_of, well_formed
+from browser_service.host.network.act_requests import MOST_RECORDED, SAFE_METHODS, add_line, is_read
+from browser_service.host.network.downloads import ActiveDownload
+from browser_service.host.network.polling import ActWindow, Polling
+from browser_service.host.tabs.late_effects import LateEffects
+from browser_service.host.tabs.observation import Observation
+from browser_service.host.tabs.tab_events import TabEvents
+from browser_service.security.urls import BROWSERS_OWN, abridged
+from shared.cuts import cut
+from shared.quoting import address
+
+_ERROR_CHARACTERS: Final = 300
+_UNFOLLOWED: Final = "more requests within a second than are followed: what came of them is not known"
+
+
+class Observer:
+    """Listens to one Playwright page for as long as it lives, and tells the observation of the running act."""
+
+    def __init__(self, page: Page, events: TabEvents) -> None:
+        self._page = page
+        self._running: set[Observation] = set()
+        self.moves = 0
+        """How often the page went anywhere."""
+        self.failed_navigation = "", ""
+        """The address of the one that failed last, and how it failed."""
+        self.polling = Polling()
+        self.late = LateEffects(page)
+        self.windows: dict[str, Observer] = {}
+        """Maps the page's popups to what listens to them."""
+        self._navigation_request: Request | None = None
+        self._leaves = False
+        """True from the request for a document until the page shows another."""
+        self._url = page.url
+        events.begun.append(self._on_request)
+        events.answered.append(self._on_response)
+        events.finished.append(self._on_finished)
+        events.failed.append(self._on_failed)
+        events.missed.append(self._on_missed)
+        page.on("websocket", self._on_socket)
+        page.on("framenavigated", self._on_navigated)
+        page.on("domcontentloaded", self._on_document)
+        events.errors.append(self._on_script_error)
+        page.on("crash", self._on_end)
+        page.on("close", self._on_end)
+
+    def begin(self, *, navigates: bool = False, idle: bool = False, by: str = "", client_id: str = "") -> Observation:
+        """Begin the record of an act, which `by` names. With `navigates` it is a navigation itself, and what the new
+        document asks for is not its effect; with `idle` what scripts ask for is not waited for."""
+        window = None if navigates else ActWindow(self.polling)
+        observation = Observation(window=window, idle=idle, by=by, client_id=client_id)
+        observation.was_navigating = bool(self.navigating_to)
+        if not navigates:
+            self.windows = {page_id: each for page_id, each in self.windows.items() if not each.is_closed}
+            for page_id in self.windows:
+                self._begin_window(observation, page_id)
+        self._running.add(observation)
+        return observation
+
+    def _begin_window(self, observation: Observation, page_id: str) -> None:
+        """Observe a popup too, unless somebody acts there."""
+        if not (window := self.windows[page_id]).acting:
+            observation.windows[page_id] = window.begin(navigates=True)
+
+    def end(self, observation: Observation) -> None:
+        self._running.discard(observation)
+        for page_id, seen in observation.windows.items():
+            if page_id in self.windows:
+                self.windows[page_id].end(seen)
+        self.late.earlier.add(observation)
+        for each in observation.downloads:
+            if each.ended and not each.reported:
+                each.notify()
+
+    async def settle(self, observation: Observation) -> None:
+        """Wait until the page shows what the act made of it."""
+        await self.late.settle(observation)
+
+    async def wait_for_effects(self, seconds: float) -> bool:
+        """Wait until what the running act's scripts asked to be called for soon has come, and the requests that it sent
+        are answered. Returns whether there were any."""
+        came = False
+        for observation in self._running:
+            await self.late.wait(observation)
+            await observation.wait_for_responses(seconds)
+            came = came or observation.came_later
+        return came
+
+    async def seen_elsewhere(self, observation: Observation) -> list[str]:
+        """Describe what came of an act that neither changed the document nor sent anything."""
+        if observation.window is None:
+            return []
+        lines = await self.late.seen(observation)
+        await observation.settle()  # what it led another window to has begun by now
+        return lines
+
+    def note_idle(self) -> None:
+        """Note that scripts asked for nothing that comes later than the running act's end."""
+        for observation in self._running:
+            observation.idle = not observation.rewritten
+
+    @property
+    def acting(self) -> bool:
+        return bool(self._running)
+
+    @property
+    def is_closed(self) -> bool:
+        return self._page.is_closed()
+
+    @property
+    def navigating_to(self) -> str:
+        """Return the address that the page goes to while its server has not answered: until then no script runs."""
+        return address_of(self._navigation_request.url) if self._navigation_request else ""
+
+    def outlasted_by_navigation(self) -> bool:
+        """Note that the time of the running act is over. Returns whether that is because it navigates."""
+        under_way = [observation for observation in self._running if observation.pending_url]
+        for observation in under_way:
+            observation.timed_out = True
+        return bool(under_way)
+
+    def _updated(self) -> Iterator[Observation]:
+        """Yield each running observation to be changed, and wake afterwards whoever waits for its change."""
+        for observation in self._running:
+            yield observation
+            observation.changed.set()
+
+    def expect_popup(self, linked: int) -> None:
+        """Note a popup that comes; `linked` is 1 if it can tell this page something."""
+        for observation in self._running:
+            observation.expected_popups += 1
+            observation.linked_popups += linked
+
+    @property
+    def had_effect(self) -> bool:
+        """True if a running act sent something, went somewhere, or opened a window or a dialog."""
+        return any(observation.had_effect for observation in self._running)
+
+    def add_popup(self, page_id: str, window: "Observer | None") -> bool:
+        """Note a popup that opened. Returns whether a reply will still tell it."""
+        if window is not None:
+            self.windows[page_id] = window
+        for observation in self._updated():
+            observation.popups.append(page_id)
+            if window is not None:
+                self._begin_window(observation, page_id)
+        return bool(self._running)
+
+    def add_lines(self, lines: Iterable[str], silence: str) -> None:
+        for observation in self._running:
+            observation.notes.extend(lines)
+            observation.silence = observation.silence or silence
+
+    def note_refused_popup(self, line: str) -> bool:
+        """Note that a popup that was expected is none. Returns whether a reply will tell it."""
+        for observation in self._running:
+            observation.expected_popups -= 1
+        return self.add_once(line)
+
+    def add_once(self, line: str) -> bool:
+        """Note something that may happen any number of times. Returns whether a reply will tell it."""
+        for observation in self._updated():
+            observation.notes += [] if line in observation.notes else [line]
+        return bool(self._running)
+
+    def expect_dialog(self) -> None:
+        """Note a dialog that is answered at once, and that the reply will tell."""
+        for observation in self._running:
+            observation.expected_dialogs = min(observation.expected_dialogs + 1, MOST_RECORDED)
+
+    def add_dialog(self, line: str) -> bool:
+        """Note how a dialog ended. Returns whether a reply will still tell it."""
+        for observation in self._updated():
+            add_line(observation.dialogs, line)
+        return bool(self._running)
+
+    def _on_end(self, _: Page) -> None:
+        for observation in self._updated():
+            observation.page_ended = True
+
+    def _on_request(self, request: Request) -> None:
+        if request.url.startswith(BROWSERS_OWN):
+            return
+        is_document = self._is_document(request)
+        if is_document:
+            self._navigation_request, self._leaves = request, True
+        elif not self._running and request.method in SAFE_METHODS and is_read(request):
+            self.polling.count(request)
+        for observation in self._updated():
+            observation.begun(request, is_document=is_document)
+
+    def _on_response(self, response: Response) -> None:
+        self._note_end(response.request)
+        for observation in self._updated():
+            observation.answered(response, is_document=self._is_document(response.request))
+
+    def _on_failed(self, request: Request) -> None:
+        self._note_end(request)
+        is_document = self._is_document(request)
+        if is_document:
+            said = f"the navigation to {address(request.url)} failed: {request.failure}"
+            self.failed_navigation = request.url, said
+        for observation in self._updated():
+            observation.failed(request, is_document=is_document)
+
+    def _note_end(self, request: Request) -> None:
+        self.late.earlier.request_ended(request)
+        if request is self._navigation_request:
+            self._navigation_request = None
+
+    def _on_navigated(self, frame: Frame) -> None:
+        if frame != self._page.main_frame:
+            return
+        self.moves += 1
+        stays = not self._leaves and frame.url == self._url and frame.url.startswith("http")
+        self._navigation_request, self._leaves, self._url = None, False, frame.url
+        for observation in self._updated():
+            if stays:  # a script wrote the same address into the history, maybe ours after a refusal
+                observation.idle, observation.rewritten = False, True
+                continue
+            if frame.url.startswith("chrome-error:"):  # no place; why it came is told by _on_failed
+                observation.error_pages += 1
+            else:
+                observation.visited_urls = [abridged(frame.url)]  # a page may go on for ever, and the last is told
+                observation.ready = False
+                observation.committed()
+
+    def _on_document(self, _: Page) -> None:
+        self.late.ask()
+        for observation in self._updated():
+            observation.navigating = False
+            observation.ready = bool(observation.visited_urls)
+
+    def add_download(self, active: ActiveDownload) -> None:
+        """Note that a download began: what seemed to be a navigation will not arrive."""
+        self._navigation_request = None
+        for observation in self._updated():
+            observation.downloads.append(active)
+            observation.navigating = False
+
+    def will_report(self, active: ActiveDownload) -> bool:
+        """Say whether a reply will still tell of a download."""
+        waiting = [observation for observation in self._running if active in observation.downloads]
+        for observation in waiting:
+            observation.changed.set()
+        return bool(waiting)
+
+    def _on_socket(self, socket: WebSocket) -> None:
+        socket.on("framesent", lambda _: self._on_written(socket))
+        socket.on("framereceived", lambda _: self._on_answered(socket))
+        socket.on("close", lambda _: self._on_answered(socket))
+
+    def _on_written(self, socket: WebSocket) -> None:
+        if socket not in self.late.one_way:
+            for observation in self._running:
+                observation.written.add(socket)
+
+    def _on_answered(self, socket: WebSocket) -> None:
+        self.late.one_way.discard(socket)
+        for observation in self._updated():
+            if socket in observation.written or observation.heard_at:
+                observation.heard_at = time.monotonic()
+            observation.written.discard(socket)
+        self.late.earlier.socket_answered(socket)
+
+    def _on_finished(self, request: Request) -> None:
+        for observation in self._updated():
+            observation.loading.discard(request)
+
+    def _on_missed(self) -> None:
+        """Wait for no request any more: their ends will not be heard."""
+        self._navigation_request, self._leaves = None, True
+        for observation in self._updated():
+            observation.unheard()
+        self.add_once(_UNFOLLOWED)
+
+    def _on_script_error(self, error: Error) -> None:
+        lines = error.message.strip().splitlines() or ["(no message)"]  # a script can throw any value, '' too
+        for observation in self._running:
+            add_line(observation.script_errors, well_formed(cut(lines[0], _ERROR_CHARACTERS)))
+
+    def _is_document(self, request: Request) -> bool:
+        return request.is_navigation_request() and request.frame == self._page.main_frame

@@ -1,0 +1,68 @@
+"""Has the drop-down list that a person's hand has pressed: browsers draw its options outside of the page, where no
+picture of the page shows them."""
+
+import asyncio
+import contextlib
+from typing import Final
+
+from playwright.async_api import ElementHandle, Page
+from playwright.async_api import Error as PlaywrightError
+
+from browser_service.host.scripts import script
+from browser_service.host.scripts.results import bounded, read
+from browser_service.host.tabs.record import PageRecord
+from shared.errors import ValidationFailed
+from shared.frames import ShownList
+from shared.strokes import Stroke
+
+_LIST_UNDER: Final = script("list_under")
+_OPTIONS: Final = bounded(script("list_options"))
+_CHOSEN_WITHIN_MS: Final = 2_000
+_SAYS_WITHIN_S: Final = 1.0
+
+
+class OpenList:
+    """Is the list that is open on one page, if one is."""
+
+    def __init__(self, record: PageRecord) -> None:
+        self._record = record
+        self._list: ElementHandle | None = None
+        self._pressed = False
+
+    async def takes(self, page: Page, stroke: Stroke) -> bool:
+        """Return whether a press of the main button is for a list, whose options are shown then. The page itself gets
+        neither that press nor the release after it."""
+        if stroke.button != "left" or stroke.do not in {"down", "up"}:
+            return False
+        if stroke.do == "up":
+            took, self._pressed = self._pressed, False
+            return took
+        self.close()
+        with contextlib.suppress(PlaywrightError, TimeoutError):  # it goes elsewhere, or is busy: it gets the press
+            async with asyncio.timeout(_SAYS_WITHIN_S):
+                self._pressed = await self._open(page, stroke)
+        return self._pressed
+
+    async def _open(self, page: Page, stroke: Stroke) -> bool:
+        handle = await page.evaluate_handle(_LIST_UNDER, {"x": stroke.x, "y": stroke.y})
+        pressed = handle.as_element()
+        if pressed is None:
+            await handle.dispose()
+            return False
+        self._record.shown_list = read(ShownList, await pressed.evaluate(_OPTIONS))
+        self._list = pressed
+        return True
+
+    async def choose(self, index: int | None) -> None:
+        """Choose an option; None leaves the list as it is. Raises ValidationFailed where no list is open any more."""
+        chosen_from = self._list
+        self.close()
+        if index is None:
+            return
+        if chosen_from is None:
+            raise ValidationFailed("No list is open on the page now.", hint="Press the list again.")
+        await chosen_from.select_option(index=index, timeout=_CHOSEN_WITHIN_MS)
+
+    def close(self) -> None:
+        self._list = self._record.shown_list = None
+        self._pressed = False

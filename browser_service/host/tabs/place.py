@@ -1,0 +1,112 @@
+"""Reads and restores where a page is: how far it is scrolled, its session storage, and its history."""
+
+import asyncio
+import contextlib
+import json
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from playwright.async_api import Error as PlaywrightError
+from playwright.async_api import Frame, Page
+from pydantic import FiniteFloat
+from typing_extensions import TypedDict
+
+from browser_service.host.background import Background, bounded
+from browser_service.host.scripts import call_of, results, script
+from browser_service.host.tabs.record import BLANK
+from browser_service.host.tabs.tab import Tab
+from shared.model import weight
+from shared.pages import Parked
+
+_SCROLLS_WITHIN_S: Final = 2.0
+_WALKS_WITHIN_S: Final = 5.0
+_MOST_STORAGE: Final = 1_000_000
+_MOST_ENTRIES: Final = 10
+
+_PLACE: Final = results.bounded(script("parked_place"))
+_FIELDS: Final = "input:not([type=hidden]), textarea, select, [contenteditable]"
+_UNSENT: Final = results.bounded(script("unsent_fields"))
+_SCROLL: Final = results.bounded(script("scroll_back"))
+_FILL: Final = script("session_storage")
+
+
+class Place(TypedDict):
+    x: FiniteFloat
+    y: FiniteFloat
+    history: int
+    storage: list[tuple[str, str]] | None
+
+
+async def place_of(page: Page) -> tuple[Parked, dict[str, str]]:
+    """Read how far a page is scrolled, and its session storage, which is left out and counts as lost if it is large."""
+    place = results.read(Place, await page.evaluate(_PLACE, _MOST_STORAGE))
+    storage = dict(place["storage"] or ())
+    too_large = place["storage"] is None or weight({**storage}) > _MOST_STORAGE
+    parked = Parked(x=round(place["x"]), y=round(place["y"]), history=place["history"], loses=too_large)
+    return parked, {} if too_large else storage
+
+
+async def has_unsent_fields(frames: list[Frame]) -> bool:
+    for frame in frames:
+        if results.value_of(await frame.locator(_FIELDS).evaluate_all(_UNSENT)):
+            return True
+    return False
+
+
+async def scroll_back(page: Page, parked: Parked) -> None:
+    if not parked.x and not parked.y:
+        return
+    try:
+        async with asyncio.timeout(_SCROLLS_WITHIN_S):
+            await page.evaluate(_SCROLL, [parked.x, parked.y, 1_000])
+    except (PlaywrightError, TimeoutError):
+        return  # it went on elsewhere, or is busy: it is open all the same
+
+
+async def restore_storage(tab: Tab, url: str, storage: Mapping[str, str], background: Background) -> None:
+    """Fill the session storage before the first script of the next document runs, and never again: what a site removes
+    later stays removed."""
+    cdp, page = tab.cdp, tab.page
+    if cdp is None or not storage:
+        return
+    origin = "/".join(url.split("/")[:3])
+    source = call_of(_FILL, json.dumps(origin), json.dumps([*storage.items()]))
+    try:
+        await cdp.send("Page.enable")
+        added = await cdp.send("Page.addScriptToEvaluateOnNewDocument", {"source": source})
+    except PlaywrightError:
+        return
+
+    def remove_script(at: Page) -> None:
+        if at.url.startswith("http"):
+            page.remove_listener("domcontentloaded", remove_script)
+            background.spawn(bounded(cdp.send("Page.removeScriptToEvaluateOnNewDocument", added)))
+
+    page.on("domcontentloaded", remove_script)
+
+
+async def history_of(tab: Tab) -> tuple[str, ...]:
+    """Return the addresses that the page was at before, the last one the latest."""
+    if tab.cdp is None:
+        return ()
+    found = await tab.cdp.send("Page.getNavigationHistory")
+    earlier = [str(each["url"]) for each in found["entries"][: found["currentIndex"]]]
+    return tuple(url for url in earlier if url.startswith(("http:", "https:")))[-_MOST_ENTRIES:]
+
+
+async def replay_history(page: Page, urls: Sequence[str]) -> None:
+    """Give a new window a history, and leave it at the last entry. The site is not asked: each entry is an empty
+    document until somebody goes back to it."""
+    with contextlib.suppress(TimeoutError, PlaywrightError):  # the page itself comes back all the same
+        async with asyncio.timeout(_WALKS_WITHIN_S):
+            cdp = await page.context.new_cdp_session(page)
+            await cdp.send("Network.enable")
+            await cdp.send("Network.setBypassServiceWorker", {"bypass": True})  # which would answer in our place
+            await page.route("**/*", lambda route: route.fulfill(body="", content_type="text/html"))
+            for url in urls:
+                await page.goto(url, wait_until="commit")
+            await cdp.detach()
+    with contextlib.suppress(PlaywrightError):
+        if page.url != urls[-1]:  # it got no further, and must not be taken for being there
+            await page.goto(BLANK, wait_until="commit")
+        await page.unroute("**/*")

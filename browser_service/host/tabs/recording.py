@@ -1,0 +1,223 @@
+"""Records a video of one page, and keeps it however the recording ends."""
+
+import asyncio
+import time
+from dataclasses import dataclass
+from typing import Final
+
+from playwright.async_api import Page, ScreencastFrame
+
+from browser_service.host.background import bounded
+from browser_service.host.files import Files
+from browser_service.host.tabs.record import PageRecord
+from browser_service.host.tabs.video import MIME_TYPE, Video, load_encoder
+from browser_service.security.origins import first_outside
+from shared.calls import Call
+from shared.errors import BrowseError, ResourceExhausted, TimedOut, ValidationFailed, field_details
+from shared.model import Json
+from shared.next_calls import next_call
+
+_MOST_BYTES: Final = 30_000_000
+_MOST_AT_ONCE: Final = 4
+"""A session runs this many recordings at once, because each holds its video in memory."""
+_FIRST_WITHIN_S: Final = 3.0
+_STORES_WITHIN_S: Final = 10.0
+_JPEG_QUALITY: Final = 80
+_LONGEST_SIDE: Final = 1_280
+
+
+class Recording:
+    """A video in the making. If pictures come faster than `fps`, only the newest of them is taken."""
+
+    def __init__(self, recorder: "Recorder", call: Call, files: Files, *, fps: int, max_seconds: int) -> None:
+        self.client_id = call.client_id
+        self.label = call.client_label or "another client"
+        self._origins = tuple(call.origins)
+        self._record = recorder.record
+        self._page_id = recorder.record.page_id
+        self._others = recorder.others
+        self._files = files
+        self._interval_s = 1 / fps
+        self._max_s = max_seconds
+        self._began_at = time.monotonic()
+        self._picture: bytes | None = None
+        self._has_picture = asyncio.Event()
+        self._ended = asyncio.Event()
+        self._reason = ""
+        self._work: asyncio.Task[Json] | None = None
+
+    @property
+    def running(self) -> bool:
+        return not self._ended.is_set()
+
+    @property
+    def seconds(self) -> float:
+        return time.monotonic() - self._began_at
+
+    async def begin(self, page: Page) -> None:
+        """Begin. Raises ResourceExhausted if too many run, TimedOut if the page shows nothing."""
+        others = self._others
+        if len(others) >= _MOST_AT_ONCE:
+            raise ResourceExhausted(
+                f"{_MOST_AT_ONCE} pages of this session are being recorded.",
+                hint=f"End one of yours: {next_call('record_video', page_id='...', command='stop')}.",
+            )
+        others.add(self)
+        try:
+            await self._first(page)
+        except BaseException:
+            others.discard(self)
+            await bounded(page.screencast.stop())
+            raise
+        page.on("close", lambda _: self._end("the page was closed"))
+        page.on("crash", lambda _: self._end("the page crashed"))
+        self._work = asyncio.create_task(self._run(page))
+
+    async def end(self, reason: str) -> Json:
+        """End the recording and return its file. Raises what keeping it raised."""
+        self._end(reason)
+        assert self._work is not None  # noqa: S101 - only one that has begun is known to anybody
+        async with asyncio.timeout(_STORES_WITHIN_S):
+            return await asyncio.shield(self._work)
+
+    async def _first(self, page: Page) -> None:
+        size = page.viewport_size or {"width": _LONGEST_SIDE, "height": _LONGEST_SIDE}
+        await page.screencast.start(
+            on_frame=lambda frame: self._on_frame(page, frame),
+            quality=_JPEG_QUALITY,
+            size={"width": min(size["width"], _LONGEST_SIDE), "height": min(size["height"], _LONGEST_SIDE)},
+        )
+        if not await _wait_for(self._has_picture, _FIRST_WITHIN_S):
+            raise TimedOut(
+                f"{self._page_id} showed no picture within {_FIRST_WITHIN_S:.0f} s.",
+                hint=f"Look whether it answers: {next_call('snapshot')}; else {next_call('reload_page')}.",
+            )
+
+    def _on_frame(self, page: Page, frame: ScreencastFrame) -> None:
+        if not self.running:
+            return
+        if self._record.hidden_from(self.client_id):
+            self._end("the page became private to somebody else")
+            return
+        if first_outside(self._origins, (each.url for each in page.frames)) is not None:
+            self._end("the page came to another origin")
+            return
+        self._picture = frame["data"]
+        self._has_picture.set()
+
+    def _notify(self, text: str) -> None:
+        self._record.tell(self.client_id, text)
+
+    def _end(self, reason: str) -> None:
+        if self.running:
+            self._reason = reason
+            self._ended.set()
+            self._has_picture.set()
+
+    async def _run(self, page: Page) -> Json:
+        try:
+            return await self._save_video()
+        except BrowseError as error:
+            self._notify(f"The video of {self._page_id} is lost: {error.message}")
+            raise
+        finally:
+            self._end("it could not be kept")
+            self._others.discard(self)
+            await bounded(page.screencast.stop())
+
+    async def _save_video(self) -> Json:
+        video = await self._encode_all()
+        data = await asyncio.to_thread(video.finish, self._now_ms())
+        width, height = video.size
+        artifact = await self._files.keep(data, MIME_TYPE, "video", inline=False)
+        seconds = round(video.last_ms / 1000, 1)
+        line = f"{seconds} s, {video.frames} pictures of {width} x {height}; it ended because {self._reason}"
+        if self._reason != STOPPED:
+            self._notify(
+                f"The video of {self._page_id} is kept: {artifact['artifactId']}, {artifact['name']} ({line})."
+            )
+        facts: Json = {"seconds": seconds, "frames": video.frames, "width": width, "height": height}
+        return {"observed": line, **facts, "artifact": artifact}
+
+    async def _encode_all(self) -> Video:
+        """Take all pictures until something ends it."""
+        picture = await self._next()
+        video = await asyncio.to_thread(Video, picture or b"", _MOST_BYTES)
+        while picture is not None:
+            await asyncio.to_thread(video.show, picture, self._now_ms())
+            if video.full:
+                self._end(f"it had grown to {_MOST_BYTES // 1_000_000} MB")
+            await _wait_for(self._ended, self._interval_s)
+            picture = await self._next()
+        return video
+
+    async def _next(self) -> bytes | None:
+        """Wait for the newest picture that was not encoded yet; None when the recording is over."""
+        if not await _wait_for(self._has_picture, self._max_s - self.seconds):
+            self._end(f"its {self._max_s} s were over")
+        picture, self._picture = self._picture, None
+        if self.running:
+            self._has_picture.clear()
+        return picture
+
+    def _now_ms(self) -> int:
+        return round(self.seconds * 1000)
+
+
+STOPPED: Final = "it was stopped"
+
+
+@dataclass(eq=False)
+class Recorder:
+    """The recorder of one page, which makes at most one video at a time."""
+
+    record: PageRecord
+    others: set[Recording]
+    """The recordings that run in the page's session."""
+    _recording: Recording | None = None
+
+    @property
+    def running(self) -> bool:
+        return self._recording is not None and self._recording.running
+
+    async def start(self, page: Page, call: Call, files: Files, *, fps: int, max_seconds: int) -> None:
+        """Begin a recording. Raises ValidationFailed while another of the same page runs, NotInstalled without an
+        encoder."""
+        earlier = self._recording
+        if earlier is not None and earlier.running:
+            raise _wrong(
+                f'"{self.record.page_id}" is being recorded by "{earlier.label}", for {earlier.seconds:.0f} s now.',
+                f"End that first, who began it keeps it: {next_call('record_video', command='stop')}.",
+            )
+        await asyncio.to_thread(load_encoder)
+        recording = Recording(self, call, files, fps=fps, max_seconds=max_seconds)
+        await recording.begin(page)
+        self._recording = recording
+
+    async def stop(self, call: Call) -> Json:
+        """End it, or return what was kept when it ended by itself. The file belongs to the client that began it."""
+        recording, self._recording = self._recording, None
+        if recording is None:
+            raise _wrong(
+                f'"{self.record.page_id}" is not being recorded.',
+                f"Begin: {next_call('record_video', command='start')}.",
+            )
+        is_owner = recording.client_id == call.client_id
+        result = await recording.end(STOPPED if is_owner else f'"{call.client_label}" stopped it')
+        if is_owner:
+            return result
+        return {"observed": f'the video that "{recording.label}" was making has ended; it is kept for them'}
+
+
+def _wrong(problem: str, hint: str) -> ValidationFailed:
+    return ValidationFailed(problem, hint=hint, details=field_details("command"))
+
+
+async def _wait_for(event: asyncio.Event, seconds: float) -> bool:
+    """Wait for the event, `seconds` at most, and say if it was set."""
+    try:
+        async with asyncio.timeout(max(0.0, seconds)):
+            await event.wait()
+    except TimeoutError:
+        return event.is_set()
+    return True

@@ -1,0 +1,94 @@
+"""Keeps the settings of a page that calls made (routes, headers, init scripts, emulation), for each new tab of it."""
+
+import json
+from typing import Any
+
+from browser_service.host.network.routes import PageNetwork, Rule
+from browser_service.host.network.traffic import Traffic
+from browser_service.host.tabs.emulation import Emulation
+from browser_service.host.tabs.init_scripts import InitScripts
+from browser_service.host.tabs.record import PageRecord
+from browser_service.host.tabs.tab import Tab
+from shared.model import Json
+
+_SHOWN = 200
+
+
+class PageSettings:
+    """Holds what a client set for a page that it held. It ends when the page passes to another client."""
+
+    def __init__(self, record: PageRecord) -> None:
+        def holder() -> str:
+            return record.holder_id
+
+        def whose_traffic() -> str:
+            """Return whose the traffic is: nobody's while a person has the page, or while another client's settings
+            are sent along, because neither is for an agent."""
+            return "" if record.person is not None or self.network.foreign else record.holder_id
+
+        def private_to() -> str:
+            return record.holder_id if record.private else ""
+
+        self._record = record
+        self.network = PageNetwork(Traffic(whose_traffic, private_to), holder)
+        self.emulation = Emulation(holder)
+        self.init_scripts = InitScripts(holder)
+
+    async def attach(self, tab: Tab, *, came_by_itself: bool) -> None:
+        """Apply the settings to a new tab."""
+        await self.init_scripts.attach(tab.page)
+        await self.emulation.attach(tab)
+        self.network.offline = self.emulation.offline
+        await self.network.attach(tab.page, tab.events, came_by_itself=came_by_itself)
+
+    def inherit(self, opener: "PageSettings") -> None:
+        """Copy the settings of the page that opened this one."""
+        self.network.inherit(opener.network)
+        self.emulation.inherit(opener.emulation)
+        self.init_scripts.inherit(opener.init_scripts)
+
+    @property
+    def foreign(self) -> bool:
+        """True where another client than the one that holds the page now made some of them."""
+        network, emulation, scripts, holder_id = self.network, self.emulation, self.init_scripts, self._record.holder_id
+        made = [network.owner] if network.rules or network.headers else []
+        made += [emulation.owner] if emulation.settings else []
+        made += [scripts.owner] if scripts.texts else []
+        return bool({*made} - {holder_id})
+
+    def set_owner(self, client_id: str) -> None:
+        """Make a client the owner of all settings."""
+        self.network.owner = self.emulation.owner = self.init_scripts.owner = client_id
+
+    async def clear(self, tab: Tab) -> None:
+        """Remove all settings from a tab."""
+        await self.init_scripts.remove(None)
+        await self.network.clear(tab.page)
+        await self.emulation.clear(tab)
+        await self.network.set_offline(tab.page, offline=False)
+
+    def summaries(self) -> list[str]:
+        """Describe each setting in words."""
+        routes = len(self.network.rules)
+        return [
+            *([f"{routes} route{'s' * (routes > 1)}"] if routes else []),
+            *([f"headers {', '.join(self.network.headers)}"] if self.network.headers else []),
+            *([f"init scripts {', '.join(self.init_scripts.texts)}"] if self.init_scripts.texts else []),
+            *([f"emulation {json.dumps(self.emulation.describe())[:_SHOWN]}"] if self.emulation.settings else []),
+        ]
+
+    def to_json(self) -> Json:
+        """Return the settings, for `restore`."""
+        return {
+            "rules": [rule.to_json() for rule in self.network.rules],
+            "headers": {**self.network.headers},
+            "initScripts": {**self.init_scripts.texts},
+            "emulation": {**self.emulation.settings},
+        }
+
+    def restore(self, state: dict[str, Any], owner: str) -> None:  # Any: JSON, as `to_json` returned it
+        """Set what `to_json` returned, as the settings of a client."""
+        self.set_owner(owner)
+        self.network.rules, self.network.headers = [Rule.from_json(rule) for rule in state["rules"]], state["headers"]
+        self.emulation.settings = state["emulation"]
+        self.init_scripts.texts = {**state.get("initScripts", {})}

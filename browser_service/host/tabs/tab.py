@@ -1,0 +1,216 @@
+"""Holds the Playwright page that is live behind a pageId, and what observes it."""
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+from playwright.async_api import BrowserContext, CDPSession, Page
+from playwright.async_api import Error as PlaywrightError
+
+from browser_service.host.background import bounded
+from browser_service.host.elements.closed_fields import ClosedFields
+from browser_service.host.elements.field_watch import FieldWatch
+from browser_service.host.elements.file_choosers import FileChoosers
+from browser_service.host.events import well_formed
+from browser_service.host.network.guard import guard
+from browser_service.host.network.sign_in import SignIns
+from browser_service.host.reading.cache import ReadCache
+from browser_service.host.reading.snapshot import ClientView
+from browser_service.host.scripts import results, script
+from browser_service.host.tabs import document
+from browser_service.host.tabs.life import LifeEvent
+from browser_service.host.tabs.metrics import Metrics
+from browser_service.host.tabs.observer import Observer
+from browser_service.host.tabs.record import BLANK
+from browser_service.host.tabs.tab_events import TabEvents
+from browser_service.rules.bounded import Bounded
+from browser_service.security.urls import abridged
+from shared.cuts import cut
+
+_PROBE_S: Final = 1.0
+_TITLE_WITHIN_S: Final = 0.2
+_ANSWERS_WITHIN_S: Final = 0.2
+_MOST_VIEWS: Final = 50
+_TITLE_CHARACTERS: Final = 2_000
+_ONE: Final = {"expression": "1"}
+_TITLE: Final = results.bounded(script("document_title"))
+
+
+class Tab:
+    """Holds one Playwright page from its opening to its end. The page's record outlasts it."""
+
+    def __init__(self, page: Page, owns: Callable[[BrowserContext], bool], sign_ins: SignIns) -> None:
+        """`owns` says whether a context is of the browser that runs now."""
+        self.page = page
+        self.sign_in = sign_ins.on_page(lambda: page.url)
+        self.events = TabEvents(page)
+        self.observer = Observer(page, self.events)
+        self.cdp: CDPSession | None = None
+        """Chromium's session for the page, which lasts as long as the page; none with other engines."""
+        self.target_id = ""
+        self.acted_on = False
+        """Something was done to the document that it shows."""
+        self.dead = False
+        """Its renderer is gone."""
+        self.views = Bounded[str, ClientView](_MOST_VIEWS)
+        """What each client was shown of it. A client that is no longer among the latest takes a snapshot again."""
+        self.metrics = Metrics(page)
+        self.field_watch = FieldWatch()
+        self.file_choosers = FileChoosers(page)
+        self.read_cache = ReadCache()
+        self.closed_fields = ClosedFields()
+        self.confined = False
+        """True once its frames load nothing from where its holder's token is not for."""
+        self.watched = False
+        """True once the owner's rules are asked about its requests."""
+        self._owns, self._context = owns, page.context
+        self._leave_answer: asyncio.Future[bool] | None = None
+        page.on("domcontentloaded", self._on_document)
+
+    @property
+    def url(self) -> str:
+        """Return its URL as it is shown, without the nonce by which a new window is recognised."""
+        return BLANK if self.page.url.startswith(f"{BLANK}#") else abridged(self.page.url)
+
+    async def guard(self, permits: Callable[[str], bool] | None, on_refused: Callable[[str], None]) -> None:
+        """Have the URL policy asked about each document, and learn Chromium's id of the page."""
+        cdp, self.target_id = await guard(self.page, permits, on_refused, self.sign_in)
+        if cdp is not None:
+            self.cdp = cdp
+            self.observer.late.note_by(cdp)
+
+    @property
+    def owned(self) -> bool:
+        """True while it is of the browser that runs now."""
+        return self._owns(self._context)
+
+    @property
+    def usable(self) -> bool:
+        """True while it is there and works."""
+        return not self.dead and self.end() is None
+
+    def end(self) -> LifeEvent | None:
+        """Say how it ended, if it did other than by its renderer. Playwright calls pages of a dead driver open."""
+        if not self.owned:
+            return LifeEvent.BROWSER_ENDED
+        return LifeEvent.TAB_CLOSED if self.page.is_closed() else None
+
+    async def responds(self) -> bool:
+        """Say whether it answers a script within a second."""
+        try:
+            error = await self.probe()
+        except TimeoutError:
+            return False
+        return error is None or "Execution context was destroyed" in str(error)
+
+    async def probe(self) -> PlaywrightError | None:
+        """Evaluate a script, and return the error that this ends in. Raises TimeoutError after a second."""
+        async with asyncio.timeout(_PROBE_S):
+            try:
+                await self.page.evaluate("1")
+            except PlaywrightError as error:
+                return error
+        return None
+
+    async def interrupt(self) -> bool:
+        """Act as a browser's stop button, for scripts too: while a page loads or spins, all calls on it wait.
+
+        Over the session that was opened with the page: a spinning one lets no new session be used.
+        """
+        if self.cdp is None:
+            return False
+        try:
+            async with asyncio.timeout(_PROBE_S):
+                await asyncio.gather(self.cdp.send("Page.stopLoading"), self._end_what_spins(self.cdp))
+        except (TimeoutError, PlaywrightError):
+            return False
+        return True
+
+    async def _end_what_spins(self, cdp: CDPSession) -> None:
+        """End the script that keeps the page from answering, if there is one: in a page that answers this would end
+        Playwright's own scripts while they are loaded, and no script would work until the next document."""
+        behind_what_was_sent = self.page.evaluate("1")
+        if not await _answered(behind_what_was_sent) and not await _answered(cdp.send("Runtime.evaluate", _ONE)):
+            await cdp.send("Runtime.terminateExecution")
+
+    async def title(self) -> str | None:
+        """Ask for its title, for 200 ms at most; None where it does not say."""
+        try:
+            async with asyncio.timeout(_TITLE_WITHIN_S):
+                return await self.read_title()
+        except (TimeoutError, PlaywrightError):
+            return None
+
+    async def read_title(self) -> str:
+        """Read its title, or the beginning of a long one: a page decides how long it is, and acts read it again and
+        again."""
+        if self.cdp is None:
+            return well_formed(cut(await self.page.title(), _TITLE_CHARACTERS))
+        answer = await document.run(self.cdp, _TITLE, None, awaits=False) or await self.page.evaluate(_TITLE)
+        return well_formed(str(results.value_of(answer)))
+
+    async def evaluate(self, source: str, argument: object = None, /) -> object:
+        """Evaluate a function of ours, which gives a text, in the page's document: where possible over Chromium's
+        session, because Playwright would send each new document a script of its own first. It is sent at once, before
+        what is asked for next."""
+        if self.cdp is not None and (answer := await document.run(self.cdp, source, argument)):
+            return answer
+        return await self.page.evaluate(source, argument)
+
+    async def try_close(self, asks: Callable[[], bool]) -> bool:
+        """Close it unless its document refuses, which may ask somebody first, as `asks` says. One that spins is closed
+        without being asked. Returns whether it is closed."""
+        answer: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+        self._leave_answer = answer
+        self.page.once("close", lambda _: self.note_leave_answer(left=True))
+        await bounded(self.page.close(run_before_unload=True))
+        await asyncio.wait({answer}, timeout=_PROBE_S)
+        if not answer.done() and not asks():
+            await self.close()
+            self.note_leave_answer(left=True)
+        return await answer
+
+    def note_leave_answer(self, *, left: bool) -> None:
+        """Note that its document was asked whether it may be left, and what the answer was."""
+        if self._leave_answer is not None and not self._leave_answer.done():
+            self._leave_answer.set_result(left)
+
+    async def kill(self) -> None:
+        """End its renderer at once, which may be too busy to be closed in good order, and close it."""
+        if self.cdp is not None:
+            with contextlib.suppress(PlaywrightError, TimeoutError):  # it has no time for an answer
+                async with asyncio.timeout(_TITLE_WITHIN_S):
+                    await self.cdp.send("Page.crash")
+        await self.close()
+
+    async def close(self) -> None:
+        """Close it, if it is there, without waiting for long."""
+        if self.end() is None:
+            await bounded(self.page.close())
+
+    def _on_document(self, _: Page) -> None:
+        self.acted_on = False
+
+
+async def _answered(question: Awaitable[object]) -> bool:
+    """Say whether a question to the page is answered soon, an error being an answer."""
+    try:
+        async with asyncio.timeout(_ANSWERS_WITHIN_S):
+            await question
+    except TimeoutError:
+        return False
+    except PlaywrightError:
+        pass  # of a document that is just gone, say
+    return True
+
+
+async def target_of(page: Page) -> str:
+    """Return Chromium's id of a page, which lasts as long as the page does; empty for one that is just gone."""
+    try:
+        cdp = await page.context.new_cdp_session(page)
+        info = await cdp.send("Target.getTargetInfo")
+        await cdp.detach()
+    except PlaywrightError:
+        return ""
+    return str(info["targetInfo"]["targetId"])
