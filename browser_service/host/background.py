@@ -10,7 +10,7 @@ _CLOSES_WITHIN_S: Final = 5
 
 
 class Background:
-    """Holds tasks that nobody waits for, so that each runs to its end: asyncio itself keeps none alive."""
+    """Tasks that nobody waits for. Each runs to its end: asyncio itself keeps none alive."""
 
     def __init__(self) -> None:
         self._tasks: set[asyncio.Task[object]] = set()

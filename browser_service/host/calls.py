@@ -38,7 +38,7 @@ class Undoes(Protocol):
 
 @dataclass(eq=False)
 class Suspension:
-    """Counts how often dialogs kept a call from its end, and knows whether one does now."""
+    """The dialogs that kept a call from its end: how many there were, and whether one does now."""
 
     count: int = 0
     resumed: asyncio.Event = field(default_factory=asyncio.Event)
@@ -70,13 +70,13 @@ class CallRun:
     read_at: set[str] = field(default_factory=set)
     """The URLs that it and its parts may tell of."""
     part_results: list[Json] = field(default_factory=list)
-    """Holds the results of the parts that are done."""
+    """The results of the parts that are done."""
     part_index: int | None = None
-    """Is the index of the part that runs."""
+    """The index of the part that runs."""
     undo: list[Undoable] = field(default_factory=list)
-    """Holds what of it, and of its parts, can be undone."""
+    """What of it, and of its parts, can be undone."""
     stopped_by: str = ""
-    """Names the person who stopped it, if one did."""
+    """The person who stopped it, if one did."""
     waited_ms: int | None = None
     """How long it waited for its turn."""
     _suspension: Suspension = field(default_factory=Suspension)

@@ -39,7 +39,7 @@ def _sendable(value: JsonValue) -> JsonValue:
 
 
 class EventLog:
-    """Keeps a bounded log with sequence numbers, which is read by a long poll."""
+    """A bounded log with sequence numbers, which is read by a long poll."""
 
     def __init__(self, incarnation: str) -> None:
         self._incarnation = incarnation

@@ -17,7 +17,7 @@ _HEAD: Final = 1_000
 
 
 class ArtifactPort(Protocol):
-    """Takes the bytes that a host hands over, because a host has no disk of its own."""
+    """Where a host hands its bytes over, because it has no disk of its own."""
 
     async def put(
         self, data: bytes, mime_type: str, client_id: str, *, inline: bool = True, name: str = ""

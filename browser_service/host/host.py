@@ -51,7 +51,7 @@ _SESSIONS_CLOSE_WITHIN_S = 8
 
 
 class LocalHost:
-    """Has sessions, pages, leases and turns in this process."""
+    """The sessions, pages, leases and turns in this process."""
 
     def __init__(
         self,

@@ -50,7 +50,7 @@ _log = structlog.get_logger(__name__)
 
 @dataclass(eq=False)
 class Pipeline:
-    """Runs calls on the pages and sessions of a host."""
+    """The way of calls on the pages and sessions of a host."""
 
     pages: Mapping[str, PageEntry]
     sessions: Mapping[str, SessionEntry]

@@ -17,7 +17,7 @@ from shared.strokes import Strokes
 
 
 class CallKey(NamedTuple):
-    """Names a call on both sides of the seam, because a client's own callId means nothing to other clients."""
+    """A call's name on both sides of the seam: a client's own callId means nothing to other clients."""
 
     client_id: str
     call_id: str
@@ -45,7 +45,7 @@ def action_of(call: Call) -> Action:
 
 
 class SessionHost(Protocol):
-    """Holds sessions. Every value passes through JSON, so that a host may be elsewhere."""
+    """What the front asks of a host. Every value passes through JSON, so that a host may be elsewhere."""
 
     async def run(self, call: Call) -> Outcome:
         """Perform a call. The same callId again joins the run, or gets its outcome."""
@@ -87,7 +87,7 @@ class SessionHost(Protocol):
 
 
 class Idle(NamedTuple):
-    """Says for how many seconds something may be idle before it is closed."""
+    """For how many seconds something may be idle before it is closed."""
 
     page_s: float = 1_800
     """0 is for ever."""
@@ -115,7 +115,7 @@ class HostLimits:
     page_popups: int = 10
     """A page, with the popups of its popups, has at most so many open; 0 is no limit."""
     act_rules: ActRules = field(default_factory=ActRules)
-    """Are the owner's, who says which acts a person confirms."""
+    """The owner's, who says which acts a person confirms."""
     memory_mb: int | None = None
     """None is a share of what there is; 0 is no limit."""
     idle: Idle = field(default_factory=Idle)

@@ -23,7 +23,7 @@ _Text = Annotated[str, StringConstraints(max_length=LONG_TEXT)]
 
 
 class Copied(NamedTuple):
-    """Is what a client copied, and the origin where."""
+    """What a client copied, and the origin where."""
 
     text: str
     html: str | None
@@ -31,7 +31,7 @@ class Copied(NamedTuple):
 
 
 class Clipboards:
-    """Holds what each client copied last."""
+    """What each client copied last."""
 
     def __init__(self) -> None:
         self._copied = Bounded[str, Copied](

@@ -22,7 +22,7 @@ _CLOSES_WITHIN_S: Final = 1.0
 
 
 class CurrentTab:
-    """Holds the tab of one page while there is one, and moves the page's life with it."""
+    """The tab of one page while there is one. The page's life moves with it."""
 
     def __init__(self, record: PageRecord, session: SessionEntry, fields: FilledFields, dialogs: Dialogs) -> None:
         self.tab: Tab | None = None

@@ -32,7 +32,7 @@ _GONE = "gone with its page"
 
 
 class AskingPage(Protocol):
-    """Is a page as its dialogs need it."""
+    """A page as its dialogs need it."""
 
     @property
     def record(self) -> PageRecord: ...
@@ -45,7 +45,7 @@ class AskingPage(Protocol):
 
 
 class Dialogs:
-    """Keeps the open dialogs of a host. Opening, answering and forgetting them takes no turn."""
+    """The open dialogs of a host. Opening, answering and forgetting them takes no turn."""
 
     def __init__(
         self,

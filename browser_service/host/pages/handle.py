@@ -65,7 +65,7 @@ class BrowserPage:
     undoable: Undoes
     """Notes what it takes to undo the act."""
     invisible_text: InvisibleText
-    """Says what becomes of the page's texts that nobody sees."""
+    """What becomes of the page's texts that nobody sees."""
     reply_shares: int = 1
     """How many parts of a call share the room for text in its reply."""
     quiet: bool = False

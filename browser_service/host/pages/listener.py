@@ -32,7 +32,7 @@ _SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 
 @dataclass(eq=False)
 class Listener:
-    """Listens to the tabs of one page, one after the other."""
+    """The listener to the tabs of one page, one after the other."""
 
     record: PageRecord
     current: CurrentTab

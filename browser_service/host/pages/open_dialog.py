@@ -25,7 +25,7 @@ _SHOWN_CHARACTERS = 1_000
 
 @dataclass(eq=False)
 class OpenDialog:
-    """Is a dialog that waits, with the calls that wait for it."""
+    """A dialog that waits, with the calls that wait for it."""
 
     dialog: Dialog
     page: PageRecord

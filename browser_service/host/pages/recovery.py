@@ -34,7 +34,7 @@ _LOST: Final = "what was typed and not sent is lost, and so are scroll position,
 
 @dataclass(frozen=True)
 class _Reopened:
-    """Says how the tab that was opened for a page differs from the one before."""
+    """How the tab that was opened for a page differs from the one before."""
 
     why: str
     """How the last one ended, in words; empty where it was left, or is of an earlier service."""
@@ -48,7 +48,7 @@ class _Reopened:
 
 @dataclass(eq=False)
 class Recovery:
-    """Is the one way to a live tab of one page."""
+    """The one way to a live tab of one page."""
 
     record: PageRecord
     current: CurrentTab

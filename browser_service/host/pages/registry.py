@@ -24,7 +24,7 @@ _BROWSER_ENDS_WITHIN_S = 0.3
 
 
 class PageRegistry:
-    """Knows which entry stands behind which pageId."""
+    """The entries behind the pageIds of a host."""
 
     def __init__(self, pages: dict[str, PageEntry], common: Common, room: Room) -> None:
         self.people = common.people

@@ -53,7 +53,7 @@ class ShownCall:
 
 
 class Screencast:
-    """Has the picture of one page, whichever tab is behind it, and what is done there."""
+    """The picture of one page, whichever tab is behind it, and what is done there."""
 
     def __init__(self, record: PageRecord, current: CurrentTab, queue: PageQueue) -> None:
         self._record, self._current, self._queue = record, current, queue

@@ -13,7 +13,7 @@ _AFTER_S: Final = 0.1
 
 @dataclass(eq=False)
 class Titles:
-    """Keeps the title in a page's record up to date."""
+    """The title in a page's record, kept up to date."""
 
     record: PageRecord
     current: CurrentTab

@@ -43,7 +43,7 @@ class BadResult(PlaywrightError):
 
 
 class Result(NamedTuple):
-    """Is what a script gave."""
+    """What a script gave."""
 
     text: str
     """It is JSON."""

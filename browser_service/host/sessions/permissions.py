@@ -16,7 +16,7 @@ _MOST_SITES = 100
 
 @dataclass(eq=False)
 class Permissions:
-    """Keeps the permissions of one session."""
+    """The permissions of one session."""
 
     by_origin: dict[str, list[str]] = field(default_factory=dict)
     _granted_by: dict[str, str] = field(default_factory=dict)

@@ -39,7 +39,7 @@ _OPENS_WITHIN_S = 10
 
 
 class SessionEntry:
-    """Is the live side of a session. Opening, saving and closing are shared work: no caller's cancel stops them."""
+    """The live side of a session. Opening, saving and closing are shared work: no caller's cancel stops them."""
 
     def __init__(
         self,

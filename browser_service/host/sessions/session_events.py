@@ -10,7 +10,7 @@ Session_contra = TypeVar("Session_contra", contravariant=True)
 
 
 class PageEvents(Protocol[Session_contra]):
-    """Listens to the pages that arrive, and to their dialogs."""
+    """A listener to the pages that arrive, and to their dialogs."""
 
     def foreign_page(self, session: Session_contra, page: Page) -> None:
         """Note a page that came and that nobody asked for here: a popup, or a person's tab."""
@@ -30,7 +30,7 @@ class PageEvents(Protocol[Session_contra]):
 
 
 class SessionEvents(Protocol):
-    """Listens to the session itself."""
+    """A listener to the session itself."""
 
     async def at_rest(self) -> None:
         """Let what runs on pages come to its end, and save all logins: the browser is going to be closed."""

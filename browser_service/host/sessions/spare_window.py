@@ -17,7 +17,7 @@ _WINDOWS: Final = 2
 
 
 class SpareWindow:
-    """Holds a window of one context that no page has yet. Nothing but the context itself knows of it."""
+    """A window of one context that no page has yet. Nothing but the context itself knows of it."""
 
     def __init__(self, open_window: Callable[[], Awaitable[Page]]) -> None:
         self._open = open_window

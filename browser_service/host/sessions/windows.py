@@ -50,7 +50,7 @@ class Windows:
         self._opening: dict[str, asyncio.Future[Page]] = {}
         """Maps Chromium's id of a page that is to come to its arrival."""
         self._crashed_targets = Bounded[str, None](_MOST_ABANDONED)
-        """Holds the same ids: a page may die before the response that names it is read."""
+        """The same ids: a page may die before the response that names it is read."""
         self.cdp: CDPSession | None = None
         self._browser_context_id: str | None = None
         self._of_context: dict[str, object] = {}

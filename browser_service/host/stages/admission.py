@@ -27,7 +27,7 @@ _NAMED = 5
 
 @dataclass(frozen=True)
 class Admission:
-    """Decides whether a call may do what it asks for: when it comes in, and again when its turn has come."""
+    """The checks that a call passes: when it comes in, and again when it had to wait for its turn."""
 
     records: Callable[[], Iterable[PageRecord]]
     policy: UrlPolicy

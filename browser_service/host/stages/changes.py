@@ -24,7 +24,7 @@ _TRIED: Final = "it could be done; nothing was done (trial)"
 
 
 class Changes(Stage):
-    """Looks at the page before an act and after it, and composes the reply from what was observed and what changed."""
+    """The looks at the page before and after an act, and the reply, made of what was observed and what changed."""
 
     def __init__(self, act: Act) -> None:
         super().__init__(act)

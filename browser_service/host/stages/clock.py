@@ -14,7 +14,7 @@ GRACE_S: Final = 1.0
 
 
 class Clock(Stage):
-    """Tells why an act's time ended: it was cancelled, its page goes elsewhere, or nothing answers."""
+    """The time of an act, and why it ended: the call was cancelled, the page goes elsewhere, or nothing answers."""
 
     async def failed(self, error: Exception) -> Exception | None:
         if isinstance(error, TimeoutError):

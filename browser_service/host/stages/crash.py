@@ -13,7 +13,7 @@ from shared.next_calls import next_call
 
 
 class Crash(Stage):
-    """Tells of a page that ended under an act, unless that is what the act was for."""
+    """The end of a page under an act, unless that is what the act was for."""
 
     async def failed(self, error: Exception) -> Exception | None:
         current, record = self.page.current, self.page.record

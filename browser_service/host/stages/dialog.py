@@ -9,7 +9,7 @@ from shared.errors import UnknownOutcome
 
 
 class WaitingDialog(Stage):
-    """Waits for a dialog's answer where Playwright's own timeout, which knows no dialogs, ended the act."""
+    """The wait for a dialog's answer where Playwright's own timeout, which knows no dialogs, ended the act."""
 
     async def failed(self, error: Exception) -> Exception | None:
         run = self.run

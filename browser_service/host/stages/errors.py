@@ -18,7 +18,7 @@ _EXPLAIN_S: Final = 2.0
 
 
 class Errors(Stage):
-    """Translates what no stage within has explained."""
+    """The translation of what no stage within has explained."""
 
     async def failed(self, error: Exception) -> Exception | None:
         page, observation = self.page, self.act.observation

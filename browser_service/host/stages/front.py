@@ -5,7 +5,7 @@ from shared.actions.traits import Effect
 
 
 class Front(Stage):
-    """Brings a page to the front of its window before an act: behind another it gets no animation frames."""
+    """The way to the front of a shared window before an act: behind another, a page gets no animation frames."""
 
     async def check(self) -> None:
         acts = self.action.effect is Effect.ACTS and self.action.needs_open_page

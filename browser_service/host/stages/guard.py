@@ -34,7 +34,7 @@ _SHOWN: Final = 200
 
 
 class CrossOrigin(Stage):
-    """Keeps an act from taking to another origin what its chat read, and notes what its reply may tell of."""
+    """The check that an act takes nothing to another origin that its chat read, and a note of what its reply tells."""
 
     async def check(self) -> None:
         if self.run.call.guard is not None:

@@ -7,7 +7,7 @@ from browser_service.host.stages.act import Act, Stage
 
 
 class Handles(Stage):
-    """Lets go of them once the act is done: Playwright keeps each as long as the page, and the page its element."""
+    """The handles that an act took, until it is done: Playwright keeps each, and its element, as long as the page."""
 
     def __init__(self, act: Act) -> None:
         super().__init__(act)

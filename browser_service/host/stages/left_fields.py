@@ -7,7 +7,7 @@ from browser_service.host.tabs.observer import Observer
 
 
 class LeftFields(Stage):
-    """Tells the client what its earlier acts left in fields and the page has taken back since."""
+    """What earlier acts of the client left in fields and the page has taken back since."""
 
     def __init__(self, act: Act) -> None:
         super().__init__(act)

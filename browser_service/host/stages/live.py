@@ -16,7 +16,7 @@ _READY_WITHIN_S: Final = 40
 
 
 class Live(Stage):
-    """Makes the page live for a call that has its turn, and has what it loads watched where that is asked."""
+    """The live tab of a call that has its turn, with what it loads watched where that is asked."""
 
     async def before(self) -> None:
         page, run = self.page, self.run

@@ -25,7 +25,7 @@ _FIELD: Final = "input[type=password]"
 
 
 class LoginsLeft(Stage):
-    """Saves the logins that an act leaves, and tells a client whose page asks to sign in which act ended the login."""
+    """The logins that an act leaves, saved; and, for a page that asks to sign in, the act that ended its login."""
 
     def __init__(self, act: Act) -> None:
         super().__init__(act)

@@ -7,7 +7,7 @@ from shared.next_calls import next_call
 
 
 class Observed(Stage):
-    """Records what comes of an act, waits until the page shows it, and counts the act in the page's revision."""
+    """The record of what comes of an act, once the page shows it. The act counts in the page's revision."""
 
     async def before(self) -> None:
         shown = self.page.looks.name_of(self.action.aim.selector or "")

@@ -6,7 +6,7 @@ from browser_service.host.stages.act import Act, Stage
 
 
 class Pictures(Stage):
-    """Shows a whole call as the page's act, and has what it made of the page pictured."""
+    """The act that watchers see, and the picture of what a whole call made of the page."""
 
     def __init__(self, act: Act) -> None:
         super().__init__(act)

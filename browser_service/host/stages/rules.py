@@ -6,7 +6,7 @@ from browser_service.host.stages.act_check import check_act
 
 
 class Leave(Stage):
-    """Lets the page's requests pass the owner's rules while a person acts, or an act that one has confirmed is done."""
+    """The leave that the page's requests have from the owner's rules while a person acts, or has confirmed the act."""
 
     async def before(self) -> None:
         call = self.run.call
@@ -17,7 +17,7 @@ class Leave(Stage):
 
 
 class OwnersRules(Stage):
-    """Keeps an act from being done that a rule refuses, or leaves to a person."""
+    """The check that no rule of the owner's refuses an act, or leaves it to a person."""
 
     async def check(self) -> None:
         if self.page.act_rules:

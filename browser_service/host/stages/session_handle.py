@@ -19,7 +19,7 @@ _READY_WITHIN_S = 40
 
 
 class BrowserSession:
-    """Is a session as one call sees it. Handlers are given it."""
+    """A session as one call sees it, which handlers are given."""
 
     def __init__(self, entry: SessionEntry, call: Call, artifacts: ArtifactPort, undoable: Undoes) -> None:
         self.entry = entry

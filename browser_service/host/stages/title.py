@@ -4,7 +4,7 @@ from browser_service.host.stages.act import Stage
 
 
 class Title(Stage):
-    """Asks for it: at once where the document changed and was not looked at since, else behind the reply."""
+    """The question for it: at once where the document changed and was not looked at since, else behind the reply."""
 
     async def end(self) -> None:
         page, observation = self.page, self.act.observation

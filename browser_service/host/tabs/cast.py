@@ -28,10 +28,10 @@ _SCREENSHOT_WITHIN_MS: Final = 2_000
 
 
 class Picture(NamedTuple):
-    """Is a picture of a page, with the size of the viewport that it shows."""
+    """A picture of a page, with the size of the viewport that it shows."""
 
     data: str
-    """Is a JPEG in base64."""
+    """A JPEG in base64."""
     width: int
     height: int
     at: float
@@ -41,7 +41,7 @@ class Picture(NamedTuple):
 
 
 class Sent(NamedTuple):
-    """Is a picture as the browser sent it."""
+    """A picture as the browser sent it."""
 
     data: str
     width: int
@@ -49,7 +49,7 @@ class Sent(NamedTuple):
 
 
 class Cast(Protocol):
-    """Makes pictures from `begin` to `end`."""
+    """A source of pictures from `begin` to `end`."""
 
     view: View
 
@@ -80,11 +80,11 @@ class ChromiumCast:
         self._interval_s = 1 / view.fps
         self._unacknowledged = 0
         self._acknowledged_at = 0.0
-        """Is when Chromium was told last, since it began, to send the next; in its own clock's seconds since 1970."""
+        """When Chromium was told last, since it began, to send the next; in its own clock's seconds since 1970."""
         self._frame_id = 0
         self._starts = 0
         self._before_first: int | None = None
-        """Is the number that Chromium gave the last start before ours: it counts them, and each picture has its own."""
+        """The number that Chromium gave the last start before ours: it counts them, and each picture has its own."""
         self._wanted_anew: dict[asyncio.Future[Sent], int] = {}
         """Holds after which of our starts a picture is to be made that somebody waits for."""
         self._shown_at = 0.0

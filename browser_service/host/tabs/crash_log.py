@@ -11,7 +11,7 @@ _WITHIN_S: Final = 60.0
 
 
 class CrashLog:
-    """Keeps the last crashes of one page, with the URL and the time of each."""
+    """The last crashes of one page, with the URL and the time of each."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock

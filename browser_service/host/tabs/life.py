@@ -7,7 +7,7 @@ from typing import Final
 
 
 class Life(StrEnum):
-    """Is the state of a page, as far as its host knows."""
+    """The state of a page, as far as its host knows."""
 
     NEW = "new"
     """It was never open here."""
@@ -51,7 +51,7 @@ class Life(StrEnum):
 
 
 class LifeEvent(StrEnum):
-    """Is something that happens to a page and may change its state."""
+    """Something that happens to a page and may change its state."""
 
     OPENED = "opened"
     """A tab is behind it from now on."""

@@ -26,14 +26,14 @@ class MaskedPictures:
     then, with black boxes, because nobody knows where a field was when a picture was made that came by itself."""
 
     _last_turn: ClassVar[float] = 0.0
-    """Is the last moment at which a page has its turn to be pictured, of those that pages have got."""
+    """The last moment at which a page has its turn to be pictured, of those that pages have got."""
 
     def __init__(self, next_seq: Callable[[], int], anew: Anew) -> None:
         self._next_seq, self._anew = next_seq, anew
         self._turn = math.inf
         self._own: Picture | None = None
         self._of = 0
-        """Is the screencast's picture after which the own one was made, or that was passed on."""
+        """The screencast's picture after which the own one was made, or that was passed on."""
         self._navigations = 0
         self._harmless_since: float | None = None
         self._unknown_since: float | None = None

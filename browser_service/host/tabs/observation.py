@@ -40,7 +40,7 @@ class Observation(ActRequests):
     """The record of one act. Its bounded waits end with an event, not with a pause."""
 
     by: str = ""
-    """Names the act for a later reply."""
+    """The act's name for a later reply."""
     client_id: str = ""
     began_at: float = field(default_factory=time.monotonic)
     visited_urls: list[str] = field(default_factory=list)
@@ -59,7 +59,7 @@ class Observation(ActRequests):
     script_errors: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     silence: str = ""
-    """Says why nothing may be observed."""
+    """Why nothing may be observed."""
     timed_out: bool = False
     """True if the time of the act is over, and only its navigation goes on."""
     page_ended: bool = False

@@ -22,7 +22,7 @@ _SAYS_WITHIN_S: Final = 1.0
 
 
 class OpenList:
-    """Is the list that is open on one page, if one is."""
+    """The list that is open on one page, if one is."""
 
     def __init__(self, record: PageRecord) -> None:
         self._record = record

@@ -33,7 +33,7 @@ Emit = Callable[[HostEvent], None]
 
 
 class DialogPolicy(NamedTuple):
-    """Says how a client wants a page's dialogs answered while it holds the page."""
+    """How a client wants a page's dialogs answered while it holds the page."""
 
     client_id: str = ""
     accept: bool | None = None
@@ -42,7 +42,7 @@ class DialogPolicy(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Remembers where a page was when its window was closed, for the next window."""
+    """Where a page was when its window was closed, for the next window."""
 
     parked: Parked | None = None
     storage: Mapping[str, str] = MappingProxyType({})
@@ -59,7 +59,7 @@ _NO_POLICY: Final = DialogPolicy()
 
 @dataclass(eq=False, repr=False)
 class PageRecord:
-    """Is a page under its pageId, for as long as somebody may use it. It needs no browser and no event loop."""
+    """A page under its pageId, for as long as somebody may use it. It needs no browser and no event loop."""
 
     page_id: str
     session_id: str
@@ -104,7 +104,7 @@ class PageRecord:
     page_limit: PageLimit | None = None
     """How many pages its holder may have, with all that share the token."""
     loading: Act | None = None
-    """Is the act that is leading it to an address of an agent's, which the owner's rules let pass."""
+    """The agent's navigation in progress; the owner's rules already allowed it."""
     has_leave: bool = False
     """A person acts, or has allowed what is done now: the owner's rules let its requests pass."""
     popups: PopupLimit = field(default_factory=lambda: PopupLimit(0))

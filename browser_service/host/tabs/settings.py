@@ -15,7 +15,7 @@ _SHOWN = 200
 
 
 class PageSettings:
-    """Holds what a client set for a page that it held. It ends when the page passes to another client."""
+    """What a client set for a page that it held. It ends when the page passes to another client."""
 
     def __init__(self, record: PageRecord) -> None:
         def holder() -> str:

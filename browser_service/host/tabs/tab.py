@@ -38,7 +38,7 @@ _TITLE: Final = results.bounded(script("document_title"))
 
 
 class Tab:
-    """Holds one Playwright page from its opening to its end. The page's record outlasts it."""
+    """One Playwright page from its opening to its end. The page's record outlasts it."""
 
     def __init__(self, page: Page, owns: Callable[[BrowserContext], bool], sign_ins: SignIns) -> None:
         """`owns` says whether a context is of the browser that runs now."""
