@@ -140,7 +140,6 @@ class Gateway:
         return result
 
     async def value(self, page_id: str, expression: str) -> object:
-        """Return the value of an expression in a page."""
         # A reply shows strings as they are and other values as JSON; this way, all are JSON.
         result = await self.call("evaluate_script", pageId=page_id, expression=f"JSON.stringify({expression})")
         lines = iter(result["content"][0]["text"].splitlines())

@@ -47,7 +47,6 @@ _EPOCH: Final = (1980, 1, 1, 0, 0, 0)
 
 
 def manifest() -> Json:
-    """Return the manifest of the bundle."""
     about = wheel.project()["project"]
     options = {name: (variable, field) for name, variable, field in _options()}
     command = ["run", "--project", "${__dirname}", "--quiet", f"${{__dirname}}/{_ENTRY}"]

@@ -1,5 +1,5 @@
-// Returns tables as rows of texts. A cell that spans several rows or columns is repeated in each. Grids that tell the places
-// of their rows and cells have them in that order, and rows in several parts are one.
+// Returns tables as rows of texts. A cell that spans several rows or columns is repeated in each. If a grid numbers its
+// rows and cells, they are in the order of these numbers, and parts of the same row are joined.
 import {line, textOf, shown, within, IS_TABLE} from "./document_parts.js";
 import {ofEach} from "./of_each.js";
 import {inMode} from "./seen.js";

@@ -1,6 +1,6 @@
 // Turns a function of a field into one that returns its result after an act, with what the field then shows in words,
-// once the page's scripts have had their turn, and its workers `ms`. With `awaited`, it is called before the act, and
-// waits for that event at the field, or for `over` at the window, which says that there was none; it returns null if
+// once the page's scripts have had their turn, and its workers `ms` milliseconds. With `awaited`, it is called before the
+// act, and waits for that event at the field, or for `over` at the window, which says that there was none; it returns null if
 // there was no field. Without a field, it takes the one where the event `meant` comes first.
 import {control} from "./control.js";
 import {settled} from "./field_watch.js";

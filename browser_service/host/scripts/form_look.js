@@ -1,5 +1,5 @@
-// Returns what each field of a form is and has: at once if `ms` is null, else once the page's scripts have had their turn,
-// and its workers `ms`. Throws if the fields are in several documents.
+// Returns what each field of a form is and has: at once if `ms` is null, else once the page's scripts have had their
+// turn, and its workers `ms` milliseconds. Throws if the fields are in several documents.
 import {field} from "./field.js";
 import {isEditor} from "./editor.js";
 import {formControl} from "./form_control.js";

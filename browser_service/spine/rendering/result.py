@@ -144,7 +144,6 @@ def lines_beside(action: type[Action], result: Json, origin: str) -> Iterator[st
 
 
 def _shows_count(value: JsonValue, count: JsonValue) -> bool:
-    """Return whether the value itself shows the count."""
     if isinstance(value, str) and str(count) in value.partition("\n")[0].split():
         return True
     return count == (len(value) if isinstance(value, list) else 1) or (isinstance(value, dict) and count == len(value))
