@@ -17,6 +17,8 @@ _MOST_PEEKED: Final = 1_000_000
 
 def main() -> None:
     descriptor, folder, path = int(sys.argv[1]), sys.argv[2], sys.argv[3]
+    if os.fork():  # nobody's child goes on: a host that ends a launcher may end all of its children too
+        os._exit(0)
     os.setsid()  # it outlives the launcher, and whoever ends that with all of its group
     os.chdir("/")
     os.closerange(3, descriptor)

@@ -15,7 +15,7 @@ import sys
 import time
 import zlib
 from collections.abc import Iterator, Mapping
-from typing import Final, NoReturn
+from typing import Final
 
 from shared.socket_folder import socket_folder
 from shared.wire import SHARED_GATEWAY, VERSION
@@ -115,10 +115,12 @@ class Place:
             if found and found != given_up and (connection := self._connect()):
                 return connection, found
             try:
-                self._start(environment)
+                starter = self._start(environment)
             except (OSError, NotImplementedError) as error:
                 raise NotShared(f"no shared process can be started: {error}") from None
-            if connection := self._connect():
+            connection = self._connect()
+            os.waitpid(starter, 0)
+            if connection:
                 return connection, self.socket_id()
         raise NotShared(f"nothing listens at {self.path}")
 
@@ -141,24 +143,15 @@ class Place:
             raise NotShared(f"{self.path} is another account's")
         return connection
 
-    def _start(self, environment: Mapping[str, str]) -> None:
-        """Start the process with a socket that listens already, so that nobody need wait for it to connect."""
+    def _start(self, environment: Mapping[str, str]) -> int:
+        """Start the process with a socket that listens already, so that nobody need wait for it to connect. Returns the
+        pid of what starts it, and ends at once."""
         _remove(self.path)
         with socket.socket(socket.AF_UNIX) as listener:
             listener.bind(self.path)
             listener.listen(_WAITING)
             listener.set_inheritable(True)
-            starter = os.fork()  # whose child is nobody's: a host that ends us may end all children too
-            if not starter:
-                self._spawn(listener, environment)
-            if os.waitpid(starter, 0)[1]:
-                raise OSError("its interpreter could not be started")
-
-    def _spawn(self, listener: socket.socket, environment: Mapping[str, str]) -> NoReturn:
-        """Start the process, and end this one."""
-        status = 1
-        try:
-            os.posix_spawn(
+            return os.posix_spawn(
                 sys.executable,
                 [sys.executable, "-P", "-m", SHARED_GATEWAY, str(listener.fileno()), self._folder, self.path],
                 _environment(environment),
@@ -169,9 +162,6 @@ class Place:
                 ],
                 setsigdef=[signal.SIGINT, signal.SIGTERM],
             )
-            status = 0
-        finally:
-            os._exit(status)
 
 
 def _remove(path: str) -> None:
