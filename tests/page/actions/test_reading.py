@@ -268,3 +268,13 @@ async def test_reading_takes_no_lease_and_sees_the_page_of_another(agent: Agent,
     assert (await other.call("content", pageId="mine", format="text"))["content"] == "Mine"
     assert 'heading "Mine"' in (await other.call("snapshot", pageId="mine"))["snapshot"]
     assert (await other.call("list_pages"))["yours"] == []
+
+
+async def test_html_that_is_mostly_scripts_names_the_call_that_reads_its_words(tab: Tab) -> None:
+    headers = {wire.INLINE: str(wire.INLINE_TEXT)}
+    for body, hinted in (("var a = 1;" * 400, True), ("", False)):
+        await tab.show(f"<p>logged out</p><script>{body}</script>{'<p>words of the page</p>' * (not hinted) * 50}")
+        result = (await tab.agent.reply("content", pageId="tab", headers=headers)).json()["result"]
+        assert ('content {"format": "markdown"}' in result.get("advice", "")) is hinted
+        asked = await tab.agent.reply("content", pageId="tab", format="html", headers=headers)
+        assert "mostly scripts" not in asked.text

@@ -105,7 +105,8 @@ body {background: red}</style><input id=p type=password style="top: 100px"><inpu
 
 
 def black_at(frame: Frame, *heights: int) -> list[bool]:
-    """Say of places in the left half of a picture whether they are black, while the rest is red as ever."""
+    """Say of places in the left half of a picture whether they are black, if the rest is red as ever: a window may be
+    white before its document is drawn."""
     if frame.picture is None:
         return []
     picture = Image.open(io.BytesIO(base64.b64decode(frame.picture))).convert("L")
@@ -113,7 +114,8 @@ def black_at(frame: Frame, *heights: int) -> list[bool]:
     pixels = [picture.getpixel((round(100 * scale), round(y * scale))) for y in heights]
     rest = picture.getpixel((picture.width // 2, picture.height // 2))
     assert isinstance(rest, int)
-    assert 50 < rest < 100
+    if not 50 < rest < 100:
+        return []
     return [isinstance(pixel, int) and pixel < 20 for pixel in pixels]
 
 
