@@ -7,8 +7,8 @@ export default e => {
   on('dragstart', event => seen.dragstart = event);
   on('drop', event => seen.drop = named(event.target));
   on('dragend', event => seen.effect = event.dataTransfer?.dropEffect);
-  on('mousedown', event => seen.pressed = named(event.composedPath()[0]));
-  on('mouseup', event => seen.released = named(event.composedPath()[0]));
+  on('pointerdown', event => seen.pressed = named(event.composedPath()[0]));
+  on('pointerup', event => seen.released = named(event.composedPath()[0]));
   return () => {
     off.abort();
     return {...seen, dragstart: Boolean(seen.dragstart && !seen.dragstart.defaultPrevented)};

@@ -1,5 +1,6 @@
 """Explains why an action on an element failed, with a look at the page where Playwright's error does not tell."""
 
+import json
 import re
 from typing import Final, cast
 
@@ -71,8 +72,15 @@ async def _by_selectors(error: PlaywrightError, page: BrowserPage, action: Actio
         if errors.is_timeout(error) and not count:
             return await _not_found(live, action, selector)
     if selectors and errors.is_timeout(error) and action.effect is Effect.ACTS:
-        return await _by_state(error, live, action, find(live, selectors[0], frame))
+        if selectors[1:] and _names(error, selectors[1]):
+            action = action.model_copy(update={"selector": selectors[1]})
+        return await _by_state(error, live, action, find(live, action.aim.selector or selectors[0], frame))
     return None
+
+
+def _names(error: PlaywrightError, selector: str) -> bool:
+    """Return whether it was this element that Playwright waited for."""
+    return any(json.dumps(f"{engine}{selector}") in str(error) for engine in ("", "aria-ref="))
 
 
 async def _by_state(error: PlaywrightError, page: Page, action: Action, locator: Locator) -> BrowseError:

@@ -249,3 +249,14 @@ def _held(received: Received, release: threading.Event) -> threading.Event | Non
 async def test_scroll_of_a_page_that_is_shown_whole_says_so(tab: Tab) -> None:
     await tab.show("short")
     assert (await tab.call("scroll"))["observed"] == "nothing moved; the page is at y=0; all of it is shown"
+
+
+async def test_a_drag_names_the_end_that_cannot_be_reached_and_what_was_pressed(tab: Tab) -> None:
+    await tab.show(
+        "<p id=a style='width: 90px'>Card</p><div style='overflow: hidden; height: 0'><p id=b>Bin</p></div>"
+        "<p id=c style='width: 90px'>Box</p><script>onpointerdown = e => e.preventDefault()</script>"
+    )
+    error = await tab.error("drag_and_drop", source="#a", target="#b", timeout=500)
+    assert "'#b'" in error["message"]
+    dragged = await tab.call("drag_and_drop", source="#a", target="#c")
+    assert dragged["observed"].startswith("pressed on <p#a> 'Card' and released on <p#c> 'Box': no HTML drag")
