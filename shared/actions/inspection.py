@@ -7,7 +7,7 @@ from pydantic import Field
 from shared.actions.arguments import Selector
 from shared.actions.base import PageAction
 from shared.actions.reading import Budget
-from shared.actions.traits import Alias, Lane
+from shared.actions.traits import Lane
 
 ConsoleType = Literal["exception", "error", "warning", "info", "log", "debug", "other"]
 
@@ -37,7 +37,6 @@ class GetConsoleMessages(PageAction):
     untrusted = True
     text_key = "messages"
     extra_keys = ("last", "earlier")
-    aliases = (Alias("get_page_errors", presets={"types": ["exception"]}),)
 
     types: list[ConsoleType] | None = Field(
         default=None, max_length=20, description="Only these; exception: thrown, with its stack."

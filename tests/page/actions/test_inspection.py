@@ -110,8 +110,6 @@ async def test_console_messages_and_exceptions_are_listed_from_the_start(tab: Ta
         ({"since": found[4]["number"]}, ["assert", "exception"]),
     ):
         assert [each["type"] for each in await _messages(tab.agent, 0, **filters)] == types, filters
-    errors = await tab.call("get_page_errors")
-    assert [each["type"] for each in errors["messages"]] == ["exception"]
     cut = await tab.call("get_console_messages", budget=100)
     assert (len(cut["messages"]), "cursor" in cut) == (100, True)
     error = await tab.error("get_console_messages", types=["fatal"])

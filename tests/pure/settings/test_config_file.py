@@ -14,6 +14,7 @@ from mcp_gateway import startup
 from mcp_gateway.settings import Settings as GatewaySettings
 from mcp_gateway.transports.settings import TransportSettings
 from shared import setting_names
+from shared.variables import REMOVED
 from tests.support import chat, gateways
 from tests.support.terminal import Terminal
 
@@ -167,3 +168,7 @@ def test_an_unreadable_file_is_reported(file: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("BROWSE_CONFIG", str(file.parent / "none.toml"))
     (line,) = problem()
     assert line.startswith(f"There is no file {file.parent / 'none.toml'}. BROWSE_CONFIG names it.")
+
+
+def test_no_setting_counts_as_removed() -> None:
+    assert not REMOVED.keys() & config_file.NAMES
