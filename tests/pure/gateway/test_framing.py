@@ -1,12 +1,13 @@
 """Tests that lines become messages, and what every other line gets."""
 
+import codecs
 import json
 import os
 import threading
 from typing import NamedTuple
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from mcp_gateway import jsonrpc
@@ -134,10 +135,11 @@ def test_a_reply_is_passed_on_and_never_replied_to(reply: bytes) -> None:
 
 
 @settings(deadline=None)
+@example(codecs.BOM_UTF8)
 @given(st.binary(max_size=200) | st.from_regex(rb'\{"\w*":.{0,40}\}', fullmatch=True))
 def test_every_line_is_a_message_or_refused(line: bytes) -> None:
-    heard = hear(line)
-    assert len(heard.messages) + len(heard.replies) == sum(1 for part in line.split(b"\n") if part.strip())
+    heard, lines = hear(line), line.removeprefix(codecs.BOM_UTF8).split(b"\n")
+    assert len(heard.messages) + len(heard.replies) == sum(1 for part in lines if part.strip())
 
 
 def padded(head: bytes, tail: bytes, size: int) -> bytes:
