@@ -50,11 +50,11 @@ types: setup ## Check types
 	@$(PYTHON_IN_VENV) -m mypy
 
 docs: setup ## Write the generated pages anew
-	@$(PYTHON_IN_VENV) -m shared.reference
+	@$(PYTHON_IN_VENV) -m scripts.reference
 	@$(PYTHON_IN_VENV) -m scripts.settings_tables
 
 docs-check: setup ## Check that the generated pages are current
-	@$(PYTHON_IN_VENV) -m shared.reference --check
+	@$(PYTHON_IN_VENV) -m scripts.reference --check
 	@$(PYTHON_IN_VENV) -m scripts.settings_tables --check
 
 docs-site: setup ## Build the pages of docs/ as a site, in build/site

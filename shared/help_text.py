@@ -15,8 +15,8 @@ from shared.catalogue import ACTIONS, NAMES, NamedAction
 from shared.errors import InvalidRequest, field_details
 from shared.limits import UNLIMITED, Limits
 from shared.next_calls import next_call
-from shared.reference import allowed_values, as_text, behaviour, type_of
 from shared.schema import Schema, full_schema, inherited_names, properties_of, required_of, second_names
+from shared.schema_words import allowed_values, as_text, behaviour, type_of
 
 _SAMPLES: Final[Mapping[str, JsonValue]] = MappingProxyType(
     {

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from scripts.reference import reference
 from shared.catalogue import ACTIONS, digest
-from shared.reference import reference
 
 ROOT = Path(__file__).parents[3]
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from scripts.reference import PAGE, answers, main, reference
 from shared.actions.base import Action
 from shared.catalogue import ACTIONS, NAMES
 from shared.errors import every_error
-from shared.reference import PAGE, answers, main, reference
 from shared.written import FILE, fingerprint
 from tests.support.each import each
 

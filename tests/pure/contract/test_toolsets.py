@@ -4,11 +4,11 @@ from typing import cast
 
 import pytest
 
+from scripts.reference import tokens
 from shared import toolsets
 from shared.actions.base import Action
 from shared.catalogue import ACTIONS, CATEGORIES, NAMES, parse
 from shared.instructions import INSTRUCTIONS
-from shared.reference import tokens
 from shared.schema import Schema, full_schema, listed_schema, properties_of
 from shared.toolsets import CORE, category, tools
 

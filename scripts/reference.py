@@ -6,38 +6,18 @@ import sys
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 from pathlib import Path
-from types import MappingProxyType
-from typing import Final, cast
-
-from pydantic import JsonValue
+from typing import Final
 
 from shared import toolsets, written
-from shared.actions.arguments import MOST_TEXT
 from shared.actions.base import Action, PageAction
-from shared.actions.traits import UNDO, Effect, Lane, Scope, Unaddressed
 from shared.catalogue import ACTIONS, digest
 from shared.errors import BrowseError, every_error
 from shared.next_calls import next_call
 from shared.schema import Schema, full_schema, inherited_names, properties_of, required_of, second_names
+from shared.schema_words import allowed_values, as_text, behaviour, listed, type_of
 from shared.wire import BROWSER
 
-PAGE: Final = Path(__file__).with_name("TOOLS.md")
-
-_EFFECTS: Final = MappingProxyType(
-    {Effect.READS: "Reads", Effect.ACTS: "Acts (takes the lease)", Effect.DESTROYS: "Destroys (takes the lease)"}
-)
-_SCOPES: Final = MappingProxyType(
-    {Scope.PAGE: "on one page", Scope.SESSION: "on a whole session", Scope.SERVICE: "in the service"}
-)
-_LANES: Final = MappingProxyType({Lane.QUEUE: "takes its turn on the page", Lane.BESIDE: "waits for no turn"})
-_UNADDRESSED: Final = MappingProxyType(
-    {
-        Unaddressed.ONLY_PAGE: "without `pageId`: your only page",
-        Unaddressed.NEW_PAGE: "without `pageId`: a new page of your own",
-        Unaddressed.ANOTHER_PAGE: "without `pageId`: a new page of your own",
-        Unaddressed.OWN_PAGE: "without `pageId`: the page that `browser_launch` opened",
-    }
-)
+PAGE: Final = written.FILE.with_name("TOOLS.md")
 
 
 def reference() -> str:
@@ -48,7 +28,7 @@ def reference() -> str:
     ]
     names = {module: module.__name__.rpartition(".")[2].capitalize() for module, _ in categories}
     contents = [
-        f"- [{names[module]}](#{names[module].lower()}): {_listed(action.name() for action in actions)}"
+        f"- [{names[module]}](#{names[module].lower()}): {listed(action.name() for action in actions)}"
         for module, actions in categories
     ]
     sections = [_HEAD.format(count=len(ACTIONS), browser=BROWSER), "\n".join(contents), _inherited()]
@@ -86,26 +66,12 @@ def _action(action: type[Action]) -> str:
         _arguments(action, own) if own else "No arguments of its own.",
     ]
     if bags := [bag for bag in action.option_bags if bag not in PageAction.option_bags]:
-        parts.append(f"These may also stand in an object {_listed(bags)}.")
+        parts.append(f"These may also stand in an object {listed(bags)}.")
     return "\n\n".join(parts)
 
 
 def _properties(action: type[Action]) -> dict[str, Schema]:
     return properties_of(full_schema(action))
-
-
-def behaviour(action: type[Action], *, brief: bool = False) -> str:
-    """Describe an action's effect, scope and lane in words; `brief` leaves out what is so of nearly all."""
-    effect = _EFFECTS[action.effect] if action.scope is Scope.PAGE else action.effect.value.capitalize()
-    words = [f"{effect} {_SCOPES[action.scope]}"]
-    if action.scope is Scope.PAGE:
-        beside = [_LANES[action.lane], _UNADDRESSED[action.unaddressed]]
-        usual = {_LANES[Lane.QUEUE], _UNADDRESSED[Unaddressed.ONLY_PAGE]} if brief else set[str]()
-        words += [each for each in beside if each not in usual]
-    if action.undone_by == UNDO:
-        words.append("`undo` takes it back for 10 minutes")
-    called = f" Also called {_listed(alias.name for alias in action.aliases)}." if action.aliases else ""
-    return f"*{'; '.join(words)}.*{called}"
 
 
 def _arguments(action: type[Action], properties: dict[str, Schema]) -> str:
@@ -126,46 +92,12 @@ def _arguments(action: type[Action], properties: dict[str, Schema]) -> str:
     )
 
 
-def type_of(node: Schema) -> str:
-    if isinstance(options := node.get("anyOf"), list):
-        return " or ".join(type_of(cast("Schema", option)) for option in options)  # a schema has schemas
-    kind = str(node.get("type", "any JSON"))
-    if kind == "array":
-        items = type_of(cast("Schema", node["items"]))
-        return "array" if items == "any JSON" else f"array of {items}"
-    if properties := properties_of(node):
-        return f"object of {', '.join(f'`{name}`' for name in properties)}"
-    return kind
-
-
-def allowed_values(node: Schema) -> str:
-    """Describe the values that a schema allows: by enum, range, length or pattern."""
-    if isinstance(items := node.get("items"), dict) and "enum" in items:
-        return allowed_values(items)
-    if isinstance(choices := node.get("enum"), list):
-        return _listed(map(as_text, choices))
-    limits = []
-    if "minimum" in node and "maximum" in node:
-        limits.append(f"{node['minimum']} to {node['maximum']}")
-    elif "minimum" in node:
-        limits.append(f"{node['minimum']} or more")
-    if node.get("minLength") == 1:
-        limits.append("not empty")
-    if node.get("maxLength", MOST_TEXT) != MOST_TEXT:
-        limits.append(f"at most {node['maxLength']} characters")
-    if most := node.get("maxItems", node.get("maxProperties")):
-        limits.append(f"at most {most}")
-    if "pattern" in node:
-        limits.append(f"`{node['pattern']}`")
-    return ", ".join(limits)
-
-
 def _toolsets() -> str:
     rows = []
     for name in toolsets.NAMES:
-        listed = toolsets.tools({name})
-        members = "all but `seven`" if name == "all" else _listed(tool.name for tool in listed)
-        rows.append((f"`{name}`", members, str(sum(map(tokens, listed)))))
+        tools = toolsets.tools({name})
+        members = "all but `seven`" if name == "all" else listed(tool.name for tool in tools)
+        rows.append((f"`{name}`", members, str(sum(map(tokens, tools)))))
     table = _table(("toolset", "actions", "tokens"), rows)
     return _TOOLSETS.format(
         help=next_call("help", toolset="files"), of_one=next_call("help", name="click"), table=table
@@ -205,14 +137,6 @@ def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join(
         "| " + " | ".join(cell.replace("|", "\\|").replace("<", "&lt;") for cell in line) + " |" for line in lines
     )
-
-
-def _listed(names: Iterable[str]) -> str:
-    return ", ".join(f"`{name}`" for name in names)
-
-
-def as_text(value: JsonValue) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def answers() -> str:
