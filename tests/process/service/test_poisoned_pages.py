@@ -94,6 +94,7 @@ USES = {
     "parked_place": "(({x, y}) => [x, y])(run(1000))",
     "paste": "run($('#i'), {text: 'Cleo', html: null})",
     "pasted_value": "run($('#i'))",
+    "range_beside": "run(Object.assign(document.createElement('input'), {type: 'range', value: 7})).join()",
     "reachable": "run({url: 'data:text/plain,tea', timeout: 5000})",
     "ref_check": "run($('#b'), {name: 'Buy', row: ''})",
     "ref_engine": 'run().queryAll($(\'#b\'), encodeURIComponent(`{"event": "x", "name": "Buy", "row": ""}`)).length',

@@ -194,7 +194,7 @@ def test_shared_memory_is_counted_once_and_the_limit_is_at_most_the_machines() -
     ours = [psutil.Process()]
     assert 0 < exact_mb(ours) <= rough_mb(ours) + 1
     before, twice, after = exact_mb(ours), exact_mb(ours * 2), exact_mb(ours)  # this process goes on meanwhile
-    assert twice <= 2 * max(before, after) + 1
+    assert twice <= 2 * max(before, after) + 5  # what others share with it comes and goes too
     assert 0 < machine_mb() <= psutil.virtual_memory().total // 1_000_000
 
 
