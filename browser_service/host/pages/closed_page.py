@@ -18,7 +18,8 @@ _READS_WITHIN_S: Final = 0.5
 
 
 async def remember(record: PageRecord, current: CurrentTab, settings: PageSettings) -> Json:
-    """Return what brings the page back. If its tab does not answer, the record has to do."""
+    """Return the JSON from which `restore` brings the page back. If its tab does not answer, use what the record
+    has."""
     place, tab = record.place, current.tab
     parked, storage, history = place.parked, place.storage, place.history[:-1]
     if tab is not None and current.live and not record.dialog and record.life is not Life.SUSPECT:
@@ -37,7 +38,8 @@ async def remember(record: PageRecord, current: CurrentTab, settings: PageSettin
 
 
 def renewed_state(state: PageState, former: Json) -> PageState:
-    """Return the state that a closed page begins with again: parked where it was, at a revision that it has not had."""
+    """Return the state in which a closed page opens again: parked at its old place, with a revision it has not had
+    yet."""
     parked = PageState.model_validate(former["page"]).parked
     return state.model_copy(
         update={"parked": parked, "revision": state.revision + 1, "target_id": "", "opener_id": None}

@@ -1,4 +1,4 @@
-"""Holds the tab that is behind a pageId now. It may crash, vanish, be parked or be replaced."""
+"""The tab that is behind a pageId now. It may crash, vanish, be parked or be replaced."""
 
 import asyncio
 from typing import Final
@@ -18,11 +18,11 @@ from browser_service.host.tabs.tab import Tab
 from shared.errors import BrowserCrashed
 
 _CLOSES_WITHIN_S: Final = 1.0
-"""A tab that takes longer is killed, behind the reply."""
+"""We kill a tab that takes longer, after the reply."""
 
 
 class CurrentTab:
-    """The tab of one page while there is one. The page's life moves with it."""
+    """The tab of one page, if it has one. What happens to the tab changes the page's life."""
 
     def __init__(self, record: PageRecord, session: SessionEntry, fields: FilledFields, dialogs: Dialogs) -> None:
         self.tab: Tab | None = None
@@ -35,7 +35,7 @@ class CurrentTab:
 
     @property
     def open_tab(self) -> Tab:
-        """Return the tab. Raises BrowserCrashed where there is none."""
+        """Return the tab. Raises BrowserCrashed if there is none."""
         if self.tab is None:
             raise BrowserCrashed(f"Page {self.record.page_id!r} is not open.")
         return self.tab
@@ -46,7 +46,7 @@ class CurrentTab:
 
     @property
     def life(self) -> Life:
-        """Return the state of the page, after noting what has become of the tab in the browser."""
+        """Return the page's life, after noting whether its tab has ended."""
         if self.tab is not None:
             self.record.note_end(self.tab.end())
         return self.record.life
@@ -58,19 +58,19 @@ class CurrentTab:
 
     @property
     def gone(self) -> bool:
-        """True where the page was closed, by a call or in the browser: it was not lost with the browser."""
+        """True if the page was closed, by a call or in the browser, and not merely lost with the browser."""
         return (life := self.life).over or life is Life.VANISHED
 
     # --- how it comes and goes -----------------------------------------------------------------------------------
 
     def replace(self, tab: Tab) -> None:
-        """Put a tab that has just been opened behind the pageId."""
+        """Make a newly opened tab the page's own."""
         self.tab, self.record.browser_id, self.record.stopped = tab, self._session.browser_id, ""
         self.record.move(LifeEvent.OPENED)
         self.record.mark_used()
 
     async def close(self, *, run_before_unload: bool = False) -> bool:
-        """Close the page. Returns False where its document was asked whether it may be left, and refused."""
+        """Close the page. Returns False if its document asked whether it may be left, and the answer was to stay."""
         tab = self.tab
         if tab is not None and run_before_unload and self.live:
             self.record.move(LifeEvent.ASKED_TO_LEAVE)
@@ -98,7 +98,7 @@ class CurrentTab:
             await tab.close()
 
     def abandon(self) -> None:
-        """Leave the tab, where there is one, without waiting for its end."""
+        """Let go of the tab, if there is one, and close it in the background."""
         tab, self.record.dialog = self._detach(), None
         if tab is not None:
             self._dialogs.forget_tab(tab)
@@ -111,8 +111,8 @@ class CurrentTab:
         return tab
 
     def stop(self, tab: Tab, why: str) -> None:
-        """Give up a tab that does harm to others, which is the page's or is about to be. The page is not loaded again
-        by itself."""
+        """Kill a tab that harms others; it is the page's tab or about to become it. The page does not reload by
+        itself."""
         tab.dead, self.record.stopped = True, why
         self.record.move(LifeEvent.STOPPED)
         if tab is self.tab:
@@ -124,7 +124,7 @@ class CurrentTab:
     # --- whether it works ----------------------------------------------------------------------------------------
 
     def note_crash(self, tab: Tab) -> None:
-        """Note that the renderer is gone of a tab that is, or is about to be, the page's."""
+        """Note that the renderer of a tab crashed; the tab is the page's or about to become it."""
         if tab.dead:
             return
         tab.dead = True
@@ -138,15 +138,15 @@ class CurrentTab:
             self.record.move(LifeEvent.CRASHED)
 
     def lift_quarantine(self, *, once: bool) -> None:
-        """Let the page be loaded again in spite of its crashes. With `once`, one more where it crashed before restores
-        the quarantine."""
+        """Allow loading the page again despite its crashes. With `once`, another crash there soon after restores the
+        quarantine."""
         if self.record.life is Life.QUARANTINED:
             self.record.move(LifeEvent.FREED)
             if once:
                 self._crashes.allow_one()
 
     def cause(self) -> str:
-        """Say in words how the tab ended; nothing where it was left, or is of an earlier service."""
+        """Say in words how the tab ended; "" if we let it go, or if an earlier run of the service had it."""
         life = self.life
         if self.record.stopped:
             return self.record.stopped
@@ -155,19 +155,20 @@ class CurrentTab:
         return self._session.launcher.end_reason() if life.live or life is Life.LOST else ""
 
     async def died(self, error: PlaywrightError) -> bool:
-        """Say whether an error is of a tab that died, which Playwright may report as a navigation that was aborted."""
+        """Say whether an error comes from a tab that died. Playwright may report that as an aborted navigation."""
         tab = self.tab
         if "ERR_ABORTED" in str(error) and tab is not None:
             try:
                 error = await tab.probe() or error
             except TimeoutError:
                 return False
-        life = self.life  # of a crash it is told before the error, which a page could word as well
+        life = self.life  # knows of a crash before its error comes; a page could fake the error's text
         ended = tab is not None and not (life.live or life.over or life is Life.VANISHED)
         return errors.has_ended(error) or ended
 
     def doubt(self, *, doubted: bool = True) -> None:
-        """Note that a call on the page ran out of time; not `doubted`: only because the page navigates."""
+        """Note that a call timed out, so that the page may hang. With `doubted` false, note that the page works after
+        all."""
         if self.live and (doubted or self.record.life is Life.SUSPECT):
             self.record.move(LifeEvent.DOUBTED if doubted else LifeEvent.ANSWERED)
 
@@ -176,5 +177,5 @@ class CurrentTab:
         return self.tab is not None and await self.tab.responds()
 
     async def interrupt(self) -> bool:
-        """Stop what loads or runs in the tab. Returns whether the browser did."""
+        """Stop what loads or runs in the tab. Returns whether the browser did so."""
         return self.tab is not None and await self.tab.interrupt()

@@ -14,7 +14,7 @@ from shared.next_calls import next_call
 
 
 def result_after(acts: list[CallRun], fields: Json, answer: str) -> Json:
-    """Return the result of the call that waited, as it would have replied itself, with what was answered."""
+    """Return the result of the first call that waited for the dialog, with the answer added."""
     first, *others = acts
     more = "".join(f"; {other.action.name()}: {get_call_of(other)}" for other in others)
     fields |= {"callId": first.client_call_id}
@@ -30,7 +30,8 @@ def result_after(acts: list[CallRun], fields: Json, answer: str) -> Json:
 
 
 def _with_outcome(answer: str, action: Action, result: Json, more: str) -> Json:
-    """Return what a call observed behind the answer that it waited for; what it read stands apart, as the page's."""
+    """Return the answer followed by what the call observed. A value that it read goes to `gave`, as it is the page's
+    text."""
     if action.text_key == "observed":
         what = str(result.get("observed") or "done")
         before = "" if answer in what else f"{answer}; "
@@ -41,7 +42,7 @@ def _with_outcome(answer: str, action: Action, result: Json, more: str) -> Json:
 
 
 def suspended_outcome(run: CallRun, page: PageRecord, dialog: OpenDialog) -> Outcome:
-    """Make the outcome of a call that waits for the answer to a dialog; one that only reads is refused."""
+    """Make the outcome of a call that waits for the answer to a dialog; a call that only reads is refused."""
     outcome, client_id = Outcome(call_id=run.call.call_id, page=page.state()), run.call.client_id
     if run.action.effect is Effect.READS:
         outcome.error = refusal(dialog, page, client_id).body()
@@ -68,7 +69,8 @@ def with_next_dialog(reply: Json, dialog: OpenDialog | None, client_id: str) -> 
 
 
 def no_dialog_error(page: PageRecord, other: OpenDialog | None, client_id: str) -> NoDialog:
-    """Make the error of an answer where the page shows no dialog; another that blocks it may be open."""
+    """Make the error for an answer to a page that shows no dialog. `other` is another page's dialog that blocks it, if
+    any."""
     hint = (
         f"{other.page.named_to(client_id)} shows one. {other.next_call(client_id)}" if other else "Go on with the page."
     )
@@ -76,5 +78,5 @@ def no_dialog_error(page: PageRecord, other: OpenDialog | None, client_id: str) 
 
 
 def get_call_of(run: CallRun) -> str:
-    """Name the call that reads on what came of another."""
+    """Name the get_call call that fetches the outcome of `run`."""
     return next_call("get_call", call_id=run.client_call_id)

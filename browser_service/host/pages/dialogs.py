@@ -1,4 +1,5 @@
-"""Keeps the dialogs of pages (alert, confirm, prompt, beforeunload) until they are answered, so that no call waits."""
+"""The dialogs of pages (alert, confirm, prompt, beforeunload). They stay open until answered, but no call waits for
+them."""
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping
@@ -32,7 +33,7 @@ _GONE = "gone with its page"
 
 
 class AskingPage(Protocol):
-    """A page as its dialogs need it."""
+    """The part of a page that its dialogs need."""
 
     @property
     def record(self) -> PageRecord: ...
@@ -45,7 +46,7 @@ class AskingPage(Protocol):
 
 
 class Dialogs:
-    """The open dialogs of a host. Opening, answering and forgetting them takes no turn."""
+    """The open dialogs of a host. Opening, answering and forgetting them needs no turn in a page's queue."""
 
     def __init__(
         self,
@@ -69,7 +70,7 @@ class Dialogs:
     # --- events of the browser -----------------------------------------------------------------------------------
 
     def note_opened(self, page: Page | None, dialog: Dialog) -> None:
-        """Note a dialog. A popup may ask before it has a pageId; if it gets none, the dialog is dismissed."""
+        """Note a dialog. A popup may show one before it has a pageId; if it gets none, dismiss the dialog."""
         owner = next((each for each in self._pages.values() if each.tab is not None and each.tab.page is page), None)
         if owner is not None and owner.tab is not None:
             self._open_dialog(owner.record, owner.tab, dialog)
@@ -95,14 +96,15 @@ class Dialogs:
     # --- calls ---------------------------------------------------------------------------------------------------
 
     def open_beside(self, page: PageRecord) -> OpenDialog | None:
-        """Return the dialog that blocks a page: its own, or one of a window that its scripts share with it."""
+        """Return the dialog that blocks a page: its own, or one of a window whose scripts can reach the page; None if
+        none does."""
         if not self._open:
             return None
         family = (o for o in self._open if related(o.page, page))
         return next((dialog for dialog in family if dialog.live), None)
 
     def check(self, page: PageRecord, call: Call, action: Action) -> None:
-        """Raise DialogOpen where a call would wait for what nobody may answer."""
+        """Raise DialogOpen if an open dialog would block the call."""
         if not self._open or not action.asks_page:
             return
         dialog = self.open_beside(page)
@@ -110,7 +112,8 @@ class Dialogs:
             raise refusal(dialog, page, call.client_id)
 
     async def answer(self, page: PageRecord, call: Call, action: HandleDialog) -> Json:
-        """Answer the page's dialog, and return what follows: the end of the call that waited, or the next dialog."""
+        """Answer the page's dialog. Returns the result of the act that waited for it, if any, and the next dialog, if
+        any."""
         dialog = next((o for o in self._open if o.page is page and not o.answering), None)
         if dialog is None or not dialog.live:
             raise no_dialog_error(page, self.open_beside(page), call.client_id)
@@ -162,8 +165,8 @@ class Dialogs:
         self._changed.set()
 
     def _interrupt_calls(self, dialog: OpenDialog) -> None:
-        """Refuse the calls that wait for a page that it blocks, suspend those that run there, and notify the holder,
-        unless one of these replies does."""
+        """Refuse the calls queued for the pages that a dialog blocks, and suspend those that run there. Notify the
+        holder unless one of their replies does."""
         page = dialog.page
         family = [each for each in self._pages.values() if related(each.record, page)]
         waiting = {turn.call.call_id for member in family for turn in self._refuse_queued(dialog, member)}
@@ -179,11 +182,12 @@ class Dialogs:
         return asking.queue.refuse(lambda turn: refusal(dialog, asking.record, turn.call.client_id))
 
     def _calls_on(self, ids: set[str]) -> list[CallRun]:
-        """Return the calls that run on these pages, and that a dialog may keep from their end."""
+        """Return the calls that run on these pages and that a dialog may block."""
         return [run for run in self._running.values() if run.call.page_id in ids and run.action.asks_page]
 
     def _suspend(self, run: CallRun, dialog: OpenDialog) -> bool:
-        """Reply at once, and let the call wait: cancelled it would lose its value. Returns True if this was a reply."""
+        """Reply at once, and let the call go on waiting: cancelling would lose its value. Returns False if it had
+        replied already."""
         run.suspend()
         dialog.calls.append(run)
         if run.reply.done():
@@ -206,7 +210,7 @@ class Dialogs:
         return {"observed": "; ".join(observation.lines()), **observation.facts()}
 
     async def _answer(self, dialog: OpenDialog, *, accept: bool, text: str | None = None) -> None:
-        """Answer it. Raises NoDialog where it is closed already, TimedOut where the browser does not close it."""
+        """Answer a dialog. Raises NoDialog if it is already closed, TimedOut if the browser does not close it."""
         try:
             await dialog.end(accept=accept, text=text)
         except NoDialog:
@@ -215,7 +219,8 @@ class Dialogs:
         self._remove(dialog, dialog.answering)
 
     async def _answer_by_policy(self, dialog: OpenDialog, policy: DialogPolicy) -> None:
-        """Answer it at once, so that no call is held up. The reply of the act that opened it says so, else a notice."""
+        """Answer a dialog at once, so that it holds up no call. The reply of the act that opened it reports this, or
+        else a notice."""
         how = f"{past_answer(accept=bool(policy.accept))} by the page's dialog policy"
         try:
             text = policy.prompt_text if dialog.dialog.type == "prompt" else None
@@ -242,7 +247,7 @@ class Dialogs:
             self._report(dialog, f"was dismissed: nobody answered it within {self._within_s:g} s")
 
     def _remove(self, dialog: OpenDialog, how: str) -> None:
-        """Remove a dialog, and resume what waited for it."""
+        """Remove a dialog, and resume the calls that waited for it."""
         if dialog not in self._open:
             return
         self._open.remove(dialog)
@@ -263,12 +268,13 @@ class Dialogs:
         self._changed.set()
 
     def forget_tab(self, tab: Tab) -> None:
-        """Remove the dialogs of a tab that has ended, whose browser may have had no time to report their end."""
+        """Remove the dialogs of a tab that has ended; the browser may not have reported their end."""
         for dialog in [dialog for dialog in self._open if dialog.tab is tab]:
             self._remove_lost(dialog)
 
     def _remove_lost(self, dialog: OpenDialog) -> None:
-        """Remove a dialog that went with its page, and notify those who have a call to read on."""
+        """Remove a dialog that went with its page. If acts waited for it, notify their clients and the page's
+        holder."""
         if dialog in self._open and any(run.action.effect is not Effect.READS for run in dialog.calls):
             self._report(dialog, "is gone with its page")
         self._remove(dialog, _GONE)
@@ -279,7 +285,7 @@ class Dialogs:
         await wait_until(done, self._changed, seconds)
 
     def _report(self, dialog: OpenDialog, how: str) -> None:
-        """Notify the holder of the page, and whoever has a call to read on, how a dialog ended."""
+        """Tell the page's holder, and the clients whose acts waited for it, how a dialog ended."""
         page = dialog.page
         clients = {page.lease.client_id: ""} if page.lease else {}
         for run in dialog.calls:

@@ -1,4 +1,4 @@
-"""What the act that runs on a page is seen to do, as its call may ask and tell."""
+"""The observed effects of the act that runs on a page, for its call and the reply."""
 
 from typing import Final
 
@@ -15,14 +15,14 @@ _NAMED: Final = 60
 
 
 class Effects:
-    """The effects of one client's acts on a page; none are seen while it has no tab."""
+    """The effects of one client's acts on a page; there are none while the page has no tab."""
 
     def __init__(self, current: CurrentTab, traffic: Traffic, client_id: str) -> None:
         self._current, self._traffic, self._client_id = current, traffic, client_id
 
     @property
     def navigating_to(self) -> str:
-        """Return the URL that the page navigates to, whose server has not answered yet."""
+        """Return the URL of a navigation whose server has not answered yet; "" for none."""
         return observer.navigating_to if (observer := self._current.observer) else ""
 
     @property
@@ -32,33 +32,34 @@ class Effects:
 
     @property
     def had_effect(self) -> bool:
-        """True where the running act was seen to do anything besides what it may have changed on the page."""
+        """True if the running act had an observed effect besides changes to the page's content."""
         return (observer := self._current.observer) is not None and observer.had_effect
 
     def observe(self, action: Action, shown: str) -> Observation | None:
-        """Begin the record of an act, which is named by its element: as the client was `shown` that, if it was."""
+        """Begin to observe an act, named by its action and its element. `shown` is the element's name as the client saw
+        it, if any."""
         if (observer := self._current.observer) is None:
             return None
         selector = action.aim.selector or ""
         by = f"{action.name()} on {cut(shown or selector, _NAMED)}" if selector else action.name()
-        idle = action.text_key != "observed"  # it tells something else, for which nobody waits
+        idle = action.text_key != "observed"  # its reply reports something else, so late effects need no wait
         return observer.begin(navigates=bool(action.navigates), idle=idle, by=by, client_id=self._client_id)
 
     def add(self, *lines: str, silence: str = "") -> None:
-        """Note what else was seen of the running act; `silence` says why nothing else may be."""
+        """Add lines to what was observed of the running act; `silence` says why no more may be observed."""
         if (observer := self._current.observer) is not None:
             observer.add_lines(lines, silence)
 
     def cause_since(self, moment: float) -> str:
-        """Name the earlier act of which something came since a moment of the monotonic clock; "" for none."""
+        """Name the earlier act that had an effect since `moment` (monotonic clock); "" for none."""
         observer = self._current.observer
         if observer is None or (cause := observer.late.earlier.cause_since(moment)) is None:
             return ""
         return f"{'your' if cause.client_id == self._client_id else 'the'} {cause.by}"
 
     def pending(self, *, whole: bool = False) -> list[str]:
-        """Return the URLs of requests that the page waits for, without those that it sends again and again; `whole`:
-        also for the rest of their answers."""
+        """Return the URLs of the page's pending requests, without those that it repeats. With `whole`, a request is
+        pending until its whole response is there."""
         observer, traffic = self._current.observer, self._traffic
         waits = [
             sent
@@ -68,7 +69,7 @@ class Effects:
         return [sent.url(self._client_id) for sent in waits]
 
     def outlasted_by_navigation(self, error: PlaywrightError) -> bool:
-        """Say whether an act that did not end in time was done: only the navigation that it began goes on."""
+        """Say whether an act that timed out was done, and only the navigation that it began still runs."""
         observer = self._current.observer
         return (
             observer is not None
@@ -78,7 +79,7 @@ class Effects:
         )
 
     def note_idle(self) -> None:
-        """Note that scripts of the page asked for nothing that comes later than the running act's end."""
+        """Note that the page's scripts scheduled nothing for after the running act."""
         if (observer := self._current.observer) is not None:
             observer.note_idle()
 
@@ -87,6 +88,6 @@ class Effects:
         return (observer := self._current.observer) is not None and await observer.late.motion()
 
     async def wait_for_effects(self, seconds: float) -> bool:
-        """Wait for what the running act's scripts asked to be called for soon, and for responses to its requests, which
-        may change what it left. Returns whether any came."""
+        """Wait for callbacks that the running act's scripts scheduled for soon, and for responses to its requests: both
+        may change the page. Returns whether any came."""
         return (observer := self._current.observer) is not None and await observer.wait_for_effects(seconds)

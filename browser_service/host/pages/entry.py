@@ -1,4 +1,4 @@
-"""Puts the parts of a page together under its pageId, and gives a call those that it may use."""
+"""Assembles the parts of a page under its pageId, and gives each call those that it may use."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -43,7 +43,7 @@ from shared.quoting import address
 
 @dataclass(frozen=True)
 class Common:
-    """What the pages of a host have in common."""
+    """The services and limits that all pages of a host share."""
 
     log: EventLog
     policy: UrlPolicy
@@ -114,12 +114,12 @@ class PageEntry:
         return self.current.live
 
     def _busy(self, client_id: str) -> bool:
-        """Say if a client has a call queued or running on it."""
+        """Say if a client has a queued or running call on the page."""
         return self._common.running.busy(client_id, self.page_id)
 
     @property
     def needed(self) -> bool:
-        """True while a person, a hold, a dialog, a call in its queue or a recording needs it."""
+        """True while a person, a hold, a dialog, a call in its queue or a recording needs the page."""
         record, lease = self.record, self.record.lease
         return (
             record.of_person
@@ -132,13 +132,13 @@ class PageEntry:
 
     @property
     def recorded(self) -> bool:
-        """True while a recording of it runs, or of its session."""
+        """True while a recording of the page or of its session runs."""
         return self.recorder.running or self.session.tracing.running
 
     @property
     def irreplaceable(self) -> bool:
-        """True where another window would not show the same, because the page answers a form or scripts made it, or
-        where the window is not ours to close."""
+        """True if a new window could not show the same, because the page answers a form or scripts made it, or if the
+        window is not ours to close."""
         record = self.record
         by_get = record.url.startswith(("http:", "https:")) and self.settings.network.traffic.document_by_get
         return self.session.attached or not (record.untouched or by_get or record.url.startswith("data:"))
@@ -148,8 +148,7 @@ class PageEntry:
         self.record.tell(client_id, text)
 
     async def adopt(self, page: Page) -> None:
-        """Make a tab of a Playwright page, and put it behind the pageId. Raises BrowserCrashed where it ends
-        meanwhile."""
+        """Make a Playwright page the tab behind the pageId. Raises BrowserCrashed if the page ends meanwhile."""
         record, tab = self.record, Tab(page, self.session.owns, self.session.sign_ins)
         page.on("crash", lambda _: self._on_crash(tab))
         page.on("close", lambda _: self._on_close(self, tab))
@@ -174,7 +173,7 @@ class PageEntry:
             self.titles.read_soon()  # its document may have come before
         self.check_trace()
         place = record.place
-        record.place = place._replace(history=())  # which the window has had already
+        record.place = place._replace(history=())  # the window has it by now
         if place.parked is not None:
             await restore_storage(tab, record.url, place.storage, self._background)
 
@@ -184,8 +183,8 @@ class PageEntry:
         self.current.note_crash(tab)
 
     def _stop(self, tab: Tab, why: str) -> None:
-        """Give up a tab that does harm to everybody, and tell the page's holder. A person's own tab in a browser
-        that is somebody else's is left alone."""
+        """Kill a tab that harms everybody, and tell the page's holder. Leave alone a person's own tab in an attached
+        browser."""
         record = self.record
         if record.life.over or not record.guarded:
             return
@@ -196,19 +195,18 @@ class PageEntry:
         record.tell_changed()
 
     def note_held(self) -> None:
-        """Note that a person took it, or gave it back."""
+        """Note that a person took the page, or gave it back."""
         self.check_trace()
         self.hand.check_held()
         self.record.tell_changed()
 
     def check_trace(self) -> None:
-        """Tell the trace of the session, if one runs, who may see the page now."""
+        """Tell the session's trace, if one runs, who may see the page now."""
         for notice in self.session.tracing.check_page(self.record):
             self.record.emit(notice)
 
     def inherit(self, opener: "PageEntry") -> None:
-        """Give a popup the network, the device, the dialog policy and the limit of popups of the page that opened
-        it."""
+        """Give a popup the network, device, dialog policy and popup limit of the page that opened it."""
         self.record.family, self.record.dialog_policy = opener.record.family, opener.record.dialog_policy
         self.settings.inherit(opener.settings)
         self.record.popups = opener.record.popups
@@ -222,8 +220,8 @@ class PageEntry:
             self.tell(self.lease.client_id, f"{self.page_id} opened the popup {popup.page_id}.")
 
     def note_refused_popup(self, why: str) -> None:
-        """Tell once that further popups are closed as they come: by the reply of the act that opened them, else by a
-        notice."""
+        """Report once that further popups are closed as they open: in the reply of the act that opened them, or else in
+        a notice."""
         observer = self.current.observer
         told = observer is not None and observer.note_refused_popup(f"further popups were closed as they came: {why}")
         if self.record.popups.tells() and not told and self.lease is not None:

@@ -1,4 +1,4 @@
-"""Shows a page to one call: handlers are given it, and nothing else of the page."""
+"""A page as one call sees it: all that an action's handler gets of the page."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import KW_ONLY, dataclass, field
@@ -36,7 +36,7 @@ from shared.named_secrets import NamedSecret
 from shared.pages import Access
 
 PartRunner = Callable[["BrowserPage", Action], Awaitable[Json]]
-"""Does one action of a call that carries several, on the page as the call sees it."""
+"""The function that runs one action of a call that carries several."""
 
 
 @dataclass(eq=False)
@@ -63,15 +63,15 @@ class BrowserPage:
     dialogs: Dialogs
     act_rules: ActRules
     undoable: Undoes
-    """Notes what it takes to undo the act."""
+    """The function that notes how to undo the act."""
     invisible_text: InvisibleText
-    """What becomes of the page's texts that nobody sees."""
+    """How replies treat texts of the page that no person can see."""
     reply_shares: int = 1
     """How many parts of a call share the room for text in its reply."""
     quiet: bool = False
-    """Other acts of the same call follow: the last of them tells what all did to the page."""
+    """Further acts of the same call follow; the last one reports what all did to the page."""
     follows: bool = False
-    """Acts of the same call came before: what they asked for may still come."""
+    """Acts of the same call came before; their effects may still arrive."""
     files: Files = field(init=False)
     effects: Effects = field(init=False)
     looks: Looks = field(init=False)
@@ -105,13 +105,13 @@ class BrowserPage:
         self.record.tell(client_id, text)
 
     def set_access(self, access: Access) -> None:
-        """Set what others than its holder may do with the page."""
+        """Set what clients other than the holder may do with the page."""
         self.record.ownership.share(access)
         for notice in self.session.tracing.check_page(self.record):
             self.record.emit(notice)
 
     def begin_act(self) -> None:
-        """Note that the client begins to do something to what the page shows."""
+        """Note that the client begins an act on the page."""
         self.looks.state_after_act = None
         self.record.last_act = (self.call.client_id, self.record.navigations)
         if self.current.tab is not None:
@@ -119,25 +119,24 @@ class BrowserPage:
 
     @property
     def playwright(self) -> Page:
-        """Return the Playwright page."""
         return self.current.open_tab.page
 
     @property
     def tab(self) -> Tab:
-        """Return the tab behind the pageId. Raises BrowserCrashed where there is none."""
+        """Return the tab behind the pageId. Raises BrowserCrashed if there is none."""
         return self.current.open_tab
 
     @property
     def url(self) -> str:
-        """Return the page's URL as it is shown."""
+        """Return the page's URL as replies show it."""
         return self.current.open_tab.url
 
     def secret(self, name: str) -> NamedSecret:
-        """Return a secret that the call names, which the front has sent along."""
+        """Return a secret that the call names; the front sent it with the call."""
         return self.call.secrets[name]
 
     def remember_field(self, selector: str, frame: str | None, found: Field | None, *, strict: bool = True) -> None:
-        """Remember what an act left in a field, as FIELD found it: to be filled again where the page dies."""
+        """Remember what an act left in a field, so that it can be filled again if the page dies. FIELD read `found`."""
         if found is not None:
             self.filled_fields.note(self.call.client_id, selector, frame, strict, found)
 

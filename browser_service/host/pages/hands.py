@@ -1,4 +1,4 @@
-"""Does what a person's hand does, on a page that they have taken: nobody observes it, and no reply tells of it."""
+"""Replays a person's mouse and keyboard on a page that they took over. No call observes it, and no reply reports it."""
 
 import asyncio
 from typing import Final
@@ -28,7 +28,7 @@ _OPENS_WITHIN_S: Final = 40.0
 _BATCHES: Final = 200
 _PRESSES: Final = frozenset({"down", "up", "key", "text"})
 _CHOOSER_WITHIN_S: Final = 3.0
-"""A chooser that the hand opened comes so soon after; a later one is opened by somebody at the window itself."""
+"""A file chooser within this time was opened by the hand, a later one by somebody at the window itself."""
 _BUTTONS: Final = {"left": 1, "right": 2, "middle": 4}
 _EVENTS: Final = {"move": "mouseMoved", "down": "mousePressed", "up": "mouseReleased", "wheel": "mouseWheel"}
 
@@ -55,8 +55,8 @@ class Hand:
         self._resting: asyncio.TimerHandle | None = None
 
     async def do(self, strokes: Strokes, artifacts: ArtifactPort) -> None:
-        """Do some strokes; with none, only open the page's window where it has none. Raises HumanInControl unless the
-        page is in a person's hands, and what keeps it from being done."""
+        """Replay strokes; without any, only open the page's window if it has none. Raises HumanInControl unless a
+        person has the page in hand, and DialogOpen, TimedOut or ValidationFailed if the strokes cannot be done."""
         if strokes.batch_id in self._done:
             return
         self._done[strokes.batch_id] = None
@@ -82,21 +82,21 @@ class Hand:
             raise self._wrong(tab, error) from error
 
     def note_chooser(self, chooser: FileChooser) -> None:
-        """Note that the page asks for files. Only the person who has it in hand is asked for them."""
+        """Note that the page asks for files. Only a person who has the page in hand is asked to choose them."""
         if self._has_it():
             self._chooser = chooser
             self._record.chooser = "several" if chooser.is_multiple() else "one"
 
     def check_held(self) -> None:
-        """Note that the page was taken, or given back."""
+        """Clean up if no person has the page any more."""
         if self._record.person is None:
             self._chooser = None
             self._list.close()
             self._background.spawn(self._fit.end())
 
     def _hear_choosers(self, tab: Tab) -> None:
-        """Hear of choosers for a moment, so that whoever sees the window does not find the system's chooser there. For
-        what is pressed in the window itself it opens one."""
+        """Intercept file choosers for a moment, so that the system's own does not open in the browser's window. It
+        still opens for presses in the window itself."""
         tab.file_choosers.listen()
         if self._resting is not None:
             self._resting.cancel()
@@ -130,7 +130,7 @@ class Hand:
             raise DialogOpen("The page waits for the answer to its dialog.", hint="Answer that first.")
         if tab is None or not self._current.live:
             raise ValidationFailed(f"{self._record.page_id} has no window now.", hint="Look at it anew.")
-        self._record.has_leave = True  # the owner's rules leave to a person what the page sends now
+        self._record.has_leave = True  # the owner's rules do not judge what a person makes the page send
         return tab
 
     def _wrong(self, tab: Tab, error: PlaywrightError) -> BrowseError:
@@ -139,7 +139,7 @@ class Hand:
         return ValidationFailed(str(error).splitlines()[0], hint="Nothing else was done.")
 
     async def _choose(self, files: list[ChosenFile], artifacts: ArtifactPort) -> None:
-        """Give the page the files that it asks for; with none, it asks no more."""
+        """Give the page the files that it asks for; without files, drop its question."""
         chooser, self._chooser, self._record.chooser = self._chooser, None, None
         if not files:
             return
@@ -158,7 +158,7 @@ class Hand:
         tab.acted_on = True
         if stroke.do == "fit":
             await self._fit.begin(tab, round(stroke.x), round(stroke.y))
-            if not self._has_it():  # it was given back meanwhile, before there was anything to end
+            if not self._has_it():  # the person gave it back meanwhile, before the fit could be ended
                 await self._fit.end()
         elif stroke.do == "key":
             if not (stroke.of_phone and stroke.key == "Enter" and await lead_on(tab.page, only_idle=False)):
@@ -175,22 +175,22 @@ class Hand:
             await (self._point(tab, stroke) if tab.cdp is not None else _point_by_playwright(tab, stroke))
 
     async def _sign_in(self, tab: Tab, given: Credentials) -> None:
-        """Give the page's site the name and the password that it asks for, and show what it answers."""
+        """Sign in at the page's site with the name and password that it asks for, and load its answer."""
         if (challenge := self._record.challenge) is None:
             raise ValidationFailed("The site asks for no name and password now.", hint="Look at it anew.")
         async with self._sign_ins.trying(challenge.origin, given, lambda: self._record.challenge):
             await tab.page.goto(challenge.url, wait_until="commit")
 
     async def _type(self, tab: Tab, text: str) -> None:
-        """Type a sign as a key, which scripts of the page hear; put in as a whole what no key writes, or what is
-        pasted."""
+        """Type a single ASCII character as a key press, so that the page's scripts get its events; insert any other
+        text as a whole."""
         if len(text) == 1 and text.isascii() and text.isprintable():
             await tab.page.keyboard.press(text)
         else:
             await tab.page.keyboard.insert_text(text)
 
     async def _point(self, tab: Tab, stroke: Stroke) -> None:
-        """Move, press or turn by Chromium's protocol: Playwright's own moves wait for a picture each."""
+        """Move, press or scroll through CDP: each of Playwright's own moves waits for a frame."""
         button = _BUTTONS[stroke.button]
         self._pressed = {"down": self._pressed | button, "up": self._pressed & ~button}.get(stroke.do, self._pressed)
         event: dict[str, str | float] = {"type": _EVENTS[stroke.do], "x": stroke.x, "y": stroke.y}

@@ -1,4 +1,4 @@
-"""Listens to the tabs of a page, notes in its record what they do, and emits events of it."""
+"""Listens to the tabs of a page, notes in its record what they do, and emits events about it."""
 
 import asyncio
 from dataclasses import dataclass, field
@@ -23,7 +23,7 @@ from shared.next_calls import next_call
 from shared.quoting import address
 
 _FORM_TYPES: Final = frozenset({"document", "xhr", "fetch"})
-"""The resource types by which a page sends a form; the rest are its own measurements (ping) and files."""
+"""Resource types with which a page sends forms. The others are files and the page's own measurements (ping)."""
 _MOST_THROTTLED: Final = 100
 _TOLD_EVERY_S: Final = 0.1
 _WINDOW_COMES_WITHIN_S: Final = 0.5
@@ -32,7 +32,7 @@ _SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 
 @dataclass(eq=False)
 class Listener:
-    """The listener to the tabs of one page, one after the other."""
+    """The listener to the tabs of one page, one tab at a time."""
 
     record: PageRecord
     current: CurrentTab
@@ -43,9 +43,9 @@ class Listener:
     downloads: Downloads
     logins: Logins
     attached: bool
-    """Says that it is in a login that is somebody else's: what is downloaded there is theirs."""
+    """True in the profile of an attached browser: what is downloaded there belongs to its owner."""
     _refusal: tuple[str, str] = "", ""
-    """The address that was refused last, and why."""
+    """The last refused address, and the reason."""
     _telling: asyncio.TimerHandle | None = None
     _background: Background = field(default_factory=Background)
 
@@ -59,7 +59,7 @@ class Listener:
         page.on("download", lambda download: self._on_download(tab, download))
 
     async def guard(self, tab: Tab) -> None:
-        """Have the URL policy asked about each document of a new tab, where it holds."""
+        """Make a new tab ask the URL policy about each document, if the page is guarded."""
         tab.sign_in.on_challenge = partial(self._note_challenge, tab)
         await tab.guard(self._permits if self.record.guarded else None, self._refuse)
 
@@ -70,18 +70,19 @@ class Listener:
             tab.observer.add_once(f"{challenge.words}: {next_call('goto', url=challenge.url, auth=auth)}")
 
     def watch_downloads(self, tab: Tab) -> None:
-        """Have Chromium report the progress of a new tab's downloads; a person's own are for no agent."""
+        """Have Chromium report a new tab's downloads and the windows its scripts open, unless the tab is a person's
+        own."""
         if tab.cdp is not None and self.record.guarded:
             tab.cdp.on("Page.windowOpen", self._on_window_asked)
             self.downloads.watch(tab.cdp, partial(self._tell_elsewhere, tab) if self.attached else None)
 
     def _tell_elsewhere(self, tab: Tab, line: str) -> None:
-        """Tell of a download that is no file of ours: in the reply of the act that began it, else in a notice."""
+        """Report a download that we do not keep: in the reply of the act that began it, or else in a notice."""
         if not tab.observer.add_once(line) and self.record.holder_id:
             self.record.tell(self.record.holder_id, f"{self.record.page_id}: {line}.")
 
     def _on_window_asked(self, event: dict[str, str | bool]) -> None:
-        """Look a moment later whether a window came that scripts asked for though nobody clicked."""
+        """A moment later, check whether a window came that scripts asked for without a click."""
         if not event["userGesture"]:
             before, url = self.record.popups.came, str(event["url"])
             asyncio.get_running_loop().call_later(_WINDOW_COMES_WITHIN_S, self._note_blocked, before, url)
@@ -96,7 +97,7 @@ class Listener:
             self.record.tell(holder_id, f"{text} Open it yourself: {next_call('open_page', url='...')}.")
 
     def check_url(self, tab: Tab) -> bool:
-        """Note the URL of a tab. Returns False for one that it may not show, which it is sent away from."""
+        """Note the URL of a tab. If the page may not show it, send the tab to a blank page and return False."""
         url = tab.page.url
         failed_url, failure = tab.observer.failed_navigation
         self.record.set_url(url, self._refusal[1] if failed_url == self._refusal[0] else failure)
@@ -116,7 +117,7 @@ class Listener:
         """Tell the page's holder that the URL policy, or its own token, refused an address."""
         if client_id := self.record.holder_id:
             place, why = address(url), self.policy.refusal(url)
-            if not self.record.may_go(url):  # where others had the page, or what a site hands on, is not for its token
+            if not self.record.may_go(url):  # another client had led the page there, or a site redirected to it
                 place, why = origin_of(url) or BLANK, f"your token is for {', '.join(self.record.origins)} (--origin)"
             text = f"{place} may not be opened and was blocked{f': {why}' if why else ''}"
             self._refusal = url, text
@@ -135,7 +136,7 @@ class Listener:
             self._tell_changed()
 
     def _tell_changed(self) -> None:
-        """Emit that the page changed: at once, and for all that follows within a tenth of a second once."""
+        """Emit that the page changed: at once, and then at most once per tenth of a second."""
         if self._telling is None:
             self.record.tell_changed()
             self._telling = asyncio.get_running_loop().call_later(_TOLD_EVERY_S, self._told, self.record.revision)
@@ -166,11 +167,12 @@ class Listener:
         elif lease is not None:
             event.client_id, event.client_label = lease.client_id, lease.label
         if self.record.private:
-            event.client_label = ""  # others are told who met it
+            event.client_label = ""  # everybody gets the event; nobody else may learn who uses the page
         self.record.emit(event)
 
     def _on_download(self, tab: Tab, download: Download) -> None:
-        """Follow a download for the page's holder, else for who acts there. A person's own is for no agent."""
+        """Follow a download for the page's holder, or else for the client that acts there. Agents get no downloads of a
+        person."""
         record, turn = self.record, self.queue.current
         owner = record.holder_id or (turn.call.client_id if turn else "")
         if owner and record.guarded and record.person is None:

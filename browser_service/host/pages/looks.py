@@ -1,4 +1,4 @@
-"""One client's looks at a page, and what it was shown of it."""
+"""One client's reads of a page, and what this client was shown of it."""
 
 from collections.abc import Awaitable, Callable
 
@@ -21,24 +21,24 @@ from shared.next_calls import next_call
 
 
 class Looks:
-    """The looks of one client; `invisible_text` says what becomes of the page's texts that nobody sees."""
+    """One client's reads of a page; `invisible_text` says how to treat texts that no person can see."""
 
     def __init__(
         self, current: CurrentTab, effects: Effects, titles: Titles, client_id: str, invisible_text: InvisibleText
     ) -> None:
         self.invisible_text: InvisibleText = invisible_text
         self.state_after_act: tuple[State, int] | None = None
-        """The state that the act's own script read, if nothing more was to come, and how often the tab had
-        navigated."""
+        """The state that the act's own script read, if no more effects were due, and the tab's count of navigations
+        then."""
         self._current, self._effects, self._titles, self._client_id = current, effects, titles, client_id
 
     @property
     def view(self) -> ClientView | None:
-        """Return what this client was shown of the page, whichever document that was."""
+        """Return what this client was shown of the page, maybe of an earlier document."""
         return self._current.tab.views.get(self._client_id) if self._current.tab is not None else None
 
     async def refresh_view(self, timeout_ms: int, *, boxes: bool = False, known: State | None = None) -> ClientView:
-        """Take a snapshot of the whole page, and return it with what this client was shown of the page before."""
+        """Take a snapshot of the whole page, and return the client's view of the page, updated with it."""
         mode, tab = self.invisible_text, self._current.open_tab
         taken = await snapshot.take(
             tab.page, tab, lambda: self._effects.moves, timeout_ms, mode, boxes=boxes, known=known
@@ -54,34 +54,34 @@ class Looks:
 
     @property
     def shown_state(self) -> State | None:
-        """Return the state of the document as this client was shown it last."""
+        """Return the document's state as this client last saw it."""
         return self.view.state if self.view else None
 
     def name_of(self, selector: str) -> str:
-        """Return what this client was shown as the name of a ref; "" where it was shown none."""
+        """Return the name that this client was shown for a ref; "" for none."""
         return self.view.elements.get(selector, "").partition('"')[2].removesuffix('"') if self.view else ""
 
     async def seen_elsewhere(self, observation: Observation) -> list[str]:
-        """Describe what came of an act that neither changed the document nor sent anything."""
+        """Describe the effects of an act that neither changed the document nor sent anything."""
         state, observer = self.shown_state, self._current.observer
         least = 2 if self.state_after_act else 1  # two frames are much for a click
         rolls = state is not None and state.rolls >= least
         return await observer.seen_elsewhere(observation) if observer and (rolls or observation.windows) else []
 
     def looked_since(self, began_at: float) -> bool:
-        """Say whether the client's look at the document that the page has now, with its whole title, was not before a
-        moment of the monotonic clock."""
+        """Say whether the client read the current document, with its whole title, at or after `began_at` (monotonic
+        clock)."""
         view = self.view
         if view is None or view.state is None or len(view.state.title) >= snapshot.TITLE_CHARACTERS:
             return False
         return view.moves == self._effects.moves and view.looked_at >= began_at
 
     def seen(self, part: tree.Tree) -> tree.Tree:
-        """Return a part of the page without what nobody sees, as it was judged last."""
+        """Return a part of the page without texts that no person can see, by the last snapshot's judgement."""
         return folded(self.view.unseen.out_of(part)[0] if self.view else part)
 
     def of_unseen(self, count: int) -> Json:
-        """Return for a reply how many texts nobody sees, which were left out or marked."""
+        """Return the reply's fields about `count` texts that no person can see, and that were left out or marked."""
         if not count:
             return {}
         done = "marked" if self.invisible_text == "mark" else f"left out: {next_call('content', unseen=True)}"
@@ -89,20 +89,20 @@ class Looks:
         return {"invisible": count, "advice": f"{texts} {done}"}
 
     async def state(self, turns: int = 0) -> State:
-        """Read a state that differs whenever the page does, in a tenth of the time of a snapshot."""
+        """Read a state that differs whenever the page does. It takes a tenth of a snapshot's time."""
         state = await snapshot.state_of(self._current.open_tab, self.invisible_text, turns, self.shown_state)
         self._note_title(state)
         return state
 
     def state_question(self, turns: int) -> list[JsonValue]:
-        """Return what a script is asked for that reads the state beside something else: for `note_state`."""
+        """Return the arguments by which an act's script also reads the state, for `note_state`."""
         return snapshot.state_question(self.invisible_text, turns, self.shown_state)
 
     def note_state(self, found: list[JsonValue]) -> None:
-        """Note the state that such a script read after the running act."""
+        """Note the state that an act's script read at its end, in answer to `state_question`."""
         try:
             state = snapshot.with_unseen(snapshot.state_from(found), self.shown_state)
-        except (TypeError, ValueError, LookupError):  # a page that replaced what makes it
+        except (TypeError, ValueError, LookupError):  # the page replaced what the script needs
             return
         self._note_title(state)
         self.state_after_act = state, self._effects.moves
@@ -121,12 +121,12 @@ class Looks:
         return refs
 
     def document_of(self, selector: str, frame: str | None) -> Evaluates | None:
-        """Return what evaluates in the page's own document if an element is surely in it, else None."""
+        """Return the evaluator of the page's main document if the element is surely there, else None."""
         ref = locators.leading_ref(selector)
         inside = self.view is not None and ref is not None and tree.prefix_of(ref) in self.view.frames
         return None if frame or inside or "enter-frame" in selector else self._current.open_tab
 
     async def cached(self, name: str, max_age_ms: int, read: Callable[[], Awaitable[Json]]) -> Json:
-        """Return what `read` finds, or found for the same client not longer ago than that, at the same revision."""
+        """Return what `read` finds, or what it found for this client and revision at most `max_age_ms` ago."""
         key = self._client_id, name
         return await self._current.open_tab.read_cache.get(key, lambda: self._titles.record.revision, max_age_ms, read)

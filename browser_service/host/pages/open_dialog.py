@@ -1,4 +1,4 @@
-"""Describes a dialog that a page shows until it is answered, and says what to do about it."""
+"""A dialog that a page shows: its descriptions for clients and people, and how to answer it."""
 
 import asyncio
 from dataclasses import dataclass, field
@@ -25,7 +25,7 @@ _SHOWN_CHARACTERS = 1_000
 
 @dataclass(eq=False)
 class OpenDialog:
-    """A dialog that waits, with the calls that wait for it."""
+    """An open dialog, with the calls that wait for its answer."""
 
     dialog: Dialog
     page: PageRecord
@@ -37,27 +37,27 @@ class OpenDialog:
 
     @property
     def named(self) -> str:
-        """Describe it in the page's own words."""
+        """Describe the dialog in the page's own words."""
         return self.shown.named
 
     @property
     def shown(self) -> ShownDialog:
-        """Describe it for people, who look at it in one glance."""
+        """Describe the dialog for people, cut to what a glance takes in."""
         message = well_formed(cut(self.dialog.message, _SHOWN_CHARACTERS))
         default = well_formed(cut(self.dialog.default_value, _SHOWN_CHARACTERS))
         return ShownDialog(kind=self.dialog.type, message=message, default=default)
 
     def named_to(self, client_id: str) -> str:
-        """Describe it for a client: of a page that is private to another by its type alone."""
+        """Describe the dialog for a client; by its type alone if its page is private to another client."""
         return self.dialog.type if self.page.private_from(client_id) else self.named
 
     def facts_for(self, client_id: str) -> Json:
-        """Describe it for a client's programs, likewise."""
+        """Describe the dialog for a client's programs; by its type alone if its page is private to another client."""
         return {"type": self.dialog.type} if self.page.private_from(client_id) else self.facts
 
     @property
     def facts(self) -> Json:
-        """Describe it for programs."""
+        """Describe the dialog for programs."""
         found: Json = {
             "type": self.dialog.type,
             "message": cut(self.dialog.message, _FACT_CHARACTERS),
@@ -67,11 +67,11 @@ class OpenDialog:
 
     @property
     def live(self) -> bool:
-        """True while the browser that showed it runs, and has the tab."""
+        """True while the browser that showed the dialog runs, and has the tab."""
         return self.tab.usable
 
     async def end(self, *, accept: bool, text: str | None) -> None:
-        """Answer it. Raises NoDialog if it is closed already, TimedOut if the browser does not close it."""
+        """Answer the dialog. Raises NoDialog if it is already closed, TimedOut if the browser does not close it."""
         self.answering = past_answer(accept=accept)
         try:
             async with asyncio.timeout(_ANSWER_S):
@@ -89,7 +89,7 @@ class OpenDialog:
         return self.page.lease is None or self.page.lease.client_id == client_id
 
     def next_call(self, client_id: str) -> str:
-        """Say what a client can do about it."""
+        """Say what a client can do about the dialog."""
         page_id, at = self.page.page_id, self.until.strftime("%H:%M:%S")
         if self.page.private_from(client_id):
             return f"Only who holds that page may answer it; unanswered it is dismissed at {at}."
@@ -103,7 +103,7 @@ class OpenDialog:
 
 
 def refusal(dialog: OpenDialog, page: PageRecord, client_id: str) -> DialogOpen:
-    """Make the error of a call on a page that a dialog blocks."""
+    """Make the error for a call on a page that a dialog blocks."""
     own = dialog.page is page
     where = "" if own else f" on {dialog.page.named_to(client_id)}, a window of the same site"
     return DialogOpen(
@@ -115,7 +115,7 @@ def refusal(dialog: OpenDialog, page: PageRecord, client_id: str) -> DialogOpen:
 
 
 def past_answer(*, accept: bool) -> str:
-    """Return the participle of an answer, as texts need it."""
+    """Return the past participle for an answer."""
     return "accepted" if accept else "dismissed"
 
 

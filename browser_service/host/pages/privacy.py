@@ -1,4 +1,4 @@
-"""Keeps what is private to one client from all others: pages, and acts that would show all pages of a session."""
+"""Guards what is private to one client from all others: pages, and acts that would show all pages of a session."""
 
 from collections.abc import Iterable
 
@@ -13,15 +13,15 @@ from shared.next_calls import next_call
 
 
 def check_private(page: PageRecord, call: Call, action: Action) -> None:
-    """Raise PageOwned for a page that is private to another client. Nothing else is asked before: only its holder gives
-    it up, and only a person opens it without."""
+    """Raise PageOwned for a page that is private to another client. This check comes before all others. Only the holder
+    can give the page up, and only a person can pass without that."""
     if page.private_from(call.client_id) and not call.by_person:
         raise private_error(page.page_id, action.requested_url if action.navigates else None)
 
 
 def check_shown(action: Action, call: Call, pages: Iterable[PageRecord]) -> None:
-    """Raise Forbidden for an action that would show all pages of a session while one is not for the caller. It does not
-    say which."""
+    """Raise Forbidden if an action would show all pages of a session and the caller may not see one of them. The error
+    does not say which."""
     if not action.shows_all_pages or call.by_person:
         return
     if any(page.hidden_from(call.client_id) or (page.of_person and action.as_wide_act()) for page in pages):
@@ -33,14 +33,14 @@ def check_shown(action: Action, call: Call, pages: Iterable[PageRecord]) -> None
 
 
 def is_shut_out(page: PageRecord, run: CallRun) -> bool:
-    """Say whether the page of a call is private to another client, maybe since the call began. Who gives a private page
-    to another is told that it did."""
+    """Say whether the page of a call is private to another client, maybe only since the call began. A call that itself
+    hands the page over is not shut out: its reply says that it did."""
     return page.private_from(run.call.client_id) and not (run.call.by_person or run.action.claim)
 
 
 def calls_ended_by(by: CallRun, page: PageRecord, on_page: Iterable[CallRun]) -> list[CallRun]:
-    """Return the calls that must end because `by` left the page private to another client, or because a person stops
-    all that do something there and do not wait for them. The replies of these will name the person."""
+    """Return the calls that must end because `by` made the page private to another client, or because a person stops
+    all acts there that do not wait for people. Stopped calls get the person's name for their replies."""
     if by.action.claim and page.private:
         return [run for run in on_page if is_shut_out(page, run)]
     if by.action.claim is not Claim.STOPS_OTHERS:
@@ -53,7 +53,7 @@ def calls_ended_by(by: CallRun, page: PageRecord, on_page: Iterable[CallRun]) ->
 
 
 def told_of_stop(page: PageRecord, run: CallRun, failure: BrowseError) -> BrowseError:
-    """Add to the failure of a call that a person stopped who did so, and what to do now."""
+    """Add to a stopped call's failure which person stopped it, and what to do now."""
     if page.person is not None and isinstance(failure, Cancelled | UnknownOutcome):
         failure.message += f' A person, "{run.stopped_by}", stopped what was done on {page.page_id}.'
         failure.advice = page.person.next_for(page, run.call.client_id)
@@ -61,7 +61,7 @@ def told_of_stop(page: PageRecord, run: CallRun, failure: BrowseError) -> Browse
 
 
 def shut_out_error(page: PageRecord, run: CallRun) -> BrowseError:
-    """Make the reply of a call that is shut out, in place of all that it saw on the page."""
+    """Make the error that replaces the reply of a call that is shut out."""
     if run.admitted and run.action.effect is not Effect.READS:
         return UnknownOutcome(f'"{page.page_id}" became private to another client while {run.action.name()} ran.')
     return private_error(page.page_id)

@@ -23,10 +23,11 @@ from shared.errors import BrowserCrashed, TimedOut
 from shared.next_calls import next_call
 
 _HANGS_AFTER_S: Final = 10
-"""Others lose what they typed with the browser: a machine that only stood still for a moment must not cost that."""
+"""Ending the browser loses what others typed, so it must hang this long: the machine may only have stalled for a
+moment."""
 _REVIVE_MS: Final = 30_000
 _ATTEMPTS: Final = 3
-"""What brings a page back may be killed in its turn."""
+"""Several, because the new browser or tab may be killed in its turn."""
 _KNOWN_WITHIN_S: Final = 1.0
 _ASKED_EVERY_S: Final = 0.02
 _LOST: Final = "what was typed and not sent is lost, and so are scroll position, history and sessionStorage"
@@ -37,18 +38,18 @@ class _Reopened:
     """How the tab that was opened for a page differs from the one before."""
 
     why: str
-    """How the last one ended, in words; empty where it was left, or is of an earlier service."""
+    """How the tab before ended, in words; "" if we let it go, or if an earlier run of the service had it."""
     revisits: bool
-    """The page was loaded where it had been."""
+    """The page was loaded again at its last URL."""
     first: bool
-    """It is the first tab since the service started."""
+    """The tab is the page's first since the service started."""
     was_open: bool
-    """The page had a tab before, of this service or of an earlier one."""
+    """The page had a tab before, in this or an earlier run of the service."""
 
 
 @dataclass(eq=False)
 class Recovery:
-    """The one way to a live tab of one page."""
+    """The only way to get a live tab for a page."""
 
     record: PageRecord
     current: CurrentTab
@@ -56,13 +57,13 @@ class Recovery:
     settings: PageSettings
     fields: FilledFields
     adopt: Callable[[Page], Awaitable[None]]
-    """Puts a tab of a Playwright page behind the pageId. Raises BrowserCrashed where it ends meanwhile."""
+    """The function that makes a Playwright page the page's tab. Raises BrowserCrashed if the page ends meanwhile."""
 
     async def bring_up(self, client_id: str, *, navigates: bool, replaces: bool) -> None:
         """Make the page live, for a call at the head of its queue, and tell `client_id` what was lost meanwhile.
 
         `navigates`: the action goes to a URL of its own, so that the old one need not be loaded first.
-        `replaces`: the action may be given a new tab where the old one does not respond.
+        `replaces`: the action may get a new tab if the old one does not respond.
         """
         reopened, record = await self._ensure_live(navigates=navigates, replaces=replaces), self.record
         record.unopened = False
@@ -74,7 +75,7 @@ class Recovery:
             record.tell(client_id, f"{record.page_id}: {what}.")
 
     async def _ensure_live(self, *, navigates: bool, replaces: bool) -> _Reopened | None:
-        """Open, revive or replace the tab where it does not work. Returns None where it is the same as before."""
+        """Open, revive or replace the tab if it does not work. Returns None if it is the same as before."""
         record = self.record
         await self._until_end_is_known()
         if record.life.over:
@@ -93,7 +94,7 @@ class Recovery:
         return _Reopened(why, revisits=revisits, first=first, was_open=was_open)
 
     async def _until_end_is_known(self) -> None:
-        """Wait, for a tab that has just gone, until it is known whether it closed, or went with its browser."""
+        """Wait until it is known whether a tab that has just gone was closed, or went with its browser."""
         if self.current.life is not Life.VANISHED:
             return
         with contextlib.suppress(TimeoutError):
@@ -102,7 +103,7 @@ class Recovery:
                     await asyncio.sleep(_ASKED_EVERY_S)  # between two looks
 
     async def _works(self, *, stops: bool) -> bool:
-        """Say whether the tab responds, if that was in doubt; `stops`: whatever keeps it busy may be stopped."""
+        """Say whether the tab responds, if that was in doubt. With `stops`, stop whatever keeps it busy."""
         current = self.current
         if self.record.life is not Life.SUSPECT:
             return True
@@ -112,8 +113,8 @@ class Recovery:
         return works
 
     async def _reopen(self, *, revisits: bool) -> bool:
-        """Open a tab, and say whether it is another than before. What it stands on may be killed meanwhile: it is tried
-        a few times."""
+        """Open a tab, and return whether it is a new one. Try a few times, because the browser may be killed
+        meanwhile."""
         problem, tab_before = "", self.current.tab
         for attempts_left in reversed(range(_ATTEMPTS)):
             if self.record.life is Life.QUARANTINED:
@@ -133,12 +134,13 @@ class Recovery:
         return self.current.tab is not None and self.current.tab is not tab_before
 
     async def _open(self, *, revisits: bool) -> str:
-        """Return why its URL could not be loaded, if so. Raises BrowserCrashed where what it stands on died."""
+        """Open a tab once. Returns why its URL could not be loaded, or "". Raises BrowserCrashed if the browser or the
+        tab died."""
         current, record = self.current, self.record
-        if current.life is Life.SUSPECT:  # for want of its own scripts, or because nothing answers any more
+        if current.life is Life.SUSPECT:  # because of its own scripts, or because the whole browser hangs
             await self.session.end_if_hanging(_HANGS_AFTER_S)
         await self.session.context()
-        if current.live and record.life is not Life.SUSPECT:  # found again in a browser that runs on without us
+        if current.live and record.life is not Life.SUSPECT:  # found again: its browser had kept running
             return ""
         current.abandon()
         page = await self.session.open_window()
@@ -153,7 +155,8 @@ class Recovery:
         return await self._revisit(page)
 
     async def _revisit(self, page: Page) -> str:
-        """Go where the page was. Where that fails it is lost again, and never takes a blank for what it was."""
+        """Load the page's last URL. If that fails, abandon the tab, so that a blank page never passes for the lost
+        one."""
         try:
             await page.goto(self.record.url, timeout=_REVIVE_MS, wait_until="domcontentloaded")
         except asyncio.CancelledError:
@@ -168,13 +171,13 @@ class Recovery:
         return ""
 
     async def _allow_position(self) -> None:
-        """Repeat that a site may ask where the page is, which it was allowed in a browser that is gone."""
+        """Allow the site again to read the position; the earlier permission went with the browser."""
         origin, tab = origin_of(self.record.url), self.current.tab
         if self.settings.emulation.settings.get("geolocation") and origin and tab is not None and tab.cdp is not None:
             await allow_position(tab.cdp, origin)
 
     async def _return_to_place(self, page: Page, client_id: str, reopened: _Reopened) -> None:
-        """Scroll a page that had been parked to where it was, or tell what is lost of one that had not."""
+        """Scroll a page that had been parked to where it was; if it had not been parked, report what is lost."""
         record = self.record
         parked, record.place = record.place.parked, Place()
         if parked is None and reopened.was_open:
@@ -188,7 +191,7 @@ class Recovery:
     # --- what is told --------------------------------------------------------------------------------------------
 
     def _tell_losses(self, reopened: _Reopened, client_id: str) -> None:
-        """Tell in one line what was lost: to the holder, and to the client whose call met it."""
+        """Tell the holder, and the client whose call met it, in one line what was lost."""
         record = self.record
         where = f" at {record.url}" if reopened.revisits else ""
         because = f", because {reopened.why}" if reopened.why else ""
@@ -202,8 +205,8 @@ class Recovery:
             record.tell(each, f"{'; '.join(filter(None, [*lines, offer]))}.")
 
     async def _unresponsive_error(self) -> TimedOut:
-        """Make the error of a tab that does not respond. While it loads, Playwright answers for its title; it does not
-        while a script runs."""
+        """Make the error for a tab that does not respond. Playwright can read its title while it loads, but not while a
+        script runs."""
         record, tab = self.record, self.current.tab
         reload = f"{next_call('reload_page', page_id=record.page_id)}."
         why, hint = "a script keeps it busy, or its browser hangs", f"Replace it, its login stays: {reload}"
@@ -225,6 +228,6 @@ class Recovery:
 
 
 def ways_on(page_id: str) -> str:
-    """Say how to go on with a page that is not loaded again by itself."""
+    """Say how to go on with a page that does not reload by itself."""
     elsewhere, again = next_call("goto", page_id=page_id, url="..."), next_call("reload_page", page_id=page_id)
     return f"Go elsewhere: {elsewhere}. Try it once more: {again}."

@@ -32,7 +32,7 @@ class PageRegistry:
         self._background = Background()
 
     def add(self, state: PageState, session: SessionEntry, former: Json | None = None) -> PageEntry:
-        """Make an entry for a page, which need not be open yet; `former` brings back what an earlier one had."""
+        """Make an entry for a page, open or not. `former` restores what a closed page had."""
         if former is not None:
             state = closed_page.renewed_state(state, former)
 
@@ -50,8 +50,8 @@ class PageRegistry:
         self._background.spawn(self._closed(entry, tab))
 
     def reopen(self, session: SessionEntry, call: Call) -> PageEntry:
-        """Make an entry for a closed page, held by the client that undoes its closing. The head of the queue opens
-        it."""
+        """Make an entry for a closed page, held by the client that undoes its closing. The call at the head of its
+        queue opens it."""
         state = PageState.model_validate((former := call.undo or {})["page"])
         state = state.model_copy(update={"page_id": call.page_id, "session_id": session.session_id})
         entry = self.add(state, session, former)
@@ -64,11 +64,10 @@ class PageRegistry:
         return entry
 
     def find(self, page_id: str) -> PageEntry | None:
-        """Return the page of an id."""
         return self._pages.get(page_id)
 
     def forget(self, page: PageRecord, event: LifeEvent = LifeEvent.CLOSED) -> None:
-        """Remove a page, and tell whoever waits for it. `event` says how it ended."""
+        """Remove a page, and tell all who wait for it. `event` says how it ended."""
         page.move(event)
         page.ownership.close()
         self.people.page_closed(page)
@@ -93,7 +92,8 @@ class PageRegistry:
         return next((entry for entry in self._pages.values() if entry.record.target_id == target), None)
 
     def _reached_by_popups(self, opener: PageEntry) -> str:
-        """Name the limit that one more popup would exceed: of its page, or of the client that holds it."""
+        """Name the limit that one more popup would exceed, of the opener or of the client that holds it; "" for
+        none."""
         if not opener.record.guarded:
             return ""
         family, holder_id, limits = opener.record.family, opener.record.holder_id, self._common.limits
@@ -110,8 +110,8 @@ class PageRegistry:
         return ""
 
     async def _may_come(self, session: SessionEntry, page: "Page", opener: PageEntry | None) -> bool:
-        """Say if a page that came is taken on. One that is too many is closed, and one whose session is being closed
-        goes with that: nobody would forget it afterwards."""
+        """Say if a new page gets an entry. Close a page over a limit, unless it is a person's own in an attached
+        browser. While its session closes, a page gets none: it closes too, and nobody would remove the entry."""
         if opener is not None and (why := self._reached_by_popups(opener)):
             opener.note_refused_popup(why)
             await bounded(page.close())
@@ -124,8 +124,7 @@ class PageRegistry:
         return not session.closing
 
     async def _register(self, session: SessionEntry, page: "Page") -> None:
-        """Give a page that came an entry. A popup belongs to its opener's holder, a tab that nobody here opened to a
-        person."""
+        """Make an entry for a new page. A popup belongs to its opener's holder, a tab without an opener to a person."""
         opener = self._showing(await page.opener())
         if not await self._may_come(session, page, opener):
             return
@@ -160,8 +159,8 @@ class PageRegistry:
         self._adopted(entry)
 
     async def pages_found(self, session: SessionEntry, pages: "list[Page]") -> None:
-        """Take on pages that were there before. Ours go on under their pageIds; the others are people's, whose earlier
-        names mean nothing any more."""
+        """Take on the pages of a browser that was already running. Ours keep their pageIds; all others are people's and
+        get new ones."""
         entries = [entry for entry in self._pages.values() if entry.session is session and entry.record.target_id]
         by_target = {entry.record.target_id: entry for entry in entries}
         for page in pages:
@@ -175,8 +174,8 @@ class PageRegistry:
                 self.forget(entry.record)
 
     async def _closed(self, entry: PageEntry, tab: Tab) -> None:
-        """Forget a page that its own script or a person closed, unless its browser is just ending, which closes all."""
-        await asyncio.sleep(_BROWSER_ENDS_WITHIN_S)  # the browser's end is told some 30 ms after its pages'
+        """Forget a page that its own script or a person closed, unless its whole browser is ending."""
+        await asyncio.sleep(_BROWSER_ENDS_WITHIN_S)  # Playwright reports the browser's end some 30 ms after its pages'
         if entry.tab is tab and entry.life is Life.VANISHED:
             if entry.lease is not None:
                 entry.tell(entry.lease.client_id, f"{entry.page_id} was closed in the browser.")

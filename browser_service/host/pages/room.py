@@ -1,7 +1,7 @@
-"""Makes room: how many pages and how much memory there may be, and which pages and browsers go when nobody uses them.
+"""Makes room: limits pages and memory, and chooses the pages and browsers to close when nobody uses them.
 
-There is one order of who goes first: pages that their client has left, then those that were used longest ago. A page
-that a person, a hold, a dialog, a call, a download or a recording needs stays, and so does the browser that shows it.
+There is one order: first pages that their client has left, then the least recently used. A page that a person, a hold,
+a dialog, a call, a download or a recording needs stays, and so does the browser that shows it.
 """
 
 import asyncio
@@ -56,7 +56,7 @@ class Room:
     limits: HostLimits
     emit: Callable[[HostEvent], None]
     forget: Callable[[PageRecord], None]
-    """Removes a page from the host."""
+    """The function that removes a page from the host."""
     spare_windows: SpareWindows = field(init=False)
     _making: asyncio.Lock = field(default_factory=asyncio.Lock)
     _background: Background = field(default_factory=Background)
@@ -72,7 +72,7 @@ class Room:
             await self.memory.measure(max_age_s=1)
 
     def reached_limit(self, session_id: str) -> int:
-        """Return the limit of pages that is reached; 0 if there is room."""
+        """Return the limit of pages that is reached; 0 for none."""
         if len(self.pages) >= self.limits.max_pages:
             return self.limits.max_pages
         return self.limits.session_pages if self._crowd(session_id) else 0
@@ -99,7 +99,7 @@ class Room:
                 await self._retire(abandoned[0], newcomer)
 
     def _crowd(self, session_id: str) -> list[PageEntry]:
-        """Return the pages of which one must go before the session can have one more; none if there is room."""
+        """Return the pages among which one must go before the session can have one more; empty if there is room."""
         of_session = [page for page in self.pages.values() if page.record.session_id == session_id]
         if 0 < self.limits.session_pages <= len(of_session):
             return of_session
@@ -122,7 +122,7 @@ class Room:
         self.emit(PageRetired(page=state, undo=undo, newcomer=newcomer))
 
     async def discard(self, page_id: str, idle_ms: int) -> None:
-        """Close a page that is blank, was idle for so long, and is needed by nobody."""
+        """Close a page if it is blank, has been idle for `idle_ms`, and nobody needs it."""
         page = self.pages.get(page_id)
         if page is None or not page.record.untouched or page.record.idle_ms < idle_ms or self._must_stay(page):
             return
@@ -144,8 +144,7 @@ class Room:
         return page.record.ownership.abandoned and not page.record.life.over and not self._needs(page)
 
     def _is_idle(self, page: PageEntry, idle_s: float) -> bool:
-        """Say whether a page may be parked, with those that scripts opened from it, because all were idle for so
-        long."""
+        """Say whether a page may be parked, because it and the windows of its family have been idle for `idle_s`."""
         horizon, family = time.monotonic() - idle_s, page.record.family
         related = [each for each in self.pages.values() if each.record.family == family and each.current.live]
         return page.current.live and all(
@@ -159,14 +158,15 @@ class Room:
         idle = self.limits.idle
         pause_s = max(_LEAST_S, min(_LOOKS_EVERY_S, idle.browser_s / 3, (idle.page_s or math.inf) / 3))
         while True:
-            await asyncio.sleep(pause_s)  # nothing happens when a page becomes idle
+            await asyncio.sleep(pause_s)  # no event tells that a page has become idle
             try:
                 await self.sweep()
-            except Exception:  # a sweep that failed is no reason for the next ones not to be
+            except Exception:  # the next sweeps go on after a failed one
                 log.exception("what is idle could not be closed")
 
     async def sweep(self) -> None:
-        """Park pages that were idle too long, or because memory is short; then close browsers that nobody uses."""
+        """Park pages that have been idle too long, and more if memory is short; then close browsers that nobody
+        uses."""
         await self.end_permissions()
         for session in self.sessions.values():
             self.spare_windows.drop_unused(session, short=self.memory.is_short)
@@ -183,7 +183,8 @@ class Room:
             await self._close_browser(kind)
 
     async def end_permissions(self, gone: str = "") -> None:
-        """Take back what sites were granted by clients that hold no page of the session any more, or that left."""
+        """Take back permissions that clients granted to sites, once they hold no page of the session any more, or have
+        left."""
         for session in [*self.sessions.values()]:
             leases = [page.lease for page in self.pages.values() if page.session is session]
             holders = {lease.client_id for lease in leases if lease is not None and not lease.client_left}
@@ -198,8 +199,8 @@ class Room:
         return min(idle.page_s, idle.page_abandoned_s) if self._is_abandoned(page) else idle.page_s
 
     async def _park(self, page: PageEntry, idle_s: float) -> bool:
-        """Close the window of a page that is idle for so long, and remember where it was. Returns False if it stays,
-        because something was entered and not sent, or because it is used again."""
+        """Close the window of a page that has been idle for `idle_s`, and remember its place. Returns False if the page
+        stays, because it has unsent input or somebody uses it."""
         tab = page.current.tab
         if tab is None or not self._is_idle(page, idle_s):
             return False
@@ -212,7 +213,8 @@ class Room:
         return True
 
     async def _inspect(self, page: PageEntry, tab: Tab) -> tuple[Place, bool]:
-        """Read where a page is, and whether it has unsent fields. If it does not answer, assume what is known."""
+        """Read where a page is, and whether it has unsent fields. If it does not answer, return what is known without
+        it."""
         checks_fields = page.filled_fields.has_unsent or not self.launcher.options.headless
         try:
             async with asyncio.timeout(_READS_WITHIN_S):
@@ -227,7 +229,8 @@ class Room:
     # --- whole browsers ----------------------------------------------------------------------------------------------
 
     def _browsers_to_close(self) -> list[BrowserKind | None]:
-        """Return the browsers above the minimum that nobody uses. The shared one comes last."""
+        """Return the browsers to close: unused ones beyond the minimum, and those within it that have no session. The
+        minimum keeps the shared browser first, then those used most recently."""
         if self.launcher.attached and not self.launcher.pool.running:
             return []
         idle = self.limits.idle
@@ -257,7 +260,7 @@ class Room:
         )
 
     async def _close_browser(self, kind: BrowserKind | None) -> None:
-        """Close a browser until somebody needs it. A call that comes meanwhile keeps it open, or opens it anew."""
+        """Close a browser that nobody uses. A call that comes meanwhile keeps it open, or opens it again."""
         sessions, idle_s = self._sessions_of(kind), self.limits.idle.browser_s
         for page in self._live(sessions):
             if not await self._park(page, idle_s):
@@ -274,12 +277,12 @@ class Room:
 
 
 def _in_order(pages: Iterable[PageEntry]) -> list[PageEntry]:
-    """Sort pages by who goes first."""
+    """Sort pages by which should go first."""
     return sorted(pages, key=lambda page: (not page.record.ownership.abandoned, page.record.used_at))
 
 
 def _exhausted(problem: str, pages: Iterable[PageEntry], client_id: str, context: Json) -> ResourceExhausted:
-    """Make the error that names the pages to close: one's own, then those that nobody holds."""
+    """Make the error that names the pages to close: the client's own, then those that nobody holds."""
     by_age = sorted((page.record for page in pages), key=lambda record: record.used_at)
     closable = [record.page_id for record in by_age if record.holder_id == client_id]
     closable += [record.page_id for record in by_age if record.lease is None and not record.of_person]

@@ -1,4 +1,4 @@
-"""Shows a page to those who watch: its picture as it changes, and the act that is done there, while somebody asks."""
+"""Shows a page to its viewers: its picture as it changes, and the act that runs there. It works only while they ask."""
 
 import asyncio
 import contextlib
@@ -26,14 +26,14 @@ from shared.frames import Box, Frame, FrameState, ShownAct, ShownChallenge, View
 from shared.quoting import one_line
 
 LASTS_S: Final = 5.0
-"""Pictures are made for so long after the last one who asked for them."""
+"""We take pictures for this long after the last request for one."""
 _LOOK_S: Final = 1.0
-"""What tells nobody, such as that a page was parked, is looked at this often."""
+"""Poll interval for changes that send no event, such as parking."""
 _SILENT_S: Final = 4.0
-"""A page that has shown nothing new for so long is asked whether it answers."""
+"""After this long without a new picture, we ask the page whether it answers."""
 _ANSWERS_WITHIN_S: Final = 1.0
 _ACT_SHOWN_S: Final = 2.0
-"""An act is shown for so long after its end, because most take no longer than a glance."""
+"""An act stays shown for this long after its end, because most take no longer than a glance."""
 _AIMS_WITHIN_MS: Final = 300
 _ELEMENT_BOX: Final = script("element_box")
 _MOST_WAITING: Final = 5
@@ -41,7 +41,7 @@ _MOST_WAITING: Final = 5
 
 @dataclass
 class ShownCall:
-    """The act of a call, as it is shown."""
+    """The act of a call, as viewers see it."""
 
     run: CallRun
     began_at: float
@@ -49,15 +49,15 @@ class ShownCall:
     failed: bool = False
     target: Box | None = None
     pictured: bool = False
-    """True for one whose target the record has, whoever watches."""
+    """True if the act's record gets its picture and target, even if nobody watches."""
 
 
 class Screencast:
-    """The picture of one page, whichever tab is behind it, and what is done there."""
+    """The picture of one page, whichever tab is behind it, and the act that runs there."""
 
     def __init__(self, record: PageRecord, current: CurrentTab, queue: PageQueue) -> None:
         self._record, self._current, self._queue = record, current, queue
-        self._seq = round(time.time() * 1000)  # higher than that of an earlier page of the name
+        self._seq = round(time.time() * 1000)  # higher than that of an earlier page with the same id
         self._changed = asyncio.Event()
         self._picture: Picture | None = None
         self._masked = MaskedPictures(self._next_seq, self.anew)
@@ -75,7 +75,7 @@ class Screencast:
     # --- for who watches ---------------------------------------------------------------------------------------------
 
     async def frame_after(self, seq: int, wait_ms: int, view: View) -> Frame:
-        """Return what the page looks like once that differs from what it was at `seq`, or when the time is over."""
+        """Return the page's frame once it differs from the one at `seq`, or after `wait_ms`."""
         loop = asyncio.get_running_loop()
         until = loop.time() + wait_ms / 1000
         self._asking += 1
@@ -94,41 +94,40 @@ class Screencast:
 
     @property
     def watched(self) -> bool:
-        """Say if somebody watches now."""
+        """True while somebody watches."""
         return self._cast is not None
 
     def hold(self) -> None:
-        """Make no picture for a moment, because one is made anew soon; who looks closely still sees all."""
+        """Take no picture for a moment, because one is taken soon anyway; viewers with a high rate still see all."""
         if self._cast is not None:
             self._cast.hold()
 
     async def anew(self) -> Sent | None:
-        """Return a picture that is made from now on; None where nobody watches, or the browser sends none by itself."""
+        """Return a picture taken from now on; None if nobody watches, or the browser sends none by itself."""
         return None if self._cast is None else await self._cast.anew()
 
     # --- for what is done --------------------------------------------------------------------------------------------
 
     def show(self, run: CallRun) -> ShownCall:
-        """Show the act of a call as the page's, until its end and a moment longer."""
+        """Show a call's act on the page until a moment after its end."""
         self._act = ShownCall(run, time.monotonic())
         self._changed.set()
         return self._act
 
     def finish(self, act: ShownCall, *, failed: bool) -> None:
-        """Note the end of an act."""
         act.ended_at, act.failed = time.monotonic(), failed
         self._changed.set()
 
     def aim(self, element: Locator) -> None:
-        """Mark the element that the act is aimed at, if somebody watches or the act is pictured. The act does not wait
+        """Mark the element at which the act is aimed, if somebody watches or the act is pictured. The act does not wait
         for it."""
         if self._act is not None and (self._cast is not None or self._act.pictured):
             self._background.spawn(self._mark(self._act, element))
 
     async def _mark(self, act: ShownCall, element: Locator) -> None:
-        with contextlib.suppress(PlaywrightError, TimeoutError, ValidationError):  # or the page made numbers of its own
+        with contextlib.suppress(PlaywrightError, TimeoutError, ValidationError):  # the last: faked numbers
             async with asyncio.timeout(_AIMS_WITHIN_MS / 1000):
-                # A third of the messages that `bounding_box` takes, which waits for an element, and knows frames.
+                # Takes a third of the messages of `bounding_box`, which waits for an element, and handles frames.
                 found = await element.evaluate_all(_ELEMENT_BOX)
             if found := found or await element.bounding_box(timeout=_AIMS_WITHIN_MS):
                 act.target = Box.model_validate(found)
@@ -137,7 +136,7 @@ class Screencast:
     # --- what there is to see ----------------------------------------------------------------------------------------
 
     def _look(self) -> None:
-        """Have pictures made of the tab that is there now, and note what else has changed."""
+        """Take pictures of the current tab, and note what else has changed."""
         tab = self._current.tab if self._current.live else None
         view = self._wanted()
         if tab is not self._tab or (self._cast is not None and self._cast.view != view):
@@ -152,11 +151,13 @@ class Screencast:
         self._ask_for_sign()
 
     def _is_current(self) -> bool:
-        """Say if the page has not navigated since its picture: of another document nobody can be asked any more."""
+        """Say if the page has not navigated since its picture: an earlier document cannot be asked for its secrets any
+        more."""
         return self._picture is None or self._picture.navigations == self._record.navigations
 
     def _wanted(self) -> View:
-        """Return what serves all who asked lately: as wide and as often as the most demanding of them."""
+        """Return the view that serves all recent viewers: the greatest width, rate and quality that any of them
+        wants."""
         now = asyncio.get_running_loop().time()
         views = [view for view, at in self._views.values() if now - at < LASTS_S] or [View()]
         return View(
@@ -174,12 +175,13 @@ class Screencast:
         return "crashed" if life.died else "resting"
 
     def _hangs(self) -> bool:
-        """Say if the page owes the answer to a question. One that shows a dialog answers nothing meanwhile."""
+        """Say if the page has not answered a probe in time. A page that shows a dialog cannot answer, and does not
+        hang."""
         asked = self._probe is not None and not self._probe.done() and self._record.dialog is None
         return asked and time.monotonic() - self._probed_at > _ANSWERS_WITHIN_S
 
     def _ask_for_sign(self) -> None:
-        """Ask a page that shows nothing new whether it answers. As long as it does not, it is not asked again."""
+        """Probe whether a page that shows nothing new still answers. Start no other probe until it has."""
         now, tab = time.monotonic(), self._tab
         shown_at = max(self._picture.at if self._picture else 0.0, self._probed_at)
         is_asked = self._probe is not None and not self._probe.done()
@@ -195,11 +197,11 @@ class Screencast:
         return None if over else act
 
     async def _frame(self, seq: int, view: View) -> Frame:
-        """Return the frame as this viewer may see it."""
+        """Return the frame as a viewer with this view may see it."""
         picture, state, now = self._picture, self._state(), self._seq
         if view.masked and picture is not None:
             picture = await self._without_secrets(picture, view)
-            # Of what a dialog has stopped nothing is known any more: it is the dialog that keeps the picture back.
+            # A page that a dialog has stopped cannot tell its secrets: the dialog, not a secret, hides the picture.
             state = "hidden" if self._masked.hidden and self._record.dialog is None else state
         act = self._shown_act()
         return Frame(
@@ -219,7 +221,8 @@ class Screencast:
         )
 
     async def _without_secrets(self, picture: Picture, view: View) -> Picture | None:
-        """Return what those may see of it who see no secrets. A page that shows a dialog says nothing of any."""
+        """Return the picture for viewers who may see no secrets; None while a dialog keeps the page from telling its
+        secrets."""
         if self._tab is None or self._record.dialog is not None:
             return None
         return await self._masked.instead_of(picture, self._tab, view.width, is_current=self._is_current())
@@ -227,7 +230,7 @@ class Screencast:
     # --- how pictures are made ---------------------------------------------------------------------------------------
 
     def _recast(self, tab: Tab | None, view: View) -> None:
-        """Have pictures made of this tab, or none."""
+        """Take pictures of `tab` from now on; with None, stop."""
         if self._cast is not None:
             self._background.spawn(self._cast.end())
         if self._probe is not None:
@@ -255,7 +258,7 @@ class Screencast:
         self._ending = asyncio.get_running_loop().call_later(LASTS_S, self._end)
 
     def _end(self) -> None:
-        """Make no more pictures, unless somebody asks again."""
+        """Stop taking pictures, unless somebody is asking for one."""
         if not self._asking:
             self._recast(None, View())
 

@@ -1,4 +1,4 @@
-"""Pictures what acts made of a page, small, for the record of them. No act and no reply waits for that."""
+"""Takes small pictures of a page after acts, for their record. No act and no reply waits for that."""
 
 import asyncio
 import base64
@@ -29,7 +29,7 @@ Timeline = Literal["thumbnails", "watched", "off"]
 _log = structlog.get_logger(__name__)
 
 _PAINTED_S: Final = 0.05
-"""A page is pictured so long after an act, because it is drawn some frames later, and the next act may come at once."""
+"""Pause between an act and its picture: the page is drawn some frames later, and the next act may come at once."""
 _WITHIN_S: Final = 3.0
 _SIZE: Final = (640, 960)
 _MOST_WIDTH: Final = 10_000
@@ -46,19 +46,20 @@ class Pictured(NamedTuple):
 
 
 class _Last(NamedTuple):
-    """The picture that was taken last. For the next act it is the one from before, if that is the same client's, who
-    has seen what it shows, and the page is where it was."""
+    """The last picture. It is the next act's picture from before if the same client acts and the URL has not
+    changed."""
 
     call_id: str
     by_whom_where: tuple[str, str]
 
 
 class Thumbnails:
-    """Pictures one page after its acts, one at a time: of acts in quick succession the last, whose picture shows what
-    all of them made.
+    """The pictures of one page after its acts, taken one at a time. Of acts in quick succession only the last is
+    pictured; its picture shows what all of them did.
 
-    A picture is taken between two questions where the page shows secrets, while no act runs there. One that the
-    screencast sent by itself may be of a moment before both, so none of those is kept: it is told to begin anew."""
+    The page is asked for secrets before and after the picture, while no act runs there. A picture that the screencast
+    sent by itself may be older than both questions, so the screencast takes a new one.
+    """
 
     def __init__(
         self,
@@ -86,7 +87,7 @@ class Thumbnails:
         return self._timeline == "thumbnails"
 
     def begin(self, act: ShownCall) -> Pictured | None:
-        """Note that an act begins; None for one that is not pictured."""
+        """Note that an act begins. Returns None if it gets no picture."""
         run = act.run
         if run.action.effect is Effect.READS or not self._wanted:
             return None
@@ -98,7 +99,7 @@ class Thumbnails:
         return Pictured(act, last.call_id if last is not None and last.by_whom_where == here else None)
 
     def finish(self, pictured: Pictured) -> None:
-        """Picture the page behind the reply, now that the act has ended."""
+        """Note that an act has ended, and take its picture in the background."""
         self._running -= 1
         self._ended = pictured
         if not self._working:
@@ -138,7 +139,7 @@ class Thumbnails:
 
 
 async def _pictured(tab: Tab, screencast: Screencast) -> ActPicture | None:
-    """Return a small picture of the page; None where a secret may be seen on it."""
+    """Return a small picture of the page; None if it may show a secret."""
     shot = await shot_without_secrets(tab, _MOST_WIDTH, screencast.anew)
     if shot is None:
         return None
@@ -149,7 +150,7 @@ async def _pictured(tab: Tab, screencast: Screencast) -> ActPicture | None:
 def _reduced(data: bytes) -> bytes:
     opened = Image.open(io.BytesIO(data))
     if len(data) <= _SMALL_BYTES and opened.width <= _SIZE[0] and opened.height <= _SIZE[1]:
-        return data  # as tiles have it: to encode it anew would take as long as all else that is done for an act
+        return data  # small enough: encoding it again would take as long as all other work for an act
     scale = min(1.0, *(most / own for most, own in zip(_SIZE, opened.size, strict=True)))
     opened.draft("RGB", (round(opened.width * scale), round(opened.height * scale)))  # else it is decoded whole
     picture = flatten(opened)

@@ -34,7 +34,7 @@ class Titles:
             self.note(title)
 
     def read_soon(self) -> None:
-        """Ask for the title behind the replies, once for many acts in a row."""
+        """Ask for the title after the replies, once for many acts in a row."""
         if self._timer is not None:
             self._timer.cancel()
         self._timer = asyncio.get_running_loop().call_later(_AFTER_S, lambda: self._background.spawn(self.read()))

@@ -48,7 +48,7 @@ async def handed(page: BrowserPage, uploads: list[FilePayload]) -> Sequence[File
 
 
 def written(page: Page, files: list[tuple[str, bytes]]) -> list[Path]:
-    """Write files for the browser to read, which are removed with their page."""
+    """Write files for the browser to read. They are removed with their page."""
     folder = Path(tempfile.mkdtemp(prefix="given-"))
     remove = weakref.finalize(page, shutil.rmtree, folder, ignore_errors=True)
     page.once("close", lambda _: remove())
