@@ -1,4 +1,4 @@
-"""Makes the pictures of one tab, at the pace of those who watch it."""
+"""Takes the pictures of one tab, at the pace of its viewers."""
 
 import asyncio
 import base64
@@ -17,11 +17,11 @@ from browser_service.host.background import Background
 from shared.frames import View
 
 Show = Callable[[str, int, int], None]
-"""Takes a JPEG in base64, and the size of the viewport that it shows."""
+"""The receiver of a JPEG in base64, and of the width and height of the viewport that it shows."""
 _FRAME: Final = "Page.screencastFrame"
 _ANEW_WITHIN_S: Final = 0.5
 _HELD_FPS: Final = 4
-"""Who looks closer sees also what an act makes on its way."""
+"""Viewers with a higher rate also see what an act draws on its way."""
 _HOLDS_S: Final = 0.3
 _SCREENSHOT_S: Final = 1.0
 _SCREENSHOT_WITHIN_MS: Final = 2_000
@@ -37,7 +37,7 @@ class Picture(NamedTuple):
     at: float
     seq: int
     navigations: int
-    """Counts those of the page before it."""
+    """The number of the page's navigations before the picture."""
 
 
 class Sent(NamedTuple):
@@ -58,19 +58,19 @@ class Cast(Protocol):
     async def end(self) -> None: ...
 
     def hold(self) -> None:
-        """Make no picture for a moment, because one is asked for soon."""
+        """Take no picture for a moment, because somebody calls `anew` soon."""
 
     async def anew(self) -> Sent | None:
-        """Return a picture that is made from now on, and none that was under way; None from a browser that cannot."""
+        """Return a picture taken from now on, not one already under way; None if the browser or the page cannot give
+        one."""
 
 
 class ChromiumCast:
-    """Has Chromium send a picture whenever the page changes, and holds its next ones back until they are wanted.
+    """Chromium's screencast: a picture whenever the page changes, with the next ones held back until they are wanted.
 
-    Chromium drops what changes while a few pictures are not acknowledged, the last change too. So where more than one
-    was under way, it is told to begin anew, which sends the page as it is then. It copies each change of a page also
-    where it drops it, which costs most of a picture: so it is told to stop meanwhile. A page that does not change costs
-    nothing.
+    While a few pictures are not acknowledged, Chromium drops changes, even the last one. So if more than one was under
+    way, we restart the screencast, which sends the page as it is then. Chromium copies even changes that it drops,
+    which costs most of a picture, so we stop the screencast meanwhile. A page that does not change costs nothing.
     """
 
     def __init__(self, cdp: CDPSession, view: View, show: Show) -> None:
@@ -80,17 +80,19 @@ class ChromiumCast:
         self._interval_s = 1 / view.fps
         self._unacknowledged = 0
         self._acknowledged_at = 0.0
-        """When Chromium was told last, since it began, to send the next; in its own clock's seconds since 1970."""
+        """When we last acknowledged a picture since the start, in Unix seconds, as in Chromium's own timestamps; 0 for
+        never."""
         self._frame_id = 0
         self._starts = 0
         self._before_first: int | None = None
-        """The number that Chromium gave the last start before ours: it counts them, and each picture has its own."""
+        """Chromium's number of the last start before ours. It numbers the starts, and each picture carries its start's
+        number."""
         self._wanted_anew: dict[asyncio.Future[Sent], int] = {}
-        """Holds after which of our starts a picture is to be made that somebody waits for."""
+        """The waiting callers of `anew`, each with the number of our start from which its picture must come."""
         self._shown_at = 0.0
         self._shown = ""
         self._missed = 0
-        """Counts the intervals on end in which a picture came that was not shown."""
+        """The number of consecutive intervals in which a picture came that was not shown."""
         self._stopped: asyncio.Task[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._held: asyncio.TimerHandle | None = None
@@ -111,8 +113,8 @@ class ChromiumCast:
         await self._stop()
 
     def hold(self) -> None:
-        """Save the picture of what an act makes on its way, which costs as much as all else that a tile does for it.
-        Nothing is held within the interval after a picture, so that acts in quick succession are seen too."""
+        """Skip the picture of what an act draws on its way, which costs as much as all else that a tile does for the
+        act. Skip nothing within the interval after a picture, so that viewers also see acts in quick succession."""
         loop, was_seen = asyncio.get_running_loop(), time.monotonic() - self._shown_at < self._interval_s
         if self._held is None and self.view.fps <= _HELD_FPS and not was_seen:
             self._held = loop.call_later(_HOLDS_S, lambda: self._background.spawn(self._resume()))
@@ -135,16 +137,16 @@ class ChromiumCast:
             self._stopped = asyncio.create_task(self._stop())
 
     async def _restart(self) -> None:
-        """Have Chromium send the page as it is now."""
+        """Make Chromium send the page as it is now."""
         if self._held is not None:
             self._held.cancel()
         stopped, self._stopped, self._held, self._unacknowledged = self._stopped, None, None, 0
-        self._acknowledged_at = 0.0  # so that a clock that differs has no page sent for ever
+        self._acknowledged_at = 0.0  # so that a differing clock cannot make us restart for ever
         if stopped is None:
             await asyncio.gather(self._stop(), self._start())
         else:
-            await stopped  # for no start may come before its stop
-            if not self._over:  # else it would be one after the next cast's
+            await stopped  # a start must not overtake its stop
+            if not self._over:  # else this start could follow the next cast's
                 await self._start()
 
     async def _resume(self) -> None:
@@ -169,7 +171,7 @@ class ChromiumCast:
         if self._before_first is None:
             self._before_first = self._frame_id - 1
         now, facts = time.monotonic(), event["metadata"]
-        if facts.get("timestamp", math.inf) < self._acknowledged_at:  # it was under way beside the one before
+        if facts.get("timestamp", math.inf) < self._acknowledged_at:  # it was already under way with the one before
             self._unacknowledged += 1
         sent = Sent(event["data"], round(facts["deviceWidth"]), round(facts["deviceHeight"]))
         awaited = [each for each, start in self._wanted_anew.items() if self._frame_id - self._before_first >= start]
@@ -186,7 +188,7 @@ class ChromiumCast:
             self._timer = asyncio.get_running_loop().call_later(later, self._go_on)
 
     def _take(self, sent: Sent, now: float) -> None:
-        """Show a picture. A page that changes again and again is not even looked at until the next one is due."""
+        """Show a picture. If the page changes all the time, stop the screencast until the next one is due."""
         if sent.data == self._shown:
             self._missed = 0
         self._shown, self._shown_at = sent.data, now
@@ -211,7 +213,7 @@ class ChromiumCast:
 
 
 class ScreenshotCast:
-    """Takes a picture of the page each second, in a browser that sends none by itself."""
+    """A picture of the page each second, for a browser that sends none by itself."""
 
     def __init__(self, page: Page, view: View, show: Show) -> None:
         self.view = view
@@ -238,4 +240,4 @@ class ScreenshotCast:
             with contextlib.suppress(PlaywrightError):  # it navigates, or hangs
                 data = await self._page.screenshot(type="jpeg", quality=quality, scale="css", timeout=wait_ms)
                 self._show(base64.b64encode(data).decode(), *Image.open(io.BytesIO(data)).size)
-            await asyncio.sleep(max(_SCREENSHOT_S, 1 / self.view.fps))  # it does not say when it changes
+            await asyncio.sleep(max(_SCREENSHOT_S, 1 / self.view.fps))  # no event tells that it changes

@@ -1,4 +1,4 @@
-"""Keeps the last messages and errors of a page's scripts, within bounds."""
+"""The last messages and errors of a page's scripts, within bounds."""
 
 import contextlib
 import itertools
@@ -40,7 +40,7 @@ class ConsoleEntry:
         return "error" if self.type == "assert" else self.type if self.type in _KINDS else "other"
 
     def describe(self, document: int) -> Json:
-        """Describe it for a reader, while the page shows that document."""
+        """Describe the entry for a reader, while the page shows `document`."""
         at = iso(self.at)
         description: Json = {"number": self.number, "time": at, "type": self.type, "text": self.text}
         earlier = "earlier" if self.document != document else ""
@@ -51,8 +51,8 @@ class ConsoleEntry:
 class Console:
     """The messages of one page, whichever Playwright page is behind it, and the errors apart from them.
 
-    `owner` returns the client that holds the page, which alone may read the messages of earlier documents; None means
-    that nothing may be kept.
+    `owner` returns the client that holds the page, or "" for nobody; None means that nothing may be kept. A message of
+    an earlier document is only for the client that held the page then; if nobody held it, for all.
     """
 
     def __init__(self, owner: Callable[[], str | None]) -> None:
@@ -66,7 +66,8 @@ class Console:
         self._missed_navigations = False
 
     async def attach(self, page: Page, events: TabEvents, *, came_by_itself: bool) -> None:
-        """Listen to another Playwright page behind the pageId. Its driver has the messages of a popup until now."""
+        """Listen to a new Playwright page behind the pageId. With `came_by_itself`, first take the messages that the
+        driver has kept."""
         if came_by_itself:
             for message in await page.console_messages(filter="all"):
                 self._add_message(message)
@@ -90,7 +91,7 @@ class Console:
         limit: int,
         earlier: bool,
     ) -> tuple[list[Json], int, int]:
-        """Return what a client may read, the number of its last message, and the count of messages left out."""
+        """Return the messages that a client may read, the number of the last, and the count of messages left out."""
         readable = [
             entry
             for entry in sorted([*self._messages, *self._errors], key=lambda entry: entry.number)
@@ -109,7 +110,7 @@ class Console:
                 self._requested = request if request.frame.parent_frame is None else self._requested
 
     def _on_navigated(self, frame: Frame) -> None:
-        """Count a new document, but not a change of the address by a script."""
+        """Count a new document, but not a script's change of the address."""
         if frame.parent_frame is None:
             requested, self._requested = self._requested, None
             answered = requested is not None and requested.failure is None
@@ -118,7 +119,7 @@ class Console:
             self._missed_navigations = False
 
     def _on_requests_missed(self) -> None:
-        """Take the next navigation for one to another document, because its request may go unheard."""
+        """Treat the next navigation as one to another document, because its request may go unheard."""
         self._missed_navigations = True
 
     def _on_missed(self) -> None:

@@ -1,9 +1,9 @@
-"""Emulates a device, a place, a language and a network for a page. The settings belong to the pageId, and are set on
-each window behind it.
+"""Emulates a device, a position, a language and a network state for a page. The settings belong to the pageId, and
+apply to each window behind it.
 
-Chromium's own session for the page does it, so that no other page feels it. Frames of other sites have sessions of
-their own and keep the real device, language and time zone. A popup starts with its opener's settings, and all end when
-the page passes to another client.
+They go through the page's own CDP session, so they affect no other page. Frames of other sites have sessions of their
+own and keep the real device, language and time zone. A popup starts with its opener's settings, and all end when the
+page passes to another client.
 """
 
 import contextlib
@@ -32,19 +32,19 @@ _ONLINE: Final = {"offline": False, "latency": 0, "downloadThroughput": -1, "upl
 
 @dataclass(eq=False)
 class Emulation:
-    """The settings of one page."""
+    """The emulation settings of one page."""
 
     holder: Callable[[], str]
-    """Returns the id of the client that holds the page; empty for nobody."""
+    """The function that returns the id of the client that holds the page; "" for nobody."""
     owner: str = ""
-    """The client that held the page when this was set."""
+    """The client that held the page when these were set."""
     settings: dict[str, Any] = field(default_factory=dict)  # Any: as above
     size: ViewportSize | None = None
-    """The size that the page had before."""
+    """The page's size before any emulation."""
 
     @property
     def foreign(self) -> bool:
-        """Say if another client than the present holder set this."""
+        """True if a client other than the present holder set these."""
         return bool(self.settings) and self.owner != self.holder()
 
     @property
@@ -60,7 +60,7 @@ class Emulation:
         self.owner, self.settings, self.size = opener.owner, {**opener.settings}, opener.size
 
     async def attach(self, tab: Tab) -> None:
-        """Emulate the same on another Playwright page, which is behind the pageId now."""
+        """Apply the settings to a new Playwright page behind the pageId; drop them if another client set them."""
         if self.foreign:
             self.settings = {}
         self.size = self.size or tab.page.viewport_size
@@ -72,8 +72,8 @@ class Emulation:
                 self.settings[name] = value
 
     async def change(self, tab: Tab, changes: Settings) -> None:
-        """Emulate what `changes` names, and keep the rest; None ends one. Raises ValidationFailed, and then changes
-        nothing."""
+        """Apply `changes` and keep the other settings; None as a value ends one. Raises ValidationFailed if that is
+        impossible, and then changes nothing."""
         if tab.cdp is None and (missing := [name for name in _BY_CHROMIUM if changes.get(name)]):
             raise _impossible(missing[0], "it needs Chromium")
         before = self.settings
@@ -104,7 +104,7 @@ class Emulation:
             await cdp.send("Network.emulateNetworkConditions", {**_ONLINE, "offline": bool(changes["offline"])})
 
     async def _set_size(self, tab: Tab, settings: Settings) -> None:
-        """Set the size by Playwright first, which has to know it; a device's pixels and touch are set by Chromium."""
+        """Set the size through Playwright first, which has to know it; CDP sets a device's pixel ratio and touch."""
         device = settings.get("device")
         size = settings.get("viewport") or (device and device["viewport"]) or self.size
         if tab.cdp is not None:
@@ -118,7 +118,7 @@ class Emulation:
 
 
 async def allow_position(cdp: CDPSession, origin: str) -> None:
-    """Let a site ask where the page is, in the whole session: Chromium has no permissions of one page."""
+    """Let a site read the position, in the whole session: Chromium has no permissions per page."""
     settings: Json = {"permission": {"name": "geolocation"}, "setting": "granted", "origin": origin}
     await cdp.send("Browser.setPermission", settings)
 
@@ -137,7 +137,8 @@ async def _set_place(cdp: CDPSession, changes: Settings) -> None:
 
 
 async def _set_media(page: Page, cdp: CDPSession | None, changes: Settings, settings: Settings) -> None:
-    """Set the media type in the later of two sessions for the page: its type wins on the next document."""
+    """Set the media type and features in our own session, the later of two for the page: its type wins on the next
+    document."""
     if cdp is None:
         await page.emulate_media(**{name: changes[name] or "null" for name in ("media", *_FEATURES) if name in changes})
         return
@@ -146,7 +147,7 @@ async def _set_media(page: Page, cdp: CDPSession | None, changes: Settings, sett
 
 
 async def _set_agent(cdp: CDPSession, settings: Settings) -> None:
-    """Set the device's name and the language, which go together; an empty one leaves what the session has."""
+    """Set the user agent and the language, which CDP takes together; an empty one leaves the session's own."""
     device, locale = settings.get("device"), (settings.get("locale") or "").replace("_", "-")
     override: Json = {"userAgent": device["user_agent"] if device else "", "acceptLanguage": locale}
     if device:

@@ -1,8 +1,8 @@
-"""The scripts of a caller that run in each document before the document's own, kept for a pageId or a session, and
-added to each window or context behind it.
+"""The scripts of a client that run in each document before the document's own. They belong to a pageId or a session,
+and each window or context behind it gets them.
 
-A popup starts with a copy of its opener's; its first document may be there before that. What is set for a page ends
-when the page passes to another client, in whose name nothing of the other's may run.
+A popup starts with a copy of its opener's scripts, maybe only after its first document. A page's scripts end when it
+passes to another client, because none of them may run in that client's name.
 """
 
 from collections.abc import Callable, Iterable
@@ -19,7 +19,7 @@ from shared.next_calls import next_call
 
 _MOST: Final = 20
 _MOST_CHARACTERS: Final = 300_000
-"""Bounds all scripts together: each frame of each document runs them."""
+"""The limit for all scripts together, because each frame of each document runs them."""
 
 
 def _nobody() -> str:
@@ -31,7 +31,7 @@ class InitScripts:
     """The init scripts of one page, or of all pages of a session."""
 
     holder: Callable[[], str] = _nobody
-    """Returns the id of the client that holds the page; empty for nobody, and for a session."""
+    """The function that returns the id of the client that holds the page; "" for nobody, and for a session."""
     owner: str = ""
     """The id of the client that held the page when they were added."""
     texts: dict[str, str] = field(default_factory=dict)
@@ -39,15 +39,15 @@ class InitScripts:
 
     @property
     def foreign(self) -> bool:
-        """True if another client than the one that holds the page now added them."""
+        """True if a client other than the present holder added them."""
         return bool(self.texts) and self.owner != self.holder()
 
     def inherit(self, opener: "InitScripts") -> None:
-        """Copy the scripts of the page that opened this popup."""
+        """Copy the scripts of a popup's opener."""
         self.owner, self.texts = opener.owner, {**opener.texts}
 
     async def attach(self, to: Page | BrowserContext) -> None:
-        """Add the scripts to the Playwright page, or context, that is behind it now."""
+        """Add the scripts to a new Playwright page or context; drop them if another client added them."""
         self._added = {}
         if self.foreign:
             self.texts = {}
@@ -55,7 +55,8 @@ class InitScripts:
             await self._put(to, script_id)
 
     async def add(self, to: Page | BrowserContext, text: str) -> str:
-        """Return the new script's id. Raises ResourceExhausted for one too many."""
+        """Add a script and return its id. Raises ResourceExhausted if there are too many, or they are too long
+        together."""
         if len(self.texts) >= _MOST or sum(map(len, self.texts.values())) + len(text) > _MOST_CHARACTERS:
             raise ResourceExhausted(
                 f"At most {_MOST} init scripts are allowed, with {_MOST_CHARACTERS:,} characters together.",
@@ -67,8 +68,8 @@ class InitScripts:
         return script_id
 
     async def remove(self, script_ids: Iterable[str] | None) -> list[str]:
-        """Remove scripts, all of them for None; return their ids. Raises ValidationFailed for an unknown id. A page
-        that hangs is not waited for, because its scripts go with its window."""
+        """Remove scripts (None: all) and return their ids. Raises ValidationFailed for an unknown id. Do not wait for a
+        page that hangs, because its scripts go with its window."""
         removed_ids = [*self.texts] if script_ids is None else [*script_ids]
         if unknown := [script_id for script_id in removed_ids if script_id not in self.texts]:
             raise ValidationFailed(

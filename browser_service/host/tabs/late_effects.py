@@ -1,4 +1,4 @@
-"""Waits for what comes of acts late, asks the document of a tab for it, and remembers acts of which more is to come."""
+"""Waits for late effects of acts, asks a tab's document about them, and remembers acts with effects still to come."""
 
 import asyncio
 import contextlib
@@ -26,7 +26,7 @@ _SEEN: Final = "function (ms) { return this.seen(ms) }"
 _NEXT_FRAME: Final = bounded("async () => { await new Promise(requestAnimationFrame) }")
 _REQUESTS_END_WITHIN_S: Final = 1.0
 _EFFECTS_END_WITHIN_S: Final = 2.0
-"""Bounds the wait for requests that follow from the answers to others."""
+"""The limit of the wait for requests that follow from responses to others."""
 _DRAWN_WITHIN_S: Final = 0.1
 _TIMERS_WITHIN_S = 0.4
 _MOTION: Final = "function (_, most) { return this.motion(most) }"
@@ -37,19 +37,19 @@ _EARLIER_S: Final = 60.0
 
 
 class _Later(BaseModel):
-    """What a document tells of its late effects; empty if it does not answer."""
+    """A document's report on late effects; empty if it does not answer."""
 
     came: bool = False
-    """True if scripts were called for which they had asked."""
+    """True if callbacks ran that scripts had scheduled."""
     due: list[float] = []
-    """In how many ms the rest is due."""
+    """In how many ms each of the other callbacks is due."""
     scrolled: str | None = None
     refused: str | None = None
     picker: str | None = None
 
     @property
     def lines(self) -> list[str]:
-        """Describe what the browser refused to scripts."""
+        """Describe what the browser refused to scripts, and a file picker that they opened."""
         refused = f"refused by the page's content security policy: {_shown(self.refused)}" if self.refused else ""
         files = [{"name": "a.txt", "text": "..."}]
         asked = (
@@ -66,7 +66,7 @@ def _shown(text: str | None) -> str:
 
 
 class EarlierActs:
-    """The acts of one page of which something was still to come when they ended."""
+    """The acts of one page that ended with effects still to come."""
 
     def __init__(self) -> None:
         self._acts = deque[Observation](maxlen=_MOST_EARLIER)
@@ -75,12 +75,12 @@ class EarlierActs:
         return bool(self._acts)
 
     def add(self, act: Observation) -> None:
-        """Remember an act that ends, if anything is still to come of it."""
+        """Remember an act that ends, if effects of it are still to come."""
         if act.due or act.is_pending:
             self._acts.append(act)
 
     def forget(self) -> None:
-        """Forget those of which nothing more is to come, and those of long ago."""
+        """Forget acts with nothing more to come, and those of long ago."""
         now = time.monotonic()
         kept = [each for each in self._acts if each.is_pending and now - each.began_at < _EARLIER_S]
         self._acts = deque(kept, maxlen=_MOST_EARLIER)
@@ -94,22 +94,22 @@ class EarlierActs:
             each.answered_late(socket)
 
     def due_within(self, seconds: float) -> Observation | None:
-        """Return the first act that asked for something which is due so soon."""
+        """Return the first act with a timer that is due within `seconds`."""
         now = time.monotonic()
         return next((each for each in self._acts if any(0 < at - now < seconds for at in each.due)), None)
 
     def cause_since(self, moment: float) -> Observation | None:
-        """Return the latest act of which something came since then."""
+        """Return the latest act with a late effect since `moment`."""
         return next((each for each in reversed(self._acts) if each.came_since(moment)), None)
 
 
 class LateEffects:
-    """The late effects of acts on one tab. Each of its documents notes them, in Chromium."""
+    """The late effects of acts on one tab. In Chromium, a script in each document notes them."""
 
     def __init__(self, page: Page) -> None:
         self.earlier = EarlierActs()
         self.one_way = set[WebSocket]()
-        """Sockets that brought no answer to what an act wrote."""
+        """Websockets that brought no answer to an act's message."""
         self._page = page
         self._cdp: CDPSession | None = None
         self._begin = call_of(_NOTES, json.dumps(secrets.token_hex(8)))
@@ -117,18 +117,18 @@ class LateEffects:
         self._background = Background()
 
     def note_by(self, cdp: CDPSession) -> None:
-        """Have each document note them from its beginning. Nobody waits for that: a document that came before does so
-        later."""
+        """Make each document note late effects from its beginning. This does not wait, so a document that came before
+        it starts later."""
         self._cdp = cdp
         self._background.spawn(self._send(cdp, "Page.addScriptToEvaluateOnNewDocument", source=self._begin))
 
     def ask(self) -> None:
-        """Find what answers in a document that has come. One that was there before begins to note them now."""
+        """Find the notes of a document that has come. A document that was there before starts them now."""
         if self._cdp is not None:
             self._asked = asyncio.ensure_future(self._find(self._cdp))
 
     async def _find(self, cdp: CDPSession) -> str:
-        """Return Chromium's id of what answers, "" if there is none."""
+        """Return Chromium's id of the document's notes; "" if there are none."""
         answer = await self._send(cdp, "Runtime.evaluate", expression=self._begin)
         return str(answer["result"].get("objectId", "")) if answer else ""
 
@@ -140,8 +140,8 @@ class LateEffects:
         return {}
 
     async def settle(self, observation: Observation) -> None:
-        """Wait until the page shows what the act made of it: what its scripts asked to be called for soon, answers to
-        the requests that it caused, and what followed from these."""
+        """Wait until the page shows the act's effects: callbacks that its scripts scheduled for soon, responses to its
+        requests, and what followed from these."""
         loop = asyncio.get_running_loop()
         ends_at, awaited_before = loop.time() + _EFFECTS_END_WITHIN_S, 0
         await self.wait(observation)
@@ -156,7 +156,7 @@ class LateEffects:
             await self._next_frame()
 
     async def wait(self, act: Observation) -> None:
-        """Wait until what the act's scripts asked to be called for soon has come, and note what is due later."""
+        """Wait for callbacks that the act's scripts scheduled for soon, and note what is due later."""
         if act.written:
             act.waited = True
             await act.wait_for_sockets()
@@ -169,18 +169,19 @@ class LateEffects:
         act.notes += [line for line in later.lines if line not in act.notes]
 
     async def _next_frame(self) -> None:
-        """Wait until the page draws its next frame, which shows what it makes of a response."""
+        """Wait until the page draws its next frame, which shows the effect of a response."""
         with contextlib.suppress(TimeoutError, PlaywrightError):
             async with asyncio.timeout(_DRAWN_WITHIN_S):
                 await self._page.evaluate(_NEXT_FRAME)
 
     async def wait_for_earlier(self) -> None:
-        """Wait for what earlier acts asked for and is due very soon: or it would come while the next act runs."""
+        """Wait for a timer of an earlier act that is due very soon, so that it does not come while the next act
+        runs."""
         if (act := self.earlier.due_within(_TIMERS_WITHIN_S)) is not None:
             await self._ask(_LATER, time.monotonic() - act.began_at, _TIMERS_WITHIN_S)
 
     async def seen(self, act: Observation) -> list[str]:
-        """Describe what scrolled since an act began, and what the page's policy refused."""
+        """Describe what scrolled since an act began, and what the browser refused to scripts."""
         found = await self._ask(_SEEN, time.monotonic() - act.began_at)
         return [*filter(None, [_shown(found.scrolled)]), *(line for line in found.lines if line not in act.notes)]
 

@@ -1,4 +1,4 @@
-"""Declares the legal states of a page, and which event moves it from one to another."""
+"""The states of a page, and the events that move it from one to another."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -14,21 +14,21 @@ class Life(StrEnum):
     OPEN = "open"
     """It has a tab that works."""
     SUSPECT = "suspect"
-    """It has a tab on which a call ran out of time. Before its next use it is asked whether it responds."""
+    """A call on its tab timed out. Before the next use, we ask the tab whether it responds."""
     LEAVING = "leaving"
-    """Its tab was asked to close, and its document may still refuse to."""
+    """We asked its tab to close, and its document may still refuse."""
     VANISHED = "vanished"
-    """Its tab is closed in the browser. Whether the browser ended with it is known a moment later."""
+    """Its tab closed in the browser. A moment later it is known whether the whole browser ended."""
     LOST = "lost"
     """Its browser ended, and its tab with it."""
     CRASHED = "crashed"
     """Its renderer died."""
     QUARANTINED = "quarantined"
-    """Its renderer died again and again at one URL, or it was stopped, so the page is not loaded again by itself."""
+    """Its renderer died again and again at one URL, or we stopped it. The page does not reload by itself."""
     PARKED = "parked"
-    """Its window was closed because nobody used it."""
+    """We closed its window because nobody used it."""
     AWAY = "away"
-    """Its window was given up, and the next call opens another."""
+    """We gave up its window, and the next call opens another."""
     CLOSED = "closed"
     """It was closed for good."""
     SESSION_CLOSED = "session closed"
@@ -54,41 +54,41 @@ class LifeEvent(StrEnum):
     """Something that happens to a page and may change its state."""
 
     OPENED = "opened"
-    """A tab is behind it from now on."""
+    """It has a new tab."""
     DOUBTED = "doubted"
-    """A call ran out of time."""
+    """A call on it timed out."""
     ANSWERED = "answered"
     """It responds after all."""
     ASKED_TO_LEAVE = "asked to leave"
-    """Its tab is going to close unless its document refuses."""
+    """Its tab closes unless its document refuses."""
     STAYED = "stayed"
     """Its document refused to be left."""
     PARKED = "parked"
-    """Its window is closed because nobody used it."""
+    """We close its window because nobody uses it."""
     LEFT = "left"
-    """Its window is given up, if it has one."""
+    """We give up its window, if it has one."""
     TAB_CLOSED = "tab closed"
-    """Its tab is found to be closed in a browser that runs."""
+    """Its tab turns out to be closed in a browser that runs."""
     BROWSER_ENDED = "browser ended"
-    """Its tab is found to be of a browser that does not run any more."""
+    """Its tab turns out to belong to a browser that no longer runs."""
     FOUND = "found"
-    """Its tab, which had seemed to be lost, is found to be there."""
+    """Its tab, which had seemed lost, turns out to be there."""
     CRASHED = "crashed"
     """The renderer of its tab died."""
     CRASHED_REPEATEDLY = "crashed repeatedly"
     """A renderer died at the same URL as those before it."""
     STOPPED = "stopped"
-    """Its tab was given up, because it did harm to others."""
+    """We killed its tab because it harmed others."""
     FREED = "freed"
-    """Somebody asks to have it loaded in spite of its crashes."""
+    """Somebody asks to load it despite its crashes."""
     CLOSED = "closed"
     """It is closed for good."""
     SESSION_CLOSED = "session closed"
-    """Its session is closed, and it with that."""
+    """It is closed with its session."""
 
 
 class IllegalMove(Exception):
-    """Says that an event came that cannot happen to a page in its state, which is a defect of the host."""
+    """An event that cannot happen to a page in its state: a defect of the host."""
 
 
 _LIVE: Final = frozenset({Life.OPEN, Life.SUSPECT, Life.LEAVING})
@@ -144,7 +144,7 @@ MOVES: Final[Mapping[Life, _Moves]] = MappingProxyType(
         Life.SESSION_CLOSED: dict.fromkeys((*_ENDS, LifeEvent.OPENED, LifeEvent.LEFT), Life.SESSION_CLOSED),
     }
 )
-"""The state that each event leads to from each state. What is not here cannot happen."""
+"""For each state, the events that can happen, and the state that each leads to."""
 
 
 def after(life: Life, event: LifeEvent) -> Life:

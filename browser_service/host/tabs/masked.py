@@ -1,4 +1,4 @@
-"""Has the picture of a page for those who may see no secrets."""
+"""The pictures of a page for viewers who may see no secrets."""
 
 import base64
 import math
@@ -14,41 +14,42 @@ from browser_service.host.tabs.tab import Tab
 
 _EVERY_S: Final = 1.0
 _GAP_S: Final = 0.2
-"""Of all pages together no more pictures are made than one in so long, because each costs 30 ms of processor."""
+"""The shortest time between two pictures, over all pages, because each costs 30 ms of CPU."""
 _LATE_S: Final = 0.5
-"""A picture of the screencast comes so late at most."""
+"""A picture of the screencast comes at most this late."""
 _UNKNOWN_S: Final = 1.0
-"""For so long those who watch keep what they have seen of a page that does not say where its secrets are."""
+"""For this long viewers keep the last picture of a page that does not tell where its secrets are."""
 
 
 class MaskedPictures:
-    """Passes the screencast's pictures on while no secret can be on them. Else it makes pictures of its own now and
-    then, with black boxes, because nobody knows where a field was when a picture was made that came by itself."""
+    """The pictures of one page that show no secrets. The screencast's own pass while no secret can be on them.
+    Otherwise we take pictures now and then, with black boxes, because nobody knows where a field was when a
+    screencast's picture was taken."""
 
     _last_turn: ClassVar[float] = 0.0
-    """The last moment at which a page has its turn to be pictured, of those that pages have got."""
+    """The latest turn to take a picture that any page was given."""
 
     def __init__(self, next_seq: Callable[[], int], anew: Anew) -> None:
         self._next_seq, self._anew = next_seq, anew
         self._turn = math.inf
         self._own: Picture | None = None
         self._of = 0
-        """The screencast's picture after which the own one was made, or that was passed on."""
+        """The `seq` of the screencast's picture that we passed on, or after which we took our own."""
         self._navigations = 0
         self._harmless_since: float | None = None
         self._unknown_since: float | None = None
 
     @property
     def hidden(self) -> bool:
-        """True where it has been unknown for too long where the secrets are."""
+        """True if it has been unknown for too long where the secrets are."""
         return self._unknown_since is not None and time.monotonic() - self._unknown_since > _UNKNOWN_S
 
     async def instead_of(self, newest: Picture, tab: Tab, width: int, *, is_current: bool) -> Picture | None:
-        """Return what may be shown now; None where nothing new may be. Of a picture that was judged before, the page
-        is asked no more."""
+        """Return the picture to show now; None if no new one may be shown. For a picture that was judged before, the
+        page is not asked again."""
         if newest.seq == self._of and self._unknown_since is None:
             return self._own or newest
-        if newest.navigations != self._navigations:  # of another document nothing was known
+        if newest.navigations != self._navigations:  # nothing is known of a new document
             self._navigations, self._harmless_since = newest.navigations, None
         if self._harmless_since is None and self._own is not None and time.monotonic() - self._own.at < _EVERY_S:
             return self._own
@@ -66,13 +67,13 @@ class MaskedPictures:
         return self._own
 
     def _has_turn(self, now: float) -> bool:
-        """Say if it is the page's turn to be pictured, of which it gets one if it has none."""
+        """Say if it is the page's turn to be pictured; give it a turn if it has none."""
         if self._turn == math.inf:
             self._turn = MaskedPictures._last_turn = max(now, MaskedPictures._last_turn + _GAP_S)
         return now >= self._turn
 
     def _passed_on(self, newest: Picture) -> Picture:
-        """Return the screencast's picture, as a newer one than what was made meanwhile."""
+        """Return the screencast's picture, numbered after any that we took meanwhile."""
         if self._own is None or newest.seq > self._own.seq:
             self._own, self._of = None, newest.seq
             return newest

@@ -1,4 +1,4 @@
-"""Sets the size and the pixels that a page has, apart from the window that it is in."""
+"""Sets a page's size and pixel ratio, independently of its window."""
 
 from typing import Final
 
@@ -12,17 +12,17 @@ _CLEAR: Final = "Emulation.clearDeviceMetricsOverride"
 
 
 class Metrics:
-    """Sets them over a Chromium session of their own: when a picture is done, Chromium sets again what its session had
-    when it began, and so would undo what was set meanwhile over the same one."""
+    """The size and pixel ratio of a page. They have a CDP session of their own: after a picture, Chromium restores what
+    the picture's session had before it, and so would undo what was set meanwhile over the same session."""
 
     def __init__(self, page: Page) -> None:
         self._page = page
         self._cdp: CDPSession | None = None
         self.possible = is_chromium(page.context)
-        """True where the browser can do it."""
+        """True if the browser can do it."""
 
     async def set(self, width: int, height: int, ratio: float, *, mobile: bool = False) -> None:
-        """Set the size in CSS px, and how many pixels of the device each of these has."""
+        """Set the size in CSS pixels, and in `ratio` the device pixels per CSS pixel."""
         if self._cdp is None:
             self._cdp = await self._page.context.new_cdp_session(self._page)
         metrics: Json = {"width": width, "height": height, "deviceScaleFactor": ratio, "mobile": mobile}

@@ -1,4 +1,4 @@
-"""Records one act: its requests, popups, dialogs and downloads, and what may still come of it; and its words."""
+"""The record of one act: its requests, popups, dialogs and downloads, what may still follow, and the words for them."""
 
 import asyncio
 import time
@@ -32,7 +32,7 @@ _SOCKET_S = 0.6
 _SOCKET_QUIET_S = 0.1
 _WINDOW_S = 0.5
 _SOON_S = 10.0
-"""A timer that is due later is of no act that anybody waits for."""
+"""Replies mention no timer that is due later than this."""
 
 
 @dataclass(eq=False)
@@ -50,9 +50,9 @@ class Observation(ActRequests):
     popups: list[str] = field(default_factory=list)
     expected_popups: int = 0
     linked_popups: int = 0
-    """Counts those that opened and can tell this page something."""
+    """The number of coming popups that can send this page messages."""
     windows: "dict[str, Observation]" = field(default_factory=dict)
-    """Maps the page's popups to what happened in them meanwhile."""
+    """What happened meanwhile in the page's popups, by pageId."""
     dialogs: list[str] = field(default_factory=list)
     expected_dialogs: int = 0
     downloads: list[ActiveDownload] = field(default_factory=list)
@@ -61,21 +61,21 @@ class Observation(ActRequests):
     silence: str = ""
     """Why nothing may be observed."""
     timed_out: bool = False
-    """True if the time of the act is over, and only its navigation goes on."""
+    """True if the act timed out, and only its navigation goes on."""
     page_ended: bool = False
-    """True if nothing follows."""
+    """True if the page closed or crashed, so that nothing follows."""
     idle: bool = False
-    """True if the page's scripts were seen to have asked for nothing that comes later."""
+    """True if late effects of the page's scripts need no wait."""
     rewritten: bool = False
     """True if a script wrote the page's own address into its history."""
     waited: bool = False
-    """True if the act's effects came later than its own end."""
+    """True if effects came after the act's own end."""
     due: tuple[float, ...] = ()
-    """When the timers come that scripts asked for and nobody waited for, by the monotonic clock."""
+    """When the scripts' timers are due that nobody waited for (monotonic clock)."""
     written: set[WebSocket] = field(default_factory=set)
-    """Sockets that were written to, and have brought no answer yet."""
+    """Websockets that were written to, and have not answered yet."""
     heard_at: float = 0.0
-    """When the last message came on a socket that was written to, by the monotonic clock."""
+    """When the last message came on a websocket that was written to (monotonic clock)."""
     changed: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
@@ -90,17 +90,17 @@ class Observation(ActRequests):
 
     @property
     def had_effect(self) -> bool:
-        """True if it sent something, went somewhere, or opened a window or a dialog."""
+        """True if the act sent something, went somewhere, or opened a window or a dialog."""
         return bool(self.writes or self.visited_urls or self.expected_popups or self.dialogs)
 
     @property
     def is_pending(self) -> bool:
-        """True if something may still come of it."""
+        """True if effects of the act may still come."""
         return bool(self.unanswered or self.written or any(at > time.monotonic() for at in self.due))
 
     @property
     def pending(self) -> str:
-        """Name what may still come of the act, for a reply that can tell of nothing."""
+        """Name the effects that may still come, for a reply that has nothing else to report."""
         now = time.monotonic()
         timers = [at - now for at in self.due if 0 < at - now < _SOON_S]
         return "; ".join(
@@ -112,17 +112,17 @@ class Observation(ActRequests):
         )
 
     def came_since(self, moment: float) -> bool:
-        """Say if anything of it came since then, and after its end."""
+        """Say if a late effect of the act came after `moment`."""
         return self.late_at > moment or any(moment < at <= time.monotonic() for at in self.due)
 
     def answered_late(self, socket: WebSocket) -> None:
-        """Note that a socket brought what was still to come when the act had ended."""
+        """Note that a websocket answered after the act's end."""
         if socket in self.written:
             self.written.discard(socket)
             self.late_at = time.monotonic()
 
     async def settle(self) -> None:
-        """Wait until the act's navigation has a document, its popups have names and its dialogs answers."""
+        """Wait until the act's navigation has a document, its popups have pageIds, and its dialogs have answers."""
         if self.navigating and not (self.timed_out and self.pending_url):
             await self._until(lambda: not self.navigating, _NAVIGATION_S)
         if self.expected_popups:
@@ -135,8 +135,8 @@ class Observation(ActRequests):
             await seen.settle()
 
     async def wait_for_windows(self) -> bool:
-        """Wait a moment for a popup that closes itself once it has told this page something. Returns whether one
-        did."""
+        """Wait a moment for a popup that sends this page a message and then closes itself. Returns whether one
+        closed."""
         opened = [seen for page_id, seen in self.windows.items() if page_id in self.popups]
         for seen in opened[: self.linked_popups]:
             await seen.wait_for_end()
@@ -146,24 +146,24 @@ class Observation(ActRequests):
         await self._until(lambda: False, _WINDOW_S)
 
     async def wait_for_downloads(self, least: int = 0) -> None:
-        """Wait for the downloads that are going to come, and a little for their end: mostly they are small."""
+        """Wait for the expected downloads to begin, and briefly for their ends, because most are small."""
         await self._until(lambda: len(self.downloads) >= max(least, len(self.aborted_documents)), _DOWNLOAD_BEGIN_S)
         await self._until(lambda: all(each.ended for each in self.downloads), _DOWNLOAD_END_S)
 
     async def wait_for_responses(self, seconds: float) -> None:
-        """Wait for the heads of the responses, and shortly for their bodies: some never end."""
+        """Wait for the heads of the responses, and briefly for their bodies, because some never end."""
         await self._until(lambda: not self.unanswered, seconds)
         await self._until(lambda: self.loading.isdisjoint([*self.writes, *self.reads]), _BODIES_S)
 
     async def wait_for_sockets(self) -> None:
-        """Wait until something came on each socket that was written to, and no more comes."""
+        """Wait until each websocket that was written to has answered, and all are quiet."""
         ends_at = time.monotonic() + _SOCKET_S
         await self._until(lambda: not self.written, _SOCKET_S)
         while (left := min(self.heard_at + _SOCKET_QUIET_S, ends_at) - time.monotonic()) > 0:
             await self._until(lambda: False, left)
 
     async def wait_until_usable(self) -> None:
-        """Wait, for as long as the caller does, until the new document can be used."""
+        """Wait until the new document can be used. The caller sets the time limit."""
         await wait_until(lambda: self.ready, self.changed)
 
     async def wait_for_error_page(self) -> None:

@@ -1,4 +1,4 @@
-"""Listens to a page, and notes in the record of the running act what it was seen to do."""
+"""Listens to a page, and notes in the running act's record what the page does."""
 
 import time
 from collections.abc import Iterable, Iterator
@@ -22,19 +22,19 @@ _UNFOLLOWED: Final = "more requests within a second than are followed: what came
 
 
 class Observer:
-    """Listens to one Playwright page for as long as it lives, and tells the observation of the running act."""
+    """The observer of one Playwright page, for as long as the page lives. It fills the observations of running acts."""
 
     def __init__(self, page: Page, events: TabEvents) -> None:
         self._page = page
         self._running: set[Observation] = set()
         self.moves = 0
-        """How often the page went anywhere."""
+        """The number of the page's navigations."""
         self.failed_navigation = "", ""
-        """The address of the one that failed last, and how it failed."""
+        """The address of the last navigation that failed, and how it failed."""
         self.polling = Polling()
         self.late = LateEffects(page)
         self.windows: dict[str, Observer] = {}
-        """Maps the page's popups to what listens to them."""
+        """The observers of the page's popups, by pageId."""
         self._navigation_request: Request | None = None
         self._leaves = False
         """True from the request for a document until the page shows another."""
@@ -52,8 +52,8 @@ class Observer:
         page.on("close", self._on_end)
 
     def begin(self, *, navigates: bool = False, idle: bool = False, by: str = "", client_id: str = "") -> Observation:
-        """Begin the record of an act, which `by` names. With `navigates` it is a navigation itself, and what the new
-        document asks for is not its effect; with `idle` what scripts ask for is not waited for."""
+        """Begin the record of an act, which `by` names. With `navigates`, the act is itself a navigation, and the new
+        document's requests are not its effects. With `idle`, nothing waits for what scripts schedule."""
         window = None if navigates else ActWindow(self.polling)
         observation = Observation(window=window, idle=idle, by=by, client_id=client_id)
         observation.was_navigating = bool(self.navigating_to)
@@ -80,12 +80,12 @@ class Observer:
                 each.notify()
 
     async def settle(self, observation: Observation) -> None:
-        """Wait until the page shows what the act made of it."""
+        """Wait until the page shows the act's effects."""
         await self.late.settle(observation)
 
     async def wait_for_effects(self, seconds: float) -> bool:
-        """Wait until what the running act's scripts asked to be called for soon has come, and the requests that it sent
-        are answered. Returns whether there were any."""
+        """Wait for callbacks that the running act's scripts scheduled for soon, and for responses to its requests.
+        Returns whether any came."""
         came = False
         for observation in self._running:
             await self.late.wait(observation)
@@ -94,7 +94,7 @@ class Observer:
         return came
 
     async def seen_elsewhere(self, observation: Observation) -> list[str]:
-        """Describe what came of an act that neither changed the document nor sent anything."""
+        """Describe the effects of an act that neither changed the document nor sent anything."""
         if observation.window is None:
             return []
         lines = await self.late.seen(observation)
@@ -102,7 +102,7 @@ class Observer:
         return lines
 
     def note_idle(self) -> None:
-        """Note that scripts asked for nothing that comes later than the running act's end."""
+        """Note that scripts scheduled nothing for after the running act."""
         for observation in self._running:
             observation.idle = not observation.rewritten
 
@@ -116,24 +116,25 @@ class Observer:
 
     @property
     def navigating_to(self) -> str:
-        """Return the address that the page goes to while its server has not answered: until then no script runs."""
+        """Return the address of a navigation whose server has not answered yet; "" for none. Until the answer no script
+        runs."""
         return address_of(self._navigation_request.url) if self._navigation_request else ""
 
     def outlasted_by_navigation(self) -> bool:
-        """Note that the time of the running act is over. Returns whether that is because it navigates."""
+        """Note that the running act's time is over. Returns whether a navigation is the reason."""
         under_way = [observation for observation in self._running if observation.pending_url]
         for observation in under_way:
             observation.timed_out = True
         return bool(under_way)
 
     def _updated(self) -> Iterator[Observation]:
-        """Yield each running observation to be changed, and wake afterwards whoever waits for its change."""
+        """Yield each running observation for a change, and then wake whoever waits for it."""
         for observation in self._running:
             yield observation
             observation.changed.set()
 
     def expect_popup(self, linked: int) -> None:
-        """Note a popup that comes; `linked` is 1 if it can tell this page something."""
+        """Note that a popup is coming; `linked` is 1 if it can send this page messages, else 0."""
         for observation in self._running:
             observation.expected_popups += 1
             observation.linked_popups += linked
@@ -144,7 +145,7 @@ class Observer:
         return any(observation.had_effect for observation in self._running)
 
     def add_popup(self, page_id: str, window: "Observer | None") -> bool:
-        """Note a popup that opened. Returns whether a reply will still tell it."""
+        """Note a popup that opened. Returns whether a reply will still report it."""
         if window is not None:
             self.windows[page_id] = window
         for observation in self._updated():
@@ -159,24 +160,24 @@ class Observer:
             observation.silence = observation.silence or silence
 
     def note_refused_popup(self, line: str) -> bool:
-        """Note that a popup that was expected is none. Returns whether a reply will tell it."""
+        """Note that an expected popup does not come. Returns whether a reply will report it."""
         for observation in self._running:
             observation.expected_popups -= 1
         return self.add_once(line)
 
     def add_once(self, line: str) -> bool:
-        """Note something that may happen any number of times. Returns whether a reply will tell it."""
+        """Note something that may happen any number of times. Returns whether a reply will report it."""
         for observation in self._updated():
             observation.notes += [] if line in observation.notes else [line]
         return bool(self._running)
 
     def expect_dialog(self) -> None:
-        """Note a dialog that is answered at once, and that the reply will tell."""
+        """Note a dialog that we answer at once, so that the reply waits to report it."""
         for observation in self._running:
             observation.expected_dialogs = min(observation.expected_dialogs + 1, MOST_RECORDED)
 
     def add_dialog(self, line: str) -> bool:
-        """Note how a dialog ended. Returns whether a reply will still tell it."""
+        """Note how a dialog ended. Returns whether a reply will still report it."""
         for observation in self._updated():
             add_line(observation.dialogs, line)
         return bool(self._running)
@@ -225,10 +226,10 @@ class Observer:
             if stays:  # a script wrote the same address into the history, maybe ours after a refusal
                 observation.idle, observation.rewritten = False, True
                 continue
-            if frame.url.startswith("chrome-error:"):  # no place; why it came is told by _on_failed
+            if frame.url.startswith("chrome-error:"):  # no place; _on_failed notes why it came
                 observation.error_pages += 1
             else:
-                observation.visited_urls = [abridged(frame.url)]  # a page may go on for ever, and the last is told
+                observation.visited_urls = [abridged(frame.url)]  # a page may go on for ever; replies name the last
                 observation.ready = False
                 observation.committed()
 
@@ -246,7 +247,7 @@ class Observer:
             observation.navigating = False
 
     def will_report(self, active: ActiveDownload) -> bool:
-        """Say whether a reply will still tell of a download."""
+        """Say whether a reply will still report a download."""
         waiting = [observation for observation in self._running if active in observation.downloads]
         for observation in waiting:
             observation.changed.set()
@@ -275,7 +276,7 @@ class Observer:
             observation.loading.discard(request)
 
     def _on_missed(self) -> None:
-        """Wait for no request any more: their ends will not be heard."""
+        """Stop waiting for requests, because their ends go unheard."""
         self._navigation_request, self._leaves = None, True
         for observation in self._updated():
             observation.unheard()

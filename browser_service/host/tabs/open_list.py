@@ -1,5 +1,5 @@
-"""Has the drop-down list that a person's hand has pressed: browsers draw its options outside of the page, where no
-picture of the page shows them."""
+"""The drop-down list that a person's hand has pressed. Browsers draw its options outside the page, where no picture of
+the page shows them."""
 
 import asyncio
 import contextlib
@@ -30,15 +30,15 @@ class OpenList:
         self._pressed = False
 
     async def takes(self, page: Page, stroke: Stroke) -> bool:
-        """Return whether a press of the main button is for a list, whose options are shown then. The page itself gets
-        neither that press nor the release after it."""
+        """Return whether a press of the main button is for a list; if so, show the list's options. The page itself gets
+        neither that press nor its release."""
         if stroke.button != "left" or stroke.do not in {"down", "up"}:
             return False
         if stroke.do == "up":
             took, self._pressed = self._pressed, False
             return took
         self.close()
-        with contextlib.suppress(PlaywrightError, TimeoutError):  # it goes elsewhere, or is busy: it gets the press
+        with contextlib.suppress(PlaywrightError, TimeoutError):  # the page navigates or is busy: it gets the press
             async with asyncio.timeout(_SAYS_WITHIN_S):
                 self._pressed = await self._open(page, stroke)
         return self._pressed
@@ -54,7 +54,7 @@ class OpenList:
         return True
 
     async def choose(self, index: int | None) -> None:
-        """Choose an option; None leaves the list as it is. Raises ValidationFailed where no list is open any more."""
+        """Choose an option; None leaves the list as it is. Raises ValidationFailed if no list is open any more."""
         chosen_from = self._list
         self.close()
         if index is None:

@@ -1,4 +1,4 @@
-"""Suits a page to the phone of the person who has it in hand: as wide as that, and led from field to field."""
+"""Fits a page to the phone of the person who has it in hand: gives it that width, and leads from field to field."""
 
 import contextlib
 from typing import Final
@@ -13,13 +13,13 @@ from browser_service.host.tabs.tab import Tab
 
 _MOST_FRAMES: Final = 20
 _SHARPER: Final = 2
-"""A phone has more pixels than a page counts."""
+"""Device pixels per CSS pixel, because phones have more pixels than a page counts."""
 _RATIO: Final = bounded("() => devicePixelRatio")
 _NEXT_FIELD: Final = script("next_field")
 
 
 class Fit:
-    """Makes a page as wide as a phone for a while, where its agent has not said how wide it is to be."""
+    """The width of a phone that a page gets for a while, unless its agent has set a size."""
 
     def __init__(self, emulation: Emulation) -> None:
         self._emulation = emulation
@@ -36,7 +36,7 @@ class Fit:
         await tab.metrics.set(width, height, _SHARPER)
 
     async def end(self) -> None:
-        """Make the page as large again as it was."""
+        """Give the page its former size again."""
         if self._before is None:
             return
         (tab, before), self._before = self._before, None
@@ -47,8 +47,8 @@ class Fit:
 
 
 async def lead_on(page: Page, *, only_idle: bool) -> bool:
-    """Move the focus to the next field, as a phone's keyboard does in its own pages; with `only_idle`, only where
-    nothing has it. Returns whether there is one."""
+    """Move the focus to the next field, as a phone's keyboard does in its own pages; with `only_idle`, only if nothing
+    has the focus. Returns whether a field got it."""
     for frame in page.frames[:_MOST_FRAMES]:
         if await frame.evaluate(_NEXT_FIELD, only_idle):
             return True

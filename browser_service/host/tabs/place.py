@@ -38,7 +38,7 @@ class Place(TypedDict):
 
 
 async def place_of(page: Page) -> tuple[Parked, dict[str, str]]:
-    """Read how far a page is scrolled, and its session storage, which is left out and counts as lost if it is large."""
+    """Read how far a page is scrolled, and its session storage. Large storage is left out, and counts as lost."""
     place = results.read(Place, await page.evaluate(_PLACE, _MOST_STORAGE))
     storage = dict(place["storage"] or ())
     too_large = place["storage"] is None or weight({**storage}) > _MOST_STORAGE
@@ -86,7 +86,7 @@ async def restore_storage(tab: Tab, url: str, storage: Mapping[str, str], backgr
 
 
 async def history_of(tab: Tab) -> tuple[str, ...]:
-    """Return the addresses that the page was at before, the last one the latest."""
+    """Return the page's earlier addresses, oldest first."""
     if tab.cdp is None:
         return ()
     found = await tab.cdp.send("Page.getNavigationHistory")
@@ -95,8 +95,8 @@ async def history_of(tab: Tab) -> tuple[str, ...]:
 
 
 async def replay_history(page: Page, urls: Sequence[str]) -> None:
-    """Give a new window a history, and leave it at the last entry. The site is not asked: each entry is an empty
-    document until somebody goes back to it."""
+    """Give a new window a history, and leave it at the last entry. This sends nothing to the site: each entry is an
+    empty document until somebody goes back to it."""
     with contextlib.suppress(TimeoutError, PlaywrightError):  # the page itself comes back all the same
         async with asyncio.timeout(_WALKS_WITHIN_S):
             cdp = await page.context.new_cdp_session(page)
@@ -107,6 +107,6 @@ async def replay_history(page: Page, urls: Sequence[str]) -> None:
                 await page.goto(url, wait_until="commit")
             await cdp.detach()
     with contextlib.suppress(PlaywrightError):
-        if page.url != urls[-1]:  # it got no further, and must not be taken for being there
+        if page.url != urls[-1]:  # it did not get there, and must not seem to be there
             await page.goto(BLANK, wait_until="commit")
         await page.unroute("**/*")

@@ -1,4 +1,4 @@
-"""Records all that is known of a page without its tab, which may be replaced or gone."""
+"""All that is known of a page apart from its tab, which may be replaced or gone."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -26,7 +26,7 @@ from shared.userinfo import without_userinfo
 BLANK: Final = "about:blank"
 ERROR_PAGE: Final = "chrome-error:"
 _LOADING: Final = ("Loading http://", "Loading https://")
-"""Playwright answers so for the title of a page that goes somewhere."""
+"""How Playwright's answer begins for the title of a page that is navigating."""
 
 Clock = Callable[[], float]
 Emit = Callable[[HostEvent], None]
@@ -37,7 +37,7 @@ class DialogPolicy(NamedTuple):
 
     client_id: str = ""
     accept: bool | None = None
-    """None: it is asked."""
+    """None leaves the dialogs open for an answer."""
     prompt_text: str | None = None
 
 
@@ -48,11 +48,11 @@ class Place(NamedTuple):
     storage: Mapping[str, str] = MappingProxyType({})
     """The session storage of its site. It is never written to disk."""
     history: tuple[str, ...] = ()
-    """The addresses that it was at before, and its own as the last."""
+    """The page's earlier addresses, with its own as the last."""
 
 
 _ENDED: Final = {Life.VANISHED: LifeEvent.TAB_CLOSED, Life.LOST: LifeEvent.BROWSER_ENDED}
-"""How the tab of a page in that state had ended when it was looked at last."""
+"""How the tab had ended when it was last checked, by the page's state."""
 _NO_PLACE: Final = Place()
 _NO_POLICY: Final = DialogPolicy()
 
@@ -65,55 +65,55 @@ class PageRecord:
     session_id: str
     ownership: Ownership
     guarded: bool = True
-    """The URL policy holds wherever it goes; else only while an agent uses it."""
+    """True if the URL policy always applies; False if only while an agent uses the page."""
     url: str = BLANK
     title: str = ""
     revision: int = 0
     opener_id: str | None = None
     of_person: bool = False
-    """A tab that nobody here opened."""
+    """True for a person's own tab, and for its popups."""
     shares_window: bool = False
-    """It is a popup, or has opened one: the two are tabs of one window."""
+    """True for a popup and for its opener: the two are tabs of one window."""
     target_id: str = ""
-    """Chromium's name of its tab."""
+    """Chromium's id of its tab."""
     family: str = ""
-    """Windows that scripts opened from one another have the same: a dialog of one blocks all."""
+    """The same for windows that scripts opened from one another: a dialog of one blocks all."""
     life: Life = Life.NEW
     unopened: bool = False
-    """A call made it, and it was not brought up yet: if that fails it is forgotten."""
+    """True if a call made the page and has not brought it up yet. If that fails, the page is forgotten."""
     place: Place = _NO_PLACE
     challenge: Challenge | None = None
-    """What the site asks for by HTTP before it shows the document."""
+    """The sign-in that the site asks for by HTTP before it shows the document."""
     error_page: str = ""
-    """Why it shows the browser's error page, which is at none of the site's addresses."""
+    """Why it shows the browser's error page, which has no address of the site; "" if it does not."""
     person: HumanRequest | None = None
-    """The request that a person has the page for, while that person has it."""
+    """The request for which a person has the page now."""
     dialog: ShownDialog | None = None
-    """What it asks and waits to be answered."""
+    """The open dialog that waits for an answer."""
     chooser: Chooser | None = None
-    """The files that it asks for, of the person who has it in hand."""
+    """Whether it asks the person who has it in hand for one file or for several."""
     shown_list: ShownList | None = None
-    """The drop-down list that this person has pressed."""
+    """The drop-down list that the person has pressed."""
     dialog_policy: DialogPolicy = _NO_POLICY
     stopped: str = ""
-    """Why its last tab was given up, if that did harm to others."""
+    """Why its last tab was killed for harming others; "" if it was not."""
     browser_id: str = ""
-    """The browser that it was last live in."""
+    """The id of the browser in which it was last live."""
     origins: tuple[str, ...] = ()
-    """Where it may go, if the token of its holder is for some origins."""
+    """Origins it may use, by its holder's token. Empty means any."""
     page_limit: PageLimit | None = None
-    """How many pages its holder may have, with all that share the token."""
+    """The limit of pages for all clients with its holder's token."""
     loading: Act | None = None
     """The agent's navigation in progress; the owner's rules already allowed it."""
     has_leave: bool = False
-    """A person acts, or has allowed what is done now: the owner's rules let its requests pass."""
+    """True while a person acts, or has allowed the current act: the owner's rules let its requests pass."""
     popups: PopupLimit = field(default_factory=lambda: PopupLimit(0))
-    """Of how many windows it may open, with the popups of its popups."""
+    """The limit of windows that it may open, together with its popups."""
     navigations: int = 0
     last_act: tuple[str, int] = ("", 0)
-    """Who acted last, and how often the page had navigated before."""
+    """The client that acted last, and the number of navigations before."""
     emit: Emit = lambda _: None
-    """Takes what happens to it."""
+    """The function that receives the page's events."""
     clock: Clock = time.monotonic
     used_at: float = field(init=False)
     first_revision: int = field(init=False)
@@ -126,7 +126,7 @@ class PageRecord:
     def from_state(
         cls, state: PageState, ownership: Ownership, *, guarded: bool, emit: Emit = lambda _: None
     ) -> "PageRecord":
-        """Make the record of a page from its state, which an earlier host described, or which is new."""
+        """Make the record of a page from its state, be it new or described by an earlier host."""
         return cls(
             state.page_id,
             state.session_id,
@@ -169,7 +169,7 @@ class PageRecord:
         )
 
     def may_go(self, url: str) -> bool:
-        """Say if the token of its holder lets it load a document from there."""
+        """Say if its holder's token lets the page load a document from `url`."""
         return not self.origins or within(self.origins, url)
 
     def move(self, event: LifeEvent) -> None:
@@ -177,7 +177,7 @@ class PageRecord:
         self.life = after(self.life, event)
 
     def note_end(self, end: LifeEvent | None) -> None:
-        """Note how its tab was found to have ended: with its window, with its browser, or not at all."""
+        """Note how its tab turned out to have ended: with its window, with its browser, or not at all."""
         known = _ENDED.get(self.life)
         if end is not known and (self.life.live or known is not None):
             self.move(end or LifeEvent.FOUND)
@@ -190,44 +190,44 @@ class PageRecord:
 
     @property
     def holder_id(self) -> str:
-        """Return the id of the client that holds the page; empty for nobody."""
+        """Return the id of the client that holds the page; "" for nobody."""
         return self.lease.client_id if self.lease is not None else ""
 
     @property
     def private(self) -> bool:
-        """True where its holder lets nobody else read it."""
+        """True if its holder lets nobody else read it."""
         return self.ownership.private
 
     def private_from(self, client_id: str) -> bool:
-        """Say whether the page is another client's alone."""
+        """Say whether the page is private to another client."""
         return self.ownership.private_from(client_id)
 
     def named_to(self, client_id: str) -> str:
-        """Return its name for a client; of one that is another's alone not even that."""
+        """Return the page's name for a client; if it is private to another client, without its id."""
         return "a private page" if self.private_from(client_id) else self.page_id
 
     def hidden_from(self, client_id: str) -> bool:
-        """Say whether a client may not read the page, because it is another's alone or shows a person's secrets."""
+        """Say whether a client may not read the page, because it is private to another or shows a person's secrets."""
         return self.private_from(client_id) or (self.person is not None and self.person.private)
 
     def popup_state(self) -> dict[str, object]:
-        """Return what a popup has of its opener: its holder, and what others may do with it."""
+        """Return what a popup takes over from its opener: the holder, and what others may do with it."""
         access: Access = self.ownership.access
         return {"access": access, **(_lease_state(self.lease) if self.lease else {})}
 
     def automatic_answer(self) -> DialogPolicy | None:
-        """Return the holder's policy for dialogs; None where the holder, or a person who has the page, must answer."""
+        """Return the holder's policy for dialogs; None if the holder, or a person who has the page, must answer."""
         policy = self.dialog_policy
         is_holder = self.lease is not None and self.lease.client_id == policy.client_id
         return policy if is_holder and self.person is None and policy.accept is not None else None
 
     def give_to_person(self, request: HumanRequest) -> None:
-        """Note that a person has it from now on, above its lease."""
+        """Note that a person has the page from now on; the holder's lease does not run out meanwhile."""
         self.person = request
         self.ownership.keep(kept=True)
 
     def return_from_person(self) -> None:
-        """Note that the person has left it, and may have changed anything on it."""
+        """Note that the person gave the page back, and may have changed anything on it."""
         self.person = self.chooser = self.shown_list = None
         self.has_leave = False
         self.revision += 1
@@ -237,7 +237,7 @@ class PageRecord:
     # --- how it was used -----------------------------------------------------------------------------------------
 
     def mark_used(self) -> None:
-        """Note that it is used now."""
+        """Note that somebody uses the page now."""
         self.used_at = self.clock()
 
     @property
@@ -246,12 +246,12 @@ class PageRecord:
 
     @property
     def untouched(self) -> bool:
-        """True while it is blank, and nothing was done to it since it was opened."""
+        """True while the page is blank, and nothing has happened to it since it was opened."""
         return self.url == BLANK and self.revision <= self.first_revision + 1
 
     def set_url(self, url: str, failure: str) -> None:
-        """Note the URL of its tab, unless that is a new window's own, or of an error page, to which a failure led. What
-        a site asks for in place of a document is at that document's address."""
+        """Note the tab's URL, unless it is a new window's own or an error page's; `failure` says what led to the error
+        page. While a site asks for a sign-in, the page has the address of the document behind that."""
         is_error = url.startswith(ERROR_PAGE)
         self.error_page = failure if is_error else ""
         if self.challenge is not None and is_error:
@@ -271,21 +271,21 @@ class PageRecord:
     # --- what is said of it --------------------------------------------------------------------------------------
 
     def notice(self, client_id: str, text: str) -> NoticeGiven:
-        """Make a notice about it for a client."""
+        """Make a notice about the page for a client."""
         text = str(abridged_in(text, [self.url]))
         page_id = None if self.private_from(client_id) else self.page_id
         return NoticeGiven(client_id=client_id, notice=Notice(text=well_formed(text), page_id=page_id))
 
     def tell(self, client_id: str, text: str) -> None:
-        """Give a client a notice about it."""
+        """Give a client a notice about the page."""
         self.emit(self.notice(client_id, text))
 
     def tell_changed(self) -> None:
-        """Tell the front how it is now."""
+        """Send the front the page's present state."""
         self.emit(PageChanged(page=self.state()))
 
     def closed_error(self, when: str = "") -> BrowseError:
-        """Make the error of a call that waited or ran when the page was closed."""
+        """Make the error for a call that waited or ran when the page was closed."""
         if self.life is Life.SESSION_CLOSED:
             return SessionNotFound(
                 f'Page {self.page_id!r} was closed{when}, with its session "{self.session_id}".',

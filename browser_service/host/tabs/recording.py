@@ -55,7 +55,7 @@ class Recording:
         return time.monotonic() - self._began_at
 
     async def begin(self, page: Page) -> None:
-        """Begin. Raises ResourceExhausted if too many run, TimedOut if the page shows nothing."""
+        """Begin to record. Raises ResourceExhausted if too many recordings run, TimedOut if the page shows nothing."""
         others = self._others
         if len(others) >= _MOST_AT_ONCE:
             raise ResourceExhausted(
@@ -74,7 +74,7 @@ class Recording:
         self._work = asyncio.create_task(self._run(page))
 
     async def end(self, reason: str) -> Json:
-        """End the recording and return its file. Raises what keeping it raised."""
+        """End the recording and return its file. Raises the error of storing it, if there was one."""
         self._end(reason)
         assert self._work is not None  # noqa: S101 - only one that has begun is known to anybody
         async with asyncio.timeout(_STORES_WITHIN_S):
@@ -140,7 +140,7 @@ class Recording:
         return {"observed": line, **facts, "artifact": artifact}
 
     async def _encode_all(self) -> Video:
-        """Take all pictures until something ends it."""
+        """Encode pictures until something ends the recording."""
         picture = await self._next()
         video = await asyncio.to_thread(Video, picture or b"", _MOST_BYTES)
         while picture is not None:
@@ -152,7 +152,7 @@ class Recording:
         return video
 
     async def _next(self) -> bytes | None:
-        """Wait for the newest picture that was not encoded yet; None when the recording is over."""
+        """Wait for the newest picture that is not encoded yet. Returns None once the recording is over."""
         if not await _wait_for(self._has_picture, self._max_s - self.seconds):
             self._end(f"its {self._max_s} s were over")
         picture, self._picture = self._picture, None
@@ -195,7 +195,8 @@ class Recorder:
         self._recording = recording
 
     async def stop(self, call: Call) -> Json:
-        """End it, or return what was kept when it ended by itself. The file belongs to the client that began it."""
+        """End the recording, unless it ended by itself, and return its file to the client that began it. Other clients
+        get only a line about it."""
         recording, self._recording = self._recording, None
         if recording is None:
             raise _wrong(
@@ -214,7 +215,7 @@ def _wrong(problem: str, hint: str) -> ValidationFailed:
 
 
 async def _wait_for(event: asyncio.Event, seconds: float) -> bool:
-    """Wait for the event, `seconds` at most, and say if it was set."""
+    """Wait for the event, `seconds` at most, and return whether it was set."""
     try:
         async with asyncio.timeout(max(0.0, seconds)):
             await event.wait()

@@ -1,4 +1,4 @@
-"""Pictures a page for those who must see no secrets: a field for one is black once it has the focus."""
+"""Takes pictures of a page for viewers who may see no secrets: a field for one is black once it has the focus."""
 
 import asyncio
 import base64
@@ -25,7 +25,7 @@ _WITHIN_S: Final = 0.5
 _MOST_FIELDS: Final = 500
 _MOST_FRAMES: Final = 20
 _UNDRAWN_MS: Final = 1_000
-"""A document that draws nothing for so long has nothing to draw, and the one before is not seen any more."""
+"""A document that draws nothing for this long has nothing to draw, and the one before is not visible any more."""
 _QUALITY: Final = 70
 _MARGIN: Final = 4
 _LARGEST: Final = 20_000
@@ -57,8 +57,8 @@ class Shot(NamedTuple):
 
 
 async def secrets_on(tab: Tab) -> Secrets | None:
-    """Return where secrets may be seen. A frame with a field for one is a secret as a whole. Of a page that does not
-    answer nothing is known."""
+    """Return where secrets may be seen; None if that is unknown, because the page does not answer, say. An inner frame
+    with a field for a secret counts as one as a whole."""
     main, *inner = frames = tab.page.frames
     if len(frames) > _MOST_FRAMES:
         return None
@@ -84,7 +84,7 @@ async def _asked(frame: Frame, *, guess: bool) -> _Answer | None:
 
 
 async def _closed(tab: Tab, found: Mapping[Frame, _Answer], total: int) -> dict[Frame, list[Box]]:
-    """Return where secrets are in closed roots. Raises UnknownPlaceError."""
+    """Return where secrets are in closed shadow roots. Raises UnknownPlaceError if that cannot be told."""
     if tab.cdp is None:
         return {}
     known = {frame: Found(answer.fields, answer.began) for frame, answer in found.items()}
@@ -95,7 +95,7 @@ async def _closed(tab: Tab, found: Mapping[Frame, _Answer], total: int) -> dict[
 
 
 async def _box_of(frame: Frame, main: Frame) -> Box | None:
-    """Return where the frame is in the window, or the one that it is in."""
+    """Return where in the window the frame is, or the outermost frame around it."""
     while frame.parent_frame is not None and frame.parent_frame is not main:
         frame = frame.parent_frame
     found = await (await frame.frame_element()).bounding_box()
@@ -103,9 +103,9 @@ async def _box_of(frame: Frame, main: Frame) -> Box | None:
 
 
 async def shot_without_secrets(tab: Tab, most_width: int, anew: Anew | None = None) -> Shot | None:
-    """Picture what the window shows, at most so wide, with black boxes over its secrets. None where they were not in
-    the same place before and after, so that nobody knows where they are in the picture. `anew` makes a picture too,
-    if it can: a third as dear, where a screencast runs."""
+    """Take a picture of the window, at most `most_width` wide, with black boxes over its secrets. Returns None if their
+    places changed meanwhile, because then nobody knows where they are in the picture. `anew` takes the picture instead,
+    if it can: at a third of the cost where a screencast runs."""
     before = await secrets_on(tab)
     if before is None:
         return None

@@ -1,4 +1,4 @@
-"""Keeps the settings of a page that calls made (routes, headers, init scripts, emulation), for each new tab of it."""
+"""The settings of a page that calls made (routes, headers, init scripts, emulation), for each new tab of it."""
 
 import json
 from typing import Any
@@ -15,15 +15,15 @@ _SHOWN = 200
 
 
 class PageSettings:
-    """What a client set for a page that it held. It ends when the page passes to another client."""
+    """The settings that a client made for a page while holding it. They end when the page passes to another client."""
 
     def __init__(self, record: PageRecord) -> None:
         def holder() -> str:
             return record.holder_id
 
         def whose_traffic() -> str:
-            """Return whose the traffic is: nobody's while a person has the page, or while another client's settings
-            are sent along, because neither is for an agent."""
+            """Return whose the traffic is. It is nobody's while a person has the page, or while another client's
+            settings are sent along, because neither is for an agent."""
             return "" if record.person is not None or self.network.foreign else record.holder_id
 
         def private_to() -> str:
@@ -49,7 +49,7 @@ class PageSettings:
 
     @property
     def foreign(self) -> bool:
-        """True where another client than the one that holds the page now made some of them."""
+        """True if a client other than the present holder made some of them."""
         network, emulation, scripts, holder_id = self.network, self.emulation, self.init_scripts, self._record.holder_id
         made = [network.owner] if network.rules or network.headers else []
         made += [emulation.owner] if emulation.settings else []
@@ -87,7 +87,7 @@ class PageSettings:
         }
 
     def restore(self, state: dict[str, Any], owner: str) -> None:  # Any: JSON, as `to_json` returned it
-        """Set what `to_json` returned, as the settings of a client."""
+        """Set what `to_json` returned, as settings of the client `owner`."""
         self.set_owner(owner)
         self.network.rules, self.network.headers = [Rule.from_json(rule) for rule in state["rules"]], state["headers"]
         self.emulation.settings = state["emulation"]

@@ -1,4 +1,4 @@
-"""Holds the Playwright page that is live behind a pageId, and what observes it."""
+"""The Playwright page that is live behind a pageId, and what observes it."""
 
 import asyncio
 import contextlib
@@ -41,40 +41,40 @@ class Tab:
     """One Playwright page from its opening to its end. The page's record outlasts it."""
 
     def __init__(self, page: Page, owns: Callable[[BrowserContext], bool], sign_ins: SignIns) -> None:
-        """`owns` says whether a context is of the browser that runs now."""
+        """`owns` says whether a context belongs to the browser that runs now."""
         self.page = page
         self.sign_in = sign_ins.on_page(lambda: page.url)
         self.events = TabEvents(page)
         self.observer = Observer(page, self.events)
         self.cdp: CDPSession | None = None
-        """Chromium's session for the page, which lasts as long as the page; none with other engines."""
+        """Chromium's session for the page, which lasts as long as the page; None with other engines."""
         self.target_id = ""
         self.acted_on = False
-        """Something was done to the document that it shows."""
+        """True if somebody has acted on the document that it shows."""
         self.dead = False
-        """Its renderer is gone."""
+        """True once its renderer is gone."""
         self.views = Bounded[str, ClientView](_MOST_VIEWS)
-        """What each client was shown of it. A client that is no longer among the latest takes a snapshot again."""
+        """What each of the latest clients was shown of the page. The others have to take a snapshot again."""
         self.metrics = Metrics(page)
         self.field_watch = FieldWatch()
         self.file_choosers = FileChoosers(page)
         self.read_cache = ReadCache()
         self.closed_fields = ClosedFields()
         self.confined = False
-        """True once its frames load nothing from where its holder's token is not for."""
+        """True once its frames load only from where its holder's token allows."""
         self.watched = False
-        """True once the owner's rules are asked about its requests."""
+        """True once the owner's rules check its requests."""
         self._owns, self._context = owns, page.context
         self._leave_answer: asyncio.Future[bool] | None = None
         page.on("domcontentloaded", self._on_document)
 
     @property
     def url(self) -> str:
-        """Return its URL as it is shown, without the nonce by which a new window is recognised."""
+        """Return the URL to show: shortened, and without the nonce that identifies a new window."""
         return BLANK if self.page.url.startswith(f"{BLANK}#") else abridged(self.page.url)
 
     async def guard(self, permits: Callable[[str], bool] | None, on_refused: Callable[[str], None]) -> None:
-        """Have the URL policy asked about each document, and learn Chromium's id of the page."""
+        """Make the page ask the URL policy about each document, and learn Chromium's id of the page."""
         cdp, self.target_id = await guard(self.page, permits, on_refused, self.sign_in)
         if cdp is not None:
             self.cdp = cdp
@@ -82,22 +82,23 @@ class Tab:
 
     @property
     def owned(self) -> bool:
-        """True while it is of the browser that runs now."""
+        """True while the page belongs to the browser that runs now."""
         return self._owns(self._context)
 
     @property
     def usable(self) -> bool:
-        """True while it is there and works."""
+        """True while the page is there and works."""
         return not self.dead and self.end() is None
 
     def end(self) -> LifeEvent | None:
-        """Say how it ended, if it did other than by its renderer. Playwright calls pages of a dead driver open."""
+        """Return how the tab ended; None if it did not, or if only its renderer died. The browser is checked first,
+        because Playwright calls pages of a dead driver open."""
         if not self.owned:
             return LifeEvent.BROWSER_ENDED
         return LifeEvent.TAB_CLOSED if self.page.is_closed() else None
 
     async def responds(self) -> bool:
-        """Say whether it answers a script within a second."""
+        """Say whether the page answers a script within a second."""
         try:
             error = await self.probe()
         except TimeoutError:
@@ -105,7 +106,8 @@ class Tab:
         return error is None or "Execution context was destroyed" in str(error)
 
     async def probe(self) -> PlaywrightError | None:
-        """Evaluate a script, and return the error that this ends in. Raises TimeoutError after a second."""
+        """Evaluate a script and return the error with which it fails, if it does. Raises TimeoutError after a
+        second."""
         async with asyncio.timeout(_PROBE_S):
             try:
                 await self.page.evaluate("1")
@@ -116,7 +118,7 @@ class Tab:
     async def interrupt(self) -> bool:
         """Act as a browser's stop button, for scripts too: while a page loads or spins, all calls on it wait.
 
-        Over the session that was opened with the page: a spinning one lets no new session be used.
+        This uses the session that was opened with the page, because no new session works while the page spins.
         """
         if self.cdp is None:
             return False
@@ -128,14 +130,14 @@ class Tab:
         return True
 
     async def _end_what_spins(self, cdp: CDPSession) -> None:
-        """End the script that keeps the page from answering, if there is one: in a page that answers this would end
-        Playwright's own scripts while they are loaded, and no script would work until the next document."""
+        """End the script that keeps the page from answering, if there is one. In a page that answers, this would end
+        Playwright's own scripts while they load, and no script would work until the next document."""
         behind_what_was_sent = self.page.evaluate("1")
         if not await _answered(behind_what_was_sent) and not await _answered(cdp.send("Runtime.evaluate", _ONE)):
             await cdp.send("Runtime.terminateExecution")
 
     async def title(self) -> str | None:
-        """Ask for its title, for 200 ms at most; None where it does not say."""
+        """Ask for the title, for 200 ms at most; None if the page does not answer."""
         try:
             async with asyncio.timeout(_TITLE_WITHIN_S):
                 return await self.read_title()
@@ -143,7 +145,7 @@ class Tab:
             return None
 
     async def read_title(self) -> str:
-        """Read its title, or the beginning of a long one: a page decides how long it is, and acts read it again and
+        """Read the title, or the beginning of a long one: the page decides its length, and acts read it again and
         again."""
         if self.cdp is None:
             return well_formed(cut(await self.page.title(), _TITLE_CHARACTERS))
@@ -151,16 +153,16 @@ class Tab:
         return well_formed(str(results.value_of(answer)))
 
     async def evaluate(self, source: str, argument: object = None, /) -> object:
-        """Evaluate a function of ours, which gives a text, in the page's document: where possible over Chromium's
-        session, because Playwright would send each new document a script of its own first. It is sent at once, before
-        what is asked for next."""
+        """Evaluate a function of ours, which returns a text, in the page's document. Use Chromium's session if
+        possible, because Playwright would first send each new document a script of its own. The message is sent at
+        once, before any later one."""
         if self.cdp is not None and (answer := await document.run(self.cdp, source, argument)):
             return answer
         return await self.page.evaluate(source, argument)
 
     async def try_close(self, asks: Callable[[], bool]) -> bool:
-        """Close it unless its document refuses, which may ask somebody first, as `asks` says. One that spins is closed
-        without being asked. Returns whether it is closed."""
+        """Close the tab unless its document refuses. The document may ask somebody first, which `asks` tells. Close one
+        that spins without asking. Returns whether the tab is closed."""
         answer: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         self._leave_answer = answer
         self.page.once("close", lambda _: self.note_leave_answer(left=True))
@@ -172,12 +174,12 @@ class Tab:
         return await answer
 
     def note_leave_answer(self, *, left: bool) -> None:
-        """Note that its document was asked whether it may be left, and what the answer was."""
+        """Note how somebody answered the document's question whether it may be left."""
         if self._leave_answer is not None and not self._leave_answer.done():
             self._leave_answer.set_result(left)
 
     async def kill(self) -> None:
-        """End its renderer at once, which may be too busy to be closed in good order, and close it."""
+        """End the renderer at once, which may be too busy to close in good order, and close the tab."""
         if self.cdp is not None:
             with contextlib.suppress(PlaywrightError, TimeoutError):  # it has no time for an answer
                 async with asyncio.timeout(_TITLE_WITHIN_S):
@@ -185,7 +187,7 @@ class Tab:
         await self.close()
 
     async def close(self) -> None:
-        """Close it, if it is there, without waiting for long."""
+        """Close the tab, if it is there, without waiting for long."""
         if self.end() is None:
             await bounded(self.page.close())
 
@@ -194,7 +196,7 @@ class Tab:
 
 
 async def _answered(question: Awaitable[object]) -> bool:
-    """Say whether a question to the page is answered soon, an error being an answer."""
+    """Say whether the page answers a question soon; an error is an answer too."""
     try:
         async with asyncio.timeout(_ANSWERS_WITHIN_S):
             await question
@@ -206,7 +208,7 @@ async def _answered(question: Awaitable[object]) -> bool:
 
 
 async def target_of(page: Page) -> str:
-    """Return Chromium's id of a page, which lasts as long as the page does; empty for one that is just gone."""
+    """Return Chromium's id of a page, which lasts as long as the page does; "" for a page that has just gone."""
     try:
         cdp = await page.context.new_cdp_session(page)
         info = await cdp.send("Target.getTargetInfo")

@@ -1,5 +1,4 @@
-"""Hears what a tab makes happen, as long as that is not too much: the events of all pages pass one driver and one event
-loop."""
+"""Listens to a tab's events, unless there are too many: the events of all pages pass one driver and one event loop."""
 
 import asyncio
 import time
@@ -13,12 +12,12 @@ from browser_service.rules.clock import Clock
 from browser_service.rules.rate import Rate
 
 PER_SECOND: Final = 250
-"""Of more requests within a second, or messages of the console, the rest goes unheard for a while."""
+"""The most requests, or console messages, per second. After more than that, we stop listening for a while."""
 _DEAF_S: Final = 0.5
 
 
 class TabEvents:
-    """The events of one Playwright page, for all who want to hear them."""
+    """The events of one Playwright page, for all its listeners."""
 
     def __init__(self, page: Page, clock: Clock = time.time) -> None:
         self.begun: list[Callable[[Request], None]] = []
@@ -26,7 +25,7 @@ class TabEvents:
         self.finished: list[Callable[[Request], None]] = []
         self.failed: list[Callable[[Request], None]] = []
         self.missed: list[Callable[[], None]] = []
-        """Told that requests, and the ends of those that are open, go unheard for a while."""
+        """Called when requests, and the ends of open ones, go unheard for a while."""
         self.messages: list[Callable[[ConsoleMessage], None]] = []
         self.errors: list[Callable[[PlaywrightError], None]] = []
         self.messages_missed: list[Callable[[], None]] = []
@@ -39,33 +38,33 @@ class TabEvents:
         )
         self._console = _Hearing(
             *(page, self.messages_missed),
-            console=(self.messages, lambda message: message.timestamp / 1000),  # of the page, for they may come late
+            console=(self.messages, lambda message: message.timestamp / 1000),  # by the page's clock: may be late
             pageerror=(self.errors, lambda _: clock()),
         )
         self.notices = Rate(PER_SECOND, 1, clock)
-        """The limit of notices of what it was refused."""
+        """The rate limit of notices about what the page was refused."""
         self._requests.begin()
 
     def hear_console(self) -> None:
-        """Hear the console and the errors of scripts from now on. Until then its messages cost nothing."""
+        """Listen to the console and to script errors from now on. Until then, messages cost nothing."""
         self._console.begin()
 
 
 _When = Callable[..., float]
-"""Returns when an event happened."""
+"""The function that returns when an event happened."""
 _Kind = tuple[list[Callable[..., None]], _When | None]
-"""Who is told of a kind of events, and by what it counts, if it does."""
+"""The callbacks for a kind of events, and the time at which one counts towards the limit; None if none counts."""
 
 
 class _Emitter(Protocol):
-    """What listens by the names of events, which Playwright's types know one by one."""
+    """A Playwright object that takes listeners by any event's name; its own types list each name."""
 
     def on(self, event: str, f: Callable[..., None]) -> object: ...
     def remove_listener(self, event: str, f: Callable[..., None]) -> object: ...
 
 
 class _Hearing:
-    """Listens to some kinds of events, but not for a while after too many came within a second."""
+    """The listener to some kinds of events. It pauses for a while after too many came within a second."""
 
     def __init__(self, page: Page, missed: list[Callable[[], None]], **kinds: _Kind) -> None:
         self._page, self._emitter, self._missed = page, cast("_Emitter", page), missed
@@ -90,7 +89,7 @@ class _Hearing:
         return hear
 
     def _pause(self) -> None:
-        """Have the driver not even send them for a while."""
+        """Stop listening for a while, so that the driver does not even send the events."""
         if not self._listens:
             return
         self._listens = False

@@ -1,4 +1,5 @@
-"""Keeps the trace of a session, which shows all of its pages; one that becomes private to another drops it."""
+"""The trace of a session, which shows all of its pages. A page that becomes private to another client drops the
+trace."""
 
 import asyncio
 import tempfile
@@ -22,14 +23,14 @@ from shared.next_calls import next_call
 
 _IN_THE_WAY: Final = ("already started", "Target crashed")
 _CLEARED_WITHIN_S: Final = 12.0
-"""A window that crashed is closed in two tries of 5 s at the most."""
+"""Closing a crashed window takes at most two tries of 5 s."""
 _AGAIN_S: Final = 0.1
 _MIME_TYPE: Final = "application/zip"
 _MOST_BYTES: Final = 100_000_000
 
 
 class TracedSession(Protocol):
-    """A session as one call has it."""
+    """A session as one call sees it."""
 
     call: Call
     files: Files
@@ -65,7 +66,7 @@ class Trace:
         return (self._ended_at or time.monotonic()) - self._began_at
 
     def end(self, reason: str, *, dropped: str = "") -> "asyncio.Task[Json]":
-        """End it at the first call, and keep it as a file. A dropped trace is not even read."""
+        """End the trace at the first call, and keep it as a file. A dropped trace is not even read."""
         if self.timer is not None:
             self.timer.cancel()
         if self.ending is None:
@@ -94,7 +95,7 @@ class Tracing:
 
     @property
     def begun(self) -> bool:
-        """Say if a trace was begun and has not been fetched."""
+        """True if a trace was begun and has not been fetched."""
         return self._trace is not None
 
     @property
@@ -102,7 +103,7 @@ class Tracing:
         return self._trace is not None and self._trace.ending is None
 
     async def start(self, session: TracedSession, action: StartTracing) -> None:
-        """Begin one. Raises ValidationFailed while another runs, and Forbidden in a browser of somebody else."""
+        """Begin a trace. Raises ValidationFailed while another runs, and Forbidden in an attached browser."""
         if session.attached:
             raise Forbidden(
                 "A trace would show people's own tabs: this browser is one that runs without us (BROWSE_CDP_URL).",
@@ -123,14 +124,14 @@ class Tracing:
             trace.end("it could not begin", dropped="it could not begin")
             self._trace = None
             raise
-        if trace.ending is not None:  # while it began, when there was nothing to stop yet
+        if trace.ending is not None:  # it was ended while it began, when there was nothing to stop yet
             await bounded(context.tracing.stop())
         else:
             end = f"its {action.max_seconds} s were over"
             trace.timer = asyncio.get_running_loop().call_later(action.max_seconds, trace.end, end)
 
     async def stop(self, session: TracedSession) -> Json:
-        """End it, and return it as a file of the client that began it."""
+        """End the trace, and return its file to the client that began it."""
         trace = self._trace
         if trace is None or trace.client_id != session.call.client_id:
             running_note = f', but "{trace.label}" is' if trace is not None and trace.ending is None else ""
@@ -154,7 +155,8 @@ class Tracing:
         return {"observed": line, "artifact": artifact}
 
     def check_page(self, page: PageRecord) -> list[NoticeGiven]:
-        """Check a page that is new, or whose readers changed: a private one ends the trace. Return notices."""
+        """Check a new page, or one whose readers changed: a private one drops the trace. Returns the notices to
+        send."""
         trace, holder = self._trace, page.lease
         if trace is None or trace.ending is not None:
             return []
@@ -172,8 +174,8 @@ class Tracing:
         return [page.notice(holder.client_id, text)]
 
     async def _begin(self, context: BrowserContext, action: StartTracing) -> None:
-        """Begin it once nothing is in its way: one whose start was given up, and came about all the same, is stopped,
-        and anybody's window that crashed is closed by then."""
+        """Begin a trace once nothing is in its way. Stop a trace whose start was given up and happened all the same,
+        and wait until crashed windows are closed."""
         options = {"screenshots": action.screenshots, "snapshots": action.snapshots, "title": action.trace_title}
         gives_up_at = time.monotonic() + _CLEARED_WITHIN_S
         while error := await _failed(context.tracing.start(**options)):  # type: ignore[arg-type] # as the action names
@@ -185,7 +187,7 @@ class Tracing:
 
 
 async def _failed(call: Awaitable[object]) -> PlaywrightError | None:
-    """Return the error that a call to Playwright fails with."""
+    """Return the error with which a call to Playwright fails; None if it does not."""
     try:
         await call
     except PlaywrightError as error:
