@@ -1,4 +1,4 @@
-"""An act on its way, and the stage that one concern has around it."""
+"""An act under way, and the stages that surround it, one for each concern."""
 
 import time
 from dataclasses import dataclass, field
@@ -14,18 +14,18 @@ from shared.model import Json
 
 @dataclass(eq=False)
 class Act:
-    """What a call, or a part of one, does on its page."""
+    """What a call or a part of one does on its page."""
 
     page: BrowserPage
     run: CallRun
     handler: Handler
     action: Action = field(init=False)
     observed: bool = field(init=False)
-    """What comes of it is observed; a call that reads, or that only carries others, changes nothing by itself."""
+    """True if its effects are observed. A call that reads, or that only carries others, changes nothing by itself."""
     observation: Observation | None = None
     result: Json = field(default_factory=dict)
     changed: bool = field(init=False)
-    """It may have changed its page."""
+    """True if it may have changed its page."""
     done: bool = False
     began_at: float = field(default_factory=time.monotonic)
 
@@ -39,13 +39,14 @@ _MOMENTS: Final = frozenset({"before", "check", "after", "failed", "end"})
 
 
 class Stage:
-    """One concern around an act. `before` goes from the first stage to the last; `after`, `failed` and `end` go back.
+    """One concern around an act. `before` and `check` run from the first stage to the last; `after`, `failed` and `end`
+    run back.
 
-    A stage is made for each act, and may keep what it needs from one moment to the next.
+    Each act gets its own stages, which may keep what they need from one moment to the next.
     """
 
     moments: ClassVar[frozenset[str]] = frozenset()
-    """Those at which it does something; nobody calls it at others."""
+    """The moments at which it does something; it is called at no others."""
 
     def __init_subclass__(cls) -> None:
         cls.moments |= _MOMENTS & vars(cls).keys()
@@ -57,14 +58,14 @@ class Stage:
         """Prepare, before the act's own time begins."""
 
     async def check(self) -> None:
-        """Look once more, within the act's own time and right before it is done. Raise to keep it from being done."""
+        """Check once more, within the act's own time and right before it runs. Raise to prevent it."""
 
     async def after(self) -> None:
-        """Complete `act.result` once it is done."""
+        """Complete `act.result` once the act is done."""
 
     async def failed(self, error: Exception) -> Exception | None:
-        """Return what an error means: the same one, a better one, or None where the act was done all the same."""
+        """Return what an error means: the same one, a better one, or None if the act was done all the same."""
         return error
 
     async def end(self) -> None:
-        """Put away what `before` began, however the act ended."""
+        """Clean up what `before` began, however the act ended."""

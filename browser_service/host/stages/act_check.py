@@ -1,4 +1,4 @@
-"""Checks an act by the owner's rules, at the moment when it would be done, and by its element of then."""
+"""Checks an act against the owner's rules at the moment when it would run, by its element as it is then."""
 
 import hashlib
 import json
@@ -28,11 +28,11 @@ WAYS: Final = "The account's owner may do it: browse-together run --person, or c
 
 
 async def check_act(page: BrowserPage, action: Action) -> None:
-    """Raise Forbidden for an act that a rule keeps from being done now. Where the rule says so, a person is asked.
-    What a person does needs nobody's leave.
+    """Raise Forbidden if a rule prevents an act now, or wants a person to confirm it. What a person does needs no
+    leave.
 
-    Where rules go by the element, it is waited for as the act itself would do: Playwright's errors mean that the act
-    could not be done either.
+    For rules about elements, wait for the element as the act itself would: Playwright's errors mean that the act could
+    not be done either.
     """
     if not page.act_rules or page.call.by_person or action.parts():  # each part is checked by itself
         return
@@ -54,27 +54,27 @@ async def check_act(page: BrowserPage, action: Action) -> None:
 
 
 async def check_field(page: BrowserPage, action: Action, field: ElementHandle) -> None:
-    """Check a field that an action goes on to tick, or to choose in."""
+    """Check a field that an action is about to tick, or in which it is about to choose."""
     if page.act_rules and not page.call.by_person:
         await _check_keys(page, action, _act(page, action, action), field)
 
 
 async def check_button(page: BrowserPage, action: Action, button: Locator, timeout_ms: float) -> None:
-    """Check a button that an action goes on to click."""
+    """Check a button that an action is about to click."""
     if page.act_rules and not page.call.by_person:
         handle = taken(await button.element_handle(timeout=timeout_ms))
         await _check_click(page, action, _act(page, action, action), handle, timeout_ms)
 
 
 def check_session_act(rules: ActRules, call: Call, action: Action) -> None:
-    """Raise Forbidden for an act on a whole session that a rule keeps from being done: there is no page to ask on."""
+    """Raise Forbidden if a rule prevents an act on a whole session: there is no page on which to ask a person."""
     act = Act(action=action.name(), effect=action.effect, url=action.requested_url or "")
     if not call.by_person and (rule := rules.deciding(act)) is not None:
         raise _forbidden(rule, _description(action, act))
 
 
 def _act(page: BrowserPage, action: Action, done: Action) -> Act:
-    """Return what is known of the act without its element; `done` is the action by its usual name."""
+    """Return what is known of the act without its element; `done` is the action in its canonical form."""
     url = done.requested_url if done.requested_url and (done.navigates or done.request_method) else ""
     here = page.playwright.url if page.current.live else page.record.url
     return Act(
@@ -88,7 +88,7 @@ def _act(page: BrowserPage, action: Action, done: Action) -> Act:
 
 
 async def _check_click(page: BrowserPage, action: Action, act: Act, element: ElementHandle, timeout_ms: float) -> None:
-    """Check a click by what receives it, and by what it was meant for."""
+    """Check a click by the element that receives it, and by the one it was meant for."""
     done = action.canonical()
     point = done.aim.point.model_dump() if done.aim.point else None
     await element.scroll_into_view_if_needed(timeout=timeout_ms)
@@ -98,7 +98,7 @@ async def _check_click(page: BrowserPage, action: Action, act: Act, element: Ele
 
 
 async def _check_keys(page: BrowserPage, action: Action, act: Act, element: ElementHandle) -> None:
-    """Check keys by what they set off: a form's button, where Enter is pressed in a field."""
+    """Check keys by what they trigger: a form's button, if Enter is pressed in a field."""
     done = action.canonical()
     keys = done.presses or Keys()
     *modifiers, key = keys.chord.rsplit("+", 1)
@@ -115,7 +115,7 @@ async def _facts(element: ElementHandle, how: Json) -> dict[str, str]:
 
 
 def _judge(page: BrowserPage, action: Action, acts: Sequence[Act]) -> None:
-    """Raise Forbidden if a rule keeps one of the acts, which are one by what it is judged by, from being done."""
+    """Raise Forbidden if a rule prevents one of `acts`, which are one act, judged by each of its elements."""
     decided = [(rule, act) for act in acts if (rule := page.act_rules.deciding(act))]
     if not decided:
         return
@@ -149,6 +149,7 @@ def _description(action: Action, act: Act) -> str:
 
 
 def _key(rule: ActRule, action: Action, acts: Sequence[Act]) -> str:
-    """Make what a confirmation is for: this very act, by these arguments, on such an element, and no other."""
+    """Make the key of a confirmation, which is for this very act, with these arguments, on such an element, and no
+    other."""
     facts = [rule.name, action.wire_body(), *(act.model_dump(mode="json") for act in acts)]
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:32]

@@ -33,10 +33,10 @@ class Admission:
     policy: UrlPolicy
     dialogs: Dialogs
     profile: Profile
-    """It may be given to a person."""
+    """The shared login, which no call may use while a person has it."""
 
     def admit(self, page: CurrentTab, run: CallRun) -> None:
-        """Let a call, or a part of one, pass, or raise. Whoever loses the page by it, or gets it, is told."""
+        """Let a call or a part of one pass, or raise. If it takes the page from another client, tell both."""
         record, call, action = page.record, run.call, run.action
         check_private(record, call, action)
         self.profile.check_free()
@@ -65,8 +65,8 @@ class Admission:
         check_others(run.action, run.call.client_id, pages)
 
     def check_url(self, action: Action, page_url: str = "") -> None:
-        """Raise Forbidden for an address that may not be visited. Only what a caller asks for by itself may lead to a
-        page of its own making."""
+        """Raise Forbidden for an address that the policy forbids. Only a caller's own navigation may lead to a page
+        that the caller wrote."""
         url = action.requested_url
         if url and action.navigates:
             self.policy.check_own(url)
@@ -75,16 +75,16 @@ class Admission:
 
 
 def admit(page: PageRecord, call: Call, action: Action) -> Lease | None:
-    """Let `call` pass or raise; an act takes the lease, or renews it. Returns the lease of whom it was taken from."""
+    """Let `call` pass or raise; an act takes the lease, or renews it. Returns the lease that it replaced, if any."""
     if page.life.over:
         raise page.closed_error()
     if _is_let_in_by_person(page, call, action) or action.claim >= Claim.CLAIMS:
         check_preconditions(action, page.state)
-        return None  # the one act that others' leases do not refuse beforehand
+        return None  # leases do not refuse these beforehand
     ownership = page.ownership
     holder = ownership.holder()
     _check_lease(page, holder, call, action)
-    check_preconditions(action, page.state)  # which tell of the page, and so come after all that hides it
+    check_preconditions(action, page.state)  # these tell about the page, so all that hides it comes first
     if action.effect is Effect.READS:
         return None
     if holder is None:
@@ -99,7 +99,7 @@ def admit(page: PageRecord, call: Call, action: Action) -> Lease | None:
 
 
 def _check_lease(page: PageRecord, holder: Lease | None, call: Call, action: Action) -> None:
-    """Raise PageOwned where the page's holder, a sibling or a person keeps the call out."""
+    """Raise PageOwned if the page's holder, a sibling or a person keeps the call out."""
     if action.effect is not Effect.READS:
         _check_person(page, action)
     if holder is not None and holder.client_id == call.client_id:
@@ -120,7 +120,7 @@ def _is_siblings(holder: Lease, action: Action) -> bool:
 
 def _is_let_in_by_person(page: PageRecord, call: Call, action: Action) -> bool:
     """Say whether a person's hold, which is above all leases, lets the call in: the person's own, or one that asks for
-    a person. Raises HumanInControl for others. A person answers dialogs on any page."""
+    a person. Raises HumanInControl for others. A person may answer dialogs on any page."""
     if page.person is not None and call.by_person:
         page.person.note_presence()
         return True
@@ -135,15 +135,15 @@ def _is_let_in_by_person(page: PageRecord, call: Call, action: Action) -> bool:
 
 
 def note_holder(page: PageRecord, call: Call, action: Action) -> None:
-    """Bind a page to the limits of the client that acts on it and holds it; one without them frees it."""
+    """Bind a page to the limits of the client that acts on it and holds it; a client without limits lifts them."""
     holder = page.ownership.holder()
     if action.effect is not Effect.READS and holder is not None and holder.client_id == call.client_id:
         page.origins, page.page_limit = tuple(call.origins), call.page_limit
 
 
 def owned_error(page: PageRecord, lease: Lease, call: Call, action: Action) -> PageOwned:
-    """Make the refusal, with the calls that lead on. It names the holder's label, never its id, and says that it is
-    another's where the caller has the same one: chats of one program share theirs."""
+    """Make the refusal, with the calls that lead on. It names the holder's label, never its id. If the caller has the
+    same label, it says "another", because chats of one program share theirs."""
     page_id, free_at = page.page_id, page.ownership.free_at()
     target_url = (action.requested_url if action.navigates else None) or page.url
     own_copy = (
@@ -171,7 +171,8 @@ def _holding(page: PageRecord, lease: Lease, free_at: str | None) -> str:
 
 
 def _check_sibling(page: PageRecord, lease: Lease, action: Action) -> None:
-    """Raise PageOwned where an agent would close a sibling's page by accident. Behind one client all have one right."""
+    """Raise PageOwned if an agent would reuse or close a sibling's page by accident. All agents of a client have the
+    same rights."""
     if action.unaddressed.opens:  # each may call its first page `main`
         claim = next_call("claim_page", page_id=page.page_id, as_=action.addressed.agent)
         raise PageOwned(
@@ -188,7 +189,7 @@ def _check_sibling(page: PageRecord, lease: Lease, action: Action) -> None:
 
 
 def _check_person(page: PageRecord, action: Action) -> None:
-    """Raise PageOwned where a tab that a person opened would be closed without a reason. To act on it is allowed."""
+    """Raise PageOwned if a call would close a person's tab without a reason. It may act there."""
     if page.of_person and any(each.closes and not each.closes.reason for each in (action, *action.parts())):
         raise PageOwned(
             f'"{page.page_id}" was opened by a person.',
@@ -198,8 +199,8 @@ def _check_person(page: PageRecord, action: Action) -> None:
 
 
 def check_origin(page: PageRecord, call: Call, action: Action, pages: Iterable[PageRecord]) -> None:
-    """Raise AffectsOthers for a change of local storage or permissions, which those feel who hold other pages of the
-    origin in the same session."""
+    """Raise AffectsOthers if a change of local storage or permissions would affect holders of other pages of the same
+    origin and session."""
     act = action.as_wide_act()
     if act is None or not act.affects_origin or (origin := origin_of(page.url)) is None:
         return
@@ -209,8 +210,8 @@ def check_origin(page: PageRecord, call: Call, action: Action, pages: Iterable[P
 
 
 def check_others(action: Action, client_id: str, pages: Iterable[PageRecord]) -> None:
-    """Raise AffectsOthers while an act would be felt by those who hold pages that it concerns. A page that is hidden
-    from the caller may be anywhere: to ask where it is would tell."""
+    """Raise AffectsOthers if an act would affect holders of pages that it concerns. A page that is hidden from the
+    caller always counts, because a check of its URL would reveal where it is."""
     act = action.as_wide_act()
     if act is None or act.affect_others:
         return
@@ -239,7 +240,7 @@ def _private_pages(count: int) -> str:
 
 
 def _other_user(page: PageRecord, client_id: str) -> str:
-    """Name who else is at a page: a person who has it, or its holder."""
+    """Name the other user of a page: a person who has it, or its holder; "" for none."""
     if page.person is not None:
         return "a person"
     holder = page.ownership.holder()
@@ -247,7 +248,7 @@ def _other_user(page: PageRecord, client_id: str) -> str:
 
 
 def check_preconditions(action: Action, now: Callable[[], PageState]) -> None:
-    """Raise StaleRevision where `ifRevision` or `expectUrl` does not hold, before anything happens."""
+    """Raise StaleRevision if `ifRevision` or `expectUrl` does not hold, before anything happens."""
     revision, url = action.expectation
     if revision is None and url is None:
         return

@@ -1,4 +1,4 @@
-"""What changed on the page by an act, and the words of its reply."""
+"""What an act changed on the page, and the text of its reply."""
 
 import asyncio
 import time
@@ -24,7 +24,7 @@ _TRIED: Final = "it could be done; nothing was done (trial)"
 
 
 class Changes(Stage):
-    """The looks at the page before and after an act, and the reply, made of what was observed and what changed."""
+    """The looks at the page before and after an act, and the reply, which tells what was observed and what changed."""
 
     def __init__(self, act: Act) -> None:
         super().__init__(act)
@@ -82,7 +82,7 @@ def _with_observation(
 
 
 def _nothing_else(action: Action, observation: Observation, page_delta: delta.PageDelta | None) -> str:
-    """Name the kinds of effect that were looked for and not seen, for an act that did nothing by itself."""
+    """Name the kinds of effect that we looked for and did not see, for an act that did nothing by itself."""
     if action.asked_reply.trial:
         return _TRIED
     if not action.asked_reply.awaits:

@@ -1,4 +1,4 @@
-"""The time of an act: its deadline, and its cancel."""
+"""The time of an act: its deadline, and its cancellation."""
 
 from typing import Final
 
@@ -14,7 +14,7 @@ GRACE_S: Final = 1.0
 
 
 class Clock(Stage):
-    """The time of an act, and why it ended: the call was cancelled, the page goes elsewhere, or nothing answers."""
+    """The end of an act's time, and the reason: the call was cancelled, the page goes elsewhere, or nothing answers."""
 
     async def failed(self, error: Exception) -> Exception | None:
         if isinstance(error, TimeoutError):

@@ -1,5 +1,5 @@
-"""Keeps a caller whose token is for some origins from pages elsewhere: before an act, in its reply, and in what its
-pages load."""
+"""Confines a client whose token is for some origins to pages there: before an act, in its reply, and in what its pages
+load."""
 
 from collections.abc import Awaitable
 
@@ -19,8 +19,8 @@ from shared.next_calls import next_call
 
 
 def check_origins(page: CurrentTab, call: Call, action: Action) -> None:
-    """Raise Forbidden where the page, or a frame in it, is at an origin that the caller's token is not for. To lead a
-    page of its own elsewhere, to close it or to give it up is allowed."""
+    """Raise Forbidden if the page, or a frame in it, is at an origin that the caller's token does not allow. The caller
+    may still lead a page of its own elsewhere, close it or give it up."""
     first = next(iter(action.parts()), action)
     may_leave = page.record.state().belongs_to(call.client_id) and (bool(first.navigates) or _gives_up(first))
     if not may_leave and (url := _outside(page, call) or _outside_soon(page, call)) is not None:
@@ -28,8 +28,8 @@ def check_origins(page: CurrentTab, call: Call, action: Action) -> None:
 
 
 async def confine(page: CurrentTab) -> None:
-    """Have the page's frames, those in processes of their own too, load nothing from other origins. The page's own
-    guard sees redirects, and these frames it does not see."""
+    """Make the page's frames, also those in processes of their own, load no documents from other origins. The page's
+    own guard sees redirects, but not these frames."""
     if page.open_tab.confined:
         return
     page.open_tab.confined = True
@@ -42,8 +42,8 @@ async def confine(page: CurrentTab) -> None:
 
 
 async def confined(page: CurrentTab, call: Call, action: Action, work: Awaitable[Json]) -> Json:
-    """Return the result of some work as `within_origins` does. An error of a page that came elsewhere meanwhile would
-    tell of what is there, and so tells that alone."""
+    """Return the result of `work` as `within_origins` does. If the page came to another origin meanwhile, an error
+    could reveal what is there, so tell only that it came there."""
     try:
         result = await work
     except BrowseError as error:
@@ -57,9 +57,9 @@ async def confined(page: CurrentTab, call: Call, action: Action, work: Awaitable
 
 
 def within_origins(page: CurrentTab, call: Call, action: Action, result: Json) -> Json:
-    """Return the result of a call; of an act by which the page came to another origin only that it did. Raises
-    Forbidden instead of a result that was read there."""
-    if action.batching or _gives_up(action):  # of what one carries each was looked at
+    """Return the result of a call. If an act led the page to another origin, return only that it did. Raises Forbidden
+    instead of a result that was read there."""
+    if action.batching or _gives_up(action):  # each part was checked by itself
         return result
     url = _redirected(call, result) or _outside(page, call)
     if url is None:
@@ -77,21 +77,21 @@ def _gives_up(action: Action) -> bool:
 
 
 def _outside(page: CurrentTab, call: Call) -> str | None:
-    """Return the URL of the page, or of a frame in it, that the token is not for; None if there is none."""
+    """Return the URL of the page, or of a frame in it, that the token does not allow; None if there is none."""
     if not page.live:
         return first_outside(call.origins, [page.record.url])
     return first_outside(call.origins, (frame.url for frame in page.open_tab.page.frames))
 
 
 def _outside_soon(page: CurrentTab, call: Call) -> str | None:
-    """Return where a page of another client's is under way to, if the token is not for that: what waits for an element
-    here would find it there. A page of its own does not arrive."""
+    """Return where another client's page is navigating, if the token does not allow that: what waits for an element
+    here would find it there. A page of the caller's own never arrives there."""
     is_own = page.record.state().belongs_to(call.client_id)
     return None if is_own else first_outside(call.origins, [page.observer.navigating_to if page.observer else ""])
 
 
 def _redirected(call: Call, result: Json) -> str | None:
-    """Return where a request of the page was redirected, if the token is not for that."""
+    """Return where a request of the page was redirected, if the token does not allow that."""
     url = result.get("redirectedTo")
     return url if isinstance(url, str) and not within(call.origins, url) else None
 

@@ -1,4 +1,4 @@
-"""Pages that end while something is done on them."""
+"""Pages that end during an act."""
 
 from playwright.async_api import Error as PlaywrightError
 
@@ -41,7 +41,7 @@ class Crash(Stage):
 
 
 def add_crash_context(error: BrowseError, page: PageRecord | None, memory: Memory) -> None:
-    """Add to the error of a crash which browser it was, where the page was, and how much memory was in use."""
+    """Add to a crash's error which browser it was, where the page was, and how much memory was in use."""
     found = error.details.get("context")
     context = found if isinstance(found, dict) else {}
     if not isinstance(error, BrowserCrashed) and "crashReason" not in context:

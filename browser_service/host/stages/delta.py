@@ -25,15 +25,15 @@ from shared.wire import DELTA_TEXT, OUTLINE_TEXT
 _LOOK_MS: Final = 2_000
 _LOOK_BEFORE_S: Final = 2.0
 _SOON_S: Final = 0.25
-"""Who acts again sooner, as programs do and models cannot, leaves a page no time to change by itself."""
+"""A client that acts again sooner, as only programs can, leaves a page no time to change by itself."""
 TURNS: Final = 2
 _TITLE_CHARACTERS: Final = 100
 _RESTLESS: Final = 2
-"""An element that changed so often by itself is none of the act's effects."""
+"""If an element changed this often by itself, its changes are not the act's effects."""
 _SHORT_OUTLINE: Final = 440
-"""The most bytes of the outline of a document that an act led to."""
+"""The most bytes of the outline of a document to which an act led."""
 _LARGE_TREE: Final = 1_500
-"""From this many elements on, a look takes longer than most acts: what changed is then for the caller to ask."""
+"""From this many elements on, a look takes longer than most acts, so the caller has to ask for the changes."""
 _DOCUMENT: Final = "change of the document"
 _TREE: Final = "change of what a snapshot shows"
 _TOO_LARGE: Final = f"too large a page to compare it unasked: {next_call('snapshot', since=True)}"
@@ -48,7 +48,7 @@ class PageBefore:
 
     state: State | None = None
     changes: str = ""
-    """What had changed since the client last looked, in lines: nothing of it is the act's."""
+    """Lines about what had changed since the client last looked; none of it is the act's effect."""
 
     @property
     def fields(self) -> Json:
@@ -68,7 +68,7 @@ class PageDelta:
 
     @property
     def nothing(self) -> bool:
-        """True if nothing came of the act that was looked at."""
+        """True if the look found no effect of the act."""
         return not (self.changed or self.restyled)
 
 
@@ -90,12 +90,12 @@ class _Comparison:
 
     @property
     def is_wordless(self) -> bool:
-        """True if no line tells what changed: something may be closing, and still be there."""
+        """True if no line tells what changed: something may be closing, but still be there."""
         return not (self.news.told or self.news.remade or self.title)
 
     def leave_out(self, given: Sequence[str], refs: frozenset[str]) -> bool:
-        """Drop the changes of fields that have what acts gave them, whose replies said so. `refs` are of the fields
-        that this act gave something. Return whether there are any."""
+        """Drop the changes of fields that show what acts gave them, because the acts' replies said so. `refs` are the
+        fields to which this act gave something. Returns whether there were any."""
         told = self.news.told
         expected = [e for e in told if e.is_field_value and (any(map(e.has, given)) or e.is_given_unseen(refs))]
         if len(expected) > len(given):
@@ -104,12 +104,12 @@ class _Comparison:
         return bool(expected)
 
     def note_restless(self) -> None:
-        """Note which elements changed though nobody acted."""
+        """Note which elements changed without an act."""
         self.view.restless.update(ref for change in self.news.told if (ref := _ref_of(change)))
 
     def leave_out_restless(self) -> bool:
-        """Drop the changes of elements that change again and again by themselves, and announce nothing. Return whether
-        there are any."""
+        """Drop the changes of elements that change again and again by themselves, and announce nothing. Returns whether
+        there were any."""
         told, restless = self.news.told, self.view.restless
         kept = [each for each in told if each.announced or restless[_ref_of(each)] < _RESTLESS]
         left_out, told[:] = len(kept) < len(told), kept
@@ -119,7 +119,7 @@ class _Comparison:
         return not self.title and len(self.news.told) == 1 and self.news.told[0].is_field_value
 
     def lines(self, limit: int, acted_on: str | None = None) -> str:
-        """Word the changes, and note that the client was shown them."""
+        """Describe the changes, and note that the client was shown them."""
         report = news_report.report(self.news, self.view.tree, limit, acted_on)
         self.view.add_refs(report.nodes)
         if self.previous.snapshot is self.previous.tree and not (report.omitted or self.news.remade):
@@ -141,7 +141,7 @@ def shows_changes(page: BrowserPage, action: Action) -> bool:
 
 
 async def page_before(page: BrowserPage, action: Action) -> PageBefore:
-    """Look at the page before an act, so that what changed by itself is not taken for the act's effect."""
+    """Look at the page before an act, so that a change by itself does not pass for the act's effect."""
     before, view = PageBefore(), page.looks.view
     late = page.observer is not None and bool(page.observer.late.earlier)
     compares = (late or action.reports < Reports.EVERYTHING) and not action.navigates and shows_changes(page, action)
@@ -192,7 +192,7 @@ async def page_delta(
     if not shows_changes(page, action) or observation.error_pages or observation.pending_url:
         return None
     if action.reports is Reports.EVERYTHING and page.looks.view is not None and not observation.came_later:
-        # it tells by itself what its field shows, in half the time of a look
+        # the act's reply says what its field shows, in half the time of a look
         return PageDelta(before.fields) if before.changes else None
     try:
         async with asyncio.timeout(_LOOK_MS / 1000):
@@ -210,7 +210,7 @@ async def _delta_of_act(
     state = _known_state(page, observation) or await page.looks.state(TURNS)
     previous = before.state or (last.state if last else None)
     same = previous is not None and state.is_like(previous)
-    whole = last is not None and not last.frames and action.input is not Input.HOVER  # which styles may answer
+    whole = last is not None and not last.frames and action.input is not Input.HOVER  # to which styles alone may react
     unchanged = _DOCUMENT if same and whole else ""
     if unchanged and last and last.state and state.is_like(last.state) and state.focus == last.state.focus:
         last.note_state(state)
@@ -233,7 +233,7 @@ async def _delta_of_act(
 
 
 def _known_state(page: BrowserPage, observation: Observation) -> State | None:
-    """Return the state that the act's own script read, if nothing came since that may have changed the page."""
+    """Return the state that the act's own script read, if nothing that came since may have changed the page."""
     if page.looks.state_after_act is None or observation.came_later or observation.visited_urls or observation.dialogs:
         return None
     state, moves = page.looks.state_after_act
@@ -263,7 +263,7 @@ def _delta_of_comparison(
 
 
 def _announcements(state: State, previous: State | None) -> PageDelta:
-    """Return of a page too large to be compared what it announces."""
+    """Return what a page announces that is too large to compare."""
     said, room = list[str](), DELTA_TEXT
     for line in state.news(previous) if previous else ():
         room -= len(line.encode()) + 1

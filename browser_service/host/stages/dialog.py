@@ -1,4 +1,4 @@
-"""A dialog that keeps an act from its end."""
+"""A dialog that blocks an act."""
 
 from playwright.async_api import Error as PlaywrightError
 
@@ -9,7 +9,7 @@ from shared.errors import UnknownOutcome
 
 
 class WaitingDialog(Stage):
-    """The wait for a dialog's answer where Playwright's own timeout, which knows no dialogs, ended the act."""
+    """The wait for a dialog's answer after Playwright's own timeout, which ignores dialogs, has ended the act."""
 
     async def failed(self, error: Exception) -> Exception | None:
         run = self.run

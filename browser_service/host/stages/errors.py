@@ -1,4 +1,4 @@
-"""Playwright's errors in our words, with what was observed of the act that ended in one."""
+"""Playwright's errors in our words, with what was observed of the act that failed."""
 
 import asyncio
 from typing import Final
@@ -18,7 +18,7 @@ _EXPLAIN_S: Final = 2.0
 
 
 class Errors(Stage):
-    """The translation of what no stage within has explained."""
+    """The translation of errors that no inner stage has explained."""
 
     async def failed(self, error: Exception) -> Exception | None:
         page, observation = self.page, self.act.observation
@@ -54,14 +54,14 @@ class Errors(Stage):
 
 
 def _add_delay(explained: NavigationFailed, observation: Observation) -> None:
-    """Add what kept a navigation from its end that no error of the network ended."""
+    """Add what delayed a navigation that no network error ended."""
     context = explained.details.get("context")
     if isinstance(context, dict) and "networkError" not in context and (delay := observation.describe_delay()):
         context["networkError"] = delay
 
 
 async def explain(error: PlaywrightError, action: Action, page: BrowserPage) -> BrowseError:
-    """Translate an error, after a look at the page where that may tell more."""
+    """Translate an error, after a look at the page if that may tell more."""
     canonical = action.canonical()
     try:
         async with asyncio.timeout(_EXPLAIN_S):

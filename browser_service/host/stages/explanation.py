@@ -1,4 +1,4 @@
-"""Explains why an action on an element failed, with a look at the page where Playwright's error does not tell."""
+"""Explains why an action on an element failed, with a look at the page if Playwright's error does not tell."""
 
 import json
 import re
@@ -79,7 +79,7 @@ async def _by_selectors(error: PlaywrightError, page: BrowserPage, action: Actio
 
 
 def _names(error: PlaywrightError, selector: str) -> bool:
-    """Return whether it was this element that Playwright waited for."""
+    """Return whether Playwright waited for this element."""
     return any(json.dumps(f"{engine}{selector}") in str(error) for engine in ("", "aria-ref="))
 
 
@@ -118,7 +118,8 @@ def _can_be_tried(action: Action) -> bool:
 
 
 def _instead(action: Action, state: ElementState) -> str:
-    """Return the call on what stands for the element: its label, its list, or something visible inside it."""
+    """Return the call on a stand-in for the element: its label, its list, or something visible inside it; "" for
+    none."""
     selector, frame = action.aim.selector, {"frame": action.aim.frame} if action.aim.frame else {}
     if state["disabled"]:
         return ""
@@ -154,7 +155,7 @@ def _cause(message: str, state: ElementState) -> tuple[str, str, str] | None:
 
 
 async def _wrong_frame(error: PlaywrightError, page: BrowserPage, action: Action, frame: str) -> BrowseError | None:
-    """Return the error if the frame's selector is what is wrong."""
+    """Return the error if the frame's selector is at fault."""
     live = page.playwright
     locator = find(live, frame, None)
     if "<iframe> was expected" in str(error):
@@ -167,7 +168,7 @@ async def _wrong_frame(error: PlaywrightError, page: BrowserPage, action: Action
 
 
 async def _ambiguous(page: BrowserPage, locator: Locator, selector: str) -> BrowseError:
-    """List the candidates with ref and place, which tell apart those of the same name."""
+    """List the candidates with ref and place, which tell apart candidates of the same name."""
     described = (await evaluate_all(Candidates, locator, DESCRIBE, ["drop", _MOST_CANDIDATES]))["value"]
     refs = await page.looks.refs(locator, _MOST_CANDIDATES, _LOOK_MS)
     nodes = page.looks.view.tree if page.looks.view else []

@@ -5,7 +5,7 @@ from shared.actions.traits import Effect
 
 
 class Front(Stage):
-    """The way to the front of a shared window before an act: behind another, a page gets no animation frames."""
+    """The step to the front of a shared window before an act: a page behind another gets no animation frames."""
 
     async def check(self) -> None:
         acts = self.action.effect is Effect.ACTS and self.action.needs_open_page

@@ -1,4 +1,4 @@
-"""Playwright's handles to elements, as one act takes them."""
+"""The element handles that one act takes from Playwright."""
 
 from contextlib import ExitStack
 
@@ -7,7 +7,8 @@ from browser_service.host.stages.act import Act, Stage
 
 
 class Handles(Stage):
-    """The handles that an act took, until it is done: Playwright keeps each, and its element, as long as the page."""
+    """The handles that an act took, released once it is done: otherwise Playwright keeps each, and its element, as long
+    as the page."""
 
     def __init__(self, act: Act) -> None:
         super().__init__(act)

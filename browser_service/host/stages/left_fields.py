@@ -1,4 +1,4 @@
-"""Fields as earlier acts left them."""
+"""The fields that earlier acts of a client filled."""
 
 import asyncio
 
@@ -7,14 +7,15 @@ from browser_service.host.tabs.observer import Observer
 
 
 class LeftFields(Stage):
-    """What earlier acts of the client left in fields and the page has taken back since."""
+    """The report of values that earlier acts of the client left in fields and the page has since taken back."""
 
     def __init__(self, act: Act) -> None:
         super().__init__(act)
         self._looking: asyncio.Task[None] | None = None
 
     async def before(self) -> None:
-        """Look at them, or begin to where the act that is sent behind the question comes after its answer."""
+        """Look at the fields. If the act's own message is sent behind this question, only begin: its answer comes
+        first."""
         page = self.page
         if page.observer is None or page.record.dialog or page.tab.field_watch.is_empty:
             return
@@ -23,7 +24,7 @@ class LeftFields(Stage):
         await (asyncio.sleep(0) if follows else self._looking)
 
     async def after(self) -> None:
-        """Look at the last of them once more where the act may only have taken the focus from it."""
+        """Look at the last field once more if the act may only have taken the focus from it."""
         page, observation = self.page, self.act.observation
         if page.observer is None or observation is None or observation.had_effect or page.record.dialog:
             return

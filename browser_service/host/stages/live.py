@@ -1,4 +1,4 @@
-"""The tab behind a page, as an act needs it."""
+"""The live tab that an act needs."""
 
 from typing import Final
 
@@ -16,7 +16,7 @@ _READY_WITHIN_S: Final = 40
 
 
 class Live(Stage):
-    """The live tab of a call that has its turn, with what it loads watched where that is asked."""
+    """The live tab of a call that has its turn, confined to its token's origins, and watched for the owner's rules."""
 
     async def before(self) -> None:
         page, run = self.page, self.run

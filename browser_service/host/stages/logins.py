@@ -1,4 +1,4 @@
-"""The logins of a session, as an act leaves them."""
+"""The logins of a session after an act."""
 
 import asyncio
 import time
@@ -25,7 +25,7 @@ _FIELD: Final = "input[type=password]"
 
 
 class LoginsLeft(Stage):
-    """The logins that an act leaves, saved; and, for a page that asks to sign in, the act that ended its login."""
+    """The saving of logins after an act; and, if a page asks to sign in, a line about the act that ended its login."""
 
     def __init__(self, act: Act) -> None:
         super().__init__(act)
@@ -34,7 +34,7 @@ class LoginsLeft(Stage):
         self._saving: asyncio.Future[None] | None = None
 
     async def after(self) -> None:
-        """Begin to save beside the reply, unless a script may make a login of an answer meanwhile."""
+        """Begin to save while the reply is made, unless a script may still make a login of a response."""
         if (observation := self.act.observation) is None:
             return
         if observation.visited_urls and self.action.asked_reply.awaits:
@@ -50,12 +50,12 @@ class LoginsLeft(Stage):
             await self._save(observation)
 
     async def _save(self, observation: Observation) -> None:
-        """Save the logins: there may be others now."""
+        """Save the logins, which may have changed."""
         await self.page.session.logins.save_cookies()
         self._note(observation)
 
     def _note(self, observation: Observation) -> None:
-        """Note the act, once the cookies are saved that it left."""
+        """Note the act and the cookies that it removed, once the cookies are saved."""
         page, session, call = self.page, self.page.session, self.run.call
         gone = (
             _cookies(self._before) - _cookies(after)
@@ -70,7 +70,7 @@ class LoginsLeft(Stage):
         session.login_ends.note(page.page_id, who, urlsplit(self._url).hostname or "", gone, paths)
 
     async def _tell(self, observation: Observation) -> None:
-        """Have the reply say why the page asks to sign in, if it does because of another act."""
+        """Add to the reply why the page asks to sign in, if another act is the reason."""
         page, host = self.page, urlsplit(self._url).hostname or ""
         end = page.session.login_ends.latest(host, self._since, page.page_id)
         if end is None or not (observation.status in _REFUSALS or await self._asks()):
@@ -85,7 +85,7 @@ class LoginsLeft(Stage):
         page.effects.add(line)
 
     async def _asks(self) -> bool:
-        """Say if the page has a field for a password."""
+        """Say if the page has a password field."""
         try:
             async with asyncio.timeout(_LOOKS_WITHIN_S):
                 return await self.page.playwright.locator(_FIELD).count() > 0

@@ -1,4 +1,4 @@
-"""What an act is seen to do."""
+"""The observed effects of an act."""
 
 from browser_service.host.stages.act import Stage
 from browser_service.host.tabs.observation import Observation
@@ -7,7 +7,7 @@ from shared.next_calls import next_call
 
 
 class Observed(Stage):
-    """The record of what comes of an act, once the page shows it. The act counts in the page's revision."""
+    """The record of an act's effects, once the page shows them. The act counts in the page's revision."""
 
     async def before(self) -> None:
         shown = self.page.looks.name_of(self.action.aim.selector or "")
@@ -24,7 +24,7 @@ class Observed(Stage):
             raise self._unfinished()
 
     async def failed(self, error: Exception) -> Exception:
-        """Add what else the act was seen to do where it was done, though not to what it was meant for."""
+        """Add the observed effects to the error of an act that was done, but without the effect it was meant for."""
         observation = self.act.observation
         if not isinstance(error, WithoutEffect) or observation is None:
             return error

@@ -1,6 +1,7 @@
-"""Finds the page that a call is for, or opens it for a call that may, where there is room.
+"""Finds the page that a call is for, or opens it if the call may and there is room.
 
-The front has decided on the name, the session and the right; here it is the room that counts."""
+The front has decided on the name, the session and the right; here only the room counts.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,7 +21,7 @@ from shared.pages import PageState
 
 @dataclass(frozen=True)
 class Openings:
-    """The pages that calls are for, and may open."""
+    """The way from a call to its page, which the call may open."""
 
     pages: Mapping[str, PageEntry]
     sessions: Mapping[str, SessionEntry]
@@ -30,7 +31,7 @@ class Openings:
     log: EventLog
 
     async def page_for(self, run: CallRun) -> PageEntry:
-        """Return the page of a call. Raises PageNotFound, SessionNotFound, and ResourceExhausted where there is no
+        """Return the page of a call. Raises PageNotFound, SessionNotFound, and ResourceExhausted if there is no
         room."""
         page_id, session_id = run.call.page_id or "", run.call.session_id
         if (entry := self.pages.get(page_id)) is not None:
@@ -45,7 +46,8 @@ class Openings:
         return self.pages.get(page_id) or self._open(run, session)  # of many first calls, one opens it
 
     def _open(self, run: CallRun, session: SessionEntry) -> PageEntry:
-        """Make an entry for a new page. The head of its queue opens the tab. No await: nobody takes the room."""
+        """Make an entry for a new page; the call at the head of its queue opens the tab. Without an await, nobody else
+        can take the room meanwhile."""
         call = run.call
         self.room.check(session.session_id, call.client_id)
         if call.undo is not None:

@@ -1,4 +1,4 @@
-"""What surrounds an act, from the outside in. A feature adds its stage here, and no other line knows of it."""
+"""The stages around an act, from the outside in. A feature adds its stage here and nowhere else."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -30,7 +30,7 @@ OF_ACTS: Final = (Pictures, Live, LeftFields, Title, Leave, Changes, LoginsLeft,
 
 
 async def perform(act: Act) -> Json:
-    """Do an act within all that surrounds it, and return its result."""
+    """Run an act within all its stages, and return its result."""
     stages: list[Stage] = [kind(act) for kind in (OF_ACTS if act.observed else OF_READS)]
     begun: list[Stage] = []
     try:
@@ -58,7 +58,7 @@ async def perform(act: Act) -> Json:
 
 
 async def _do(act: Act, stages: Sequence[Stage]) -> None:
-    """Do it in its own time. Playwright's timeout comes first; this one is for the calls that have none."""
+    """Run the act within its own time. Playwright's timeout comes first; this one is for the calls that have none."""
     async with act.run.cancel.within(act.action.allowed_ms() / 1000 + GRACE_S):
         for stage in stages:
             if "check" in stage.moments:
@@ -67,7 +67,7 @@ async def _do(act: Act, stages: Sequence[Stage]) -> None:
 
 
 async def _explain(error: Exception, begun: Sequence[Stage]) -> None:
-    """Raise what an error means to the stages, from the inside out; return where the act was done all the same."""
+    """Raise what an error means to the stages, from the inside out; return if the act was done all the same."""
     meaning = error
     for stage in reversed(begun):
         if (found := await stage.failed(meaning)) is None:

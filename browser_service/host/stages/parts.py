@@ -1,4 +1,4 @@
-"""What the parts of a call know of one another: a call may carry other actions."""
+"""What the parts of a call share: a call may carry other actions."""
 
 from dataclasses import replace
 
@@ -12,7 +12,7 @@ from shared.errors import NetworkError
 
 
 def as_part(page: BrowserPage, run: CallRun, index: int) -> BrowserPage:
-    """Return the page as one part of a call sees it, which tells the changes unless an act follows."""
+    """Return the page as one part of a call sees it. A part reports changes only if no later part does."""
     parts = run.action.parts()
     tell = [each.text_key == "observed" for each in parts]
     follows = any(each.effect is not Effect.READS for each in parts[:index])
@@ -21,7 +21,7 @@ def as_part(page: BrowserPage, run: CallRun, index: int) -> BrowserPage:
 
 
 async def wait_for_dialog(run: CallRun) -> None:
-    """Wait for the answer to a dialog that opened since the part before."""
+    """Wait for the answer to a dialog that opened during an earlier part."""
     if run.suspended:
         try:
             await run.wait_for_dialog()
@@ -30,7 +30,8 @@ async def wait_for_dialog(run: CallRun) -> None:
 
 
 def note_part(page: BrowserPage, part: Action) -> None:
-    """Note which part runs. Raises NetworkError if it would visit a site that asked an earlier part for a pause."""
+    """Note which part runs. Raises NetworkError if it would visit a site that asked for a pause after an earlier
+    part."""
     turn = page.queue.current
     if turn is None:
         return

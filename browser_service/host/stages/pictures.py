@@ -1,4 +1,4 @@
-"""Pictures of acts: for those who watch, and for the record."""
+"""Pictures of acts: for viewers, and for the record."""
 
 from browser_service.host.pages.screencast import ShownCall
 from browser_service.host.pages.thumbnails import Pictured
@@ -6,7 +6,7 @@ from browser_service.host.stages.act import Act, Stage
 
 
 class Pictures(Stage):
-    """The act that watchers see, and the picture of what a whole call made of the page."""
+    """The act that viewers see, and the picture of what a whole call did to the page."""
 
     def __init__(self, act: Act) -> None:
         super().__init__(act)

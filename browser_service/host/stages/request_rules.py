@@ -1,4 +1,4 @@
-"""Asks the owner's rules about what pages send by themselves, whoever in a browser sends it."""
+"""Checks what pages send by themselves against the owner's rules, whoever in a browser sends it."""
 
 from collections.abc import Callable, Iterable, Mapping
 
@@ -18,18 +18,18 @@ Page = tuple[PageRecord, Tab]
 
 
 class RequestRules:
-    """Refuses what a rule leaves to a person. A call of a person, or one that a person has allowed, lets it be sent;
-    that a person was asked about the page does not."""
+    """The refusal of requests that a rule leaves to a person. A person's call, or one that a person has allowed, may
+    send them; a question to a person about the page is not enough."""
 
     def __init__(self, rules: ActRules, pages: Callable[[], Iterable[Page]], running: Mapping[str, CallRun]) -> None:
-        """`pages` are those that are live, `running` the calls of clients."""
+        """`pages` returns those that are live, `running` has the calls of clients."""
         self._rules = rules
         self._pages = pages
         self._running = running
 
     def is_persons(self, sent: Sent) -> bool:
-        """Say if a person sends a request, in a tab of a browser that is theirs and on which no act of an agent runs;
-        so does what nobody knows, if it is for a document: it is a new tab."""
+        """Say if a person sends a request, in a tab of their own browser on which no agent acts. If nobody knows the
+        sender, a request for a document is a person's: it is a new tab."""
         senders = self._senders(sent)
         if not senders:
             return sent.document
@@ -42,8 +42,8 @@ class RequestRules:
         return any(run.acts and run.call.page_id == page.page_id for run in self._running.values())
 
     def refuses(self, sent: Sent, ours: bool) -> bool:  # noqa: FBT001 - says it of the browser
-        """Return whether a request is not sent, and tell the holder of its page. In a browser that is not ours, what
-        nobody knows of is its person's."""
+        """Return whether to refuse a request, and tell the holder of its page. In a browser that is not ours, requests
+        of unknown senders are its person's."""
         senders = self._senders(sent) if sent.leads_on else []
         rule = self._rules.against_request(sent.method, sent.url) or self._against_redirect(sent, senders)
         if rule is None:
@@ -56,12 +56,12 @@ class RequestRules:
         return True
 
     def _against_redirect(self, sent: Sent, senders: list[Page]) -> ActRule | None:
-        """Return the rule against what leads a page on, from an address that an agent gave."""
+        """Return the rule against a redirect from an address that an agent gave; None if there is none."""
         acts = [record.loading for record, _ in senders if record.loading is not None]
         return self._rules.deciding(acts[0].model_copy(update={"url": sent.url})) if len(acts) == 1 else None
 
     def _senders(self, sent: Sent) -> list[Page]:
-        """Return the page that sends a request; of a frame or service worker all pages that show its origin."""
+        """Return the page that sends a request; for a frame or service worker, all pages that show its origin."""
         pages = [*self._pages()]
         for name in (sent.frame_id, *sent.within):
             if exact := [(record, tab) for record, tab in pages if tab.target_id == name]:
@@ -71,8 +71,8 @@ class RequestRules:
 
 
 async def watch_requests(page: BrowserPage) -> None:
-    """Have the rules asked about what a page of a person's sends too, from the first call on. Engines that cannot ask
-    about all that a browser sends ask about the page."""
+    """Check also what a person's page sends, from the first call on. An engine that cannot check all that a browser
+    sends checks what the page sends."""
     if page.tab.watched or not page.act_rules.watches_requests:
         return
     page.tab.watched, rules, sender = True, page.act_rules, (page.record, page.tab)
@@ -89,7 +89,7 @@ async def watch_requests(page: BrowserPage) -> None:
 
 
 def _has_leave(page: Page) -> bool:
-    """Say if a person sends it, or allowed it: in a page of theirs, or by a call."""
+    """Say if a person sends from the page, or allowed that: by a call, or in a page of theirs that no call has used."""
     record, tab = page
     return record.has_leave or (record.of_person and not tab.watched)
 
@@ -100,6 +100,6 @@ def _shows(tab: Tab, origin: str) -> bool:
 
 def _tell(page: Page, rule: ActRule, sent: Sent) -> None:
     record, tab = page
-    if record.holder_id and tab.events.notices.allows():  # a notice to nobody would be one to all
+    if record.holder_id and tab.events.notices.allows():  # a notice without a client would go to all
         what = f"{record.page_id}: {sent.method} {address(sent.url)} was not sent"
         record.tell(record.holder_id, f'{what}: the rule "{rule.name}" leaves that to a person. {WAYS}')

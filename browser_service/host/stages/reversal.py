@@ -1,7 +1,7 @@
-"""Takes back an act by which something would be lost for good, from the state that the act left for that.
+"""Undoes acts that lose something for good, from the state that each left for that.
 
-What was set anew since is never overwritten: it stays, and is reported. Only a whole session's restored logins come
-back as one, since half of a login is none.
+It never overwrites what was set anew since: that stays, and the reply says so. Only a whole session's restored logins
+go back as one, since half of a login is none.
 """
 
 import json
@@ -23,7 +23,8 @@ from shared.quoting import one_line
 UndoState = dict[str, Any]  # Any: JSON
 """JSON, in the form that the act's handler gave it."""
 Reversal = Callable[..., Awaitable[Json]]
-"""Takes a BrowserPage or a BrowserSession, by its action's scope, and what the act left."""
+"""The function that undoes an act. It takes a BrowserPage or a BrowserSession, by its action's scope, and what the act
+left."""
 
 _NAMED: Final = 10
 _PUT_BACK: Final = script("storage_undo")
@@ -41,7 +42,7 @@ def cookie_changes(before: Iterable[Mapping[str, object]], after: Iterable[Mappi
 async def _close_page(page: BrowserPage, state: UndoState) -> Json:
     try:
         x, y = read(tuple[int, int], await page.playwright.evaluate(_SCROLLED))
-    except BadResult:  # a page that replaced what tells it: nothing of its making is said in our words
+    except BadResult:  # the page replaced what tells it: say nothing of its making
         x, y = 0, 0
     scrolled = f", scrolled to {x}, {y}" if x or y else ""
     more = f", with {len(state['history'])} entries of its history" if state["history"] else ""

@@ -6,7 +6,8 @@ from browser_service.host.stages.act_check import check_act
 
 
 class Leave(Stage):
-    """The leave that the page's requests have from the owner's rules while a person acts, or has confirmed the act."""
+    """The leave that the owner's rules give the page's requests while a person acts, or if a person confirmed the
+    act."""
 
     async def before(self) -> None:
         call = self.run.call
@@ -17,7 +18,7 @@ class Leave(Stage):
 
 
 class OwnersRules(Stage):
-    """The check that no rule of the owner's refuses an act, or leaves it to a person."""
+    """The check that no rule of the owner's refuses an act or leaves it to a person."""
 
     async def check(self) -> None:
         if self.page.act_rules:

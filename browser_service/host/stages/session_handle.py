@@ -1,4 +1,4 @@
-"""Gives handlers the session that their call acts on, and runs them on it within its deadline and its cancel."""
+"""Gives handlers the session that their call acts on, and runs them within the call's deadline and cancellation."""
 
 from collections.abc import Callable
 
@@ -19,13 +19,13 @@ _READY_WITHIN_S = 40
 
 
 class BrowserSession:
-    """A session as one call sees it, which handlers are given."""
+    """A session as one call sees it: what a handler gets."""
 
     def __init__(self, entry: SessionEntry, call: Call, artifacts: ArtifactPort, undoable: Undoes) -> None:
         self.entry = entry
         self.call = call
         self.undoable = undoable
-        """Notes what it takes to take the act back."""
+        """The function that notes how to undo the act."""
         self.files = Files(artifacts, call, entry.session_id)
 
     @property
@@ -34,20 +34,19 @@ class BrowserSession:
 
     @property
     def attached(self) -> bool:
-        """True if its browser is somebody else's."""
+        """True if the session's browser is somebody else's."""
         return self.entry.attached
 
     async def context(self) -> BrowserContext:
-        """Return Playwright's context."""
         return await self.entry.context()
 
 
 async def perform_on_session(
     session: BrowserSession, run: CallRun, handler: Handler, find_blockers: Callable[[], list[str]]
 ) -> Json:
-    """Run the handler, tightly bounded: a page that spins or shows a dialog makes some of Playwright's calls on its
-    context hang. The start of a browser, if none runs, is no part of that. `find_blockers` names the pages
-    that may hang."""
+    """Run the handler within a tight time limit: a page that spins or shows a dialog makes some of Playwright's calls
+    on its context hang. The start of a browser, if none runs, does not count. `find_blockers` names the pages that may
+    hang."""
     if run.action.lane is Lane.QUEUE and not session.entry.live:
         await _bring_up_session(session, run)
     try:

@@ -4,7 +4,8 @@ from browser_service.host.stages.act import Stage
 
 
 class Title(Stage):
-    """The question for it: at once where the document changed and was not looked at since, else behind the reply."""
+    """The update of the title: at once if the document changed and nobody has looked at it since, else after the
+    reply."""
 
     async def end(self) -> None:
         page, observation = self.page, self.act.observation
