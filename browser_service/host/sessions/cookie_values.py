@@ -1,4 +1,4 @@
-"""Keeps the values of cookies from callers who may only know their names."""
+"""Hides the values of cookies from callers who may only know their names."""
 
 import json
 import re
@@ -15,13 +15,13 @@ _WHY: Final = (
     "browse-together token create --name NAME --cookies; or to all chats, config set cookie_values true"
 )
 _SHORT: Final = 6
-"""Is the length from which a value is hidden wherever it stands; a shorter one only behind its name."""
+"""From this length on, a value is hidden wherever it stands; a shorter one only behind its name."""
 _MOST_CHARACTERS: Final = 200_000
 _ASKS: Final = re.compile("cookie", re.IGNORECASE)
 
 
 def hidden_note(call: Call) -> Json:
-    """Return what tells a caller that cookie values are left out; nothing for one that gets them."""
+    """Return a note for a caller that cookie values are left out; {} for a caller that gets them."""
     return {"hidden": _WHY} if call.hides_cookies else {}
 
 
@@ -31,8 +31,8 @@ def may_read_cookies(source: str) -> bool:
 
 
 def without_values(text: str, cookies: Iterable[Mapping[str, object]]) -> str:
-    """Return a script's result, which is JSON text, with the cookies' names, and not their values. Raises
-    ScriptExecutionFailed for one that is too long to be looked through while others wait."""
+    """Return a script's result, which is JSON text, without the values of cookies. Raises ScriptExecutionFailed if the
+    result is too long to search while others wait."""
     if len(text) > _MOST_CHARACTERS:
         raise ScriptExecutionFailed(
             f"It was done; its result has {len(text):,} characters, too many to leave cookie values out of it.",

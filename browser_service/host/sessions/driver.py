@@ -22,11 +22,11 @@ from shared.errors import BrowserLaunchFailed
 _STARTS_WITHIN_S: Final = 20
 _SAYS_WITHIN_S: Final = 5
 _LACKS: Final = re.compile(rb"error while loading shared libraries: (lib[\w.+-]+)")
-"""Finds what the linker of Linux says of a program that it cannot start."""
+"""What Linux's linker says of a program that it cannot start."""
 SAME_SCRIPT: Final = Path(__file__).with_name("driver.cjs")
 _LEAN: Final = "--max-semi-space-size=1 --v8-pool-size=1"
-"""Has Node give back what it no longer needs soon, with one thread for it: 25 of 150 MB, in no more time (measured on
-Playwright 1.65)."""
+"""Make Node free memory early, with one thread for that: 25 of 150 MB less, in no more time (measured on Playwright
+1.65)."""
 _PLAYWRIGHT: Final = str(Path(playwright.__file__).parent)
 _NAMES_CALLS: Final = "playwright._impl.channel_owner"
 
@@ -34,8 +34,8 @@ Started = tuple[Playwright, psutil.Process | None]
 
 
 def economize(cache: Path) -> None:
-    """Have the drivers that this process starts need less memory, keep there what they compile, and have the browser
-    compile their script for pages once. What the user says in the environment comes after ours, and holds."""
+    """Make the drivers that this process starts need less memory, cache in `cache` what they compile, and let the
+    browser compile their script for pages once. Options in the user's environment come after ours, and win."""
     os.environ.setdefault("NODE_COMPILE_CACHE", str(cache))
     if "PLAYWRIGHT_NODEJS_PATH" not in os.environ:  # an older Node takes no such options from the environment
         script = str(SAME_SCRIPT).replace("\\", "\\\\").replace('"', '\\"')  # Node knows no other escapes
@@ -70,7 +70,7 @@ async def start_driver() -> Started:
 
 
 async def lacking_library() -> str | None:
-    """Return the shared library for want of which the driver's Node does not start."""
+    """Return the shared library that the driver's Node lacks to start; None if none is known."""
     node, _ = compute_driver_executable()
     quiet = asyncio.subprocess.DEVNULL
     process = await asyncio.create_subprocess_exec(
@@ -88,14 +88,15 @@ async def lacking_library() -> str | None:
 
 
 def _name_calls() -> None:
-    """Have Playwright's calls named by us, as its errors begin. Its own way lists all frames that led to a call, one's
-    own among them: so each call would keep all that these refer to until garbage is collected, and make most of it."""
+    """Name Playwright's calls ourselves, as its errors begin. Playwright lists all frames that led to a call, ours
+    included, so each call would keep all that these refer to until garbage is collected, and cause most of that
+    garbage."""
     if module := sys.modules.get(_NAMES_CALLS):
         vars(module)["capture_library_stack_trace"] = _name_of_call
 
 
 def _name_of_call() -> dict[str, object]:
-    """Return the outermost function of Playwright's that led here, and no frames, which only its own tools show."""
+    """Return the outermost Playwright function that led here, and no frames, which only Playwright's own tools show."""
     frame = sys._getframe(1)  # noqa: SLF001 - as Playwright does
     while (outer := frame.f_back) is not None and outer.f_code.co_filename.startswith(_PLAYWRIGHT):
         frame = outer
@@ -115,8 +116,8 @@ def _drivers(before: set[psutil.Process]) -> list[psutil.Process]:
 def _tolerate_end(manager: PlaywrightContextManager) -> None:
     """Let the driver end without noise: whoever waits for it fails with the connection.
 
-    Nobody reads the future that reports the end, and asyncio would log that as our mistake. Writes to a driver that has
-    gone raise with uvloop.
+    Nobody reads the future that reports the end, and asyncio would log that as our mistake. With uvloop, writes to a
+    driver that has gone raise.
     """
     client = manager._client  # noqa: SLF001 - there is no public way
     if client is None:

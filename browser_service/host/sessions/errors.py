@@ -1,4 +1,4 @@
-"""Builds the errors for a browser that does not start, or cannot be attached to."""
+"""Builds the errors for a browser that does not start, or to which we cannot attach."""
 
 import re
 from typing import Final
@@ -13,13 +13,14 @@ from shared.installation import command
 from shared.model import Json
 
 ATTEMPTS: Final = 3
-"""A browser that is killed while it starts is started this many times."""
+"""How often we start a browser that is killed while it starts."""
 UNEXPLAINED: Final = ("The browser ended as it started", "The browser did not start")
 REPEAT_HINT: Final = f"Repeat the call: it is started anew. `{command('doctor')}` checks."
 
 
 def driver_lacks(library: str) -> BrowserLaunchFailed:
-    """Build the error for a driver that needs a shared library which is not here. No browser starts without it."""
+    """Build the error for a driver that needs a shared library which this machine lacks. No browser starts without
+    it."""
     name, _, number = library.partition(".so.")
     package = name.replace("_", "-") + number.partition(".")[0]  # Debian's packages of libraries have such names
     return BrowserLaunchFailed(
@@ -29,7 +30,7 @@ def driver_lacks(library: str) -> BrowserLaunchFailed:
 
 
 def attach_failed(error: PlaywrightError, url: str) -> BrowserLaunchFailed:
-    """Build the error for a browser that cannot be attached to, without the URL's path, which is the key to it."""
+    """Build the error for a browser to which we cannot attach, without the URL's path, which is the key to it."""
     parts = urlsplit(url)
     return BrowserLaunchFailed(
         f"No browser could be attached to at {parts.scheme}://{parts.netloc.rpartition('@')[2]} (BROWSE_CDP_URL).",
@@ -49,7 +50,7 @@ def install_hint(engine: str) -> str:
 
 
 def setup_hint(engine: str) -> str:
-    """Name the command that installs the service's own browser, as it can be typed anywhere."""
+    """Name the command that installs the service's own browser, in a form that works anywhere."""
     other = () if engine == "chromium" else ("--browser-type", engine)
     return f"Install it, then repeat the call: {command('setup', *other)}"
 
@@ -60,10 +61,10 @@ _NO_SANDBOX: Final = ("No usable sandbox", "setuid sandbox is not running", "Run
 _MOST_LINES: Final = 3
 _MOST_LINE: Final = 200
 _OUTPUT: Final = re.compile(r"^\W*\[pid=\d+\]\[(?:out|err)\] *(.*\S)", re.MULTILINE)
-"""Finds what the browser wrote to stdout or stderr, in Playwright's log of its start."""
+"""What the browser wrote to stdout or stderr, in Playwright's log of its start."""
 _EXIT: Final = re.compile(r"process did exit: exitCode=(\w+), signal=(\w+)")
 _COMMAND: Final = re.compile(r"(<launching> (?:(?! --).)*) --.*")
-"""Finds the command line, which is thousands of characters long and comes before all that is worth reading."""
+"""The command line, which is thousands of characters long and comes before all that is worth reading."""
 _OUTSIDE_SIGNALS: Final = frozenset({"SIGKILL", "SIGTERM", "SIGINT", "SIGHUP"})
 """A browser that one of these signals ended may start the next time."""
 
@@ -107,7 +108,7 @@ def _last_words(text: str) -> str:
 
 
 def _remedy(text: str) -> str:
-    """Say what to do. A binary that ended by itself, or that does not run here, would do so the next time too."""
+    """Say what to do. A binary that ended by itself, or that does not run here, would do the same next time."""
     exit_, launched = _EXIT.search(text), re.search(r"<launching> (.+)", text)
     if exit_ is None and "spawn" not in text:
         return REPEAT_HINT

@@ -44,10 +44,10 @@ _PLATFORMS: Final = {
     "darwin": "Macintosh; Intel Mac OS X 10_15_7",
     "win32": "Windows NT 10.0; Win64; x64",
 }
-"""Chromium's user agent says this and no more of a machine."""
+"""All that Chromium's user agent says about a machine."""
 _VERSION_WITHIN_S: Final = 5
 _asked: Final = dict[Path, "asyncio.Future[str]"]()
-"""Has what browsers that will be started are asked for already."""
+"""The questions for versions that browsers have got before their start."""
 
 
 def browser_type(playwright: "Playwright", engine: str) -> "BrowserType":
@@ -57,7 +57,7 @@ def browser_type(playwright: "Playwright", engine: str) -> "BrowserType":
 
 
 def installed_browser() -> Path | None:
-    """Find a Chrome, Edge or Chromium of this machine."""
+    """Find a Chrome, Edge or Chromium on this machine."""
     paths = [*filter(None, map(shutil.which, _ON_PATH)), *_ELSEWHERE.get(sys.platform, ())]
     return next((path for path in map(Path, paths) if path.exists()), None)
 
@@ -65,8 +65,8 @@ def installed_browser() -> Path | None:
 def find_executable(playwright: "Playwright", options: LaunchOptions) -> Path:
     """Return the configured browser, else Playwright's own, else an installed one. Raises BrowserLaunchFailed.
 
-    Playwright's own is named as well: left to itself, Playwright starts another program without windows than with them,
-    and the two do not share a profile.
+    Playwright's own is also returned by path: left to itself, Playwright starts one program for headless and another
+    for headed browsers, and the two do not share a profile.
     """
     if options.executable is not None:
         if not options.executable.exists():
@@ -91,7 +91,7 @@ def is_installed(playwright: "Playwright", engine: str) -> bool:
 
 
 def ask_early(playwright: "Playwright", options: LaunchOptions) -> None:
-    """Ask the browser that will be started for its version, while other things are waited for."""
+    """Ask the browser that will be started for its version, while we wait for other things."""
     with contextlib.suppress(BrowserLaunchFailed):  # its start will say so
         executable = find_executable(playwright, options)
         _asked[executable] = asyncio.get_running_loop().run_in_executor(None, _version_line, executable)
@@ -100,8 +100,7 @@ def ask_early(playwright: "Playwright", options: LaunchOptions) -> None:
 async def user_agent(executable: Path) -> str | None:
     """Return the user agent that this Chromium has with windows, or None if it is not known.
 
-    Without windows it would say HeadlessChrome, and sites would take it for another browser than the one that signed
-    in.
+    Without windows it would say HeadlessChrome, and sites would not recognise the browser that signed in.
     """
     early = _asked.pop(executable, None)
     version = await (early or asyncio.to_thread(_version_line, executable))
@@ -114,7 +113,7 @@ async def user_agent(executable: Path) -> str | None:
 
 
 def _version_line(executable: Path) -> str:
-    """Return what the browser says of its version. It blocks: call it in a thread."""
+    """Return the browser's answer about its version. It blocks: call it in a thread."""
     if sys.platform == "win32":  # there it would open a window; the directory beside it has the version as its name
         return next((path.name for path in executable.parent.iterdir() if re.match(r"\d+(\.\d+){3}$", path.name)), "")
     with contextlib.suppress(OSError, subprocess.SubprocessError):

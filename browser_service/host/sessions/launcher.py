@@ -1,4 +1,4 @@
-"""Runs the browsers of all sessions: starts one when it is needed, knows if it still lives, and ends it."""
+"""Runs the browsers of all sessions: starts one when a session needs it, knows if it still lives, and ends it."""
 
 import asyncio
 from pathlib import Path
@@ -29,13 +29,13 @@ Home = BrowserContext | Browser
 
 
 class Launcher:
-    """Runs one driver, and the browsers of all sessions; the first who needs one starts it.
+    """The one driver, and the browsers of all sessions; the first session that needs a browser starts it.
 
     One lock guards all starts and ends, and the loan of the profile to a person.
     """
 
     def __init__(self, options: LaunchOptions, early: asyncio.Task[Started] | None = None) -> None:
-        """`early` is the driver that is to be used first, which may still be starting."""
+        """`early` is the driver to use first, which may still be starting."""
         self.options = options
         self._early = early
         self.pool = Pool(options.max_instances)
@@ -60,7 +60,7 @@ class Launcher:
 
     @property
     def attached(self) -> bool:
-        """Say if the browser is somebody else's, and goes on when we leave."""
+        """True if the browser is somebody else's, and goes on when we leave."""
         return self.options.cdp_url is not None
 
     @property
@@ -78,12 +78,12 @@ class Launcher:
 
     @property
     def running(self) -> int:
-        """Count the browsers that run."""
+        """Return the number of browsers that run."""
         return len(self.pool.running) + self.shared_runs
 
     @property
     def restarts(self) -> int:
-        """Count the browsers that ended or hung, and were given up."""
+        """Return the number of browsers that ended or hung, and that we gave up."""
         return self._given_up + self.pool.restarts
 
     def runs(self, home: Home | None) -> bool:
@@ -103,7 +103,7 @@ class Launcher:
         return self._browser_id if home is self._context else self.pool.id_of(home)
 
     def end_reason(self) -> str:
-        """Say what ended without our doing, now or the last time; return "" if we ended it."""
+        """Say what ended without our doing, now or last time; "" if we ended it."""
         if self._context is not None and not self.shared_runs:
             self._end_reason = "the browser ended" if self._driver_runs else "Playwright's driver ended"
         return self._end_reason
@@ -120,17 +120,18 @@ class Launcher:
         return BrowserKind(engine, spec.session_id if options.own_browser else "", headless)
 
     def is_headless(self, spec: SessionSpec) -> bool:
-        """Say if nobody sees a session's windows."""
+        """Say if a session's browser has no windows that people see."""
         kind = self.kind(spec)
         return kind.headless if kind is not None else self._headless
 
     @property
     def _headless(self) -> bool:
-        """Say if the shared browser has no windows. One that we attached to has windows."""
+        """True if the shared browser has no windows. An attached one has windows."""
         return self.options.headless and not self.attached
 
     def user_agent(self, kind: BrowserKind | None) -> str | None:
-        """Return the user agent to show if the browser's own would say that it has no windows, else None."""
+        """Return the user agent to show in place of the browser's own, if that would reveal that it has no windows,
+        else None."""
         engine, headless = (kind.engine, kind.headless) if kind else (self.options.engine, self._headless)
         return self.starter.windows_user_agent if headless and engine == "chromium" else None
 
@@ -216,7 +217,7 @@ class Launcher:
         return start_timeout(LAUNCHES_WITHIN_S)
 
     async def _running_playwright(self) -> Playwright:
-        """Return Playwright with a driver that runs. Before a new driver starts, all that a dead one left is ended."""
+        """Return Playwright with a running driver. Before a new driver starts, end all that a dead one left."""
         if self._playwright is None or not self._driver_runs:
             await self._end()
             early, self._early = self._early, None
@@ -225,7 +226,7 @@ class Launcher:
         return self._playwright
 
     def _record_processes(self) -> None:
-        """Record what runs, so that the next service finds it if this one is killed."""
+        """Record the running processes, so that the next service finds them if this one is killed."""
         if self.driver is not None:
             self._orphans.record([self.driver, *children_of(self.driver)])
 
@@ -235,7 +236,7 @@ class Launcher:
         self.profile.clear_mark()
 
     async def lend_profile(self) -> Path:
-        """Close the browser, and return its executable for a window on the profile. Reserve the profile before, and
+        """Close all browsers, and return the executable for a window on the profile. Reserve the profile before, and
         free it afterwards."""
         async with self._lock:
             await self._end()
@@ -254,13 +255,13 @@ class Launcher:
             await self.profile.reclaim()
 
     async def end_hanging(self) -> None:
-        """Kill a browser and a driver that no longer answer; the next who needs them starts them."""
+        """Kill browsers and a driver that no longer answer; the next session that needs them starts them."""
         async with self._lock:
             self._given_up += self.running
             await self._end(kill=True)
 
     async def close_unused(self, kind: BrowserKind | None) -> None:
-        """Close a browser until somebody needs it. Its sessions must have let go of it."""
+        """Close a browser that nobody uses now. Its sessions must have let go of it."""
         if self._lock.locked():
             return  # somebody needs one now
         async with self._lock:
@@ -270,7 +271,7 @@ class Launcher:
                 await self._end()
 
     async def stop(self) -> None:
-        """Close what runs; a dead driver or browser is no failure."""
+        """Close all browsers and the driver; a dead one is no failure."""
         async with self._lock:
             await self._end()
         await self.gates.stop()
@@ -291,7 +292,7 @@ class Launcher:
         context, processes = self._context, self._processes
         self._context, self._processes = None, []
         if context is not None and not kill:
-            browser = context.browser if self.attached else None  # closing its context would close the person's tabs
+            browser = context.browser if self.attached else None  # to close its context would close the person's tabs
             await bounded(browser.close() if browser is not None else context.close())
         await asyncio.to_thread(end_all, processes)  # one that is left keeps the profile locked
         if context is not None and not self.attached:

@@ -21,12 +21,13 @@ _COLUMNS: Final = 7
 _MOST_SHOWN: Final = 5
 _MOST_VALUES: Final = 200_000
 _LATEST: Final = 1e12
-"""Seconds that are later than any date a browser knows."""
+"""A time in Unix seconds later than any that a browser knows."""
 
 
 @dataclass
 class LoginFile:
-    """The logins of a file, and what becomes of each. A refused cookie is reported by its name alone."""
+    """The logins of a file, with what was imported and what was refused. A refused cookie is reported by its name
+    alone."""
 
     cookies: list[Json] = field(default_factory=list)
     storage: dict[str, list[Json]] = field(default_factory=dict)
@@ -35,7 +36,7 @@ class LoginFile:
     """IndexedDB databases, by origin."""
     refused: list[Json] = field(default_factory=list)
     imported: Counter[tuple[str, str]] = field(default_factory=Counter)
-    """How many, by site and kind."""
+    """The number of imported items, by site and kind."""
 
     def refuse(self, site: str, subject: str, reason: str) -> None:
         self.refused.append({"site": site, "what": subject, "why": reason})
@@ -63,7 +64,8 @@ class LoginFile:
 
 
 def read(content: str, site: str | None) -> LoginFile:
-    """Read what a file has for a site. Raises ValidationFailed for another format, or if it has nothing for it."""
+    """Read a file's logins for a site (None: for all). Raises ValidationFailed for another format, or if there are
+    none."""
     file, domain = LoginFile(), (site or "").lower().lstrip(".")
     is_state = content.lstrip().startswith("{")
     cookies, origins = _parse_state(content) if is_state else (_parse_cookies_txt(content, file), [])
@@ -147,7 +149,7 @@ def _add_cookie(file: LoginFile, cookie: Json) -> None:
 
 
 def _broken_promise(name: str, cookie: Json, domain: str, path: str) -> str | None:
-    """Say which promise of its name's prefix a cookie breaks; browsers refuse such a cookie."""
+    """Say which promise of its name's prefix a cookie breaks, if any; browsers refuse such a cookie."""
     if name.startswith(("__Host-", "__Secure-")) and cookie.get("secure") is not True:
         return "its name promises that it is secure, and it is not"
     if name.startswith("__Host-") and (domain.startswith(".") or path != "/"):

@@ -24,7 +24,8 @@ _PROFILE_REFUSES: Final = (
 
 
 async def import_into(session: "SessionEntry", file: LoginFile) -> None:
-    """Put all into the session, one by one, so that what the browser refuses does not cost the others."""
+    """Put all logins of a file into the session, one by one, so that one that the browser refuses does not cost the
+    others."""
     context = await session.context()
     taken = [cookie for cookie in file.cookies if await _is_taken(context, session, cookie, file)]
     stored = {(c.get("name"), c.get("domain"), c.get("path"), c.get("value")) for c in await context.cookies()}
@@ -45,7 +46,7 @@ async def import_into(session: "SessionEntry", file: LoginFile) -> None:
 
 
 async def _is_taken(context: "BrowserContext", session: "SessionEntry", cookie: Json, file: LoginFile) -> bool:
-    """Add a cookie, and say whether the browser took it. One that it refused is reported."""
+    """Add a cookie, and say whether the browser took it. Report a refused one in `file`."""
     name, site = str(cookie["name"]), str(cookie["domain"]).lstrip(".")
     if not session.policy.permits(f"https://{site}/"):
         file.refuse(site, f"cookie {name}", _FORBIDDEN)
@@ -75,7 +76,7 @@ async def _import_storage(session: "SessionEntry", origin: str, items: list[Json
 
 
 async def _import_databases(session: "SessionEntry", file: LoginFile) -> None:
-    """Restore the databases. They come with a whole state alone, so add them to the state that the session has."""
+    """Restore the databases. Playwright only restores a whole state, so add them to the state that the session has."""
     permitted = {origin: databases for origin, databases in file.databases.items() if session.policy.permits(origin)}
     reason = _FORBIDDEN
     if session.profile:
@@ -96,7 +97,7 @@ async def _import_databases(session: "SessionEntry", file: LoginFile) -> None:
 
 
 def _merge(origins: list[Json], added: dict[str, list[Json]]) -> list[JsonValue]:
-    """Add databases to the origins of a storage state; one of the same name is replaced."""
+    """Add databases to the origins of a storage state, replacing those of the same name."""
     by_origin: dict[str, Json] = {str(state["origin"]): state for state in origins}
     for origin, databases in added.items():
         state = by_origin.setdefault(origin, {"origin": origin, "localStorage": []})

@@ -1,4 +1,5 @@
-"""Puts saved logins into a new context: the newest state that the browser accepts, or what it accepts of it."""
+"""Puts saved logins into a new context: the newest state that the browser accepts, else those cookies that it
+accepts."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -21,7 +22,8 @@ Options = Mapping[str, Any]  # Any: Playwright's
 async def restore_context(
     browser: Browser, options: Options, states: Sequence[Json], owner: str
 ) -> tuple[BrowserContext, Json, str]:
-    """Return a context, its state, and a notice if that state is not the newest."""
+    """Return a context, its state, and a notice if that state is not the newest. `owner` names the session in the
+    notice."""
     refusal = ""
     for number, state in enumerate(states):
         try:
@@ -52,7 +54,7 @@ def _first_line(error: PlaywrightError) -> str:
 async def restore_cookies(context: BrowserContext, saved: Sequence[Json], *, after_crash: bool) -> list[str]:
     """Add the cookies that a profile on disk lacks, and return the notices.
 
-    A profile loses its session cookies with every end of the browser, and in a crash those of the last 30 s too,
+    A profile loses its session cookies whenever the browser ends, and in a crash also the cookies of the last 30 s,
     because Chromium writes no sooner.
     """
     present = {cookie_key(cookie) for cookie in await cookies_in(context)}
@@ -71,7 +73,7 @@ async def restore_cookies(context: BrowserContext, saved: Sequence[Json], *, aft
 
 
 async def _add(context: BrowserContext, cookies: Sequence[Json]) -> bool:
-    """Add all cookies or none, and say which. Raises PlaywrightError if the browser ended."""
+    """Add all cookies or none, and say whether they were added. Raises PlaywrightError if the browser ended."""
     try:
         await context.add_cookies(cookies)  # type: ignore[arg-type] # as Playwright gave it
     except PlaywrightError as error:

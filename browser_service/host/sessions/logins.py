@@ -19,29 +19,30 @@ _WITHIN_S: Final = 5
 _AT_ONCE_WITHIN_S: Final = 0.2
 _STORAGE_WITHIN_S: Final = 10
 _STORAGE_SHARE: Final = 0.2
-"""Reading storage may take this share of the time: Playwright visits each site of the session, for 0.1 s each."""
+"""The largest share of the time that reading storage may take: Playwright visits each site of the session, for 0.1 s
+each."""
 _STORAGE_PAUSE_S: Final = 30
 
 
 @dataclass(eq=False)
 class Logins:
-    """Keeps a session's cookies and storage as they were saved last, for when its browser ends or hangs."""
+    """A session's cookies and storage as they were last saved, for when its browser ends or hangs."""
 
     saved: Json
     storage: bool
-    """Storage is saved too; a profile keeps its own."""
+    """True if storage is saved too; a profile keeps its own."""
     context: Callable[[], BrowserContext | None]
-    """Returns a live context to save from."""
+    """The function that returns a live context to save from; None if there is none."""
     on_saved: Callable[[Json], None]
     http: HttpLogins = field(init=False)
-    """The logins that sites were given by HTTP, which no context tells."""
+    """The logins given to sites by HTTP, which no context reports."""
     unsaved: bool = False
-    """Something may have changed since."""
+    """True if something may have changed since the last save."""
     _storage_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
-    """Guards storage: a database that is being read cannot be replaced."""
+    """Guards storage, because a database cannot be replaced while it is read."""
     _saving: asyncio.Task[None] | None = None
     _storage_due_at: float = 0.0
-    """Storage may be read again from this moment of the monotonic clock on."""
+    """When storage may be read again (monotonic clock)."""
 
     def __post_init__(self) -> None:
         self.http = HttpLogins(lambda: self._update(of_playwright(self.saved)) if self.context() is not None else None)
@@ -64,7 +65,7 @@ class Logins:
                 await self._save_cookies(context, within_s)
 
     async def save(self, *, with_storage: bool = False) -> None:
-        """Save now, and the storage too with `with_storage`, or if it is due."""
+        """Save now; with `with_storage`, or if storage is due, save that too."""
         async with self._storage_lock:
             if (context := self.context()) is None:
                 return
@@ -78,7 +79,7 @@ class Logins:
                     self.unsaved = True  # until the storage has its turn
 
     async def save_before_close(self) -> bool:
-        """Save all before the context is closed until the next call. Return False if that failed."""
+        """Save all before the context is closed until the next call. Returns False if that failed."""
         await self.cancel_save()  # which would save less
         self.unsaved = False
         async with self._storage_lock:
@@ -92,12 +93,12 @@ class Logins:
             return True
 
     async def read(self, context: BrowserContext) -> Json:
-        """Read all that a context has of logins."""
+        """Read all logins of a context."""
         async with self._storage_lock:
             return await storage_state(context)
 
     async def replace(self, context: BrowserContext, state: Json) -> None:
-        """Put back what was saved; what has come since is gone."""
+        """Put back a saved state; what has come since is gone."""
         async with self._storage_lock:
             await context.set_storage_state(state)  # type: ignore[arg-type] # as Playwright gave it
         self.save_soon()

@@ -1,4 +1,4 @@
-"""Measures how much memory the browsers use, and compares it with the limit."""
+"""Measures the memory of the browsers, and compares it with the limit."""
 
 import asyncio
 import contextlib
@@ -13,15 +13,15 @@ from shared.model import Json
 
 _MB: Final = 1_000_000
 _DEFAULT_SHARE: Final = 0.6
-"""By default the browsers may use this share of what the machine, or its container, has."""
+"""The default limit, as a share of the memory of the machine, or of its container."""
 _EXACT_FROM_SHARE: Final = 0.7
-"""Above this share of the limit memory is measured exactly, which costs some 5 ms a process."""
+"""Above this share of the limit we measure memory exactly, which costs some 5 ms a process."""
 _EXACT_FOR_S: Final = 60.0
 _CGROUPS: Final = Path("/sys/fs/cgroup")
 
 
 class Memory:
-    """The memory of a driver and of all that it started. One measurement runs at a time, in a thread."""
+    """The memory of a driver and of all processes that it started. One measurement runs at a time, in a thread."""
 
     def __init__(self, limit_mb: int | None, root: Callable[[], psutil.Process | None]) -> None:
         self.limit_mb = limit_mb if limit_mb is not None else round(machine_mb() * _DEFAULT_SHARE)
@@ -41,8 +41,8 @@ class Memory:
         return {"usedMb": self.used_mb, "limitMb": self.limit_mb}
 
     async def measure(self, max_age_s: float | None = None) -> None:
-        """Measure roughly, and exactly if the last exact value is older than `max_age_s`. By default that is a minute,
-        and no time at all where the limit may be near."""
+        """Measure roughly, and exactly if the last exact value is older than `max_age_s`. The default is a minute, or
+        no time at all if the limit may be near."""
         async with self._measuring:
             processes = await self.measure_roughly()
             if not processes:
@@ -71,7 +71,7 @@ def _descendants(root: psutil.Process) -> list[psutil.Process]:
 
 
 def rough_mb(processes: list[psutil.Process]) -> int:
-    """Over-estimate fast: add up the private memory, and the largest shared part."""
+    """Return a fast over-estimate: the sum of the private memory, and the largest shared part."""
     private, shared = 0, 0
     for process in processes:
         with contextlib.suppress(psutil.Error):
@@ -83,7 +83,7 @@ def rough_mb(processes: list[psutil.Process]) -> int:
 
 
 def exact_mb(processes: list[psutil.Process]) -> int:
-    """Add up the proportional set sizes (PSS), or estimate where the system does not tell them."""
+    """Return the sum of the proportional set sizes (PSS), or an estimate if the system does not tell them."""
     total = 0
     for process in processes:
         with contextlib.suppress(psutil.Error):
@@ -97,7 +97,7 @@ def machine_mb() -> int:
 
 
 def _container_limits() -> list[int]:
-    """Read the limits of both versions of control groups, those of the groups above included."""
+    """Read the limits of both versions of control groups, including those of parent groups."""
     limits = []
     for line in _read(Path("/proc/self/cgroup")).splitlines():
         _, controllers, path = line.split(":", 2)

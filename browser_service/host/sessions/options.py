@@ -1,4 +1,4 @@
-"""Holds the settings of the shared browser's start, and translates those of a session for Playwright."""
+"""The settings for the start of the shared browser, and a session's settings translated for Playwright."""
 
 import os
 from collections.abc import Callable
@@ -20,11 +20,11 @@ _PLAYWRIGHTS_DISABLED: Final = (
 )
 _TO_ITS_MAKER: Final = "AutofillServerCommunication,DnsOverHttps,DnsOverHttpsUpgrade,Translate"
 _SLOW: Final = "WebUIOmniboxPopup,WebUIOmniboxAimPopup,DeferRendererTasksAfterInput,RenderDocument"
-"""The first two are a renderer of each window for its address bar: 0.45 s of CPU and 20 MB. The third keeps what
-scripts left to do at a click until the next frame, and so the reply that tells of it: 11 ms. The last makes a frame
-anew for each document of a site: 12 of the 75 ms of CPU of a goto (measured on Chromium 156)."""
+"""The first two run a renderer for each window's address bar: 0.45 s of CPU and 20 MB. The third delays work that
+scripts leave at a click until the next frame, and so the reply: 11 ms. The last makes a new frame for each document of
+a site: 12 of the 75 ms of CPU of a goto (measured on Chromium 156)."""
 _IDLE: Final = "SpareRendererForSitePerProcess"
-"""Is a renderer that waits for the next page: 20 MB, and pages open no sooner with it (measured on Chromium 156)."""
+"""A renderer that waits for the next page: 20 MB, and pages open no sooner with it (measured on Chromium 156)."""
 _NOWHERE: Final = "http://127.0.0.1:9"
 QUIET_ARGS: Final = (
     "--disable-extensions",
@@ -35,10 +35,10 @@ QUIET_ARGS: Final = (
     f"--component-updater=url-source={_NOWHERE}/",
     f"--gaia-url={_NOWHERE}",
 )
-"""Have Chromium run no extension, and call no server of its maker. Without the last two it asks for updates and for the
-accounts of its user all the same (measured on Chromium 156)."""
+"""Switches with which Chromium runs no extension, and calls no server of its maker. Without the last two it still asks
+for updates and for its user's accounts (measured on Chromium 156)."""
 QUIET_FEATURES: Final = f"--disable-features={_TO_ITS_MAKER},OptimizationHints,NetworkTimeServiceQuerying,MediaRouter"
-"""Does the same for a window that is not Playwright's: fields of forms are described to nobody."""
+"""The same for a window that is not Playwright's: it describes no form fields to a server."""
 _NO_SELECTION_PASTED: Final = "selectionClipboardBufferAvailable=false"
 _A_MOUSE: Final = "primaryHoverType=2,availableHoverTypes=2,primaryPointerType=4,availablePointerTypes=4"
 CHROMIUM_ARGS: Final = (
@@ -47,24 +47,24 @@ CHROMIUM_ARGS: Final = (
     *QUIET_ARGS,
     f"--disable-features={_PLAYWRIGHTS_DISABLED},{_SLOW},{_IDLE},{_TO_ITS_MAKER}",
 )
-"""The first keeps `navigator.webdriver` false, as it is in the person's own browser. To leave out `--enable-automation`
-would not help, because the debugging pipe sets it too; and no window shows a bar of warnings (measured on Chromium 156,
-headed too). The second keeps the middle button from pasting, on Linux, what was selected last in any page.
+"""The first keeps `navigator.webdriver` false, as it is in a person's own browser. Leaving out `--enable-automation`
+would not help, because the debugging pipe sets it too; and no window shows a warning bar (measured on Chromium 156,
+headed too). The second keeps the middle button on Linux from pasting the last selection of any page.
 
-Chromium heeds the last `--disable-features` and `--blink-settings` alone, so Playwright's own are repeated; a test
+Chromium heeds only the last `--disable-features` and `--blink-settings`, so ours repeat Playwright's own; a test
 compares them.
 """
 HEADLESS_ARGS: Final = (*CHROMIUM_ARGS, f"--blink-settings={_NO_SELECTION_PASTED},{_A_MOUSE}")
-"""Without windows Chromium finds no mouse by itself, and pages would serve what they have for phones."""
+"""Without windows Chromium finds no mouse by itself, and sites would serve their pages for phones."""
 
 UNWANTED_ARGS: Final = ("--disable-ipc-flooding-protection", "--disable-popup-blocking")
-"""Playwright starts Chromium without these two protections, which every person's browser has: a page may change its
-address 200 times in 10 s, and opens one window for each click of a person."""
+"""Switches of Playwright's that turn off two protections of every person's browser: a page may change its address at
+most 200 times in 10 s, and opens one window for each click of a person."""
 
 
 @dataclass(frozen=True)
 class LaunchOptions:
-    """Holds what the settings say of the shared browser."""
+    """The settings of the shared browser."""
 
     profile_dir: Path
     engine: Literal["chromium", "firefox", "webkit"] = "chromium"
@@ -74,19 +74,20 @@ class LaunchOptions:
     proxy: str | None = None
     viewport: tuple[int, int] = (1280, 720)
     login_within_s: int = 900
-    """A person may have the profile for this long."""
+    """The longest time for which a person may have the profile."""
     cdp_url: str | None = None
-    """Names a browser that runs already, to attach to."""
+    """The address of a running browser to attach to."""
     max_instances: int = 10
     file_damage: Callable[[Path], str] = lambda _: ""
-    """Says what is wrong with an SQLite file of the profile, empty if it is sound; a host has no database."""
+    """The function that says what is wrong with an SQLite file of the profile, "" if it is sound; a host has no
+    database."""
 
     policy: UrlPolicy = field(default_factory=UrlPolicy)
-    """Says where connections may go."""
+    """The policy on where connections may go."""
 
     @property
     def sandboxed(self) -> bool:
-        """Say if the sandbox is on. Chromium refuses it to root."""
+        """True if the sandbox is on. Chromium refuses it to root."""
         if self.sandbox == "auto":
             return not (hasattr(os, "geteuid") and os.geteuid() == 0)
         return self.sandbox == "on"
@@ -95,7 +96,7 @@ class LaunchOptions:
 def context_options(
     options: SessionOptions, user_agent: str | None, proxy: "ProxySettings | None"
 ) -> dict[str, Any]:  # Any: what new_context takes
-    """Translate a session's options; `user_agent` stands in if the session names none."""
+    """Translate a session's options for Playwright; `user_agent` is used if the session names none."""
     named: dict[str, Any] = {  # Any: as there
         "viewport": options.viewport.model_dump(),
         "user_agent": options.user_agent or user_agent,

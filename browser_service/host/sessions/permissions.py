@@ -1,5 +1,5 @@
-"""Grants sites in a session what they may do, such as read the clipboard: on request, to one origin, and again when the
-browser was started anew."""
+"""Grants permissions to sites in a session, such as reading the clipboard: on request, to one origin, and again in a
+newly started browser."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
@@ -20,9 +20,9 @@ class Permissions:
 
     by_origin: dict[str, list[str]] = field(default_factory=dict)
     _granted_by: dict[str, str] = field(default_factory=dict)
-    """The client that each origin owes it to; of a session that came back it is not known."""
+    """The client for which each origin got its permissions; none is known in a session that came back."""
     _used_by: set[str] = field(default_factory=set)
-    """Those of them that have held a page since."""
+    """Those of these clients that have held a page since."""
 
     async def attach(self, context: BrowserContext, windows: Windows) -> None:
         """Grant everything again in a new context of the session."""
@@ -32,7 +32,8 @@ class Permissions:
     async def grant(
         self, context: BrowserContext, windows: Windows, origin: str, names: Sequence[str], client_id: str = ""
     ) -> list[str]:
-        """Replace what the origin was granted, and return what it had before."""
+        """Replace the origin's permissions, and return those it had before. Raises ResourceExhausted if too many sites
+        have some."""
         before = self.by_origin.get(origin, [])
         if names and not before and len(self.by_origin) >= _MOST_SITES:
             raise ResourceExhausted(
@@ -48,8 +49,8 @@ class Permissions:
         return before
 
     def outlived(self, holders: Collection[str], gone: str = "") -> list[str]:
-        """Return the origins whose grant outlives its client's hold of the session's pages. `gone` has left, though it
-        may not have held any."""
+        """Return the origins whose permissions outlive their client's hold of the session's pages. `gone` is a client
+        that has left, though it may not have held any."""
         self._used_by = {*self._granted_by.values()} & {*self._used_by, *holders}
         ended = {gone, *self._used_by} - {*holders, ""}
         return [origin for origin, client_id in self._granted_by.items() if client_id in ended]
@@ -58,8 +59,8 @@ class Permissions:
 async def _set(
     context: BrowserContext, windows: Windows, origin: str, granted: Sequence[str], before: Collection[str]
 ) -> None:
-    """Set permissions one by one if the engine can, all or none. Playwright's own call denies an origin everything that
-    it does not name, and takes back only from all origins at once."""
+    """Set permissions one by one if the engine can, all or none. Playwright's own call denies an origin every
+    permission that it does not name, and revokes them only for all origins at once."""
     browser = context.browser
     if browser is None or browser.browser_type.name != "chromium":
         await context.grant_permissions([*granted], origin=origin)

@@ -29,12 +29,13 @@ _SWITCHES: Final = (
     "--no-default-browser-check",
     "--hide-crash-restore-bubble",
 )
-"""The first two say where Playwright's browsers keep the key of their cookies: with another both would lose them."""
+"""The first two name the place where Playwright's browsers keep the key of their cookies: with another place, both
+would lose them."""
 _SHOWN_OUTPUT: Final = 2_000
 
 
 class OrdinaryWindow:
-    """Holds a browser process, which ends when the person closes its last window."""
+    """A browser process, which ends when the person closes its last window."""
 
     def __init__(self, process: asyncio.subprocess.Process, stderr: IO[bytes]) -> None:
         self._process = process
@@ -62,7 +63,8 @@ class OrdinaryWindow:
         return cls(process, stderr)
 
     async def closed(self) -> None:
-        """Wait until the person closes it. Raises BrowserLaunchFailed if it ended badly, as on a broken display."""
+        """Wait until the person closes the window. Raises BrowserLaunchFailed if it ended badly, as on a broken
+        display."""
         code = await self._process.wait()
         if code != 0:
             self._stderr.seek(0)
@@ -74,7 +76,7 @@ class OrdinaryWindow:
             )
 
     async def close(self) -> None:
-        """Close it if it is still open, in a way that lets it write its cookies."""
+        """Close the window if it is still open, so that it can write its cookies."""
         if self._process.returncode is None:
             await asyncio.to_thread(interrupt, self.process)
         with contextlib.suppress(TimeoutError):
@@ -84,7 +86,7 @@ class OrdinaryWindow:
 
 
 class SignedIn(NamedTuple):
-    """Reports what a window for signing in changed."""
+    """The changes that a window for signing in made."""
 
     sites: list[str]
     has_session_cookies: bool
@@ -97,7 +99,7 @@ class SignedIn(NamedTuple):
 
 
 def check(spec: SessionSpec, launcher: Launcher) -> None:
-    """Raise if no window on the profile can be opened."""
+    """Raise ValidationFailed or BrowserLaunchFailed if no window on the profile can be opened."""
     if not spec.profile:
         raise ValidationFailed(
             f"login works in the shared login only, not in session {spec.session_id!r}, which has no profile.",
@@ -119,7 +121,7 @@ def check(spec: SessionSpec, launcher: Launcher) -> None:
 
 
 async def wait_until_closed(launcher: Launcher, url: str | None) -> None:
-    """Open the window, and wait until its person closes it. Raises TimedOut."""
+    """Open the window, and wait until its person closes it. Raises TimedOut if they take too long."""
     window = await _open_window(launcher, url)
     seconds = launcher.options.login_within_s
     try:
@@ -136,7 +138,7 @@ async def wait_until_closed(launcher: Launcher, url: str | None) -> None:
 
 
 async def _open_window(launcher: Launcher, url: str | None) -> OrdinaryWindow:
-    """Open the window in the browser's place, completely or not at all: one that nobody knows of would keep the
+    """Open the window in place of the browser, completely or not at all: a window that nobody knows of would keep the
     profile."""
 
     async def open_window() -> OrdinaryWindow:

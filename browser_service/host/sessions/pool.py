@@ -1,4 +1,4 @@
-"""Keeps the browsers beside the shared one: of another engine, or of one session alone."""
+"""The browsers beside the shared one: of another engine, or of one session alone."""
 
 import secrets
 from collections.abc import Awaitable, Callable
@@ -14,16 +14,16 @@ from shared.pages import Engine
 
 
 class BrowserKind(NamedTuple):
-    """Identifies a browser by what sessions must have in common to share it."""
+    """The kind of a browser: what sessions must have in common to share it."""
 
     engine: Engine
     session_id: str = ""
-    """Names the session that has the browser alone; empty for a browser that several share."""
+    """The session that has the browser alone; "" for a browser that several share."""
     headless: bool = True
 
 
 def new_id() -> str:
-    """Make an id for one start of a browser, which its crash names."""
+    """Make an id for one start of a browser, by which errors name it if it crashes."""
     return f"browser_{secrets.token_hex(3)}"
 
 
@@ -35,28 +35,28 @@ class Instance:
 
 
 class Pool:
-    """Keeps at most `limit` browsers, the shared one included. One caller at a time may use it."""
+    """At most `limit` browsers, the shared one included. Only one caller may use the pool at a time."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
         self._instances: dict[BrowserKind, Instance] = {}
         self.restarts = 0
-        """Counts the browsers that ended without our doing, and were started again."""
+        """The number of browsers that ended without our doing, and were started again."""
 
     @property
     def running(self) -> list[BrowserKind]:
         return [kind for kind, instance in self._instances.items() if instance.browser.is_connected()]
 
     def runs(self, browser: object) -> bool:
-        """Say if it is one of these, and runs."""
+        """Say if `browser` is one of these, and runs."""
         return any(each.browser is browser and each.browser.is_connected() for each in self._instances.values())
 
     def id_of(self, browser: object) -> str:
-        """Return the id of a browser's start; "" if it is none of these."""
+        """Return the id of a browser's start; "" if it is not in the pool."""
         return next((each.browser_id for each in self._instances.values() if each.browser is browser), "")
 
     async def browser(self, kind: BrowserKind, session_id: str, launch: Callable[[], Awaitable[Browser]]) -> Browser:
-        """Return the browser of that kind; start it if it does not run. Raises ResourceExhausted."""
+        """Return the browser of that kind; start it if it does not run. Raises ResourceExhausted if too many run."""
         if kind not in self.running:
             self.restarts += kind in self._instances
             await self.close(kind)
@@ -72,7 +72,7 @@ class Pool:
             await bounded(instance.browser.close())
 
     async def close_all(self, *, forget: bool = False) -> None:
-        """Close all browsers; with `forget`, only drop them, because they are killed otherwise."""
+        """Close all browsers; with `forget`, only drop them, because something else kills them."""
         if forget:
             self._instances.clear()
         for kind in [*self._instances]:

@@ -21,13 +21,13 @@ _log = structlog.get_logger(__name__)
 
 _ENDS_WITHIN_S: Final = 3.0
 _WRITES_WITHIN_S: Final = 10
-"""A browser that is interrupted may write its profile for so long."""
+"""How long an interrupted browser may write its profile."""
 _SAME_START_S: Final = 1.0
 """A changed clock moves a process's start by less than this, in seconds; a process id is not reused so soon."""
 
 
 class WatchedProcess:
-    """Watches one process. Each call asks several times if it runs: that takes 0.4 µs by a pidfd, 60 µs by psutil."""
+    """A watched process. Each call asks several times if it runs: that takes 0.4 µs by a pidfd, 60 µs by psutil."""
 
     def __init__(self, process: psutil.Process) -> None:
         self.process = process
@@ -40,7 +40,7 @@ class WatchedProcess:
 
     @property
     def runs(self) -> bool:
-        """Say if it runs. A zombie does not: an orphan of the driver stays one until somebody reaps it."""
+        """True while the process runs. A zombie does not: an orphan of the driver stays one until somebody reaps it."""
         if self._pidfd is not None:
             return not self._poll.poll(0)
         try:
@@ -65,9 +65,9 @@ def describe_process(process: psutil.Process) -> Json:
 
 
 def find_process(record: Json) -> psutil.Process | None:
-    """Return the process that was described, and no later one with its id; None if it has ended.
+    """Return the described process, and no later one with its id; None if it has ended.
 
-    Raises ValueError, KeyError or TypeError for what is no description.
+    Raises ValueError, KeyError or TypeError if `record` is no description.
     """
     pid, started, name = record["pid"], record["started"], record.get("name")
     with contextlib.suppress(psutil.Error):
@@ -108,7 +108,7 @@ def interrupt(process: psutil.Process) -> None:
 
 
 def end_all(processes: list[WatchedProcess]) -> None:
-    """Kill the processes and all that they started, and wait for the end: a hanging child would stay."""
+    """Kill the processes and all that they started, and wait for their end, because a hanging child would stay."""
     trees = list[psutil.Process]()
     for process in processes:
         with contextlib.suppress(psutil.NoSuchProcess):
@@ -120,14 +120,14 @@ def end_all(processes: list[WatchedProcess]) -> None:
             child.kill()
     deadline = time.monotonic() + _ENDS_WITHIN_S
     while any(process.runs for process in processes) and time.monotonic() < deadline:
-        time.sleep(0.005)  # only a parent is told when a process ends
+        time.sleep(0.005)  # only a parent hears of a process's end
     for process in processes:
         process.close()
 
 
 class Orphans:
-    """Ends what a killed service left running. Its record lies beside the profile from the start of a driver until its
-    end in good order."""
+    """The processes that a killed service left running. Their record lies beside the profile from a driver's start
+    until its orderly end."""
 
     def __init__(self, directory: Path) -> None:
         self._record = directory / "running.json"
@@ -145,12 +145,12 @@ class Orphans:
             _log.warning("what runs cannot be noted down", reason=str(error))
 
     def forget(self) -> None:
-        """Delete the record: all have ended in good order."""
+        """Delete the record, because all processes have ended in good order."""
         with contextlib.suppress(OSError):
             self._record.unlink(missing_ok=True)
 
     async def end(self) -> bool:
-        """End what still runs of an earlier service; return True if it had ended badly."""
+        """End what still runs of an earlier service. Returns True if that service had ended badly."""
         if not self._record.exists():
             return False
         await asyncio.to_thread(end_all, [WatchedProcess(process) for process in self._running()])

@@ -1,4 +1,4 @@
-"""Keeps the profile on disk: repairs it, and lends it to a person's ordinary window, session cookies included."""
+"""The profile on disk: its repair, and its loan to a person's ordinary window, session cookies included."""
 
 import asyncio
 import contextlib
@@ -20,8 +20,8 @@ from shared.model import Json
 _MARK: Final = "handed-over.json"
 """This file lies in the profile from before the window opens until our browser has the cookies that it left."""
 _TRACES: Final = ("Sessions", "Sessions_Encrypted", "shared_proto_db", "History", "History-journal")
-"""Are where Chromium keeps what is in the tabs, and in the fields of their pages, to open them again, and the addresses
-and names of downloads. It keeps no history of visits."""
+"""The files in which Chromium keeps its tabs and their form fields, to open them again, and the addresses and names of
+downloads. It keeps no history of visits."""
 _CONTINUE_WHERE_LEFT_OFF: Final = 1
 _SWITCHED_OFF: Final = ("credentials_enable_service", "credentials_enable_autosignin")
 _NEVER_PREDICT: Final = 2
@@ -33,26 +33,26 @@ _NOTHING_TYPED: Final[dict[str, Json]] = {
     "history": {"saving_disabled": True},
     "signin": {"allowed": False, "allowed_on_next_startup": False},
 }
-"""Are Chromium's preferences by their sections."""
+"""Chromium's preferences by their sections."""
 _WRONG_CERTIFICATES: Final = "ssl"
 _MAY_BE_ACCEPTED: Final = "error_override_allowed"
-"""Says whether the warning of a wrong certificate can be passed: for the whole profile, and for a week."""
+"""Whether a person can pass the warning of a wrong certificate: for the whole profile, and for a week."""
 _COOKIES: Final = (Path("Default", "Cookies"), Path("Default", "Network", "Cookies"))
 _BACK: Final = "Cookies come back from what the service has saved; pages' own storage does not."
 
 
 class Profile:
-    """Keeps one browser's profile.
+    """One browser's profile.
 
     Chromium drops its session cookies when its last window closes and again when it starts, unless it is set to
-    continue where it left off. So it is set to that while the profile is lent, and the tabs that it would continue
-    with are removed: only the logins stay.
+    continue where it left off. So we set it to that while the profile is lent, and remove the tabs with which it would
+    continue: only the logins stay.
     """
 
     def __init__(self, directory: Path, file_damage: Callable[[Path], str]) -> None:
         self.directory = directory
         self.repairs: list[str] = []
-        """Says what was set aside of the profile, until a notice has told it."""
+        """What was set aside of the profile, until a notice reports it."""
         self.has_session_cookies = False
         """True if the profile brought the session cookies of a person's window with it."""
         self._file_damage = file_damage
@@ -64,11 +64,11 @@ class Profile:
 
     @property
     def is_new(self) -> bool:
-        """Say if nothing is in it."""
+        """True if nothing is in it."""
         return not self.directory.is_dir() or not any(self.directory.iterdir())
 
     async def prepare(self, engine: str) -> None:
-        """Repair it, and take it back from a person's window, before our browser starts on it."""
+        """Repair the profile, and take it back from a person's window, before our browser starts on it."""
         await asyncio.to_thread(self._repair)
         self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         if engine == "chromium":
@@ -80,19 +80,19 @@ class Profile:
                 self._set("restore_on_startup", None)
 
     def forget_traces(self) -> None:
-        """Remove what a browser that has ended kept of its tabs, of what was typed in them, and of downloads."""
+        """Remove what an ended browser kept of its tabs, of text typed in them, and of downloads."""
         for path in (self.directory / "Default" / name for name in _TRACES):
             shutil.rmtree(path, ignore_errors=True)
             with contextlib.suppress(OSError):  # it was a folder, or there is none, or another program has it open
                 path.unlink()
 
     def set_aside(self) -> None:
-        """Set it aside, because no browser starts on it."""
+        """Set the profile aside, because no browser starts on it."""
         name = set_aside(self.directory).name
         self.repairs.append(f"The browser did not start on its profile: that lies aside as {name}. {_BACK}")
 
     def clear_mark(self) -> None:
-        """Remove the mark: our browser has started, and knows the cookies."""
+        """Remove the mark, because our browser has started and knows the cookies."""
         self._mark.unlink(missing_ok=True)
 
     def _repair(self) -> None:
@@ -122,7 +122,8 @@ class Profile:
             )
 
     def reserve(self) -> None:
-        """Let nobody start the browser until `free`. Raises HumanInControl."""
+        """Reserve the profile for a person: until `free`, no browser starts on it. Raises HumanInControl if another has
+        it."""
         self.check_free()
         self._reserved_since = datetime.now().astimezone()
 
@@ -130,8 +131,8 @@ class Profile:
         self._reserved_since = None
 
     def lend(self) -> None:
-        """Mark the profile, keep its session cookies, and let the person accept a certificate, which holds for agents
-        too. Call this before the window opens."""
+        """Mark the profile as lent, keep its session cookies, and let the person accept a certificate, which then holds
+        for agents too. Call this before the window opens."""
         self._mark.write_text("{}", encoding="utf-8")
         self._continue_sessions()
         self._write({**self._read(), _WRONG_CERTIFICATES: {_MAY_BE_ACCEPTED: True}})
@@ -141,7 +142,8 @@ class Profile:
         self._mark.write_text(json.dumps(describe_process(process)), encoding="utf-8")
 
     async def reclaim(self) -> bool:
-        """End a window that was left behind, before our browser starts. Return True if session cookies came with it."""
+        """End a window that was left behind, before our browser starts. Returns True if session cookies came with
+        it."""
         if not self._is_lent:
             return False
         window = self._window()
@@ -153,7 +155,7 @@ class Profile:
 
     @property
     def _is_lent(self) -> bool:
-        """Say if a person's window was the last to have it."""
+        """True if a person's window was the last to have the profile."""
         return self._mark.exists()
 
     def _window(self) -> psutil.Process | None:
@@ -176,8 +178,8 @@ class Profile:
         return startup if isinstance(startup, dict) else {}
 
     def _restrict(self) -> None:
-        """Turn off what would keep typed text in the profile, or send it out (autofill, passwords, predictions), and
-        what would let an agent accept a wrong certificate for all."""
+        """Turn off all that keeps typed text in the profile, or sends it out (autofill, passwords, predictions), and
+        all that lets an agent accept a wrong certificate for everybody."""
         preferences = self._read()
         wanted: Json = {**preferences, _WRONG_CERTIFICATES: {_MAY_BE_ACCEPTED: False}}
         for section, values in _NOTHING_TYPED.items():

@@ -39,7 +39,8 @@ _OPENS_WITHIN_S = 10
 
 
 class SessionEntry:
-    """The live side of a session. Opening, saving and closing are shared work: no caller's cancel stops them."""
+    """The live side of a session. All callers share its opening, saving and closing: no caller's cancellation stops
+    them."""
 
     def __init__(
         self,
@@ -60,12 +61,12 @@ class SessionEntry:
         self._on = on
         self._home: Home | None = None
         self.opened: BrowserContext | None = None
-        """Is Playwright's context, while there is one."""
+        """Playwright's context, while there is one."""
         self.browser_id = ""
-        """Names the browser that it was opened in last."""
+        """The id of the browser in which it was last opened."""
         self.windows: Windows | None = None
         self.closing = False
-        """True once it ends for good: a window that comes now goes with its context."""
+        """True once it ends for good: a window that comes now closes with its context."""
         self._opening: asyncio.Task[Windows] | None = None
         self.queue = PageQueue(on.emit)
         self.logins = Logins(spec.state, storage=not spec.profile, context=self._own_context, on_saved=self._on_saved)
@@ -75,7 +76,7 @@ class SessionEntry:
         self.recordings: set[Recording] = set()
         self.tracing = Tracing()
         self.headers: dict[str, str] = {**spec.headers}
-        """Are sent with every request of its pages."""
+        """Headers that go with every request of its pages."""
         self.init_scripts = InitScripts(texts={**spec.init_scripts})
         self.permissions = Permissions({**spec.permissions})
         self.clipboards = Clipboards()
@@ -87,17 +88,17 @@ class SessionEntry:
 
     @property
     def kind(self) -> BrowserKind | None:
-        """Return the kind of its browser; None for the shared one."""
+        """Return the kind of the session's browser; None for the shared one."""
         return self.launcher.kind(self._spec)
 
     @property
     def headless(self) -> bool:
-        """True where nobody sees its windows."""
+        """True if nobody sees the session's windows."""
         return self.launcher.is_headless(self._spec)
 
     @property
     def attached(self) -> bool:
-        """True where its browser is somebody else's."""
+        """True if the session's browser is somebody else's."""
         return self.launcher.attached
 
     @property
@@ -105,23 +106,24 @@ class SessionEntry:
         return self.launcher.runs(self._home)
 
     def owns(self, context: BrowserContext) -> bool:
-        """Say if its pages are of the browser that runs now: Playwright calls those of a dead driver open for ever."""
+        """Say if a context's pages belong to the browser that runs now: Playwright calls pages of a dead driver open
+        for ever."""
         return context is self.opened and self.live
 
     async def set_headers(self, headers: dict[str, str]) -> None:
-        """Send them with every request from now on, also of a context that follows this one. A page that shows a dialog
-        makes this hang."""
+        """Send `headers` with every request from now on, and also in a later context. A page that shows a dialog makes
+        this hang."""
         context = await self.context()
         self.headers = headers
         await context.set_extra_http_headers(headers)
 
     async def grant(self, origin: str, names: list[str], client_id: str = "") -> list[str]:
-        """Let a site do something. Returns what it could do before."""
+        """Grant permissions to a site. Returns those that it had before."""
         windows = await self._open_once()
         return await self.permissions.grant(await self.context(), windows, origin, names, client_id)
 
     async def open_window(self) -> Page:
-        """Open a blank page in a window of its own; starts the browser if it does not run."""
+        """Open a blank page in a window of its own; start the browser if it does not run."""
         windows = await self._open_once()
         try:
             return await self._wait_while_live(windows.open())
@@ -132,7 +134,8 @@ class SessionEntry:
             raise BrowserCrashed("The browser opened no window.") from error
 
     async def _wait_while_live(self, opening: Coroutine[object, object, Page]) -> Page:
-        """Wait for a window while the browser lives: one that ends tells nobody who waits for a window of it."""
+        """Wait for a window while the browser lives: a browser that ends does not tell those who wait for its
+        windows."""
         task = asyncio.create_task(opening)
         try:
             while not task.done() and self.live:
@@ -144,7 +147,7 @@ class SessionEntry:
             task.cancel()
 
     async def end_if_hanging(self, after_s: float) -> None:
-        """End a browser of ours that answers nothing: it is as good as dead, and nobody else would end it."""
+        """End a browser of ours that does not answer: it is as good as dead, and nobody else would end it."""
         if self.opened is None or self.attached:
             return
         try:
@@ -156,7 +159,7 @@ class SessionEntry:
             return
 
     async def context(self) -> BrowserContext:
-        """Return Playwright's context; starts the browser if it does not run."""
+        """Return Playwright's context; start the browser if it does not run."""
         await self._open_once()
         if self.opened is None:
             raise BrowserCrashed("The browser ended.")
@@ -165,7 +168,7 @@ class SessionEntry:
     async def sign_in(self, url: str | None) -> SignedIn:
         """Give the profile to a person in an ordinary window, until they close it. Raises TimedOut if they do not.
 
-        Afterwards all is as before, with the logins that the person made; also when this is cancelled.
+        Afterwards, even if this is cancelled, the profile is free again, with the logins that the person made.
         """
         person_window.check(self._spec, self.launcher)
         await self._open_once()  # with the cookies that were saved before: what the window has comes from the profile
@@ -182,21 +185,21 @@ class SessionEntry:
         return SignedIn(sites, has_session_cookies=self.launcher.profile.has_session_cookies)
 
     def let_go(self) -> BrowserContext | None:
-        """Detach, so that the next call opens a new context. Returns the old one if the caller must close it; the
-        browser's own goes with the browser."""
+        """Detach from the context, so that the next call opens a new one. Returns the old one if the caller must close
+        it; the browser's own context ends with the browser."""
         context, self._home, self.opened, self.windows = self.opened, None, None, None
         return None if self._spec.profile else context
 
     @property
     def spec(self) -> SessionSpec:
-        """Return what it takes to have it again as it was saved, but for its pages."""
+        """Return the spec that opens the session again as it was saved, but without its pages."""
         scripts, permissions = self.init_scripts.texts, self.permissions.by_origin
         own = {"headers": self.headers, "init_scripts": scripts, "permissions": permissions}
         return self._spec.model_copy(update={"state": self.logins.saved, **own})
 
     async def close(self, *, whole: bool = True) -> None:
-        """Save, and let go of the context. The browser itself belongs to the launcher. `whole`: with the storage, which
-        a page that shows a dialog or spins keeps back."""
+        """Save the logins, and let go of the context; the browser itself belongs to the launcher. With `whole`, save
+        the storage too, which a page that shows a dialog or spins holds back."""
         if self._opening is not None:
             await asyncio.wait({self._opening}, timeout=_OPENS_WITHIN_S)
         await self.logins.cancel_save()
@@ -250,7 +253,7 @@ class SessionEntry:
         return self.windows
 
     async def _isolated(self, home: Home) -> BrowserContext:
-        """Open a context of its own, as it was asked for, with the logins that it had."""
+        """Open a context of the session's own, with its options and its earlier logins."""
         browser = home.browser if isinstance(home, BrowserContext) else home
         if browser is None:
             raise BrowserCrashed("This engine has no contexts beside its profile.")
@@ -275,7 +278,7 @@ class SessionEntry:
             self._say(text)
 
     def _own_context(self) -> BrowserContext | None:
-        """Return its context while it lives. A browser that is somebody else's keeps its logins itself."""
+        """Return the session's context while it lives; None in an attached browser, which keeps its logins itself."""
         return self.opened if self.live and not self.attached else None
 
     def _say(self, text: str) -> None:
@@ -286,15 +289,15 @@ class SessionEntry:
             self._on.emit(StateSaved(session_id=self.session_id, state=state))
 
     async def storage(self) -> Json:
-        """Read all that its context has of logins."""
+        """Read all logins of the session's context."""
         return await self.logins.read(await self.context())
 
     async def keep(self, name: str, client_id: str) -> Json:
-        """Save the whole for a client, under a name."""
+        """Save all logins for a client, under a name."""
         state = await self.storage()
         self._on.emit(StateSaved(session_id=self.session_id, state=state, name=name, client_id=client_id))
         return state
 
     async def restore(self, state: Json) -> None:
-        """Put back what was saved; what has come since is gone."""
+        """Put back a saved state; what has come since is gone."""
         await self.logins.replace(await self.context(), state)

@@ -1,4 +1,4 @@
-"""Declares the listeners to a session's pages, and to the session itself."""
+"""The listeners to a session's pages, and to the session itself."""
 
 from typing import Protocol, TypeVar
 
@@ -13,14 +13,14 @@ class PageEvents(Protocol[Session_contra]):
     """A listener to the pages that arrive, and to their dialogs."""
 
     def foreign_page(self, session: Session_contra, page: Page) -> None:
-        """Note a page that came and that nobody asked for here: a popup, or a person's tab."""
+        """Note a page that came without a call of ours: a popup, or a person's tab."""
 
     def popup_coming(self, opener_target: str, linked: int) -> None:
-        """Note that a page is opening another one, which will follow as a foreign page. `linked` is 1 if that can tell
-        it something."""
+        """Note that a page is opening another one, which follows as a foreign page. `linked` is 1 if that page can send
+        messages to its opener, else 0."""
 
     async def pages_found(self, session: Session_contra, pages: list[Page]) -> None:
-        """Take on pages that were there before us, in a browser that was attached to."""
+        """Take on the pages that an attached browser had before we came."""
 
     def dialog(self, page: Page | None, dialog: Dialog) -> None:
         """Note a dialog that opened."""
@@ -33,10 +33,10 @@ class SessionEvents(Protocol):
     """A listener to the session itself."""
 
     async def at_rest(self) -> None:
-        """Let what runs on pages come to its end, and save all logins: the browser is going to be closed."""
+        """Let the calls on pages end, and save all logins, because the browser is about to close."""
 
     def opened(self) -> None:
-        """Note that its context was opened, in a browser that may be new."""
+        """Note that the session's context was opened, in a browser that may be new."""
 
     def emit(self, event: HostEvent) -> None:
-        """Tell the front: another place of a call in the line, a notice, logins that changed or were saved."""
+        """Tell the front: a call's new place in the queue, a notice, or logins that changed or were saved."""

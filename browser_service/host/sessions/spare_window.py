@@ -1,4 +1,4 @@
-"""Holds a blank window that no page has yet."""
+"""A blank window that no page has yet."""
 
 import asyncio
 import contextlib
@@ -13,11 +13,11 @@ from browser_service.host.background import Background, bounded
 
 _AFTER_REPLY_S: Final = 0.02
 _WINDOWS: Final = 2
-"""Who has opened so many within the time that a spare one lasts will open another."""
+"""Whoever has opened this many windows within a spare one's lifetime will open another."""
 
 
 class SpareWindow:
-    """A window of one context that no page has yet. Nothing but the context itself knows of it."""
+    """A window of one context that no page has yet. Nobody but the context itself knows of it."""
 
     def __init__(self, open_window: Callable[[], Awaitable[Page]]) -> None:
         self._open = open_window
@@ -33,17 +33,17 @@ class SpareWindow:
         return self._making is None and self.is_wanted(lasts_s)
 
     def make(self) -> None:
-        """Begin to make one, unless it is there."""
+        """Begin to open a window, unless there is one."""
         if self._making is None:
             self._making = asyncio.create_task(self._make())
             self._making.add_done_callback(lambda made: made.cancelled() or made.exception())
 
     async def _make(self) -> Page:
-        await asyncio.sleep(_AFTER_REPLY_S)  # the reply goes first of the call that opened the last window
+        await asyncio.sleep(_AFTER_REPLY_S)  # the reply to the call that opened the last window goes first
         return await self._open()
 
     async def take(self) -> Page | None:
-        """Return the window, if there is one, or is about to be; nobody else gets it."""
+        """Return the window, if there is one or is about to be; no other caller gets it."""
         self._opened_at.append(time.monotonic())
         if (making := self._making) is None or self._has_taker:
             return None
@@ -59,7 +59,7 @@ class SpareWindow:
         return page if page is not None and not page.is_closed() else None
 
     def drop(self) -> None:
-        """Close it."""
+        """Close the window."""
         if (making := self._making) is not None:
             self._making = None
             self._background.spawn(_close(making))

@@ -1,4 +1,4 @@
-"""Keeps a blank window of the shared login ready for the next page: to make one takes longer than most documents."""
+"""A blank window of the shared login, ready for the next page: opening one takes longer than most documents."""
 
 import contextlib
 from collections.abc import Iterator
@@ -9,15 +9,15 @@ from shared.actions.traits import Effect
 
 
 class SpareWindows:
-    """Says which sessions have one: those whose windows nobody sees, and that all share, as long as pages are opened
-    there."""
+    """The choice of sessions that have a spare window: those with the shared login and unseen windows, while pages are
+    opened there."""
 
     def __init__(self, lasts_s: float) -> None:
-        """Have one while so many seconds have not passed since the last windows but one; 0 is never."""
+        """`lasts_s` is the time since the last window but one within which a session has a spare one; 0 means never."""
         self._lasts_s = lasts_s
 
     def prepare(self, session: SessionEntry) -> None:
-        """Have one made if pages are being opened. A trace would show it."""
+        """Begin to open a spare window if pages are being opened, unless people or a trace would see it."""
         windows = session.windows
         if windows is None or windows.cdp is None or not windows.spare.is_lacking(self._lasts_s):
             return
@@ -27,8 +27,8 @@ class SpareWindows:
 
     @contextlib.contextmanager
     def kept_from(self, session: SessionEntry, action: Action) -> Iterator[None]:
-        """Have none while a session is changed: a trace would show it, and what is set for all documents would not be
-        for its blank one."""
+        """Keep no spare window while an action changes the session: a trace would show it, and settings for all
+        documents would miss its blank one."""
         spare = session.windows.spare if session.windows and action.effect is not Effect.READS else None
         if spare is None:
             yield
@@ -40,6 +40,6 @@ class SpareWindows:
             spare.drop()
 
     def drop_unused(self, session: SessionEntry, *, short: bool) -> None:
-        """Close one that nobody has taken, sooner if memory is `short`."""
+        """Close a spare window that nobody has taken, sooner if memory is `short`."""
         if session.windows is not None and (short or not session.windows.spare.is_wanted(self._lasts_s)):
             session.windows.spare.drop()

@@ -27,20 +27,20 @@ _UNTOUCHED: Final[dict[str, Any]] = {  # Any: what Playwright's launch takes
     "handle_sigterm": False,
     "handle_sighup": False,
 }
-"""A signal to the service must not reach the browser, which is closed in good order."""
+"""A signal to the service must not reach the browser, which we close in good order."""
 
 
 class BrowserStarter:
-    """Starts browsers as the options say. It keeps none of them: the launcher does."""
+    """The starter of browsers, by the options. It keeps none of them: the launcher does."""
 
     def __init__(self, options: LaunchOptions, profile: Profile, gates: Gates) -> None:
         self._options = options
         self._gates = gates
         self._profile = profile
         self.executable: Path | None = None
-        """Names the browser that was started last, or is about to be."""
+        """The browser that was started last, or is about to be."""
         self.windows_user_agent: str | None = None
-        """Holds the user agent that Chromium has with windows; it is read when one is started without."""
+        """The user agent that Chromium has with windows, read when one starts without."""
 
     async def start_shared(self, playwright: Playwright) -> BrowserContext:
         """Start the browser on its profile, or attach to the one that runs. Raises PlaywrightError, TimeoutError."""
@@ -52,8 +52,8 @@ class BrowserStarter:
             return await self._start_on(playwright, self._profile.directory)
 
     async def retry_shared(self, error: PlaywrightError, playwright: Playwright) -> BrowserContext:
-        """Start the browser once more; if it starts on an empty profile alone, then on a new one in the place of its
-        own. Raises BrowserLaunchFailed."""
+        """Start the browser once more. If it starts only on an empty profile, set its own aside and start on a new one.
+        Raises BrowserLaunchFailed."""
         failed = launch_failed(error, self._options)
         if self._options.cdp_url is not None or not failed.message.startswith(UNEXPLAINED):
             raise failed from error
@@ -89,7 +89,7 @@ class BrowserStarter:
             raise failed from error
 
     async def _starts_on_empty(self, playwright: Playwright) -> bool:
-        """Say if a browser that does not start on its profile starts on an empty one."""
+        """Say if a browser that does not start on its profile starts on an empty one; False if its own is empty."""
         if self._profile.is_new:
             return False
         with tempfile.TemporaryDirectory(prefix="browse-together-", ignore_cleanup_errors=True) as empty:

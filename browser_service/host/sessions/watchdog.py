@@ -1,8 +1,8 @@
-"""Watches whether the browsers answer, and ends a renderer that keeps one from it.
+"""Watches whether the browsers answer, and ends a renderer that prevents it.
 
-All pages share a browser's main thread, one driver and one event loop, so that a page that floods these keeps everybody
-waiting. A browser is asked something that costs it nothing. How late its answer is, is told by the processor time that
-is used until then: on a machine that is busy with other things answers take long, and cost little.
+All pages share a browser's main thread, one driver and one event loop, so a page that floods these keeps everybody
+waiting. The watchdog sends a browser a probe that costs it nothing, and measures the CPU time used until the answer: on
+a machine that is busy with other things, answers take long but cost little CPU.
 """
 
 import asyncio
@@ -21,34 +21,34 @@ _log = structlog.get_logger(__name__)
 
 _EVERY_S: Final = 0.25
 _LESS_OFTEN: Final = 4
-"""While no call runs, a browser is asked so many times less often."""
+"""While no call runs, we probe a browser this many times less often."""
 _LOOKS: Final = 120
-"""A browser that has not answered by then hangs, and is asked anew."""
+"""After this many looks without an answer, a browser hangs, and gets a new probe."""
 _LATE_S: Final = 0.2
-"""An answer that costs more is late. A click asks the browser about ten times."""
+"""An answer that costs more CPU than this is late. A click asks the browser about ten times."""
 MOST_S: Final = 2.0
-"""A renderer that gives so much to do while all answers are late is ended. Beside an honest page that loads 300 files
-they come to 0.7 s."""
+"""We end a renderer that causes this much CPU time elsewhere while all answers are late. An honest page that loads 300
+files causes 0.7 s."""
 MOST_TIMES: Final = 5.0
-"""A renderer gives to do at most so many times what it does itself. Otherwise the only page that does anything would be
-ended for what a closed one had sent."""
+"""A renderer causes at most this many times its own CPU time. Otherwise the only page that does anything would be ended
+for what a closed one had sent."""
 _TOLD_WITHIN_S: Final = 10.0
-"""A crash is told later than the browser answers."""
+"""The report of a crash comes later than the browser's answer, by at most this."""
 _RENDERER: Final = "--type=renderer"
 _NETWORK: Final = "--utility-sub-type=network.mojom.NetworkService"
 
 
 class Usage(NamedTuple):
-    """The processor time that was used until now, s."""
+    """The CPU time used until now, in seconds."""
 
     shared: Mapping[psutil.Process, float]
-    """By what all pages share: the driver, the browsers, and their network services."""
+    """Of the processes that all pages share: the driver, the browsers, and their network services."""
     renderers: Mapping[psutil.Process, float]
 
 
 def guilty(before: Usage, after: Usage) -> psutil.Process | None:
-    """Return the renderer that gave too much to do between the two, if one did. What the shared processes did is
-    attributed to the renderers in proportion to what these did themselves."""
+    """Return the renderer that caused too much CPU time between two measurements, if one did. The time of the shared
+    processes is split among the renderers in proportion to their own."""
     worked = sum(cpu - before.shared[each] for each, cpu in after.shared.items() if each in before.shared)
     used = {each: cpu - before.renderers.get(each, 0.0) for each, cpu in after.renderers.items()}
     if (total := sum(used.values())) <= 0:
@@ -67,20 +67,20 @@ class Watchdog:
 
     @property
     def ended_one(self) -> bool:
-        """True while a crash that is reported may be an end by the watchdog."""
+        """True while a reported crash may be the watchdog's doing."""
         return time.monotonic() < self._told_until
 
     async def run(self, browsers: Callable[[], Sequence[CDPSession]], busy: Callable[[], bool]) -> None:
-        """Watch browsers, each by a session of Chromium's. `busy` says whether calls run."""
+        """Watch the browsers, each over a CDP session. `busy` says whether calls run."""
         watched: Sequence[CDPSession] = ()
         while True:
-            await asyncio.sleep(self._every_s * (1 if busy() else _LESS_OFTEN))  # nothing tells that it is late
+            await asyncio.sleep(self._every_s * (1 if busy() else _LESS_OFTEN))  # no event tells of a late answer
             if watched != (watched := browsers()):
                 await self._usage()
             await asyncio.gather(*map(self._look, watched))
 
     async def _look(self, browser: CDPSession) -> None:
-        """Ask a browser something, again as long as it answers late, and end the renderer that keeps it from it."""
+        """Probe a browser, again as long as its answers are late, and end the renderer that delays them."""
         first: Usage | None = None
         asked, answer = self._worked(), _ask(browser)
         try:
@@ -100,7 +100,8 @@ class Watchdog:
             answer.cancel()
 
     async def _end(self, renderer: psutil.Process, browser: CDPSession) -> None:
-        """End a renderer, and wait until what it had sent is worked off: no other shall be ended for that."""
+        """End a renderer, and wait until the browser has worked off what it had sent, so that no other renderer is
+        ended for that."""
         _log.warning("a page kept the browser from answering; its renderer was ended", pid=renderer.pid)
         self._told_until = inf
         with contextlib.suppress(psutil.Error):  # it has just ended by itself
@@ -109,17 +110,18 @@ class Watchdog:
         self._told_until = time.monotonic() + _TOLD_WITHIN_S
 
     async def _usage(self) -> Usage:
-        """Look what runs, and what it has used: in a thread, because all processes of the machine are looked at."""
+        """Find the running processes and the CPU time that they have used. Use a thread, because this looks at all
+        processes of the machine."""
         self._shared, renderers = await asyncio.to_thread(_processes, self._driver())
         return Usage({each: _used(each) for each in self._shared}, {each: _used(each) for each in renderers})
 
     def _worked(self) -> float:
-        """Return what the shared processes have used, s."""
+        """Return the CPU time of the shared processes, in seconds."""
         return sum(map(_used, self._shared))
 
 
 def _ask(browser: CDPSession) -> asyncio.Future[None]:
-    """Ask a browser something that costs it nothing."""
+    """Send a browser a probe that costs it nothing."""
 
     async def answer() -> None:
         with contextlib.suppress(PlaywrightError):  # it has just ended
@@ -129,7 +131,7 @@ def _ask(browser: CDPSession) -> asyncio.Future[None]:
 
 
 def _processes(driver: psutil.Process | None) -> tuple[list[psutil.Process], list[psutil.Process]]:
-    """Return the driver and what it started that all pages share, and the renderers."""
+    """Return two lists: the driver with the processes that all pages share, and the renderers."""
     shared, renderers = list[psutil.Process](), list[psutil.Process]()
     with contextlib.suppress(psutil.Error):
         for process in [driver, *driver.children(recursive=True)] if driver is not None else []:

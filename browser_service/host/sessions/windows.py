@@ -16,16 +16,17 @@ from browser_service.rules.bounded import Bounded
 
 _BLANK: Final = "about:blank"
 _RETRY_AFTER_S: Final = (3.0, 5.0)
-"""Says after how many seconds another window is asked for."""
+"""After these many seconds, we ask for another window."""
 _MOST_ABANDONED: Final = 200
 
 OnForeign = Callable[[Page], None]
 OnPopup = Callable[[str, int], None]
-"""Takes the target that opens a popup, and 1 if this can tell it something."""
+"""The function that receives the id of the target that opens a popup, and 1 if the popup can send it messages, else
+0."""
 
 
 class Windows:
-    """Opens the pages of one context, and reports those that it did not open: popups and people's tabs."""
+    """The windows of one context: it opens pages, and reports those that it did not open: popups and people's tabs."""
 
     def __init__(
         self,
@@ -48,13 +49,14 @@ class Windows:
         self.dead: set[Page] = set()
         self._expected: dict[str, asyncio.Future[Page]] = {}
         self._opening: dict[str, asyncio.Future[Page]] = {}
-        """Maps Chromium's id of a page that is to come to its arrival."""
+        """The arrivals of pages to come, by Chromium's ids of the pages."""
         self._crashed_targets = Bounded[str, None](_MOST_ABANDONED)
-        """The same ids: a page may die before the response that names it is read."""
+        """The ids of pages that crashed: a page may die before we read the response that names it."""
         self.cdp: CDPSession | None = None
         self._browser_context_id: str | None = None
         self._of_context: dict[str, object] = {}
-        """Names it to the browser; not the one of the profile, which Chromium 150 does not find by its id."""
+        """The context's id for commands to the browser; empty for the profile's context, which Chromium 150 does not
+        find by its id."""
         self._connecting = asyncio.Lock()
         self._background = Background()
         self.spare = SpareWindow(self._open)
@@ -67,7 +69,8 @@ class Windows:
         return await self.spare.take() or await self._open()
 
     async def _open(self, timeout_s: float = 15) -> Page:
-        """Open a blank page in a new window. It is recognised by a nonce in its URL, never by its order of arrival."""
+        """Open a blank page in a new window. A nonce in its URL identifies it, never its order of arrival. Raises
+        TimeoutError."""
         browser = self._context.browser
         if browser is None or browser.browser_type.name != "chromium":
             async with self._connecting:  # other engines open tabs, which come without a nonce
@@ -87,7 +90,7 @@ class Windows:
             self._stop_waiting(arrival, targets)
 
     async def _request_window(self, cdp: CDPSession, arrival: "asyncio.Future[Page]", targets: dict[str, str]) -> None:
-        """Ask for a window. Under load one in a hundred never comes, so that any of those asked for will do."""
+        """Ask for a window. Under load one in a hundred never comes, so any of those asked for will do."""
         url = f"{_BLANK}#{secrets.token_hex(8)}"
         targets[url] = ""
         self._expected[url] = arrival
@@ -114,7 +117,7 @@ class Windows:
                     self._background.spawn(bounded(self.cdp.send("Target.closeTarget", {"targetId": target_id})))
 
     async def command(self, method: str, parameters: dict[str, object]) -> None:
-        """Tell Chromium something about the whole context."""
+        """Send Chromium a command about the whole context."""
         browser = self._context.browser
         if browser is not None:
             cdp = await self._connect(browser)
@@ -137,7 +140,7 @@ class Windows:
             return self.cdp
 
     async def _own_context_id(self) -> str | None:
-        """Return CDP's id of the context, read from a page of it; the default context has none."""
+        """Return CDP's id of the context, read from a page of it; None for the default context."""
         pages = self._context.pages
         page = pages[0] if pages else await self._first_page()
         session = await self._context.new_cdp_session(page)
@@ -159,17 +162,18 @@ class Windows:
             self._expected.pop("about:blank")
 
     def _on_target_created(self, event: dict[str, dict[str, str]]) -> None:
-        """Report a popup, which Chromium tells before the click returns that opens it, and before Playwright has it."""
+        """Report a popup. Chromium reports it before the click that opens it returns, and before Playwright has it."""
         target = event["targetInfo"]
         if self._is_ours(target) and target["type"] == "page" and (opener := target.get("openerId")):
             self._on_popup(opener, int(bool(target.get("canAccessOpener"))))
 
     def _is_ours(self, target: dict[str, str]) -> bool:
-        """Say if a target is of this context: Chromium tells each of us of all, and what happens is to count once."""
+        """Say if a target belongs to this context: Chromium reports every target to each of us, and each should count
+        once."""
         return target.get("browserContextId") == self._browser_context_id
 
     def crashed(self, event: dict[str, str]) -> None:
-        """Fail the opening of a page that dies before Playwright has it: it would never arrive."""
+        """Fail the opening of a page that dies before Playwright has it, because it would never arrive."""
         self._crashed_targets[event["targetId"]] = None
         arrival = self._opening.get(event["targetId"])
         if arrival is not None and not arrival.done():
@@ -184,7 +188,7 @@ class Windows:
         self._background.spawn(self._remove(page))
 
     async def _remove(self, dead: Page) -> None:
-        """Close a page without a renderer, because what is done to a whole context fails as long as it has one."""
+        """Close a page without a renderer, because commands to a whole context fail as long as it has one."""
         async with self._connecting:  # one first page at a time
             if self._lasting and self.dead.issuperset(self._context.pages):  # with its last window the browser may end
                 await bounded(self._first_page())
