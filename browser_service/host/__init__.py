@@ -1,1 +1,1 @@
-"""Holds all that touches a live page."""
+"""All code that touches a live page."""

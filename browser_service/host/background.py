@@ -10,7 +10,7 @@ _CLOSES_WITHIN_S: Final = 5
 
 
 class Background:
-    """Tasks that nobody waits for. Each runs to its end: asyncio itself keeps none alive."""
+    """Tasks that nobody waits for. Each is kept until it ends, because asyncio itself keeps none alive."""
 
     def __init__(self) -> None:
         self._tasks: set[asyncio.Task[object]] = set()
@@ -21,14 +21,14 @@ class Background:
         task.add_done_callback(self._tasks.discard)
 
     async def stop(self) -> None:
-        """Cancel what runs, and wait for its end."""
+        """Cancel all tasks, and wait for their end."""
         for task in [*self._tasks]:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
 
 async def within(seconds: float, *work: Coroutine[object, object, object]) -> None:
-    """Run all at once, cancel what takes longer than `seconds`, and ignore what fails."""
+    """Run all `work` at once, cancel what takes longer than `seconds`, and ignore what fails."""
     tasks = [asyncio.ensure_future(each) for each in work]
     if tasks:
         _, late = await asyncio.wait(tasks, timeout=seconds)
@@ -38,7 +38,7 @@ async def within(seconds: float, *work: Coroutine[object, object, object]) -> No
 
 
 async def bounded(closing: Awaitable[object]) -> None:
-    """Wait a bounded time for something to close, and ignore that it does not, or is gone already."""
+    """Wait a limited time for something to close; ignore that it does not, or is gone already."""
     try:
         async with asyncio.timeout(_CLOSES_WITHIN_S):
             await closing

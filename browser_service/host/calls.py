@@ -1,4 +1,4 @@
-"""Calls that run on the host: each run of one, and those that run now or ended lately."""
+"""The calls that run on the host now or ended lately, and each run of one."""
 
 import asyncio
 import time
@@ -27,18 +27,19 @@ Reply = asyncio.Future[Outcome]
 
 
 Handler = Callable[..., Awaitable[Json]]
-"""Takes a BrowserPage or a BrowserSession, by its action's scope, and the action."""
+"""The function that performs an action. It takes a BrowserPage or a BrowserSession, by the action's scope, and the
+action."""
 
 
 class Undoes(Protocol):
     def __call__(self, what: str, state: Json, *, lost: bool = True) -> None:
-        """Note that the act can be undone. `what` is told to who may undo it, `state` to nobody. With `lost` the reply
-        tells the way back."""
+        """Note that the act can be undone. `what` is shown to clients that may undo it; `state` never is. With `lost`,
+        the reply names the undo call."""
 
 
 @dataclass(eq=False)
 class Suspension:
-    """The dialogs that kept a call from its end: how many there were, and whether one does now."""
+    """The dialogs that blocked a call: how many there were, and whether one does now."""
 
     count: int = 0
     resumed: asyncio.Event = field(default_factory=asyncio.Event)
@@ -50,31 +51,31 @@ def _future() -> "asyncio.Future[Outcome]":
 
 @dataclass
 class CallRun:
-    """A call on its way through the host, or one part of it: what it asks for, and what came of it so far."""
+    """A call on its way through the host, or one part of it: its request, and the results so far."""
 
     call: Call
     action: Action
     reply: "asyncio.Future[Outcome]"
-    """What its caller is told: the outcome, or that a dialog keeps it from its end."""
+    """What its caller gets: the outcome, or the reply that a dialog blocks it."""
     outcome: "asyncio.Future[Outcome]" = field(default_factory=_future)
     """How it ended."""
     cancel: Cancel = field(default_factory=Cancel)
     page: PageRecord | None = None
-    """Its page, once that is found."""
+    """The call's page, once it is found."""
     admitted: bool = False
-    """True once it was let in; until then nothing of it is done."""
+    """True once it was let in; until then it has done nothing."""
     has_turn: bool = False
     is_part: bool = False
     url_before: str | None = None
     requests: list[Json] = field(default_factory=list)
     read_at: set[str] = field(default_factory=set)
-    """The URLs that it and its parts may tell of."""
+    """The URLs that the reply may tell of, those of the parts included."""
     part_results: list[Json] = field(default_factory=list)
     """The results of the parts that are done."""
     part_index: int | None = None
     """The index of the part that runs."""
     undo: list[Undoable] = field(default_factory=list)
-    """What of it, and of its parts, can be undone."""
+    """What can be undone of it and of its parts."""
     stopped_by: str = ""
     """The person who stopped it, if one did."""
     waited_ms: int | None = None
@@ -84,7 +85,8 @@ class CallRun:
 
     @asynccontextmanager
     async def turn(self, queue: PageQueue, wait_ms: int) -> AsyncIterator[bool]:
-        """Hold a turn, and yield whether the call had to wait. Raises TimedOut, naming who has it, and Cancelled."""
+        """Hold a turn, and yield whether the call had to wait. Raises TimedOut, which names the turn's holder, and
+        Cancelled."""
         began = time.monotonic()
         async with AsyncExitStack() as stack:
             try:
@@ -95,12 +97,12 @@ class CallRun:
 
     @property
     def acts(self) -> bool:
-        """True from when it may do something to its page."""
+        """True once it may do something to its page."""
         return self.admitted and self.action.effect is not Effect.READS
 
     @property
     def client_call_id(self) -> str:
-        """Return its callId as its client knows it."""
+        """Return the call's id as its client knows it."""
         return CallKey.parse(self.call.call_id).call_id
 
     @property
@@ -116,7 +118,7 @@ class CallRun:
         return self._suspension.count > self._suspended_before
 
     def suspend(self) -> None:
-        """Stop its clock for a dialog that opened: the time that one takes is not the call's."""
+        """Stop the call's clock for a dialog that opened, whose time is not the call's."""
         self._suspension.count += 1
         self._suspension.resumed.clear()
         self.cancel.pause()
@@ -126,7 +128,7 @@ class CallRun:
         self.cancel.resume()
 
     def for_part(self, action: Action) -> "CallRun":
-        """Make a part of it, with the same caller, cancel and dialogs, and an account of its own."""
+        """Make the run of a part, with the same caller, cancel and dialogs, and an account of its own."""
         return replace(
             self,
             action=action,
@@ -138,25 +140,25 @@ class CallRun:
         )
 
     def undoable(self, what: str, state: Json, *, lost: bool = True) -> None:
-        """Note that the act that is done here can be taken back, from its state."""
+        """Note that the act that runs here can be undone, from `state`."""
         body, call = self.action.wire_body(), self.call
         address = {"page_id": call.page_id, "session_id": call.session_id}
         self.undo.append(Undoable(body=body, what=what, state=state, lost=lost, **address))
 
     async def wait_for_dialog(self) -> None:
-        """Wait until the dialog is closed, which is bounded, or the call is cancelled."""
+        """Wait until the dialog is closed, which takes a limited time, or the call is cancelled."""
         async with self.cancel.within():
             await self._suspension.resumed.wait()
 
     def check_not_cancelled(self) -> None:
-        """Raise where the call was cancelled before its effect began."""
+        """Raise if the call was cancelled before its effect began."""
         if self.cancel.ending:
             raise self._not_begun_error()
         if self.cancel.requested:
             raise Cancelled("The call was cancelled before it began; it did not happen.")
 
     def _not_begun_error(self) -> ServiceUnavailable:
-        """Make the error of a call that did not begin before the service ended. A gateway reads it too, and sends the
+        """Make the error for a call that did not begin before the service ended. A gateway reads it too, and sends the
         call again once the service is back."""
         return ServiceUnavailable(
             f"The service is ending; {self.action.name()} did not happen.",
@@ -208,8 +210,8 @@ class RunningCalls(Mapping[str, CallRun]):
     # --- how a call comes and ends -----------------------------------------------------------------------------------
 
     def reply_to(self, call: Call, answer: Callable[[Call, Reply], Coroutine[object, object, None]]) -> Reply:
-        """Return the reply of a call: of one that has come before, and may still run, or of one that `answer` begins
-        to give now, and to its end, whoever waits for it."""
+        """Return the reply of a call. If it has come before, join that run; else `answer` begins one, which goes on to
+        its end whoever waits for it."""
         key = _key(call)
         if (known := self._replies.get(key)) is not None:
             return known
@@ -221,7 +223,7 @@ class RunningCalls(Mapping[str, CallRun]):
         return reply
 
     def _weigh(self, key: str, reply: Reply) -> None:
-        """Weigh a reply that is set by now."""
+        """Weigh a reply again, now that it is set."""
         if key in self._replies:
             self._replies[key] = reply
 
@@ -236,7 +238,8 @@ class RunningCalls(Mapping[str, CallRun]):
     # --- how all of them end -----------------------------------------------------------------------------------------
 
     def cancel(self, call_id: str) -> CallRun | None:
-        """Request the cancel of a call, also of one that is still on its way here, and return it where it runs."""
+        """Request the cancellation of a call, even of one that is still on its way here. Returns the call if it
+        runs."""
         if (run := self._runs.get(call_id)) is None:
             self._cancelled[call_id] = None
             return None
@@ -244,18 +247,19 @@ class RunningCalls(Mapping[str, CallRun]):
         return run
 
     def end_all(self) -> None:
-        """Cancel them all: what has not begun did not happen."""
+        """Cancel all calls: what has not begun did not happen."""
         for run in [*self._runs.values()]:
             run.cancel.request(ending=True)
 
     async def wait_until_ended(self) -> None:
-        """Wait for the end of those that were cancelled."""
+        """Wait a limited time for all calls to end."""
         if self._working:
             await asyncio.wait(self._working, timeout=_END_WITHIN_S)
 
 
 def _key(call: Call) -> str:
-    """Name the run of a call: once a person has confirmed it, it runs once more. Several rules may ask for one call."""
+    """Name a run of a call: once a person has confirmed the call, it runs once more, and several rules may ask for
+    that."""
     return f"{call.call_id}~confirmed{len(call.confirmed)}" if call.confirmed else call.call_id
 
 

@@ -1,4 +1,4 @@
-"""Translates Playwright's errors into ours, and is the only place that does.
+"""Translates Playwright's errors into ours; no other module does.
 
 It is longer than 300 lines because it is one table with the words for each of its rows.
 """
@@ -35,7 +35,7 @@ from shared.quoting import address, flat, quoted
 _SEVERAL: Final = re.compile(r"strict mode violation: .* resolved to (\d+) elements")
 _NET_ERROR: Final = re.compile(r"net::ERR_\w+|NS_ERROR_\w+")
 _MOST_END, _MOST_LINE = 20_000, 2_000
-"""Bound what is told of an error: a page can throw texts of any length."""
+"""Limits on the text of an error: a page can throw texts of any length."""
 _INTERRUPTED: Final = "is interrupted by another navigation"
 _CLOSED: Final = (
     "Target page, context or browser has been closed",
@@ -46,11 +46,11 @@ _CLOSED: Final = (
     "Browser closed",
     "Browser has been closed",
 )
-"""Playwright's own words begin so. A page's script may fail in the same words."""
+"""How Playwright's own messages begin. A page's script may fail in the same words."""
 TOO_LARGE: Final = "Error: too large for a tree"
-"""Is said by what Playwright takes along into its own worlds: `tree_bounds.js`."""
+"""The error of `tree_bounds.js`, which Playwright takes along into its own worlds."""
 _ENDED: Final = "TargetClosedError"
-"""Is the class of Playwright's that it does not export, and that no script of a page can choose."""
+"""An error class of Playwright's that it does not export, and that no script of a page can choose."""
 _CALL: Final = r"^(?:\w+\.\w+: )*"
 _REASON_CHARACTERS: Final = 500
 _SYNTAX: Final = (
@@ -106,7 +106,7 @@ _BAD_ARGUMENTS: Final = (
         "A domain is a host, not a URL; a name that begins with __Host- or __Secure- needs secure.",
     ),
 )
-"""Map what the browser says of an argument to the argument, our words and a hint."""
+"""What the browser says of an argument, the argument, our words, and a hint."""
 _BLOCKERS: Final = {
     "intercepts pointer events": (
         "is covered by another element",
@@ -145,12 +145,13 @@ _BLOCKERS: Final = {
         f"See what it offers: {next_call('snapshot')}.",
     ),
 }
-"""Map the words of Playwright's log to ours and the next call. Of several the last one logged counts."""
+"""Words of Playwright's log, with our words and the next call. If several match, the last one logged counts."""
 NO_CHOOSER: Final = 'event "filechooser"'
 _WAITED: Final = re.compile(r"Timeout (\d{1,9})ms exceeded")
 _INPUT: Final = ("- performing ", "- elementHandle.press(", "- elementHandle.type(")
 _SET_AS_ASKED: Final = ("to be visible, enabled and editable", "to be visible and enabled")
-"""Fields are filled in the same turn of the page that finds them ready: a page that does not say may have done both."""
+"""The end of a log after which a field may be filled already: finding it ready and filling it take one turn of the
+page."""
 FORM_OF_ITS_TYPE: Final = "It takes the form of its type: date 2026-12-24, time 14:05, month 2026-12, color #ff0000."
 _HINTS: Final = {
     "Element is not a <select>": (
@@ -171,17 +172,17 @@ _HINTS: Final = {
 
 
 def is_closed(error: Exception) -> bool:
-    """Say if an error may be of a page or a browser that ended, so that whoever has it lets it through."""
+    """Say if an error may come from a page or a browser that ended, so that its handler lets it through."""
     return has_ended(error) or _reason(_first_line(str(error))).startswith(_CLOSED)
 
 
 def has_ended(error: Exception) -> bool:
-    """Say if a page or a browser was closed, by what no page can forge. Of its renderer's end a tab knows by itself."""
+    """Say if a page or a browser was closed, by a sign that no page can forge. A renderer's end is known to its tab."""
     return type(error).__name__ == _ENDED
 
 
 def not_begun(error: Exception) -> bool:
-    """Say by Playwright's log if an act was still waiting for its element."""
+    """Say, by Playwright's log, if an act was still waiting for its element."""
     _, logged, log = str(error).partition("Call log:\n")
     return bool(logged) and all(line.strip().startswith("- waiting for") for line in log.splitlines() if line.strip())
 
@@ -202,7 +203,7 @@ def began(error: Exception) -> bool:
 
 
 def is_network(error: Exception) -> bool:
-    """Say if a navigation ended in an error page of the browser, or in none."""
+    """Say if a network error ended a navigation, with an error page of the browser or without."""
     return _NET_ERROR.search(str(error)) is not None
 
 
@@ -215,8 +216,8 @@ def shows_error_page(error: Exception) -> bool:
 
 
 def translate(error: PlaywrightError, action: Action, *, url: str, shown: str = "") -> BrowseError:
-    """Translate Playwright's error into ours, with details: selector, url, and Playwright's words. `shown` is what it
-    would have logged of the element in the end."""
+    """Translate Playwright's error into ours, with details: selector, url, and Playwright's words. `shown` is what
+    Playwright would have logged last about the element."""
     if isinstance(error, BadResult):
         return ScriptExecutionFailed(str(error), hint=error.hint, details={"url": url})
     return _translate(error, action, url=url, shown=shown)
@@ -254,7 +255,8 @@ def _translate(error: PlaywrightError, action: Action, *, url: str, shown: str) 
 def not_found(
     selector: str, timeout: int, *, url: str, hint: str | None = None, frames: Sequence[Json] = ()
 ) -> BrowseError:
-    """Make the error for an element that one more look did not find either. Playwright does not count its own looks."""
+    """Make the error for an element that one more look did not find either. Playwright does not report how often it
+    looked."""
     found: Json = {"frames": [*frames]} if frames else {}
     return ElementNotFound(
         f"Element matching selector '{selector}' not found after {timeout}ms",
@@ -324,7 +326,8 @@ def _navigation(action: Action, details: Json, message: str) -> BrowseError:
 
 
 def _waited(message: str) -> int:
-    """Return how many milliseconds Playwright says that it waited: of the time for a call, a step may have a part."""
+    """Return how many milliseconds Playwright says that it waited, because a step may have only a part of a call's
+    time."""
     found = _WAITED.search(message)
     return int(found[1]) if found else 0
 
@@ -368,7 +371,7 @@ def _runs_script(action: Action) -> bool:
 
 
 def _other(action: Action, first: str, message: str, selector: str | None, details: Json) -> BrowseError:
-    if _runs_script(action):  # whose author knows by the kind of its error whether it was the script's or the page's
+    if _runs_script(action):  # its author can tell by the error whether the script or the page failed
         said = quoted(re.sub(_CALL, "", first).removeprefix("Error: "), _REASON_CHARACTERS)
         return ScriptExecutionFailed(f"The script failed: {said}", details=details)
     said = quoted(_reason(first), _REASON_CHARACTERS)
@@ -402,6 +405,7 @@ def _first_line(message: str) -> str:
 
 
 def _reason(first: str) -> str:
-    """Return Playwright's first line without the names of its call and of its error, and without the selector."""
-    first = first.removesuffix(" and does not have a role allowing [aria-readonly]")  # what it is not, says enough
+    """Return the first line of Playwright's message without the names of its call and of its error, and without the
+    selector."""
+    first = first.removesuffix(" and does not have a role allowing [aria-readonly]")  # the rest says enough
     return re.sub(rf"{_CALL}(?:\w*Error: )?(?:Error while parsing selector `.*?` - )?", "", first)

@@ -1,4 +1,4 @@
-"""Keeps a host's events in order, for whoever asks for those after a number."""
+"""A host's events in order, for readers that ask for those after a number."""
 
 import asyncio
 
@@ -12,16 +12,16 @@ from shared.userinfo import without_userinfo
 
 _KEPT = 4_000
 _KEPT_BYTES = 64_000_000
-"""Bounds the bytes of logins, which come whole each time that they change."""
+"""The limit for the bytes of logins, which come whole at each change."""
 
 
 def sendable(result: Json) -> Json:
-    """Return the value fit for a message, because pages can make texts that are no Unicode."""
+    """Return the value fit for a message, because pages can make texts that are not Unicode."""
     return {well_formed(key): _sendable(value) for key, value in result.items()}
 
 
 def address_of(url: str) -> str:
-    """Return the address of a request as a reply can have it: without a name and a password in it."""
+    """Return a request's address for a reply, without a name and a password in it."""
     return well_formed(without_userinfo(url))
 
 
@@ -39,7 +39,7 @@ def _sendable(value: JsonValue) -> JsonValue:
 
 
 class EventLog:
-    """A bounded log with sequence numbers, which is read by a long poll."""
+    """A bounded log with sequence numbers, read by long polls."""
 
     def __init__(self, incarnation: str) -> None:
         self._incarnation = incarnation

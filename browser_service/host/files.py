@@ -1,4 +1,4 @@
-"""Keeps the files of a caller as artifacts, because a host has no disk of its own."""
+"""The files of a caller, kept as artifacts, because a host has no disk of its own."""
 
 import json
 from datetime import datetime
@@ -17,7 +17,7 @@ _HEAD: Final = 1_000
 
 
 class ArtifactPort(Protocol):
-    """Where a host hands its bytes over, because it has no disk of its own."""
+    """The place where a host hands over its bytes, because it has no disk of its own."""
 
     async def put(
         self, data: bytes, mime_type: str, client_id: str, *, inline: bool = True, name: str = ""
@@ -31,15 +31,15 @@ class ArtifactPort(Protocol):
         """Keep a file that the browser wrote, by moving it."""
 
     async def data(self, artifact_id: str, client_id: str | None) -> tuple[bytes, str]:
-        """Return the bytes and the MIME type to the client that it belongs to; None is the account's own person."""
+        """Return the bytes and the MIME type of a client's file; the client None is the account's own person."""
 
     async def describe(self, artifact_id: str, client_id: str | None) -> Artifact:
-        """Return what it is, where it is kept and how large it is, without its bytes."""
+        """Return a file's kind, place and size, without its bytes."""
 
     async def text(self, artifact_id: str, client_id: str | None) -> str: ...
 
     async def keep_picture(self, client_id: str, call_id: str, picture: ActPicture) -> None:
-        """Keep the small picture of what an act made of its page, for the record."""
+        """Keep the small picture of a page after an act, for the record."""
 
     async def upload(self, name: str, most: int) -> bytes:
         """Read a file of the upload folders, of `most` bytes at most."""
@@ -51,8 +51,8 @@ def dated(what: str, of: str) -> str:
 
 
 class Files:
-    """The files of one call's client. `of` names the page or session in names that they get; `share` is how many
-    actions tell of their files in one reply."""
+    """The files of one call's client. `of` names the page or session in the names of files; `share` is the number of
+    actions whose files one reply reports."""
 
     def __init__(self, artifacts: ArtifactPort, call: Call, of: str = "", share: int = 1) -> None:
         self._artifacts, self._of, self._share = artifacts, of, share
@@ -67,12 +67,12 @@ class Files:
 
     @property
     def is_for_model(self) -> bool:
-        """Say if who reads the reply pays for its length, and so should get what is asked for alone."""
+        """True if the reader of the reply pays for its length, and so should get only what was asked for."""
         return self.inline_text is not None
 
     async def shown(self, key: str, text: str, budget: int | None, start: int = 0) -> Json:
-        """`text` under `key`, or its head and a cursor to read on from where it is longer than the caller wants; with
-        `start`, what is from there on."""
+        """Return `text` under `key`. If it is longer than the caller wants, return its part from `start` on, and a
+        cursor to read on."""
         limit = budget or self.room
         limit, text = min(limit, MAX_MESSAGE_BYTES // 2 // self._share), await self.conceal(text)
         if len(text) <= limit:
@@ -87,7 +87,7 @@ class Files:
         return await self._artifacts.conceal(well_formed(text))
 
     async def shown_data(self, key: str, value: JsonValue, budget: int | None) -> Json:
-        """Show data as it is where it fits, else as JSON text, which is cut like any other text."""
+        """Return data as it is if it fits, else as JSON text, which is cut like any other text."""
         if isinstance(value, str):
             return await self.shown(key, value, budget)
         cut = await self.shown(key, json.dumps(value, ensure_ascii=False), budget)
@@ -96,7 +96,7 @@ class Files:
     async def keep(
         self, data: bytes, mime_type: str, what: str, name: str | None = None, *, inline: bool = True
     ) -> Json:
-        """Save bytes as a file of that name, or one that says `what` they are. Returns its description for a reply."""
+        """Save bytes as a file with this name, or one made from `what`. Returns its description for a reply."""
         fits = self._share == 1 or len(data) <= INLINE_BYTES // self._share
         name = name or dated(what, self._of)
         kept = await self._artifacts.put(data, mime_type, self._client_id, inline=inline and fits, name=name)
@@ -112,15 +112,15 @@ class Files:
 
     async def data(self, artifact_id: str) -> tuple[bytes, str]:
         """Return the bytes and the MIME type of a file that an earlier reply named. Raises ArtifactNotFound, also for
-        another's, which only the account's own person may read."""
+        another client's file, which only the account's own person may read."""
         return await self._artifacts.data(artifact_id, self._reader)
 
     async def describe(self, artifact_id: str) -> Artifact:
-        """Return the description of such a file, without its bytes."""
+        """Return the description of a file that an earlier reply named, without its bytes."""
         return await self._artifacts.describe(artifact_id, self._reader)
 
     async def text(self, artifact_id: str) -> str:
-        """Return a text that is kept, whole."""
+        """Return a kept text as a whole."""
         return await self._artifacts.text(artifact_id, self._reader)
 
     async def upload(self, name: str, most: int) -> bytes:

@@ -1,4 +1,4 @@
-"""Runs the back half of the spine: the host in this process."""
+"""The back half of the spine: the host in this process."""
 
 import asyncio
 import secrets
@@ -89,7 +89,7 @@ class LocalHost:
         self._pipeline = self._make_pipeline(handlers, artifacts)
 
     def _browsers(self) -> "list[CDPSession]":
-        """Return a session of Chromium's for each of our browsers that runs."""
+        """Return a CDP session for each of our browsers that runs."""
         live = {
             session.browser_id: session.windows.cdp
             for session in self.sessions.values()
@@ -211,8 +211,8 @@ class LocalHost:
         return None
 
     async def start(self) -> None:
-        """Tidy up after a service that was killed; attach, so that the tabs of a running browser are known, or have
-        the shared login ready for the first call."""
+        """Clean up after a service that was killed. Then attach to a running browser, so that its tabs are known, or
+        prepare the shared login for the first call."""
         await self.launcher.clear()
         for session in self.sessions.values():
             if self.launcher.attached or (session.profile and self._limits.idle.browsers_kept):
@@ -229,7 +229,8 @@ class LocalHost:
             _log.warning("no browser yet", session=session.session_id, reason=error.message)
 
     async def _save_now_and_then(self) -> None:
-        """Save logins now and then: scripts change what a page stores without any act or answer that would tell."""
+        """Save logins now and then: scripts change what a page stores without any act or response that would show
+        it."""
         while True:
             await asyncio.sleep(self._limits.save_every_ms / 1000)  # scripts store things without an event
             for session in [*self.sessions.values()]:
@@ -237,7 +238,8 @@ class LocalHost:
                     await session.logins.save()
 
     def end_calls(self) -> None:
-        """Cancel all calls: the service ends. What has not begun did not happen; a person's answer stays awaited."""
+        """Cancel all calls, because the service ends. What has not begun did not happen; requests to people stay
+        open."""
         self._registry.people.stop()
         self.running.end_all()
 
@@ -265,7 +267,7 @@ class LocalHost:
     # --- what sessions tell --------------------------------------------------------------------------------------
 
     async def at_rest(self) -> None:
-        """Let what runs on pages end, or end it where it takes too long; then save all logins."""
+        """Let the calls on pages end, and cancel those that take too long; then save all logins."""
         await self._pipeline.wait_until_idle(_AT_REST_WITHIN_S)
         for session in self.sessions.values():
             await session.logins.save(with_storage=True)

@@ -69,11 +69,11 @@ class Pipeline:
     # --- receive -----------------------------------------------------------------------------------------------------
 
     async def run(self, call: Call) -> Outcome:
-        """Return the outcome of a call, or join the one that came before under its id."""
+        """Return the outcome of a call; if it came before under the same id, join that run."""
         return await asyncio.shield(self.calls.reply_to(call, self._complete))
 
     async def _complete(self, call: Call, reply: Reply) -> None:
-        """Bring a call to its end. Where a dialog made it reply before, its end is reported as an event."""
+        """Bring a call to its end. If a dialog made it reply before, report the end as an event."""
         structlog.contextvars.bind_contextvars(call_id=CallKey.parse(call.call_id).call_id)  # for this task alone
         try:
             run = CallRun(call, action_of(call), reply)
@@ -88,7 +88,7 @@ class Pipeline:
             self.log.emit(CallEnded(client_id=call.client_id, outcome=outcome))
 
     async def cancel(self, call_id: str) -> None:
-        """Stop a call, also one that has not arrived yet."""
+        """Stop a call, even one that has not arrived yet."""
         if (run := self.calls.cancel(call_id)) is None:
             return
         self.dialogs.dismiss_for(run)
@@ -96,7 +96,7 @@ class Pipeline:
             entry.queue.cancel(call_id)
 
     async def wait_until_idle(self, within_s: float) -> None:
-        """Let the calls that run on pages come to their end; cancel those that take longer."""
+        """Wait for the running calls to end; cancel those that take longer than `within_s`."""
         ending = {run.outcome: run for run in self.calls.values() if not run.action.asks_person}
         if ending:
             _, late = await asyncio.wait(ending, timeout=within_s)
@@ -106,7 +106,7 @@ class Pipeline:
                 await asyncio.wait(late, timeout=within_s)
 
     async def _outcome(self, run: CallRun) -> Outcome:
-        """Do a call, and return what came of it, whatever fails."""
+        """Run a call and return its outcome, whatever fails."""
         result, error = None, None
         self.calls.begin(run)
         try:
@@ -142,7 +142,7 @@ class Pipeline:
             self._follow_up(entry, run, taken=record.lease is not lease)
 
     async def _in_turn(self, entry: PageEntry, run: CallRun) -> Json:
-        """Let a call in, and once more when its turn has come: much may have happened meanwhile."""
+        """Admit a call, and run it in its turn. If it had to wait, admit it again: much may have happened meanwhile."""
         call, action, queue = run.call, run.action, entry.queue
         run.check_not_cancelled()
         self.admission.admit(entry.current, run)
@@ -154,7 +154,7 @@ class Pipeline:
             run.admitted = True
             return await self._act(page, run)
         async with run.turn(queue, self.limits.queue_wait_ms) as waited:
-            if waited:  # of others the reply tells that they run, mostly sooner
+            if waited:  # for the others, the reply shows that they run
                 run.check_not_cancelled()
                 self.admission.admit(entry.current, run)
                 self.log.emit(CallMoved(call_id=call.call_id, client_id=call.client_id, state=CallState.RUNNING))
@@ -164,12 +164,12 @@ class Pipeline:
     # --- act, and observe --------------------------------------------------------------------------------------------
 
     async def _act(self, page: BrowserPage, run: CallRun) -> Json:
-        """Do a call, or a part of one. A caller whose token is for some origins is told nothing of others."""
+        """Run a call, or a part of one. A client whose token is for some origins learns nothing of others."""
         work = self._read_again(page, run) if _only_reads(run) else perform(Act(page, run, self._handler(run)))
         return await (confined(page.current, run.call, run.action, work) if run.call.origins else work)
 
     async def _read_again(self, page: BrowserPage, run: CallRun) -> Json:
-        """Do what only reads, and once more where the page died under it."""
+        """Run a call that only reads, and run it once more if the page died under it."""
         handler = self._handler(run)
         try:
             return await perform(Act(page, run, handler))
@@ -177,7 +177,7 @@ class Pipeline:
             return await perform(Act(page, run, handler))
 
     async def _part(self, run: CallRun, page: BrowserPage, part: Action) -> Json:
-        """Do one part of a call, in the call's turn, as if it came by itself."""
+        """Run one part of a call, in the call's turn, as if it came by itself."""
         await wait_for_dialog(run)
         step, result = run.for_part(part), Json(action=part.name())
         run.part_index = len(run.part_results)
@@ -197,7 +197,7 @@ class Pipeline:
         return result
 
     async def _on_session(self, run: CallRun, action: Action) -> Json:
-        """Do an action on a whole session. These queue among themselves, and no page's turn waits for them."""
+        """Run an action on a whole session. Such actions queue among themselves, and no page's turn waits for them."""
         session = self.sessions.get(run.call.session_id or "")
         if session is None:
             raise SessionNotFound(f"There is no session {run.call.session_id!r}.")
@@ -224,7 +224,7 @@ class Pipeline:
             return result
 
     def _handler(self, run: CallRun) -> Handler:
-        """Return what does the act, or takes it back."""
+        """Return the function that performs the act, or undoes it."""
         undo = run.call.undo
         if undo is None:
             return self.handlers[run.action.name()]
@@ -237,8 +237,8 @@ class Pipeline:
     # --- reply -------------------------------------------------------------------------------------------------------
 
     def _follow_up(self, entry: PageEntry, run: CallRun, *, taken: bool) -> None:
-        """Follow up on what the call did to the page. A holder is idle from the end of its last call on. A call that
-        was refused has used nothing, though it may have `taken` the page before."""
+        """Follow up on what the call did to the page. A holder counts as idle from the end of its last call on. A
+        refused call has used nothing, though it may have `taken` the page before."""
         call, record = run.call, entry.record
         if run.admitted:
             record.mark_used()

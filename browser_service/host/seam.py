@@ -1,4 +1,4 @@
-"""Declares the seam between the two halves of the spine: every value passes through JSON."""
+"""The seam between the two halves of the spine: every value passes through JSON."""
 
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, Protocol
@@ -39,7 +39,7 @@ class ParsedCall(Call):
 
 
 def action_of(call: Call) -> Action:
-    """Return what a call asks for. Raises what `catalogue.parse` does for one of another version's front half."""
+    """Return the action of a call. Raises what `catalogue.parse` raises if another version's front half sent it."""
     action = call.action if isinstance(call, ParsedCall) else None
     return action or catalogue.parse(call.body)
 
@@ -51,35 +51,35 @@ class SessionHost(Protocol):
         """Perform a call. The same callId again joins the run, or gets its outcome."""
 
     async def problem(self, options: SessionOptions) -> ErrorBody | None:
-        """Return why a session of these options can have no browser, as far as that is known without starting it."""
+        """Return why a session with these options can have no browser, as far as is known without starting one."""
 
     async def open(self, spec: SessionSpec) -> None:
-        """Have a session, with its pages as they were. Idempotent."""
+        """Open a session, with its pages as they were. Idempotent."""
 
     async def close(self, session_id: str) -> SessionSpec | None:
-        """Close a session, and return the spec that opens it again as it was; None where it is closed already."""
+        """Close a session, and return the spec that opens it again as it was; None if it is closed already."""
 
     async def cancel(self, call_id: str) -> None:
-        """Stop a call, also one that has not arrived yet. Idempotent."""
+        """Stop a call, even one that has not arrived yet. Idempotent."""
 
     async def release(self, client_id: str, before_seq: int, *, for_good: bool = False) -> None:
-        """Release the leases that a client has not used since `before_seq`, in the front's order: `for_good` also
-        those that it keeps by a hold. Idempotent."""
+        """Release the leases that a client has not used since `before_seq`, a number of the front's; with `for_good`,
+        also those that it keeps by a hold. Idempotent."""
 
     async def answer(self, request_id: str, answer: Answer) -> bool:
         """Take a person's answer to a request, and return whether that was still open."""
 
     async def discard(self, page_id: str, idle_ms: int) -> None:
-        """Close a page that nobody has used for so long, and on which nothing was done. Idempotent."""
+        """Close a page that nobody has used for `idle_ms`, and that is still blank. Idempotent."""
 
     async def describe(self) -> list[PageState]: ...
 
     async def frame_after(self, page_id: str, seq: int, wait_ms: int, view: View) -> Frame | None:
-        """Return what a page looks like once that differs from what it was at `seq`, or when the time is over: the
-        newest picture, and none between. None where there is no such page. Pictures are made while somebody asks."""
+        """Return a page's frame once it differs from the one at `seq`, or after `wait_ms`: the newest picture, and none
+        in between. None if there is no such page. Pictures are taken only while somebody asks."""
 
     async def hand(self, page_id: str, strokes: Strokes) -> ErrorBody | None:
-        """Do what a person's hand does on a page that they have taken, once. Returns why it could not be done."""
+        """Replay a person's hand on a page that they have taken, once. Returns why it could not be done, if so."""
 
     async def figures(self) -> Figures: ...
 
@@ -87,18 +87,18 @@ class SessionHost(Protocol):
 
 
 class Idle(NamedTuple):
-    """For how many seconds something may be idle before it is closed."""
+    """The seconds for which something may be idle before it is closed."""
 
     page_s: float = 1_800
     """0 is for ever."""
     page_abandoned_s: float = 600
-    """Counts if the client that had the page is gone."""
+    """Applies if the client that had the page is gone."""
     page_in_need_s: float = 120
-    """Counts if memory is short."""
+    """Applies if memory is short."""
     browser_s: float = 300
     browsers_kept: int = 1
     spare_s: float = 0
-    """Counts for a blank window that is kept ready; 0 is that there is none."""
+    """Applies to a blank window that is kept ready; 0 means that there is none."""
 
 
 @dataclass(frozen=True)
@@ -111,15 +111,15 @@ class HostLimits:
     session_pages: int = 0
     """0 is no limit."""
     client_pages: int = 0
-    """Counts for popups, which nobody asks for; 0 is no limit."""
+    """Applies to popups, which no client asks for; 0 is no limit."""
     page_popups: int = 10
-    """A page, with the popups of its popups, has at most so many open; 0 is no limit."""
+    """The most popups that a page may have open, together with the popups of these; 0 is no limit."""
     act_rules: ActRules = field(default_factory=ActRules)
-    """The owner's, who says which acts a person confirms."""
+    """The owner's rules on which acts a person confirms."""
     memory_mb: int | None = None
-    """None is a share of what there is; 0 is no limit."""
+    """None is a share of the memory that there is; 0 is no limit."""
     idle: Idle = field(default_factory=Idle)
     save_every_ms: int = 30_000
     invisible_text: Literal["drop", "mark", "keep"] = "drop"
     timeline: Literal["thumbnails", "watched", "off"] = "watched"
-    """Says which acts are pictured for the record."""
+    """Which acts get a picture for the record."""
