@@ -13,7 +13,7 @@ from shared.next_calls import next_call
 _BETWEEN: Final = "\x1e"
 _HANDLE: Final = re.compile(r"\d+([a-z]{2})")
 LONG: Final = 4_800
-"""A page of so many characters is told whole, and of a longer one as many."""
+"""Longest page, in characters, that a model gets in full. Of a longer page it gets this many."""
 _LONG_SECTION: Final = 8_000
 _MOST_HANDLES: Final = 12
 _LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
@@ -64,7 +64,7 @@ class Article:
 
 
 class Found(NamedTuple):
-    """What the script found, in one text, from which secrets can be taken."""
+    """All texts that the script found, joined into one so that secrets can be removed from it."""
 
     text: str
     start: int
@@ -73,16 +73,17 @@ class Found(NamedTuple):
 
     @classmethod
     def of(cls, given: Any) -> Self:  # Any: JSON, of a page
-        """Raises TypeError, ValueError or LookupError for what no script of ours gives."""
+        """Parse the script's result. Raises TypeError, ValueError or LookupError for a result that no script of ours
+        returns."""
         value = given["value"]
         text = _BETWEEN.join(f"{int(block[0])}{str(block[1:]).replace(_BETWEEN, ' ')}" for block in value["blocks"])
         return cls(text, int(value["start"]), bool(value["cut"]), int(given["unseen"]))
 
     def article(self, text: str) -> Article:
-        """Make an article of the text without secrets."""
+        """Make an article from the text after secrets were removed."""
         found = text.split(_BETWEEN) if text else []
         levels = [int(block[0]) for block in found]
-        # A heading is one line also where the page and Python differ in what breaks one.
+        # A heading stays one line even where the page and Python disagree on line breaks.
         texts = [
             " ".join(block[1:].split()) if level else block[1:] for level, block in zip(levels, found, strict=True)
         ]
@@ -111,8 +112,8 @@ def section(article: Article, wanted: str) -> Section:
 
 
 def _named(sections: Sequence[Section], wanted: str) -> list[Section]:
-    """Return the sections with this handle; else those whose handle differs in the number alone, because the page has
-    got another heading since; else those with this heading."""
+    """Return the sections with this handle. Without any, return those whose handle differs only in its number, because
+    headings were added or removed since; else those with this heading."""
     exact = [section for section in sections if section.handle == wanted]
     check = _HANDLE.fullmatch(wanted)
     moved = [section for section in sections if check and section.handle.endswith(check[1])]
@@ -121,12 +122,12 @@ def _named(sections: Sequence[Section], wanted: str) -> list[Section]:
 
 
 def budget(text: str, section: Section | None, room: int) -> int:
-    """Return how many characters of a page, or of a section, a model is told: the beginning of a long one."""
+    """Return how many characters of a page or a section a model gets; of a long one it gets the beginning."""
     return min(room, LONG if section is None or len(text) > _LONG_SECTION else _LONG_SECTION)
 
 
 def ways_on(page_id: str, sections: Sequence[Section]) -> str:
-    """Name the calls that read a section, or what is said of something."""
+    """Name the calls that read a section or search the page."""
     by_query = f"what it says of something: {next_call('content', page_id=page_id, query='...')}"
     if not sections:
         return by_query
@@ -149,13 +150,13 @@ def _sections(levels: list[int], texts: list[str]) -> Iterator[Section]:
 
 
 def _check(title: str) -> str:
-    """Return two letters of a heading, by which a handle is known to be of another document."""
+    """Return two letters computed from a heading's text. In a handle they show whether it belongs to this document."""
     rest = crc32(unicodedata.normalize("NFC", title).encode("utf-8", "replace"))
     return _LETTERS[rest % 26] + _LETTERS[rest // 26 % 26]
 
 
 def headings(sections: Sequence[Section]) -> str:
-    """List headings with their handles: those of the highest levels, as many as fit."""
+    """List headings with their handles, down to the deepest level that fits; more are cut off."""
     deepest = next((level for level in _LEVELS if _size(sections, level) <= _LISTED_CHARACTERS), 1)
     highest = min((section.level for section in sections), default=1)
     listed = [section for section in sections if section.level <= max(deepest, highest)]

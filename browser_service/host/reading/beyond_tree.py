@@ -1,4 +1,4 @@
-"""Says what a page shows of which its tree has no words, and which call has it."""
+"""Names the parts of a page that its tree cannot describe, and the calls that read them."""
 
 from dataclasses import dataclass
 from typing import Any, Final
@@ -10,17 +10,18 @@ from shared.next_calls import next_call
 
 @dataclass(frozen=True)
 class BeyondTree:
-    """What the script `beyond_tree` finds in a document."""
+    """The result of the script `beyond_tree` for a document."""
 
     pdf: bool = False
     bodiless: bool = False
-    """True for SVG and for frame sets, which have no body."""
+    """True for SVG documents and framesets, which have no body."""
     canvases: int = 0
     embedded: tuple[str, ...] = ()
-    """Addresses of what <object> and <embed> show."""
+    """Addresses that <object> and <embed> show."""
 
     def advice(self, url: str) -> Json:
-        """Return for a reply what else the page at this address shows, and the calls that have it."""
+        """Return the part of a reply that names what else the page at this address shows, and the calls that read
+        it."""
         if self.pdf:
             return {"advice": f"a PDF: {next_call('fetch', url=url)} gives its file and its text"}
         said: list[str] = []
@@ -38,12 +39,12 @@ NOTHING_BEYOND: Final = BeyondTree()
 
 
 def joined(*replies: Json) -> Json:
-    """Return one advice of those that parts of a reply give."""
+    """Join the advice of several replies into one."""
     said = "; ".join(str(reply["advice"]) for reply in replies if "advice" in reply)
     return {"advice": said} if said else {}
 
 
 def beyond_tree(found: Any) -> BeyondTree:  # Any: JSON, of a page
-    """Return what a page's script found. Raises TypeError, ValueError or LookupError otherwise."""
+    """Parse the script's result. Raises TypeError, ValueError or LookupError for any other."""
     pdf, bodiless = bool(found["pdf"]), bool(found["bodiless"])
     return BeyondTree(pdf, bodiless, int(found["canvases"]), tuple(abridged(str(url)) for url in found["embedded"]))

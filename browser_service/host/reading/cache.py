@@ -1,4 +1,4 @@
-"""Caches what was just read of a page, for clients that accept a result of some age."""
+"""Caches results of recent reads of a page, for clients that accept a result of some age."""
 
 import time
 from collections.abc import Awaitable, Callable
@@ -18,7 +18,8 @@ class _Result(NamedTuple):
 
 
 class ReadCache:
-    """One page's results, which are good while the page is at the same revision and they are not too old."""
+    """The cached results of one page. A result is valid while the page's revision is the same and the result is young
+    enough."""
 
     def __init__(self) -> None:
         self._results = Bounded[tuple[str, str], _Result](
@@ -28,8 +29,8 @@ class ReadCache:
     async def get(
         self, key: tuple[str, str], revision: Callable[[], int], max_age_ms: int, read: Callable[[], Awaitable[Json]]
     ) -> Json:
-        """Return a cached result, or read. The key names the client too, because another may not read what it was
-        given."""
+        """Return the cached result for a key, or read a new one. The key also names the client, because clients may not
+        see each other's results."""
         cached = self._results.get(key)
         read_at, before = time.monotonic(), revision()
         if cached is not None and cached.revision == before and (read_at - cached.read_at) * 1000 < max_age_ms:

@@ -1,4 +1,4 @@
-"""Writes all that changed since a snapshot, in lines that make sense without the whole."""
+"""Writes all changes since a snapshot, in lines that can be understood without the rest of the tree."""
 
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
@@ -10,15 +10,15 @@ from browser_service.host.reading.tree import Tree
 
 class _Change(NamedTuple):
     order: int
-    """Where it belongs in the new tree."""
+    """Position in the new tree."""
     nodes: Tree
     at: int
-    """Where it is in `nodes`, which is the old tree for what went."""
+    """Index in `nodes`, which is the old tree for removed elements."""
     lines: list[str]
 
 
 def written(old: Tree, new: Tree, is_shown: Callable[[Tree, int], bool]) -> str:
-    """Write the changes in the order of the page, each below its place, as far as their elements are to be shown."""
+    """Write the changes in page order, each below its place, for elements that `is_shown` accepts."""
     difference = Difference(old, new)
     found = [*_added(difference), *_changed(difference), *_removed(difference)]
     lines, last = list[str](), ""
@@ -47,7 +47,7 @@ def _changed(difference: Difference) -> Iterator[_Change]:
         lines = [f"~ {after.node(ref).line.removeprefix('- ').removesuffix(':')}"] if ref else []
         lines += [f"~   {node.line.removeprefix('- ')}" for node in after.own_texts(ref)]
         lines += [f"~   in this order now: {', '.join(order)}"] if order else []
-        lines = lines or ["- text is gone"]  # from around all elements
+        lines = lines or ["- text is gone"]  # text outside of all elements
         index = after.indexes.get(ref, 0)
         yield _Change(index, after.nodes, index, lines)
 

@@ -1,4 +1,4 @@
-"""Writes a tree in as few characters as say all of it: a table's row on one line, a sentence as one."""
+"""Writes a tree compactly but completely: a table's row on one line, a sentence on one line."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -11,19 +11,19 @@ _LINE_ROLES: Final = (
     | CELLS
 )
 _REFLESS_ROLES: Final = frozenset({"rowgroup", "paragraph", "cell", "rowheader", "columnheader"})
-"""These get no ref, because their words or surroundings find them: refs would be a fifth of the text."""
+"""Roles whose elements get no ref, because their words or surroundings find them: refs would be a fifth of the text."""
 _LINE_CHARACTERS: Final = 400
 _NOTATION: Final = ("[ref=", " | ")
-"""Text of the page that has these could be taken for our notation, and is written on a line of its own."""
+"""Text of a page that contains these could be mistaken for our notation, so it gets a line of its own."""
 
 
 def write(nodes: Iterable[Node]) -> str:
-    """Write the nodes' lines; each node's depth says what it is in."""
+    """Write the nodes' lines. Each node's depth tells which element contains it."""
     return "\n".join(_Writer([*nodes]).lines())
 
 
 class _Writer:
-    """Writes the lines of nodes that may be any part of a tree, so that only their depths are to be relied on."""
+    """A writer of lines for any selection of a tree's nodes. It relies only on their depths."""
 
     def __init__(self, nodes: list[Node]) -> None:
         self._nodes = nodes
@@ -55,14 +55,14 @@ class _Writer:
         return lines
 
     def _only_wraps(self, index: int) -> bool:
-        """Say if the element has nothing to say but its content."""
+        """Return whether the element adds nothing to its content."""
         node, children = self._nodes[index], self._children[index]
         plain = not (node.name or node.text or node.states or node.is_control or _has_box(node))
         wraps = node.role == "rowgroup" or (node.role == "generic" and len(children) == 1)
         return plain and bool(children) and wraps
 
     def _line(self, index: int) -> str:
-        """Write an element without what is in it."""
+        """Write an element without its content."""
         node = self._nodes[index]
         colon = ":" if self._children[index] or node.has_children else ""
         is_said = not node.text or (node.is_said_within and self._children[index])
@@ -75,7 +75,8 @@ class _Writer:
         return node.head(ref=node.is_control or not refless, name=not is_said)
 
     def _on_one_line(self, index: int) -> str | None:
-        """Return it with all that is in it, if that is words and controls, or cells of such; else None."""
+        """Return the element and its content on one line; None if the content is more than words and controls, or cells
+        of these."""
         node, children = self._nodes[index], self._children[index]
         if not children or node.text or node.role not in _LINE_ROLES:
             return None
@@ -89,7 +90,7 @@ class _Writer:
         return line if plain and len(self._unrepeated(children)) == 1 else f"{self._head(index)}: {line}"
 
     def _unrepeated(self, children: list[int]) -> list[int]:
-        """Leave out a label's words that are the name of what it labels."""
+        """Drop a label's words if they equal the name of the labelled element."""
         names = {self._nodes[child].name for child in children if self._nodes[child].role in CONTROLS}
         return [i for i in children if self._nodes[i].role != "text" or self._nodes[i].words not in names]
 
@@ -109,7 +110,7 @@ class _Writer:
 
 
 def _words(node: Node) -> str | None:
-    """Return a node's words, if they can be taken for nothing else."""
+    """Return a node's words; None if they could be mistaken for notation."""
     unclear = _has_box(node) or (node.name and node.text) or any(mark in node.label for mark in _NOTATION)
     return None if unclear else "".join([node.label, *(f" [{mark}]" for mark in node.states)])
 

@@ -1,4 +1,4 @@
-"""Compares two pictures pixel by pixel, as an eye weighs colours, and says where they differ."""
+"""Compares two pictures pixel by pixel, by how different colours look to the eye, and locates the differences."""
 
 import asyncio
 import io
@@ -15,9 +15,9 @@ from shared.model import Json
 from shared.next_calls import next_call
 
 _STRIP_ROWS: Final = 256
-"""This many rows are compared at a time: the arithmetic takes forty bytes a pixel."""
+"""Rows compared at a time: the arithmetic takes forty bytes a pixel."""
 _LARGEST_DISTANCE: Final = 35_215
-"""Black and white are this far apart in the library pixelmatch's weighing of colours (YIQ)."""
+"""The distance between black and white by pixelmatch's colour weights (YIQ)."""
 _BASELINE_OPACITY: Final = 0.1
 _DIFFERENCE_COLOUR: Final = (255, 0, 0)
 
@@ -28,7 +28,7 @@ class Difference:
     pixels: int
     count: int
     box: tuple[int, int, int, int] | None
-    """Left, top, right and bottom of what differs."""
+    """Left, top, right and bottom of the region that differs."""
     png: bytes
 
     def summary(self) -> Json:
@@ -47,12 +47,12 @@ class Difference:
 
 
 async def compare_artifacts(files: Files, action: CompareScreenshots) -> Json:
-    """Compare two pictures that the caller has as artifacts."""
+    """Compare two artifacts of the caller."""
     return await compare_with(files, action, (await files.data(action.current or ""))[0])
 
 
 async def compare_with(files: Files, action: CompareScreenshots, current: bytes) -> Json:
-    """Compare a picture that the caller has as an artifact with another one."""
+    """Compare an artifact of the caller with another picture."""
     baseline, _ = await files.data(action.baseline)
     difference = await asyncio.to_thread(_compare_data, action, baseline, current)
     artifact = await files.keep(difference.png, "image/png", "difference", dated("difference", "of-pictures"))
@@ -92,7 +92,7 @@ def compare(one: Image.Image, two: Image.Image, threshold: float) -> Difference:
 
 
 def _difference_mask(one: Image.Image, two: Image.Image, threshold: float) -> Image.Image:
-    """Return a picture that is white where the pixels differ by more than the threshold, else black."""
+    """Return a picture that is white where the pixels differ by more than the threshold, and black elsewhere."""
     if ImageChops.difference(one, two).getbbox() is None:
         return Image.new("L", one.size, 0)
     bands = {

@@ -1,4 +1,4 @@
-"""Writes data of a page as CSV for a spreadsheet, and makes text of cells that it would take for formulas."""
+"""Writes data of a page as CSV for a spreadsheet, and escapes cells that a spreadsheet would run as formulas."""
 
 import csv
 import io
@@ -23,16 +23,16 @@ class Csv(NamedTuple):
     text: str
     rows: int
     escaped: int
-    """The number of cells that a spreadsheet would have run, and that begin with an apostrophe now."""
+    """The number of cells that a spreadsheet would have run as formulas. Each begins with an apostrophe now."""
 
     def facts(self) -> Json:
-        """Return the fields of the reply beside the text."""
+        """Return the fields that the reply has besides the text."""
         note = f"{self.escaped} cells that a spreadsheet would take for formulas begin with ' here"
         return {"rows": self.rows, **({"formulas": note} if self.escaped else {})}
 
 
 def from_tables(tables: list[Json]) -> Csv:
-    """Write tables of lists, one below the other with an empty line between."""
+    """Write tables whose rows are lists, one below the other, with an empty line between them."""
     lines: list[list[JsonValue]] = []
     count = 0
     for table in tables:
@@ -44,7 +44,8 @@ def from_tables(tables: list[Json]) -> Csv:
 
 
 def from_data(data: Json) -> Csv:
-    """Write the list in the data, or all of it as one row. Raises ValidationFailed for several lists."""
+    """Write the list in the data as rows, or data without a list as one row. Raises ValidationFailed for several
+    lists."""
     lists = {name: items for name, items in data.items() if isinstance(items, list)}
     if len(lists) > 1:
         raise ValidationFailed(
@@ -59,7 +60,7 @@ def from_data(data: Json) -> Csv:
 
 
 def tables_in_brief(tables: list[Json]) -> str:
-    """Write tables of lists for a model: their captions, headers and rows."""
+    """Write tables whose rows are lists, for a model: their captions, headers and rows."""
     parts: list[str] = []
     for table in tables:
         rows, headers = table["rows"], table["headers"]
@@ -121,7 +122,8 @@ def _cell(value: JsonValue) -> str:
 
 
 def _is_formula(cell: str) -> bool:
-    """Judge by the first visible character: spreadsheets skip the others, and take its wide form for the narrow one."""
+    """Judge a cell by its first visible character: spreadsheets skip invisible ones and treat a fullwidth character
+    like the normal one."""
     visible = (index for index, each in enumerate(cell) if each.isprintable() and not each.isspace())
     start = next(visible, len(cell))
     formula = unicodedata.normalize("NFKC", cell[start : start + 1]) in _FORMULA_STARTS

@@ -1,4 +1,4 @@
-"""Reads what is kept of earlier calls: on in a text or a picture, from where a cursor points, or to compare."""
+"""Reads artifacts of earlier calls: the rest of a text or a picture after a cursor, and pictures to compare."""
 
 from browser_service.host.files import Files
 from browser_service.host.reading.comparison import compare_artifacts
@@ -15,7 +15,7 @@ _DIGITS = 15
 
 
 async def read_kept(files: Files, action: Action) -> Json:
-    """Do what concerns only artifacts, for which neither a page nor a turn is needed."""
+    """Perform an action that needs only artifacts, so neither a page nor a turn."""
     cursor, budget = action.reads_on or ReadOn("")
     if action.name() == Screenshot.name():
         return await _picture(files, cursor)
@@ -26,8 +26,7 @@ async def read_kept(files: Files, action: Action) -> Json:
 
 
 async def _text(files: Files, key: str, cursor: str, budget: int | None) -> Json:
-    """Return the next part of a text that is kept, under `key`, and a cursor where there is more. A PDF has a text
-    too."""
+    """Return the next part of the text stored under `key`, and a cursor if more follows. A PDF has a text too."""
     artifact_id, start = _place(cursor)
     if not start and (await files.describe(artifact_id)).mime_type.startswith(PDF):
         data, _ = await files.data(artifact_id)
@@ -39,7 +38,7 @@ async def _text(files: Files, key: str, cursor: str, budget: int | None) -> Json
 
 
 async def _picture(files: Files, cursor: str) -> Json:
-    """Return the next rows of a picture that is kept."""
+    """Return the next rows of a stored picture."""
     artifact_id, top = _place(cursor)
     data, _ = await files.data(artifact_id)
     preview = await slice_of(data, artifact_id, top)

@@ -1,4 +1,4 @@
-"""Compares two trees of one document by the refs of their elements: what came, what went, and what is otherwise."""
+"""Compares two trees of one document by the refs of their elements: which were added, removed or changed."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
@@ -12,21 +12,21 @@ from browser_service.host.reading.tree import Node, Tree
 _ITEMS: Final = frozenset({"row", "listitem", "article", "option", "treeitem"})
 
 Face = tuple[str, str, tuple[str, ...], str, str]
-"""What a node shows of itself: role, name, states, URL and text."""
+"""A node's role, name, states, URL and text."""
 
 
 @dataclass
 class RefIndex:
-    """A tree by its refs. A node without a ref belongs to the nearest one around it; "" is the page's own."""
+    """A tree indexed by refs. A node without a ref belongs to the nearest ref around it, or to "", the page itself."""
 
     nodes: Tree
     indexes: dict[str, int] = field(default_factory=dict)
     content: dict[str, list[Face]] = field(default_factory=lambda: defaultdict(list))
-    """What the nodes of each ref show."""
+    """The faces of the nodes that belong to each ref."""
     children: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     parents: dict[str, str] = field(default_factory=dict)
     texts: dict[str, list[Node]] = field(default_factory=lambda: defaultdict(list))
-    """The nodes in each ref that have none of their own; for "" those that no ref surrounds."""
+    """The nodes without a ref that belong to each ref; under "", those outside of all refs."""
     owners: list[str] = field(default_factory=list)
     """The nearest ref around each node."""
 
@@ -48,7 +48,7 @@ class RefIndex:
         return self.texts.get(ref, [])
 
     def within(self, index: int) -> Iterator[tuple[int, Node, str]]:
-        """Yield an element and what is in it: the index, the node, and the ref that it belongs to."""
+        """Yield an element and its descendants: index, node, and the ref that each belongs to."""
         for number in range(index, len(self.nodes)):
             node = self.nodes[number]
             if number > index and node.depth <= self.nodes[index].depth:
@@ -56,16 +56,16 @@ class RefIndex:
             yield number, node, node.ref or self.owners[number]
 
     def digests(self) -> dict[str, int]:
-        """Return for each ref what tells it, with all that is in it, from others."""
+        """Return for each ref a hash of its element and everything inside."""
         found: dict[str, int] = {}
-        for ref in reversed(self.indexes):  # what is in an element comes after it
+        for ref in reversed(self.indexes):  # descendants come later
             found[ref] = hash((*self.content[ref], *(found[child] for child in self.children.get(ref, ()))))
         return found
 
     def survivors(self, changed: frozenset[str]) -> dict[str, str]:
-        """Return for each ref the nearest one around it, or itself, that has not changed."""
+        """Return for each ref the nearest unchanged ref around it, or the ref itself if it is unchanged."""
         found = {"": ""}
-        for ref, parent in self.parents.items():  # those around come first
+        for ref, parent in self.parents.items():  # ancestors come first
             found[ref] = found[parent] if ref in changed else ref
         return found
 
@@ -78,8 +78,8 @@ class Difference:
     """The difference between two trees of one document."""
 
     def __init__(self, old: Tree, new: Tree, *, covers: bool = False) -> None:
-        """With `covers`, an element that only lost its ref because something covers it, or has it again, neither came
-        nor went."""
+        """Compare two trees. With `covers`, an element that only lost its ref because something covers it, or got the
+        ref back, counts as neither added nor removed."""
         before, after = self.before, self.after = RefIndex(old), RefIndex(new)
         came, gone = after.indexes.keys() - before.indexes.keys(), before.indexes.keys() - after.indexes.keys()
         self.differs = bool(came or gone or before.content != after.content)
@@ -88,18 +88,18 @@ class Difference:
         self.came, self.gone = frozenset(came - uncovered), frozenset(gone - covered)
         self.moved = {face for ref in covered for face in before.content[ref]}
         self.moved |= {face for ref in uncovered for face in after.content[ref]}
-        """What covered elements show."""
+        """The faces of elements that lost or regained their ref because of a cover."""
 
     def added(self) -> Iterator[str]:
-        """Yield the elements that came, without those in them."""
+        """Yield the added elements, without those inside another added one."""
         return (ref for ref in self.after.indexes if ref in self.came and self.after.parents[ref] not in self.came)
 
     def removed(self) -> Iterator[str]:
-        """Yield the elements that went, without those that were in them."""
+        """Yield the removed elements, without those inside another removed one."""
         return (ref for ref in self.before.indexes if ref in self.gone and self.before.parents[ref] not in self.gone)
 
     def changed(self) -> Iterator[tuple[str, list[str]]]:
-        """Yield each element that stayed and is otherwise, and what is in it in its new order, if that changed."""
+        """Yield each element that stayed but changed, with the new order of its children if that changed."""
         for ref, content in self.after.content.items():
             if ref in self.came or (ref and ref not in self.before.indexes):
                 continue
@@ -111,7 +111,7 @@ class Difference:
         return [*filterfalse(self.moved.__contains__, content)]
 
     def _new_order(self, ref: str) -> list[str]:
-        """Return the refs that stayed in an element, in their order, if that changed."""
+        """Return the children that stayed in an element, in their new order; empty if the order is the same."""
         old, new = self.before.children.get(ref, []), self.after.children.get(ref, [])
         if old == new:
             return []
@@ -129,15 +129,15 @@ class Difference:
 
     @cached_property
     def remade(self) -> frozenset[str]:
-        """The new refs of what was made anew, as it was, where it was: first what is the same with all in it, so that
-        of a list with a new item on top the others are not told."""
+        """The new refs of elements that the page recreated unchanged in the same place. Elements that are equal with
+        all their content are matched first, so that a new item on top of a list does not make the other items news."""
         if not (self.gone and self.came):
             return frozenset()
         before, after = self.before.digests(), self.after.digests()
         wholes = Counter((self._before_in[ref], before[ref]) for ref in self.gone)
         faces = Counter((self._before_in[ref], (*self.before.content[ref],)) for ref in self.gone)
         found, left = set[str](), list[tuple[str, tuple[str, tuple[Face, ...]]]]()
-        for ref in filter(self.came.__contains__, self.after.indexes):  # those around come first
+        for ref in filter(self.came.__contains__, self.after.indexes):  # ancestors come first
             whole, face = (self._after_in[ref], after[ref]), (self._after_in[ref], (*self.after.content[ref],))
             if self.after.parents[ref] in found or wholes[whole] > 0:
                 wholes[whole] -= 1
@@ -153,7 +153,7 @@ class Difference:
 
     @cached_property
     def fewer(self) -> dict[str, Counter[str]]:
-        """The items that lists which were made anew have no more, by the list and their roles."""
+        """By list and role, how many items fewer a recreated list has."""
         remade = _items(self.after, self.remade, self._after_in)
         now = _items(self.after, self.came, self._after_in)
         fewer = dict[str, Counter[str]]()
@@ -164,12 +164,12 @@ class Difference:
 
 
 def _refless(index: RefIndex, other: RefIndex, refs: set[str]) -> set[str]:
-    """Return those of the refs whose elements are in the other tree as well, without a ref."""
+    """Return those of the refs whose elements are also in the other tree, without a ref."""
     if not refs:
         return set()
     here, there = (Counter(map(_self, (n for n in each.nodes if not n.ref))) for each in (index, other))
     without, found = there - here, set[str]()
-    for ref in reversed(index.indexes):  # what is in an element comes after it, and tells it where it has no name
+    for ref in reversed(index.indexes):  # descendants come later; they identify an element without a name
         node = index.node(ref)
         is_told = bool(node.label) or any(child in found for child in index.children.get(ref, ()))
         if ref in refs and is_told and without[_self(node)] > 0:
@@ -179,12 +179,12 @@ def _refless(index: RefIndex, other: RefIndex, refs: set[str]) -> set[str]:
 
 
 def _self(node: Node) -> tuple[str, str, str, bool]:
-    """Return what tells an element from others, whatever covers it."""
+    """Return what identifies an element even while something covers it."""
     return node.role, node.name, node.text, node.has_children
 
 
 def _items(index: RefIndex, refs: frozenset[str], within: dict[str, str]) -> dict[str, Counter[str]]:
-    """Count the items among these refs, by what they are in and their roles."""
+    """Count the items among these refs, by their container and role."""
     counts = defaultdict[str, Counter[str]](Counter)
     for ref in refs:
         if (role := index.node(ref).role) in _ITEMS:

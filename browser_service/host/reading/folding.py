@@ -1,5 +1,5 @@
-"""Gives the elements of a tree the names and words that Playwright leaves to what is in them: `<button><em>Save</em>`
-comes as a button without a name, and `<p>Sum: <code>13</code>` as a paragraph that says "Sum:"."""
+"""Gives elements the names and words that Playwright's tree leaves to their content: `<button><em>Save</em>` comes as a
+button without a name, and `<p>Sum: <code>13</code>` as a paragraph that says "Sum:"."""
 
 import re
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ _PHRASES: Final = frozenset(
         *("text", "emphasis", "strong", "code", "mark", "time", "subscript", "superscript", "deletion", "insertion"),
     }
 )
-"""These are parts of a sentence: their words are those of the element that the sentence is in."""
+"""Roles of parts of a sentence: their words belong to the element that contains the sentence."""
 _PLAIN: Final = _PHRASES | {"paragraph", "generic"}
 _NAMED_BY_CONTENT: Final = (CONTROLS - VALUED) | {"heading"}
 _UNSPACED: Final = ("subscript", "superscript")
@@ -23,20 +23,20 @@ _NAME_CHARACTERS: Final = 120
 
 
 def folded(nodes: Tree) -> Tree:
-    """Return the tree with its names and words in place; its nodes are changed."""
+    """Return the tree with the names and words in place. This changes its nodes."""
     return _Folding(nodes).tree()
 
 
 class _Folding:
-    """One pass over a tree, from what is inmost."""
+    """One pass over a tree, from the innermost elements outwards."""
 
     def __init__(self, nodes: Tree) -> None:
         self._nodes = nodes
         self._inner: list[list[int]] = [[] for _ in nodes]
         self._contents = [""] * len(nodes)
-        """The words in each element, as far as a name has room for them."""
+        """The words in each element, as many as fit into a name."""
         self._is_plain = [False] * len(nodes)
-        """True for elements in which are words and nothing else."""
+        """True for elements that contain only words."""
         self._dropped: set[int] = set()
 
     def tree(self) -> Tree:
@@ -51,7 +51,8 @@ class _Folding:
         return without(self._nodes, self._dropped)
 
     def _kept(self, index: int) -> list[int]:
-        """Return what is in an element, in the page's order, without the boxes that their label stands for."""
+        """Return an element's children in page order. A checkbox or radio button without a ref is dropped if another
+        with the same name has one."""
         inner = self._inner[index][::-1]
         shown = {each.role_and_name for i in (index, *inner) if (each := self._nodes[i]).role in TICKED and each.ref}
         twins = {i for i in inner if not self._nodes[i].ref and self._nodes[i].role_and_name in shown}
@@ -59,7 +60,8 @@ class _Folding:
         return [i for i in inner if i not in twins] if twins else inner
 
     def _join_phrases(self, index: int) -> None:
-        """Make one text of the parts of each sentence; where an element has nothing else, its own."""
+        """Join the parts of each sentence into one text. If an element contains nothing else, that becomes its own
+        text."""
         kept: list[int] = []
         sentence: list[Node] = []
         for inner in self._inner[index]:
@@ -82,7 +84,7 @@ class _Folding:
         node.has_children = bool(self._inner[index])
 
     def _drop_inner(self, index: int, kept: Sequence[int] = ()) -> list[int]:
-        """Drop what is in an element but for what is kept, and return it in the page's order."""
+        """Drop an element's descendants except those in `kept`. Returns the dropped ones in page order."""
         found, ahead = list[int](), [i for i in self._inner[index][::-1] if i not in kept]
         while ahead:
             found.append(inner := ahead.pop())
@@ -116,7 +118,7 @@ class _Folding:
             node.name, node.text = content, ""
 
     def _give_value(self, index: int, *, is_plain: bool) -> None:
-        """Give a field that is a part of the document what is in it, and a list what is chosen of it."""
+        """Give an editable part of the document its content as value, and a list its selected options."""
         node, inner = self._nodes[index], self._inner[index]
         if node.text or not inner:
             return
@@ -141,7 +143,7 @@ class _Folding:
 
 
 def _write(sentence: list[Node]) -> None:
-    """Write a sentence into the first of its parts."""
+    """Write a sentence into its first part."""
     if sentence:
         first, said = sentence[0], list[str]()
         for part in sentence:

@@ -1,4 +1,4 @@
-"""Checks that an element is still what its ref was given for, by its name and by its row."""
+"""Checks by name and row whether an element is still the one that its ref was given for."""
 
 import asyncio
 import json
@@ -20,7 +20,7 @@ from shared.quoting import element_name
 
 _ROW_ROLES: Final = frozenset({"row", "listitem", "article", "option", "treeitem"})
 _REPEATED_ROLES: Final = CONTROLS - {"link"}
-"""Elements of these roles have the same name in every row."""
+"""Roles whose elements have the same name in every row."""
 _LEAST_ALIKE: Final = 3
 _MOST_LEVELS: Final = 6
 _BESIDE: Final = 5
@@ -32,17 +32,17 @@ _REF_CHECK: Final = results.bounded(script("ref_check"))
 
 
 class Found(TypedDict):
-    """What _REF_CHECK gives."""
+    """The result of _REF_CHECK."""
 
     began: FiniteFloat
-    """When the element's document began, which tells it from others."""
+    """The start of the element's document, which identifies the document."""
     now: str
-    """What the element is, if it is another one."""
+    """The element's role and name if it is another one now, else empty."""
 
 
 def rows(nodes: Tree, refs: set[str]) -> dict[str, str]:
-    """Return what tells these elements' rows from others: the first text in each, or, of rows that no role tells and
-    whose texts come as one, the words in it that those beside it lack, each on a line that an empty one leads."""
+    """Return, by ref, what identifies the row of each element: the first text in the row. For a row without a role it
+    is the words that the rows beside it lack, each after a line break."""
     around = _rows_around(nodes, {index for index, node in enumerate(nodes) if node.role in _ROW_ROLES})
     alike = _alike(nodes, around, refs)
     around = _rows_around(nodes, {*around, *alike} - {None}) if alike else around
@@ -55,7 +55,7 @@ def rows(nodes: Tree, refs: set[str]) -> dict[str, str]:
 
 
 def _rows_around(nodes: Tree, are_rows: AbstractSet[int | None]) -> list[int | None]:
-    """Return for each element the innermost row that it is, or is in."""
+    """Return for each element the row that it is, or the innermost row around it."""
     found: list[int | None] = []
     for index, node in enumerate(nodes):
         outer = found[node.parent] if node.parent is not None else None
@@ -64,8 +64,8 @@ def _rows_around(nodes: Tree, are_rows: AbstractSet[int | None]) -> list[int | N
 
 
 def _alike(nodes: Tree, around: list[int | None], refs: set[str]) -> dict[int, dict[int, int]]:
-    """Return the elements that are rows without a role, with all that stand beside each: three or more in which is a
-    control of the same role and name, as one of those asked for has it."""
+    """Return rows without a role, each with its group in order. A group has three or more members under one parent that
+    each contain, or are, a control with the role and name of one of `refs`."""
     controls = [(index, (node.role, node.name)) for index, node in enumerate(nodes) if node.is_control]
     free = [(index, kind) for index, kind in controls if around[index] is None]
     counts, asked = Counter(kind for _, kind in free), {kind for index, kind in free if nodes[index].ref in refs}
@@ -91,7 +91,7 @@ def _own_words(texts: dict[int, str], row: int, beside: list[int]) -> str:
 
 
 def is_same_row(nodes: Tree, ref: str, row: str) -> bool:
-    """Say if an element's row is what it was, as far as the tree tells; of one without a role, if a word is left."""
+    """Return whether an element is still in the same row. For a row without a role, one common word is enough."""
     now = rows(nodes, {ref}).get(ref, "")
     return now == row or (row.startswith("\n") and not {*now.split()}.isdisjoint(row.split()))
 
@@ -102,13 +102,13 @@ def _label(nodes: Tree, row: int) -> str:
 
 
 def expected(role_and_name: str, row: str) -> dict[str, str]:
-    """Return for scripts what an element is to be called, and in which row."""
+    """Return the name and row that scripts expect of an element."""
     name = role_and_name.partition(" ")[2]
     return {"name": json.loads(name) if name else "", "row": row}
 
 
 async def look(page: Page, ref: str, role_and_name: str, row: str) -> Found | None:
-    """Compare the element of a ref with what it was; None if it is gone."""
+    """Compare the element of a ref with what it was; return None if it is gone."""
     try:
         async with asyncio.timeout(_CHECK_S):
             answer = await page.eval_on_selector(f"aria-ref={ref}", _REF_CHECK, expected(role_and_name, row))

@@ -1,4 +1,4 @@
-"""Recognises a page that says of itself that it is still loading."""
+"""Recognises pages that are visibly still loading."""
 
 import asyncio
 import re
@@ -13,28 +13,29 @@ from shared.cuts import cut
 from shared.next_calls import next_call
 
 _YOUNG_S: Final = 5.0
-"""A document that is older asks for things by itself, and shows what it has."""
+"""In an older document, new requests are ongoing activity, not part of loading."""
 _MOST_LOOKS: Final = 50
 _LOOK_S: Final = 0.02
 _LOADING: Final = re.compile(r"(loading|please wait)([.…!]*$|\b.*(\.\.\.|…)$)", re.IGNORECASE)
 _MESSAGE_CHARACTERS: Final = 40
-"""A text that says only that has this many characters at most."""
+"""Maximum length of a text that only says that something is loading."""
 _MOST_LISTED: Final = 2
 
 
 async def wait_for_answers(view: ClientView, pending: Callable[[], list[str]], *, asked: bool) -> bool:
-    """Wait shortly for what a document asked for that has just come. Returns whether there was any of it, now or when
-    the look began, as `asked` says."""
+    """Wait briefly for the answers that a young document has requested. Returns whether it was waiting for any, now or
+    (as `asked` says) when the look began."""
     is_young, waits = time.time() - view.document / 1000 < _YOUNG_S, bool(pending())
     for _ in range(_MOST_LOOKS if is_young and waits else 0):
-        await asyncio.sleep(_LOOK_S)  # nobody tells of the ends of requests that no act caused
+        await asyncio.sleep(_LOOK_S)  # requests that no act caused send no event when they end
         if not pending():
             break
     return is_young and (asked or waits)
 
 
 def describe(view: ClientView, pending: list[str]) -> str:
-    """Say in a line for an outline what the page still waits for, by its requests and its own words; else ""."""
+    """Return a line for an outline that says what the page still waits for, by its requests and its own words; else
+    ""."""
     signs = []
     if pending:
         paths = ", ".join(cut(urlsplit(url).path or "/", _MESSAGE_CHARACTERS) for url in pending[:_MOST_LISTED])
@@ -48,6 +49,6 @@ def describe(view: ClientView, pending: list[str]) -> str:
 
 
 def _loading_message(node: Node) -> str:
-    """Return an element's words if they say that it is loading."""
+    """Return an element's words if they say that something is loading, else ""."""
     texts = (text for text in (node.name, node.words) if len(text) <= _MESSAGE_CHARACTERS)
     return next(filter(_LOADING.match, texts), "")

@@ -1,8 +1,6 @@
-"""Words what a model needs to know of an act's changes, a line each, as short as it can do with: what appeared, and
-what is otherwise; what went is counted.
-
-It is longer than 300 lines because each kind of change has words of its own.
-"""
+"""Describes the changes that an act caused, for a model, in one short line each: what appeared and what changed;
+removed elements are mostly only counted. It is longer than 300 lines because each kind of change has words of its
+own."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
@@ -33,18 +31,18 @@ _CONTAINERS: Final = frozenset(
         *("radiogroup", "tree", "tablist", "menubar", "iframe", "figure", "document", "application", "feed"),
     }
 )
-"""What is in these is told by itself."""
+"""Roles of containers, whose content is reported by itself."""
 _CHOSEN: Final = frozenset({"menuitem", "menuitemcheckbox", "menuitemradio", "option", "treeitem", "tab", "radio"})
-"""These are told by their names, where there are many."""
+"""Roles whose elements are listed by name in one line if there are many."""
 _ALIKE: Final = 4
 _ALIKE_CONTROLS: Final = 9
-"""From this many siblings of one role on, the first two stand for all."""
+"""From this number of siblings with one role, the first two represent all."""
 _SHOWN_OF_ALIKE: Final = 2
 _MOST_WITHIN: Final = 200
-"""An element with more in it than this is told by its parts, so that no page has them looked at again and again."""
+"""A larger new element is reported part by part, so that no page makes us search the same elements repeatedly."""
 _WINDOWS: Final = frozenset({"dialog", "alertdialog"})
 _MOST_NAMED: Final = 2
-"""More than this many elements that went are only counted."""
+"""More removed elements than this are only counted."""
 _LINE_CHARACTERS: Final = 160
 _CHOICES_CHARACTERS: Final = 260
 _NAME_CHARACTERS: Final = 40
@@ -55,7 +53,7 @@ _NOTATION: Final = ("[ref=", " | ")
 
 @dataclass
 class Change:
-    """An element that came, went, or changed: its lines, its place, and its index in the new tree."""
+    """An element that was added, removed or changed: its lines, its nodes, and its index in the new tree."""
 
     lines: list[str]
     nodes: list[Node]
@@ -63,31 +61,31 @@ class Change:
     index: int
     announced: bool = False
     is_field_value: bool = False
-    """True if only the content of a field changed."""
+    """True if the changed element is a field."""
 
     def has(self, text: str) -> bool:
-        """Return whether a line of it ends with a field's text. "" stands for a tick, which the focus tells from one of
-        the page's own."""
+        """Return whether one of its lines ends with a field's text. "" means a ticked box, which has the focus if the
+        client and not the page ticked it."""
         if not text:
             return any(node.role in TICKED and "active" in node.marks for node in self.nodes)
         ends = (f": {text}", f': "{text}"')
         return any(node.line.endswith(ends) for node in self.nodes)
 
     def is_given_unseen(self, refs: frozenset[str]) -> bool:
-        """Return whether it is one of these fields, and shows no text to compare: a tick, which can only be as given
-        if it changed, or a password."""
+        """Return whether it is one of these fields and shows no text to compare: a tick box, which the act has set if
+        it changed, or a password."""
         field = self.nodes[0] if self.nodes else None
         return field is not None and field.ref in refs and (field.role in TICKED or field.words == HIDDEN)
 
 
 @dataclass
 class News:
-    """What changed: the changes to be told, and how many are alike to these and only counted."""
+    """The changes to report, and the number of similar ones that are only counted."""
 
     told: list[Change]
     alike: int = 0
     remade: int = 0
-    """The number of controls that were made anew as they were: their refs are others."""
+    """The number of controls that the page recreated unchanged, under new refs."""
     differs: bool = False
     """True if anything at all changed."""
 
@@ -103,7 +101,7 @@ def news(old: Tree, new: Tree) -> News:
 
 
 class _Teller:
-    """Words a difference, a change a line."""
+    """A writer of a difference, one line per change."""
 
     def __init__(self, difference: Difference) -> None:
         self._difference = difference
@@ -131,7 +129,7 @@ class _Teller:
     def _element(
         self, ref: str, index: int, within: list[tuple[int, Node, str]], taken: set[int], alike: int
     ) -> Iterator[Change]:
-        """Tell an element with what is in it, if that is new and not one of many alike ones."""
+        """Report a new element with its new content, unless it is one of many alike."""
         node, kind = self._after.nodes[index], self._kind(ref)
         inner = [(i, n, owner) for i, n, owner in within if owner in self._came]
         whole = _on_one_line("+", [n for _, n, _ in inner])
@@ -152,7 +150,7 @@ class _Teller:
             yield self._change(whole, [n for _, n, _ in inner], index) if whole else self._head(ref, index)
 
     def _choices(self, kind: tuple[str, str], index: int) -> Change:
-        """Tell the choices of a long menu or list in one line."""
+        """Report the choices of a long menu or list in one line."""
         nodes = [self._after.node(ref) for ref in self._after.children[kind[0]]]
         line, nodes, omitted = _choices_line(
             [node for node in nodes if node.role == kind[1] and node.ref in self._came]
@@ -161,7 +159,7 @@ class _Teller:
         return self._change(line, nodes, index)
 
     def _head(self, ref: str, index: int) -> Change:
-        """Tell an element by itself and its own words."""
+        """Report an element and its own words, without its other content."""
         nodes = [self._after.nodes[index], *(n for n in self._after.own_texts(ref) if n.words)]
         return self._change(_cut_line("+", nodes), nodes, index)
 
@@ -169,7 +167,7 @@ class _Teller:
         return self._after.parents[ref], self._after.node(ref).role
 
     def _container(self, ref: str, index: int) -> Iterator[Change]:
-        """Tell a new container by its name and the words in it that are no element's own."""
+        """Report a new container by its name and the words in it that belong to no inner element."""
         node = self._after.nodes[index]
         if ref in self._difference.remade:
             return
@@ -204,7 +202,7 @@ class _Teller:
         return [*lines, *([f"~ in this order now: {', '.join(order)}"] if order else [])]
 
     def windows(self) -> Iterator[Change]:
-        """Tell dialogs without a ref, which take no clicks themselves, that came or went."""
+        """Report added and removed dialogs that have no ref because they take no clicks themselves."""
         before, after = (
             {n.role_and_name for n in each.nodes if n.role in _WINDOWS and n.name}
             for each in (self._before, self._after)
@@ -217,7 +215,7 @@ class _Teller:
                 yield Change([f"- {node.role_and_name} is gone"], [], 0)
 
     def went(self) -> Iterator[Change]:
-        """Tell what went and was not replaced: by its name, or as a count."""
+        """Report removed elements that nothing replaced: by name, or as a count."""
         tops = defaultdict[str, list[str]](list)
         for ref in self._difference.removed():
             if not self._is_unwrapped(ref):
@@ -230,7 +228,7 @@ class _Teller:
                 yield Change(lines, [], self._after.indexes.get(parent, 0))
 
     def _is_unwrapped(self, ref: str) -> bool:
-        """Say if only a box went from around what is still there."""
+        """Return whether only a box was removed, and its content is still there."""
         is_box = self._before.node(ref).role == "generic"
         return is_box and any(child not in self._difference.gone for child in self._before.children.get(ref, ()))
 
@@ -252,7 +250,7 @@ class _Teller:
 
 
 def _on_one_line(sign: str, nodes: list[Node]) -> str:
-    """Return an element and all that is new in it as a line; "" if that is too long, or not clear."""
+    """Return an element and its new content as one line; "" if that is too long or ambiguous."""
     head, *inner = nodes
     names = {head.name, *(node.name for node in inner if node.role in CONTROLS)}
     if len(inner) > _MOST_PHRASES and head.role in CHOICES:
@@ -266,12 +264,12 @@ def _on_one_line(sign: str, nodes: list[Node]) -> str:
 
 
 def _is_said(node: Node, head: Node, names: set[str]) -> bool:
-    """Say if words are in a name that the line has."""
+    """Return whether a name in the line already contains the node's words."""
     return node.label in names or (head.is_said_within and node.label in head.name)
 
 
 def _choices_line(choices: list[Node]) -> tuple[str, list[Node], int]:
-    """Return the names of choices as a line, the nodes whose refs it has, and how many choices found no room in it."""
+    """Return the names of choices as a line, the nodes whose refs the line shows, and how many choices did not fit."""
     start = f"+ {counted(len(choices), choices[0].role)}: "
     named = " | ".join(f"{shortened(node.label, _NAME_CHARACTERS)} [ref={node.ref}]" for node in choices)
     if len(named) <= _CHOICES_CHARACTERS:
@@ -287,8 +285,8 @@ def _choices_line(choices: list[Node]) -> tuple[str, list[Node], int]:
 
 
 def _phrase(node: Node) -> str:
-    """Write a part of a line: words by themselves, what can be acted on with its ref."""
-    if node.role == "option" and not node.ref:  # of a list of choices, whose line says so
+    """Write a part of a line: plain words as they are, controls with their refs."""
+    if node.role == "option" and not node.ref:  # a choice without a ref: the line already names the role
         return node.brief().removeprefix("option ")
     if node.is_control or node.role == "img":
         return f"{node.brief()}: {node.text}" if node.text else node.brief()
@@ -302,7 +300,7 @@ def _cut_line(sign: str, nodes: list[Node]) -> str:
 
 
 def _words_line(sign: str, ref: str | None, nodes: list[Node]) -> str:
-    """Write words of an element that is nothing but these; its ref, since a script may make anything a button."""
+    """Write the words of an element that has only words, with its ref, because a script may have made it a button."""
     head = f"{sign} text [ref={ref}]" if ref else f"{sign} text"
     return shortened(f"{head}: {' | '.join(node.text or node.name for node in nodes)}", _LINE_CHARACTERS)
 

@@ -1,4 +1,4 @@
-"""Writes what changed within the room that a reply has: what matters most first, and the rest is counted."""
+"""Writes what changed within the space that a reply has: the most important changes first, the rest as a count."""
 
 from collections import Counter
 from dataclasses import dataclass, replace
@@ -20,7 +20,7 @@ _MOST_PLACED: Final = 100
 
 @dataclass(frozen=True)
 class NewsReport:
-    """Changes in words, the nodes that these show, and the number of changes that did not fit."""
+    """The written changes, the nodes that they show, and the number of changes that did not fit."""
 
     text: str
     nodes: list[Node]
@@ -28,7 +28,7 @@ class NewsReport:
 
 
 def report(found: News, new: Tree, limit: int, acted_on: str | None) -> NewsReport:
-    """Write the changes: those near the act first, without their place; the others below theirs."""
+    """Write the changes: those near the act first and without a place; the others below their places."""
     acted = _acted_on(new, acted_on)
     acted_in = frozenset() if acted is None else frozenset({acted, *ancestors(new, acted)})
     near = None if acted is None else place(new, acted)
@@ -63,7 +63,7 @@ def _size(lines: list[str]) -> int:
 
 
 def _fitted(change: Change, space: int) -> Change:
-    """Return the change, or as many parts of its first line as there is space for."""
+    """Return the change, or as many parts of its first line as fit."""
     if _size(change.lines) <= space:
         return change
     parts = change.lines[0].split(_BETWEEN)
@@ -73,7 +73,7 @@ def _fitted(change: Change, space: int) -> Change:
 
 
 def _rank(change: Change, nodes: Tree, acted_in: frozenset[int]) -> tuple[bool, bool, bool, int]:
-    """Rank new choices first, then what the page announces and what it has opened, then what is near the act."""
+    """Rank new choices first, then what the page announces, then what it has opened, then changes near the act."""
     is_there = not change.lines[0].startswith("-")
     around = (change.index, *islice(ancestors(nodes, change.index), _MOST_AROUND)) if is_there else ()
     roles = {nodes[index].role for index in around}
@@ -82,7 +82,7 @@ def _rank(change: Change, nodes: Tree, acted_in: frozenset[int]) -> tuple[bool, 
 
 
 def _unrepeated(changes: list[Change]) -> list[Change]:
-    """Leave out words that another change says, such as those that a page has for screen readers beside its own."""
+    """Drop words that an earlier change already shows, such as a page's copy for screen readers."""
     said, kept = set[str](), list[Change]()
     for change in changes:
         words = " ".join(node.label for node in change.nodes if node.label)
@@ -94,7 +94,7 @@ def _unrepeated(changes: list[Change]) -> list[Change]:
 
 
 def _where(change: Change, nodes: Tree, near: str | None, headings: set[str]) -> str:
-    """Return the place of a change, if that is not where the act was, and no line says it."""
+    """Return the place of a change; "" if that is where the act was, or a line already names it."""
     where = "" if change.announced or not change.nodes else place(nodes, change.index)
     role, name = where.partition(" ")[0], _name(where)
     said = name in headings or any(name in line for line in change.lines)
@@ -102,12 +102,12 @@ def _where(change: Change, nodes: Tree, near: str | None, headings: set[str]) ->
 
 
 def _name(where: str) -> str:
-    """Return the name of a place: a region, and the heading in it, are one."""
+    """Return the name of a place, without its role: a region and its heading count as one place."""
     return where.partition(" ")[2].strip('"')
 
 
 def _acted_on(nodes: Tree, ref: str | None) -> int | None:
-    """Return what was acted on; without a ref, or where that is gone, what has the focus."""
+    """Return the index of the element acted on; without a ref, or if it is gone, that of the focused element."""
     index = index_of(nodes, ref) if ref else None
     if index is None:
         index = next((i for i, node in enumerate(nodes) if "active" in node.marks), None)
@@ -115,7 +115,7 @@ def _acted_on(nodes: Tree, ref: str | None) -> int | None:
 
 
 def _common_depth(nodes: Tree, index: int, acted_in: frozenset[int]) -> int:
-    """Return the depth of the element that holds both a change and what was acted on."""
+    """Return the depth of the innermost element around both the change and the act, plus one; 0 if there is none."""
     if not acted_in:
         return 0
     return next((nodes[i].depth + 1 for i in (index, *ancestors(nodes, index)) if i in acted_in), 0)

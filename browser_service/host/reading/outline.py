@@ -1,4 +1,4 @@
-"""Writes the outline of a page in few lines: headings and what can be acted on first; the rest is counted."""
+"""Writes the outline of a page in few lines: headings and controls first; the rest as a count."""
 
 from collections import Counter
 from itertools import islice
@@ -24,24 +24,25 @@ _ANNOUNCED_ROLES: Final = frozenset({"alert", "alertdialog", "dialog", "status"}
 _CHROME_ROLES: Final = frozenset({"banner", "navigation", "complementary", "contentinfo"})
 _RANKING_ROLES: Final = frozenset({"dialog", "alertdialog", "form", "search", "main"}) | _CHROME_ROLES
 _SPOKEN_ROLES: Final = frozenset({"alert", "status"})
-"""These are words, and nothing else."""
+"""Roles that consist of words only."""
 _LIST_SIBLINGS: Final = 4
-"""This many siblings of one role are a list, of which the first two come first."""
+"""This many siblings of one role count as a list. Its first two come before the others."""
 _FIRST_SIBLINGS: Final = 2
 _LONG_LIST: Final = 12
-"""Of a longer list the others are not shown at all."""
+"""Of a list longer than this, only the first two items, and fields, are shown."""
 _FEW_LINKS: Final = 4
 _FIRST_LINKS: Final = 3
-"""Of more than a few links in a row around the page's matter, and of a long list in it, the first stand for all."""
+"""Links that represent a long list of links: more than _FEW_LINKS around the page's main part, or _LONG_LIST in it."""
 _MOST_REPEATED_FIELDS: Final = 12
-"""More fields than this in lists and rows are no form; what surrounds them says more."""
+"""More fields than this in lists and rows are no form; what surrounds them is more informative."""
 _COUNTED_ROLES: Final = 4
 _COUNT_CHARACTERS: Final = 90
-"""The line that counts the rest has this many characters."""
+"""Maximum length of the line that counts the rest."""
 _LINE_CHARACTERS: Final = 160
 _HEADING_RANK: Final = 2
 _FIRST_HEADINGS: Final = 4
-"""So many headings of sections come before fields and buttons: an article has hundreds, and a form at its end."""
+"""This many section headings come before fields and buttons: an article has hundreds, perhaps with a form at its
+end."""
 _LATER_HEADING_RANK: Final = 5
 _LIST_RANK: Final = 7
 _CHROME_RANK: Final = 8
@@ -49,15 +50,15 @@ _LONG_LIST_RANK: Final = 9
 _MOST_TRIED: Final = 200
 _TABLES: Final = frozenset({"table", "grid"})
 _MOST_COUNTED: Final = 2_000
-"""The most elements of a table that are looked through for its rows."""
+"""The most elements of a table that are searched for its rows."""
 _MOST_SPOKEN: Final = 100
-"""The most elements of an alert whose words are told."""
+"""The most elements of an alert that are searched for words."""
 _OPTION_RANK: Final = 10
-"""Puts options behind all other ranks."""
+"""The rank of options, behind all others."""
 
 
 def outline(nodes: Tree, budget: int) -> tuple[str, Tree]:
-    """Return what a person would see at a glance, in `budget` bytes and the page's order, and its nodes."""
+    """Return what a person would see at a glance, in page order and at most `budget` bytes long, and its nodes."""
     around, repeated = _roles_around(nodes), _repeated(nodes)
     alike = _alike_links(nodes, around)
     others = {index for links in alike.values() for index in links}
@@ -103,13 +104,13 @@ def _count(rest: Counter[str]) -> str:
 
 
 def counted(count: int, role: str) -> str:
-    """Name a number of roles: 1 switch, 2 switches, 3 links."""
+    """Write a number of elements: 1 switch, 2 switches, 3 links."""
     ending = "" if count == 1 else "es" if role.endswith(("x", "ch")) else "s"
     return f"{count} {role}{ending}"
 
 
 def _is_informative(nodes: Tree, index: int) -> bool:
-    """Say if it belongs in an outline: its line says what it is."""
+    """Return whether the element's line would be informative, so that it belongs in an outline."""
     node = nodes[index]
     if node.role == "heading":
         return bool(node.name or node.text)
@@ -121,7 +122,7 @@ def _is_informative(nodes: Tree, index: int) -> bool:
 
 
 def _roles_around(nodes: Tree) -> list[frozenset[str]]:
-    """Return for each element the roles around it that matter for its rank."""
+    """Return for each element the roles around it that affect its rank."""
     matter = _matter(nodes)
     around: list[frozenset[str]] = []
     for node in nodes:
@@ -134,7 +135,7 @@ def _roles_around(nodes: Tree) -> list[frozenset[str]]:
 
 
 def _matter(nodes: Tree) -> int | None:
-    """Return the element with the page's matter: what its first heading is in, where the page does not tell."""
+    """Return the index of the element around the first main heading; None if the page marks its main part itself."""
     if any(node.role == "main" for node in nodes):
         return None
     heading = next((i for i, node in enumerate(nodes) if node.role == "heading" and "level=1" in node.marks), None)
@@ -144,7 +145,8 @@ def _matter(nodes: Tree) -> int | None:
 
 
 def _rank(node: Node, roles: frozenset[str]) -> int:
-    """Rank what comes first if not all fits: what is open above the page, headings, forms, and options last."""
+    """Rank by importance, lowest first: dialogs and alerts, headings, forms, other controls, page chrome, options
+    last."""
     if node.role == "option":
         return _OPTION_RANK
     if node.role in _ANNOUNCED_ROLES or roles & {"dialog", "alertdialog"}:
@@ -163,7 +165,8 @@ def _is_chrome(roles: frozenset[str]) -> bool:
 
 
 def _repeated(nodes: Tree) -> dict[int, int]:
-    """Return the nodes in the third and later of many siblings of one role, such as rows and cards, and how many."""
+    """Return the third and later of many siblings of one role, such as rows and cards, and everything in them, each
+    with the number of siblings."""
     siblings = Counter((node.parent, node.role) for node in nodes)
     earlier: Counter[tuple[int | None, str]] = Counter()
     repeated = dict[int, int]()
@@ -180,7 +183,7 @@ def _repeated(nodes: Tree) -> dict[int, int]:
 
 
 def _alike_links(nodes: Tree, around: list[frozenset[str]]) -> dict[int, list[int]]:
-    """Return of each list of links the third one, and those after it."""
+    """Return the third link of each long list of links, with the links after it."""
     controls = Counter(node.parent for node in nodes if node.is_control)
     lists = dict[int | None, list[int]]()
     for index, node in enumerate(nodes):
@@ -194,13 +197,13 @@ def _alike_links(nodes: Tree, around: list[frozenset[str]]) -> dict[int, list[in
 
 
 def _leaves(nodes: Tree, index: int) -> list[str]:
-    """Return the words in what is announced."""
+    """Return the words inside an announcement."""
     inner = islice(descendants(nodes, index), _MOST_SPOKEN)
     return [node.text or node.name for node in inner if not node.has_children and node.label]
 
 
 def _columns(nodes: Tree, index: int) -> str:
-    """Return what a table's first row says, and how many rows there are."""
+    """Return the words of a table's first row, and the number of rows."""
     inner = [*islice(descendants(nodes, index), _MOST_COUNTED + 1)]
     rows = [n for n, node in enumerate(inner) if node.role == "row"]
     first = inner[rows[0] + 1 : rows[1]] if len(rows) > 1 else []
@@ -217,7 +220,7 @@ def _indent(nodes: Tree, index: int) -> str:
 
 
 def _line(nodes: Tree, index: int, twins: set[str]) -> str:
-    """Write a node in one line, indented by the landmarks around it; a link that has `twins` with its address."""
+    """Write a node as one line, indented by the landmarks around it. A link that has `twins` gets its address."""
     node, indent = nodes[index], _indent(nodes, index)
     head = node.brief(has_twins=node.role_and_name in twins)
     line = f"- {head}: {node.text}" if node.text else f"- {head}"

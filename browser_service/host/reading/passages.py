@@ -14,10 +14,10 @@ from browser_service.host.reading.articles import Article, Section
 
 _PASSAGE_CHARACTERS: Final = 500
 _MOST_CHARACTERS: Final = 9_000
-"""The most that is told of one question, on all pages of the reply."""
+"""Maximum length of the passages for one question, over all pages of the reply."""
 _TOLD_BYTES: Final = 2_400
 _LEAST_SHARE: Final = 0.3
-"""A passage with less than this share of the best one's rank is about something else."""
+"""A passage below this share of the best rank is not about the question."""
 _SATURATION: Final = 1.2
 _LENGTH_WEIGHT: Final = 0.75
 _PATH_HEADINGS: Final = 2
@@ -27,7 +27,7 @@ _UNSPACED: Final = (
     r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
     r"\uf900-\ufaff\U00020000-\U0003ffff"
 )
-"""The letters of scripts that write words without spaces, or with endings, between them."""
+"""The letters of scripts that write words without spaces, or with endings attached."""
 _WORDS: Final = re.compile(rf"([{_UNSPACED}]+)|((?:(?![{_UNSPACED}])[\w{_MARKS}])+)")
 _ACCENTS: Final = re.compile(r"[\u0300-\u036f]")
 _LEAST_STEM: Final = 4
@@ -49,13 +49,13 @@ class Passage:
         return " > ".join([*(each.short for each in self.path[:-1]), *(each.name for each in self.path[-1:])])
 
     def words(self) -> Iterator[str]:
-        """Yield its words, and those of its headings, which say what it is about."""
+        """Yield its words, and those of its headings."""
         return words("\n".join([*(section.short for section in self.path), self.text]))
 
 
 def about(article: Article, question: str) -> list[str]:
-    """Return the passages about a question, best first, each below its headings. It takes long for a long article, and
-    belongs beside the event loop."""
+    """Return the passages about a question, best first, each below its headings. A long article takes long: call this
+    in a thread."""
     found: list[str] = []
     room, last = _MOST_CHARACTERS, ""
     for passage in _ranked([*_passages(article)], question):
@@ -69,7 +69,7 @@ def about(article: Article, question: str) -> list[str]:
 
 
 def budget(found: Sequence[str]) -> int:
-    """Return how many characters of the passages are told first: as many whole ones as fit, and one at least."""
+    """Return the length of the passages that come first: as many whole ones as fit, at least one."""
     size = characters = 0
     for passage in found:
         size += len(passage.encode("utf-8", "replace")) + 1
@@ -80,7 +80,7 @@ def budget(found: Sequence[str]) -> int:
 
 
 def _ranked(passages: Sequence[Passage], question: str) -> list[Passage]:
-    """Return the passages that are about as much about the question as the best one, best first."""
+    """Return the passages whose rank is close enough to the best, best first."""
     ranks = _ranks([Counter(passage.words()) for passage in passages], [*dict.fromkeys(words(question))])
     least = max(ranks, default=0) * _LEAST_SHARE
     order = sorted(range(len(passages)), key=lambda number: (-ranks[number], number))
@@ -88,7 +88,7 @@ def _ranked(passages: Sequence[Passage], question: str) -> list[Passage]:
 
 
 def words(text: str) -> Iterator[str]:
-    """Yield the words of a text in the form in which they are compared; of scripts without spaces, pairs of letters."""
+    """Yield the words of a text in a comparable form. Text of scripts without spaces gives pairs of letters."""
     plain = _ACCENTS.sub("", unicodedata.normalize("NFKD", text.casefold()))
     for run, word in _WORDS.findall(unicodedata.normalize("NFKC", plain)):
         if word:
@@ -122,7 +122,7 @@ def _ranks(counts: Sequence[Counter[str]], asked: list[str]) -> list[float]:
 
 
 def _forms(word: str, vocabulary: list[str]) -> list[str]:
-    """Return words of the page that may be this one with another short ending: kettle, kettles."""
+    """Return words of the page that may be this one with another short ending, such as kettles for kettle."""
     if len(word) < _LEAST_STEM:
         return []
     first = bisect_right(vocabulary, word)
@@ -135,7 +135,8 @@ def _forms(word: str, vocabulary: list[str]) -> list[str]:
 
 
 def _passages(article: Article) -> Iterator[Passage]:
-    """Yield pieces of about equal length: short blocks of one section together, long ones by their sentences."""
+    """Yield pieces of about equal length: short blocks of a section are joined, long blocks are split into
+    sentences."""
     begins = {section.start: section for section in article.sections}
     title = _title(article.sections)
     open_: list[Section] = []
@@ -154,19 +155,19 @@ def _passages(article: Article) -> Iterator[Passage]:
 
 
 def _title(sections: Sequence[Section]) -> Section | None:
-    """Return the heading that stands above all others: it tells no passage from another."""
+    """Return the heading that contains all others, if there is one. It does not distinguish passages."""
     inner = sections[1:]
     return sections[0] if inner and all(section.end <= sections[0].end for section in inner) else None
 
 
 def _path(around: Sequence[Section], title: Section | None) -> tuple[Section, ...]:
-    """Return the innermost headings around a passage, without the page's title where there is another."""
+    """Return the innermost headings around a passage. The page's title is left out if there is any other."""
     inner = around[1:] if around[0:1] == [title] and len(around) > 1 else around
     return (*inner[-_PATH_HEADINGS:],)
 
 
 def _parts(text: str) -> Iterator[str]:
-    """Yield a block, or its sentences together where it is long; a sentence without an end is cut."""
+    """Yield a block, or, if it is long, groups of its sentences. A sentence that is too long is cut."""
     if len(text) <= _PASSAGE_CHARACTERS:
         yield text
         return

@@ -1,6 +1,5 @@
-"""Reads the text of PDF files, in a process of its own, because a hostile file takes any time and memory.
-
-That process reads a file from its input, and writes the text."""
+"""Reads the text of PDF files in a separate process, because a hostile file can take any time and memory. That process
+reads a file from stdin and writes its text to stdout."""
 
 import asyncio
 import contextlib
@@ -18,11 +17,11 @@ _MOST_PAGES: Final = 500
 _MOST_CHARACTERS: Final = 2_000_000
 _ENCRYPTED: Final = 3
 _slots: Final = asyncio.Semaphore(2)
-"""The processes that may run at once."""
+"""Limits how many processes run at once."""
 
 
 async def pdf_text(data: bytes) -> str:
-    """Return the text of a PDF, page by page. Raises ValidationFailed for one that has none to be read."""
+    """Return the text of a PDF, page by page. Raises ValidationFailed for a PDF whose text cannot be read."""
     quiet, pipe = asyncio.subprocess.DEVNULL, asyncio.subprocess.PIPE
     async with _slots:
         process = await asyncio.create_subprocess_exec(
@@ -51,7 +50,7 @@ def _unreadable(why: str) -> ValidationFailed:
 
 
 def _limit() -> None:
-    """Give the process less than others of the machine, and no more than it may take."""
+    """Lower the process's priority, and limit its memory and CPU time."""
     with contextlib.suppress(ImportError, OSError, ValueError):
         import resource  # noqa: PLC0415 - Windows has none
 

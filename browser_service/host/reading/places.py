@@ -8,7 +8,7 @@ from browser_service.host.reading.tree import Tree, ancestors, descendants, firs
 from shared.cuts import shortened
 
 _ITEM_ROLES: Final = frozenset({"row", "listitem", "article", "option", "treeitem", "generic"})
-"""These are named by the first words in them."""
+"""Roles that are labelled by a heading or the first words inside."""
 _SECTION_ROLES: Final = frozenset(
     {
         *("form", "dialog", "alertdialog", "region", "group", "table", "grid", "navigation", "banner", "contentinfo"),
@@ -16,15 +16,15 @@ _SECTION_ROLES: Final = frozenset(
     }
 )
 _NAMED_SECTION_ROLES: Final = frozenset({"main", "list", "table", "grid"})
-"""These hold a whole page, or all that is alike in it: without a name they say nothing."""
+"""Roles of elements that contain the whole page or a whole list. Without a name they are no useful place."""
 _NAME_CHARACTERS: Final = 60
 _MOST_AROUND: Final = 40
 _MOST_WITHIN: Final = 500
-"""Bound what is looked at for one place: so many elements around it, and so many in each of them."""
+"""The most elements searched in each element around the place."""
 
 
 def place(nodes: Tree, index: int) -> str:
-    """Return `row "Kettle"`, `form "Login"`, `under "Products"`, or ""."""
+    """Return the place of an element, such as `row "Kettle"`, `form "Login"` or `under "Products"`; or ""."""
     node = nodes[index]
     itself = (index,) if node.role in _ITEM_ROLES and not node.name else ()
     for outer in (*itself, *islice(ancestors(nodes, index), _MOST_AROUND)):
@@ -45,7 +45,8 @@ def _quoted(role: str, name: str) -> str:
 
 
 def _item_label(nodes: Tree, outer: int, index: int) -> str:
-    """Return a heading in it, or its first words; a generic element, which may be the page, needs a heading."""
+    """Return a heading inside, or the first words. A generic element may be the whole page, so only a heading labels
+    it."""
     item, node = nodes[outer], nodes[index]
     inner = [*islice(descendants(nodes, outer), _MOST_WITHIN)]
     headings = (_heading_label(nodes, i) for i, each in enumerate(inner, outer + 1) if each.role == "heading")
@@ -55,5 +56,5 @@ def _item_label(nodes: Tree, outer: int, index: int) -> str:
 
 
 def _heading_label(nodes: Tree, index: int) -> str:
-    """Return a heading's words, also if they are a link's."""
+    """Return a heading's words, even if they are inside a link."""
     return nodes[index].label or first_words(descendants(nodes, index))

@@ -1,4 +1,4 @@
-"""Searches the tree of a page by its words, by role and name."""
+"""Searches a page's tree by words, role and name."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ _MOST_AROUND: Final = 100
 
 @dataclass(frozen=True)
 class Match:
-    """An element that was found: its index, and the words that matched if they are not its name."""
+    """A found element: its index, and the words that matched if they are not its name."""
 
     index: int
     node: Node
@@ -29,11 +29,11 @@ class Match:
 
 
 def search(nodes: Tree, *, text: str = "", role: str = "", name: str = "") -> list[Match]:
-    """Return all matches: exact names first, then what can be acted on, then the rest in the page's order."""
+    """Return all matches: exact names first, then controls, then the rest, each in page order."""
     query = (name or text).casefold()
     if role or name:
         matches = [*_by_role(nodes, role, name, text)]
-        if role and name and not matches:  # rows and list items are called by their words, which the tree has once
+        if role and name and not matches:  # rows and list items go by their words, not names
             showing = _showing(nodes, name)
             matches = [match for match in _by_role(nodes, role, "", text) if match.index in showing]
     else:
@@ -55,12 +55,12 @@ def _by_role(nodes: Tree, role: str, name: str, text: str) -> Iterator[Match]:
 
 
 def _is_listed(node: Node) -> bool:
-    """Say if it can be acted on by a ref: its own, or that of the list that it is an option of."""
+    """Return whether acts can reach the element: by its own ref, or as an option of a list."""
     return bool(node.ref) or node.role == "option"
 
 
 def _showing(nodes: Tree, text: str) -> set[int]:
-    """Return the elements that have the words, or in which one has them."""
+    """Return the elements that contain the words themselves or in a descendant."""
     showing: set[int] = set()
     for index, node in enumerate(nodes):
         if _shows(node, text):
@@ -69,7 +69,8 @@ def _showing(nodes: Tree, text: str) -> set[int]:
 
 
 def _add_with_outer(indexes: set[int], nodes: Tree, index: int) -> None:
-    """Add an element and those around it, up to one that is there already, and so all around that."""
+    """Add an element and its ancestors. Stops at an ancestor that is already there, because its own ancestors are
+    too."""
     indexes.add(index)
     for outer in ancestors(nodes, index):
         if outer in indexes:
@@ -78,7 +79,7 @@ def _add_with_outer(indexes: set[int], nodes: Tree, index: int) -> None:
 
 
 def _by_text(nodes: Tree, text: str) -> Iterator[Match]:
-    """Yield the innermost elements that have the words: rows and links repeat what is in them."""
+    """Yield the innermost elements with the words, because rows and links repeat the words of their content."""
     repeating: set[int] = set()
     for index in range(len(nodes) - 1, -1, -1):
         if index in repeating or not _shows(nodes[index], text):
@@ -88,9 +89,9 @@ def _by_text(nodes: Tree, text: str) -> Iterator[Match]:
 
 
 def _addressed(nodes: Tree, index: int) -> Match:
-    """Return the element that acts reach, itself or the nearest around it, with the words that matched."""
+    """Return the element that acts can reach, itself or its nearest ancestor with a ref, and the words that matched."""
     outer = [index, *islice(ancestors(nodes, index), _MOST_AROUND)]
-    addressed = next((i for i in outer if nodes[i].ref), index)  # words straight in the page are in nothing
+    addressed = next((i for i in outer if nodes[i].ref), index)  # words directly in the page have no such ancestor
     between = [nodes[i] for i in outer[1 : outer.index(addressed)] if nodes[i].name]
     label = " · ".join([nodes[index].label, *(each.role_and_name for each in between)])
     return Match(addressed, nodes[addressed], "" if addressed == index else label)
@@ -105,7 +106,7 @@ def _contains(words: str, text: str) -> bool:
 
 
 def nearest(nodes: Tree, query: str, role: str = "", *, others: bool = True) -> list[str]:
-    """Return the names on the page that are most like one that is missing; where none is, some `others`."""
+    """Return the names on the page most similar to a missing one; without any, some others if `others`."""
     named = (node for node in nodes if node.name and _is_listed(node) and (not role or node.role == role))
     names = {node.name[:_NAME_CHARACTERS].casefold(): node for node in islice(named, _COMPARED_NAMES)}
     similar = (
@@ -117,7 +118,7 @@ def nearest(nodes: Tree, query: str, role: str = "", *, others: bool = True) -> 
 
 
 def to_line(nodes: Tree, match: Match, *, alone: bool = False) -> str:
-    """Write a match for a model; one that is `alone` need not be told from others by the heading above it."""
+    """Write a match for a model. One that is `alone` needs no heading to distinguish it."""
     node, text = match.node, shortened(match.text, _TEXT_CHARACTERS) if match.text else ""
     if text and node.role in CHOICES:
         chosen = f" (chosen: {node.words})" if node.words else ""
@@ -130,26 +131,26 @@ def to_line(nodes: Tree, match: Match, *, alone: bool = False) -> str:
 
 
 def called_so(matches: list[Match], name: str | None) -> list[Match]:
-    """Return the matches that have exactly this name, if there are any: it is part of the others' names by chance."""
+    """Return the matches with exactly this name, if there are any: in other names it occurs by chance."""
     exact = [match for match in matches if name and match.node.name.casefold() == name.casefold()]
     return exact or matches
 
 
 def to_lines(nodes: Tree, listed: list[Match], total: int) -> list[str]:
-    """Write the matches for a model, and how many others there are."""
+    """Write the matches for a model, and the number of matches not listed."""
     lines = [to_line(nodes, match, alone=total == 1) for match in listed]
     return [*lines, *([f"and {total - len(listed)} more"] if listed and total > len(listed) else [])]
 
 
 def numbered(number: int, lines: list[str], total: int) -> list[str]:
-    """Write what was found for one of several questions."""
+    """Write the result of one of several questions."""
     if len(lines) == 1:
         return [f"{number}. {lines[0].removeprefix('- ')}"]
     return [f"{number}. {total} found:", *lines]
 
 
 def to_json(nodes: Tree, match: Match) -> Json:
-    """Write a match for programs."""
+    """Write a match as JSON for programs."""
     node = match.node
     fields: Json = {"ref": node.ref, "role": node.role, "name": node.name}
     if text := match.text or node.words:

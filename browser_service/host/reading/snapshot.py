@@ -1,5 +1,4 @@
-"""Takes snapshots, the whole page as a tree with refs, and remembers what each client was shown, which makes refs
-safe."""
+"""Takes snapshots (a page's tree with refs), and records what each client was shown, which makes refs safe."""
 
 import time
 from collections import Counter, deque
@@ -32,16 +31,16 @@ TITLE_CHARACTERS: Final = 200
 _STATE: Final = bounded(script("document_state"))
 _FRAME: Final = bounded(script("typed_secrets"))
 _MOST_ELEMENTS: Final = 50_000
-"""Of a page with more elements no tree is made."""
+"""Pages with more elements get no tree."""
 _MOST_SEARCHED: Final = 100_000_000
-"""So many characters of names are searched for typed secrets at most, each anew for each secret: 0.04 to 0.25 s."""
+"""The most characters searched for typed secrets, each secret counted separately: 0.04 to 0.25 s."""
 _IS_SAME: Final = marked("(e, other) => e === other")
 TIME_ORIGIN: Final = bounded("() => performance.timeOrigin")
 
 Typed = tuple[list[str], list[str]]
-"""What was typed into fields for secrets: where nobody is to see it, and where only a field's words tell."""
+"""Texts typed into secret fields: first those to hide everywhere, then those to hide only in fields."""
 Moves = Callable[[], int]
-"""Counts the page's navigations: while the count stays, the document is the same."""
+"""Returns the page's count of navigations. While it stays the same, so does the document."""
 
 
 @dataclass(frozen=True)
@@ -53,20 +52,20 @@ class State:
     busy: int
     typed: Typed
     unseen: Judgement | None = None
-    """None if the caller knew the mark, or does not ask for it."""
+    """None if the caller knew the mark, or did not ask for it."""
     announced: list[tuple[str, str]] | None = None
-    """The roles and words by which the page tells people of changes; None if the caller knew the mark."""
+    """The roles and words of the page's announcements; None if the caller knew the mark."""
     elements: int = 0
     rolls: int = 0
-    """1 if what is in the window's middle can be scrolled, 2 if it is, and 0 if not, or the mark was not known."""
+    """Scrolling in the middle of the window: 1 if possible, 2 if scrolled, 0 if neither or the mark was not known."""
     beyond: BeyondTree = NOTHING_BEYOND
 
     def is_like(self, other: "State") -> bool:
-        """Say if the document is the same, wherever its focus is."""
+        """Return whether the document is unchanged, apart from its focus."""
         return (self.document, self.mark) == (other.document, other.mark)
 
     def news(self, before: "State") -> list[str]:
-        """Return what the page announces and did not before, a line each."""
+        """Return the announcements that `before` did not have, one line each."""
         if self.announced is None or before.announced is None:
             return []
         return [
@@ -76,7 +75,7 @@ class State:
 
 @dataclass
 class PageView:
-    """A page at one moment: its document, those of its frames by the prefix of their refs, and its tree."""
+    """A page at one moment: its state, when each frame's document began (by ref prefix), and its tree."""
 
     state: State
     moves: int
@@ -87,7 +86,7 @@ class PageView:
 
 @dataclass(frozen=True)
 class Refs:
-    """An element's own ref, if it has a line in the tree, and the refs of all in it."""
+    """An element's own ref, if the tree has a line for it, and the refs inside it."""
 
     own: str | None
     inner: frozenset[str]
@@ -104,40 +103,40 @@ class ClientView:
     looked_at: float = 0.0
     """The time of the last look, by the monotonic clock."""
     acted_since: bool = False
-    """True if the client has acted since, which may explain what differs."""
+    """True if the client has acted since then, which may explain differences."""
     elements: dict[str, str] = field(default_factory=dict)
     rows: dict[str, str] = field(default_factory=dict)
-    """What tells the row of each element from others, by the element's ref."""
+    """What identifies the row of each element, by the element's ref."""
     former_elements: dict[str, str] = field(default_factory=dict)
-    """What refs of earlier documents, the page's or a frame's, meant."""
+    """Role and name of each element that a ref of an earlier document (the page's or a frame's) belonged to."""
     frames: dict[str, float] = field(default_factory=dict)
     tree: Tree = field(default_factory=list)
     unseen: Unseen = NOTHING_UNSEEN
     snapshot: Tree | None = None
-    """The tree of the last snapshot that the client was shown whole, changes included."""
+    """The tree of the last full snapshot shown to the client, with the changes reported since."""
     given: deque[str] = field(default_factory=lambda: deque(maxlen=_MOST_GIVEN))
-    """The texts that fields were given since the last look, as replies said."""
+    """The texts that replies since the last look gave as contents of fields."""
     restless: Counter[str] = field(default_factory=Counter)
-    """How often each element, by its ref, changed though nobody acted."""
+    """How often each element, by ref, changed without any act."""
 
     def note_given(self, texts: Iterable[str]) -> None:
-        """Note what a reply says that fields have now, so that no later one says it as news."""
+        """Note texts that a reply gave as contents of fields, so that no later reply reports them as news."""
         self.given.extend(text for text in texts if len(text) <= _GIVEN_CHARACTERS)
 
     def update(self, page: PageView) -> None:
-        """Note how the page is now."""
+        """Take over the page's present view."""
         changed = {prefix for prefix, began in self.frames.items() if page.frames.get(prefix) != began}
         for ref in [ref for ref in self.elements if tree.prefix_of(ref) in changed]:
-            self.former_elements[ref] = self.elements.pop(ref)  # a new document in a frame begins to count anew
+            self.former_elements[ref] = self.elements.pop(ref)  # in the frame's new document, refs start again
         self.tree, self.frames, self.moves, self.unseen = page.tree, page.frames, page.moves, page.unseen
         self.note_state(page.state)
 
     def note_state(self, state: State) -> None:
-        """Note that the page was looked at, whether or not it differed."""
+        """Note that the page was looked at, whether or not it changed."""
         self.state, self.looked_at, self.acted_since = state, time.monotonic(), False
 
     def add_refs(self, nodes: Iterable[Node]) -> None:
-        """Let the client use the refs of these nodes, which it is shown."""
+        """Allow the client to use the refs of these nodes, which a reply shows it."""
         if len(self.elements) > _MOST_REFS:
             self.elements.clear()
             self.rows.clear()
@@ -146,31 +145,31 @@ class ClientView:
         self.rows.update(identity.rows(self.tree, {*elements}))
 
     def add_snapshot(self) -> None:
-        """Let the client use all refs: it is shown the whole as a snapshot."""
+        """Allow the client to use all refs, because a reply shows it the whole snapshot."""
         self.add_refs(self.tree)
         self.snapshot = self.tree
 
 
 async def document_of(page: Evaluates) -> float:
-    """Return the time when the current document began. It survives pushState, and changes with every load."""
+    """Return when the current document began. It survives pushState and changes with every load."""
     return made(float, await page.evaluate(TIME_ORIGIN))
 
 
 async def state_of(page: Evaluates, mode: InvisibleText, turns: int = 0, known: State | None = None) -> State:
-    """Read the state, after `turns` turns of the page's own tasks, such as reporting an error of a script. What nobody
-    sees is taken from the `known` state where the document is as it was."""
+    """Read the state after `turns` of the page's own tasks, such as one that reports a script error. If the document is
+    unchanged, invisible text is taken from the `known` state."""
     asked = state_question(mode, turns, known)
     try:
         found = await page.evaluate(_STATE, asked)
     except PlaywrightError as error:
         if "Execution context was destroyed" not in str(error):
             raise
-        found = await page.evaluate(_STATE, asked)  # the page went elsewhere meanwhile
+        found = await page.evaluate(_STATE, asked)  # the page navigated meanwhile
     return with_unseen(made(state_from, found), known)
 
 
 def state_question(mode: InvisibleText, turns: int, known: State | None) -> list[JsonValue]:
-    """Return what the script is asked for that reads the state."""
+    """Return the argument for the script that reads the state."""
     return [turns, TITLE_CHARACTERS, mode, known.mark if known else None]
 
 
@@ -194,7 +193,7 @@ def _typed(found: Any) -> Typed:  # Any: JSON, of a page
 
 
 def _announced(state: State) -> list[tuple[str, str]] | None:
-    """Return what a page's script found, each as one line, but for what shows a typed password."""
+    """Return the announcements that the script found, each as one line, without those that show a typed password."""
     if state.announced is None:
         return None
     found = [(str(role), shortened(" ".join(str(words).split()), _WORDS)) for role, words in state.announced]
@@ -213,7 +212,8 @@ async def take(
     boxes: bool = False,
     known: State | None = None,
 ) -> PageView:
-    """Read the whole page's tree, without typed secrets and what nobody sees; `known` is its state of just now.
+    """Read the whole page's tree without typed secrets, and with invisible text dropped, kept or marked as `mode` says.
+    `known` is the page's state from just before.
 
     It takes the whole page in AI mode: in any other form Playwright forgets the refs that it does not print.
     """
@@ -240,7 +240,7 @@ async def take(
             words_within, hidden_within = _unseen(nodes, prefix, judged)
             words, hidden = words + words_within, hidden + hidden_within
             hidden += [index] if judged and judged["all"] else []
-        except PlaywrightError:  # it went, or does not respond: nothing that is typed in it is shown
+        except PlaywrightError:  # the frame is gone or does not respond: all of its texts are hidden
             in_frame = [node.words for node in nodes if _is_of(node, prefix)], []
         typed.append(in_frame)
     unseen = Unseen([*dict.fromkeys(words)], frozenset(nodes[index].ref or "" for index in hidden), mode)
@@ -258,8 +258,7 @@ def _frame(found: Any) -> tuple[float, Typed, Judgement | None]:  # Any: JSON, o
 
 
 def _unseen(nodes: Tree, prefix: str, judged: Judgement | None) -> tuple[list[str], list[int]]:
-    """Return the words of a document that nobody sees, and the indexes of its frames likewise. The refs of its elements
-    begin with the prefix."""
+    """Return a document's invisible words, and the indexes of its invisible frames. Its refs begin with `prefix`."""
     if judged is None:
         return [], []
     frames = [i for i, node in enumerate(nodes) if node.role == "iframe" and _is_of(node, prefix)]
@@ -272,7 +271,7 @@ def _is_of(node: Node, prefix: str) -> bool:
 
 
 def _frames(nodes: Tree) -> dict[str, int]:
-    """Return the first node of each document by the prefix of its refs: first the page's own, then its frames."""
+    """Return each document's first node by the prefix of its refs: the page's own first, then its frames'."""
     found: dict[str, int] = {}
     for index, node in enumerate(nodes):
         if node.ref:
@@ -281,10 +280,10 @@ def _frames(nodes: Tree) -> dict[str, int]:
 
 
 async def refs_of(page: Page, locator: Locator, most: int, timeout_ms: int) -> list[Refs]:
-    """Return the refs of a locator's first elements. Playwright forgets the others, so look again afterwards."""
+    """Return the refs of a locator's first elements. Playwright forgets all other refs: take a new tree afterwards."""
     found: list[Refs] = []
     for number in range(min(await locator.count(), most)):
-        if number and "aria-ref=" in str(locator):  # which the look at the one before has made it forget
+        if number and "aria-ref=" in str(locator):  # the previous element's tree has made Playwright forget the ref
             await tree_text(page, timeout_ms)
         element = locator.nth(number)
         handle = taken(await element.element_handle(timeout=timeout_ms))

@@ -8,18 +8,18 @@ from typing import Final
 from shared.errors import ScriptExecutionFailed
 
 _MOST_CHARACTERS: Final = 2_000_000
-"""The most HTML that is converted, which takes a second for each million characters."""
+"""The most HTML that is converted, in characters. A million takes about a second."""
 _NAMES: Final = "(script|style|noscript|template)"
 _UNSHOWN: Final = re.compile(rf"<(?:{_NAMES}\b|/{_NAMES}\s*>)", re.IGNORECASE)
 
 
 async def markdown(html: str) -> str:
-    """Convert HTML to markdown, beside the event loop: large pages take seconds."""
+    """Convert HTML to markdown in a thread, because large pages take seconds."""
     return await asyncio.to_thread(_markdown, html)
 
 
 def is_mostly_unshown(html: str) -> bool:
-    """Say whether most of a document is what nobody reads: its head, scripts and styles."""
+    """Return whether most of a document is invisible: its head, scripts and styles."""
     return 2 * sum(map(len, _shown(html.partition("</head>")[2] or html))) < len(html)
 
 
@@ -40,7 +40,8 @@ def _markdown(html: str) -> str:
 
 
 def _shown(html: str) -> Iterator[str]:
-    """Yield the pieces of a document that are outside of scripts and the like. What is never closed is a piece."""
+    """Yield the pieces of a document outside of scripts and the like. An element that is never closed is not left
+    out."""
     tags = [*_UNSHOWN.finditer(html)]
     last_end = {tag[2].lower(): tag.start() for tag in tags if tag[2]}
     start, within = 0, ""

@@ -1,4 +1,4 @@
-"""Parses a page's accessibility tree from Playwright's text, cuts it to what was asked for, and writes it."""
+"""Parses a page's accessibility tree from Playwright's text, selects parts of it, and writes it."""
 
 import json
 import re
@@ -16,17 +16,17 @@ _QUOTED_KEY: Final = re.compile(r"^'(?P<key>(?:[^']|'')*)'(?P<tail>:.*)?$")
 _KEY: Final = re.compile(
     r"""^(?P<role>[a-z]+)(?: (?P<name>"(?:[^"\\]|\\.)*"))?(?: \[(?P<marks>[^\]]*(?:\] \[[^\]]*)*)\])?(?P<tail>:.*)?$"""
 )
-"""Marks stand after the name and before the text: what looks like one in the page's own words is none."""
+"""Marks stand between the name and the text. What looks like a mark inside the page's own words is none."""
 _PROPERTY: Final = re.compile(r"^/(?P<property>[a-z]+): (?P<value>.*)$")
 _REF: Final = re.compile(r"ref=(?:f\d+)?e\d+")
 _FONTS: Final = "[\ue000-\uf8ff\U000f0000-\U0010ffff]+"
 _ICONS: Final = re.compile(f"{_FONTS} | ?{_FONTS}")
-"""The characters that Unicode leaves to each font, with a space beside them."""
+"""Private-use characters, which fonts use for icons, with a space beside them."""
 _URL_CHARACTERS: Final = 80
 _NO_STATES: Final = ("box=", "cursor=", "active")
 HIDDEN: Final = "••••"
 LEAST_SECRET: Final = 4
-"""Shorter secrets are not looked for in names: they would be found everywhere."""
+"""Shorter secrets are not searched in names: they would match everywhere."""
 _BETWEEN: Final = "\0"
 _MOST_AROUND: Final = 20
 
@@ -42,9 +42,9 @@ WORDS: Final = frozenset(
         *("emphasis", "strong", "code", "mark", "time", "subscript", "superscript"),
     }
 )
-"""Nothing is done with these: what is in them has refs of its own, and they are found again by what they say."""
+"""Roles that nobody acts on: their controls have refs of their own, and their words find them again."""
 ANNOUNCED: Final = frozenset({"alert", "alertdialog", "dialog", "status", "log"})
-"""A page shows these to be noticed."""
+"""Roles that a page uses to get attention."""
 FIELDS: Final = frozenset(
     {"textbox", "searchbox", "checkbox", "radio", "switch", "combobox", "listbox", "slider", "spinbutton"}
 )
@@ -68,16 +68,16 @@ class Node:
     parent: int | None = None
     has_children: bool = False
     is_said_within: bool = False
-    """True if its name, or the value of a field, is only what the elements in it say."""
+    """True if its name, or a field's value, only repeats the elements inside."""
 
     @property
     def role_and_name(self) -> str:
-        """Return `role "name"`, which is what a ref stands for."""
+        """Return `role "name"`, which identifies the element of a ref."""
         return f"{self.role} {encode_basestring(self.name)}" if self.name else self.role
 
     @property
     def states(self) -> tuple[str, ...]:
-        """Return its marks without place and focus: what a person would see of its state."""
+        """Return its marks without position, cursor and focus: the state that a person would see."""
         return tuple(mark for mark in self.marks if not mark.startswith(_NO_STATES)) if self.marks else ()
 
     @property
@@ -92,7 +92,7 @@ class Node:
 
     @property
     def is_control(self) -> bool:
-        """Say if it can be acted on."""
+        """Return whether acts can use it: by its role, or because the page shows a pointer over it."""
         return self.role in CONTROLS or "cursor=pointer" in self.marks
 
     def head(self, *, ref: bool = True, name: bool = True) -> str:
@@ -100,15 +100,15 @@ class Node:
         return self._written([*self.marks], self.url, ref=ref, name=name)
 
     def _written(self, marks: list[str], url: str, *, ref: bool, name: bool = True) -> str:
-        if self.role in CONTROLS and "cursor=pointer" in marks:  # as it is for every link and button
+        if self.role in CONTROLS and "cursor=pointer" in marks:  # every link and button has it
             marks.remove("cursor=pointer")
         marks += [f"ref={self.ref}"] if self.ref and ref else []
         marks += [f"url={shortened(url, _URL_CHARACTERS)}"] if url else []
         return " ".join([self.role_and_name if name else self.role, *(f"[{mark}]" for mark in marks)])
 
     def brief(self, *, has_twins: bool = False) -> str:
-        """Write its line without its text, and without what no next act needs: the ref of mere words, a heading's
-        level, and where a link leads, if its name tells it from others."""
+        """Write its line without its text and without anything that no act needs: the ref of plain words, a heading's
+        level, and the address of a link that has a name and no twins."""
         marks = [mark for mark in self.marks if not mark.startswith("level=")]
         return self._written(
             marks, self.url if has_twins or not self.name else "", ref=self.is_control or self.role not in WORDS
@@ -120,11 +120,11 @@ class Node:
 
 
 Tree = list[Node]
-"""Nodes in the order of the page: what is in an element follows it, deeper."""
+"""Nodes in page order: the descendants of an element follow it, with a greater depth."""
 
 
 def parse(text: str) -> Tree:
-    """Read a tree as Playwright writes it, without the characters that are nothing but icons of a font."""
+    """Parse a tree as Playwright writes it. Characters that are only icons of a font are dropped."""
     nodes: Tree = []
     path: list[int] = []
     for line in _ICONS.sub("", text).splitlines():
@@ -149,7 +149,7 @@ def parse(text: str) -> Tree:
 
 @lru_cache(maxsize=8_192)
 def _fields(rest: str) -> tuple[str, str, str | None, tuple[str, ...], str]:
-    """Parse role, name, ref, marks and text of a line. It is cached, since most lines come again in the next look."""
+    """Parse role, name, ref, marks and text of a line. Cached, because most lines recur in the next look."""
     if rest.startswith("'") and (quoted := _QUOTED_KEY.match(rest)):
         rest = quoted["key"].replace("''", "'") + (quoted["tail"] or "")
     if (found := _KEY.match(rest)) is None:
@@ -169,8 +169,8 @@ def _add_property(node: Node, name: str, value: str) -> None:
 
 
 def without_root(nodes: Tree) -> Tree:
-    """Take an outermost element that says nothing away from a tree, which is changed: it would indent every line by two
-    characters."""
+    """Remove an outermost element that says nothing, because it would indent every line by two characters. Changes the
+    nodes."""
     root = nodes[0] if nodes else None
     if root is None or root.role != "generic" or root.name or root.text or sum(not node.depth for node in nodes) > 1:
         return nodes
@@ -184,7 +184,7 @@ def without_root(nodes: Tree) -> Tree:
 
 
 def without(nodes: Tree, dropped: set[int]) -> Tree:
-    """Return a tree without some nodes, in which nothing is left. Those that stay are changed."""
+    """Return a tree without some nodes, whose descendants must be dropped too. The other nodes are changed."""
     places: dict[int, int] = {}
     kept: Tree = []
     for index, node in enumerate(nodes):
@@ -196,8 +196,8 @@ def without(nodes: Tree, dropped: set[int]) -> Tree:
 
 
 def hide_secrets(nodes: Tree, masked: list[str], told: list[str]) -> None:
-    """Take typed secrets out of the fields; out of names and texts that repeat them only those that nobody is to see,
-    since others, such as a search for a token, are what the page is about."""
+    """Hide typed secrets in fields. In other names and texts hide only the `masked` ones: the `told` ones, such as a
+    search for a token, are what the page is about."""
     secrets, others = ({" ".join(text.split()) for text in texts if text.strip()} for texts in (masked, told))
     if not (secrets or others):
         return
@@ -209,7 +209,7 @@ def hide_secrets(nodes: Tree, masked: list[str], told: list[str]) -> None:
 
 
 def _hide_in_names(nodes: Tree, secrets: set[str]) -> None:
-    """Search all names at once: one after the other they would take a hundred times as long."""
+    """Hide the secrets in all names at once: one name at a time would take a hundred times as long."""
     names = [node.name.replace(_BETWEEN, " ") for node in nodes]
     hidden = _BETWEEN.join(names)
     for secret in secrets:
@@ -220,12 +220,12 @@ def _hide_in_names(nodes: Tree, secrets: set[str]) -> None:
 
 
 def prefix_of(ref: str) -> str:
-    """Return `f1` of `f1e2`, which the refs of one document have in common."""
+    """Return the prefix that the refs of one document share: `f1` for `f1e2`."""
     return ref[: ref.index("e")]
 
 
 def subtree(nodes: Tree, index: int) -> Tree:
-    """Copy an element and what is in it, as a tree of its own."""
+    """Copy an element and its descendants as a separate tree."""
     root = nodes[index]
     inner = [
         replace(node, depth=node.depth - root.depth, parent=(node.parent or 0) - index)
@@ -235,7 +235,7 @@ def subtree(nodes: Tree, index: int) -> Tree:
 
 
 def descendants(nodes: Tree, index: int) -> Iterator[Node]:
-    """Yield what is in an element."""
+    """Yield the descendants of an element."""
     for position in range(index + 1, len(nodes)):
         if nodes[position].depth <= nodes[index].depth:
             return
@@ -243,7 +243,7 @@ def descendants(nodes: Tree, index: int) -> Iterator[Node]:
 
 
 def ancestors(nodes: Tree, index: int) -> Iterator[int]:
-    """Yield the elements around one, from the inside."""
+    """Yield the ancestors of an element, the nearest first."""
     parent = nodes[index].parent
     while parent is not None:
         yield parent
@@ -251,7 +251,7 @@ def ancestors(nodes: Tree, index: int) -> Iterator[int]:
 
 
 def interactive(nodes: Tree) -> Tree:
-    """Return only headings and what can be acted on, in the order of the page."""
+    """Return only headings and controls, in page order."""
     shown = (node for index, node in enumerate(nodes) if is_interactive(node) and not is_said_again(nodes, index))
     return [replace(node, depth=0, has_children=False) for node in shown]
 
@@ -261,7 +261,8 @@ def is_interactive(node: Node) -> bool:
 
 
 def is_said_again(nodes: Tree, index: int) -> bool:
-    """Say if it is a heading or a box, and a control says the same: the one that it is made of, or is in."""
+    """Return whether it is a heading or box that only repeats a control: the one that makes it up, or that contains
+    it."""
     node = nodes[index]
     if node.role not in {"heading", "generic"}:
         return False
@@ -281,7 +282,7 @@ def first_ref(nodes: Tree) -> str | None:
 
 
 def first_words(nodes: Iterable[Node]) -> str:
-    """Return the label of the first node that has one, and nothing in it."""
+    """Return the label of the first node that has one but no children."""
     return next((node.label for node in nodes if not node.has_children and node.label), "")
 
 
@@ -290,5 +291,5 @@ def _unquoted(text: str) -> str:
         return text
     try:
         return str(json.loads(text))
-    except ValueError:  # Playwright writes control characters as YAML does, and JSON does not
+    except ValueError:  # Playwright escapes control characters as YAML does, which JSON does not know
         return text.strip('"')

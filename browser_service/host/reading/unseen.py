@@ -1,4 +1,4 @@
-"""Takes out of a tree what nobody sees on the page, as a script has judged it."""
+"""Removes or marks a tree's invisible text, as judged by a script."""
 
 from bisect import bisect_right
 from collections import defaultdict
@@ -14,13 +14,13 @@ _CUT: Final = "…"
 _MOST_WORDS: Final = 1_000
 _MOST_PLACES: Final = 50
 _LEAST_PART: Final = 4
-"""A shorter text is looked for as the whole of a name alone, and not as a part of one."""
+"""Shorter texts match only whole names, not parts of names."""
 _SURE_PART: Final = 10
-"""A text of this length is no part of a longer word by chance."""
+"""Texts of at least this length match even inside a longer word."""
 
 
 class Judgement(TypedDict):
-    """What the script `unseen_words` returns of a document."""
+    """The result of the script `unseen_words` for a document."""
 
     words: list[str]
     frames: list[bool]
@@ -28,7 +28,7 @@ class Judgement(TypedDict):
 
 
 def judgement(found: Any) -> Judgement | None:  # Any: JSON, of a page
-    """Return what a page's script found, or None if it was not asked. Raises TypeError or LookupError otherwise."""
+    """Parse the script's result; None if nobody asked it. Raises TypeError or LookupError for any other."""
     if found is None:
         return None
     words, frames = [*map(str, found["words"])][:_MOST_WORDS], [*map(bool, found["frames"])]
@@ -37,16 +37,16 @@ def judgement(found: Any) -> Judgement | None:  # Any: JSON, of a page
 
 @dataclass(frozen=True)
 class Unseen:
-    """What nobody sees of a page: words, and frames by the refs that they begin with."""
+    """The invisible words of a page, and its invisible frames by the ref of their first node."""
 
     words: list[str]
     frames: frozenset[str]
     mode: InvisibleText
     count: int = 0
-    """How many nodes of the page's tree had any of it."""
+    """The number of nodes in the page's tree with invisible text."""
 
     def out_of(self, nodes: Tree) -> tuple[Tree, int]:
-        """Return the tree as a person sees it, or with marks, and how many nodes differ."""
+        """Return the tree as a person sees it, or with marks, and the number of nodes that differ."""
         if not self.words and not self.frames:
             return nodes, 0
         roots = [index for index, node in enumerate(nodes) if node.ref in self.frames]
@@ -64,7 +64,7 @@ NOTHING_UNSEEN: Final = Unseen([], frozenset(), "keep")
 
 
 def _found(nodes: Tree, texts: list[str]) -> dict[int, list[str]]:
-    """Return the texts that occur in nodes, by the index of the node; each is searched once in all of them."""
+    """Return, by node index, the texts that occur in each node. Each text is searched in all nodes at once."""
     labels = [f"{node.name}\n{node.words}\n" for node in nodes]
     ends = [*accumulate(map(len, labels))]
     everything = "".join(labels)
@@ -80,7 +80,7 @@ def _found(nodes: Tree, texts: list[str]) -> dict[int, list[str]]:
 
 
 def _changed(node: Node, texts: list[str], mode: InvisibleText) -> Node:
-    """Return the node as it is seen, or itself."""
+    """Return the node without its invisible text, or the node itself if nothing changes."""
     name, words = node.name, node.words
     for text in texts:
         name, words = _without(name, text, mode), _without(words, text, mode)
@@ -102,14 +102,14 @@ def _without(label: str, text: str, mode: InvisibleText) -> str:
 
 
 def _is_apart(label: str, start: int, end: int) -> bool:
-    """Say if what stands there is no part of a longer word."""
+    """Return whether the range is not part of a longer word."""
     before, after = label[start - 1 : start], label[end : end + 1]
     inside = (before.isalnum() and label[start].isalnum()) or (after.isalnum() and label[end - 1].isalnum())
     return not inside
 
 
 def _without_empty(changed: Tree, nodes: Tree) -> Tree:
-    """Return the tree without nodes that had only words that nobody sees. A control keeps its ref without a name."""
+    """Return the tree without nodes whose words were all invisible. Controls with a ref stay, even without a name."""
     dropped: set[int] = set()
     kept_children = [0] * len(changed)
     for index in range(len(changed) - 1, -1, -1):
