@@ -1,1 +1,1 @@
-"""Observes a page's requests, and decides what they meet."""
+"""Observes a page's requests, and decides what happens to them."""

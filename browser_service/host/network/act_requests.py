@@ -1,4 +1,4 @@
-"""Records the requests of one act: those that change something, those that it caused, and where the page goes."""
+"""Records the requests of one act: those that change something, those that the act caused, and navigations."""
 
 import time
 from dataclasses import dataclass, field
@@ -17,64 +17,64 @@ SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 FAILURES = 400
 NO_CONTENT = {HTTPStatus.NO_CONTENT, HTTPStatus.RESET_CONTENT}
 MOST_RECORDED = 1_000
-"""Bounds what is recorded of one act, of each kind: a page can make any number."""
+"""The most requests or lines of each kind recorded for one act: a page can send any number."""
 MOST_LISTED = 50
 _READ_TYPES = frozenset({"fetch", "xhr", "document", "script", "stylesheet"})
-"""A page may show something by these; pictures, streams and fonts are not waited for."""
+"""Types whose answers may change what the page shows. Pictures, streams and fonts are not waited for."""
 _REPORTED_READ_TYPES = frozenset({"fetch", "xhr", "document"})
 _BEACON_TYPES = frozenset({"ping", "cspviolationreport"})
-"""Nothing on the page comes of the answers to these."""
+"""Types whose answers have no effect on the page."""
 LISTED = 6
 LISTED_ERRORS = 3
 
 
 @dataclass(eq=False)
 class ActRequests:
-    """The requests of one act, and where it leads the page. Those that the page repeats by itself are none of them."""
+    """The requests of one act, and where it leads the page, without the requests that the page repeats by itself."""
 
     window: ActWindow | None = None
-    """None if requests that only read are not the act's: a navigation has many."""
+    """None if requests that only read are not recorded, as for a navigation, which has many."""
     writes: dict[Request, str] = field(default_factory=dict)
-    """Maps requests that change things to their outcomes."""
+    """The outcomes of the requests that change things; empty while there is none."""
     reads: dict[Request, str] = field(default_factory=dict)
-    """Maps requests that the act caused and that only read to their outcomes."""
+    """The outcomes of the requests that the act caused and that only read."""
     unanswered: set[Request] = field(default_factory=set)
-    """Those of both that the reply waits for."""
+    """The requests of both kinds that the reply waits for."""
     awaited_requests: int = 0
-    """Counts all that the reply was to wait for."""
+    """The number of all requests that the reply had to wait for."""
     has_other_requests: bool = False
-    """True if there were further requests: of pictures, or the page's own."""
+    """True if there were other requests, such as for pictures, or by the page itself."""
     loading: set[Request] = field(default_factory=set)
-    """All requests whose bodies have not come."""
+    """All requests whose bodies have not arrived."""
     refused_reads: list[str] = field(default_factory=list)
-    """Describes what scripts asked for to read, and were refused."""
+    """Descriptions of scripts' refused requests to read something."""
     streams: bool = False
     """True if an event stream was opened."""
     late_at: float = 0.0
-    """When something came of the act after its end."""
+    """When a request of the act last ended after the act's own end."""
 
     status: int = 0
-    """The status that the server answered with the page's document."""
+    """The server's status for the page's document."""
     navigating: bool = False
     navigation_request: Request | None = None
-    """Asks for the document that the page goes to."""
+    """The request for the document that the page navigates to."""
     was_navigating: bool = False
-    """True if the page went somewhere when the act began."""
+    """True if the page was already navigating when the act began."""
     left_document: bool = False
-    """True if the page shows another document by now: what scripts ask for is that one's."""
+    """True if the page shows another document by now, so that further requests of scripts belong to that document."""
     answered_documents: set[Request] = field(default_factory=set)
-    """Navigations that the server answered."""
+    """The navigation requests that the server answered."""
     aborted_documents: list[str] = field(default_factory=list)
-    """Describes those that brought no document all the same: a download follows each."""
+    """Descriptions of answered navigations that brought no document: a download follows each."""
     failures: list[str] = field(default_factory=list)
 
     @property
     def pending_url(self) -> str:
-        """Return the address that the page goes to, while it still shows the document that it was at."""
+        """Return the address that the page navigates to, while it still shows its former document."""
         return address_of(self.navigation_request.url) if self.navigating and self.navigation_request else ""
 
     def pending_urls(self) -> list[str]:
-        """Name what the document still waits for."""
+        """Return the addresses that are still loading."""
         return [address_of(request.url) for request in self.loading]
 
     def begun(self, request: Request, *, is_document: bool) -> None:
@@ -87,7 +87,7 @@ class ActRequests:
             self._forget(self.window)
 
     def add_request(self, request: Request) -> None:
-        """Note a request that reads or changes something."""
+        """Record a request that reads or changes something."""
         self.streams = self.streams or request.resource_type == "eventsource"
         changes = request.method not in SAFE_METHODS
         if changes and len(self.writes) < MOST_RECORDED:
@@ -108,7 +108,7 @@ class ActRequests:
         return is_read(request) and self.window.causes(request)
 
     def _forget(self, window: ActWindow) -> None:
-        """Drop the requests that turned out to poll."""
+        """Drop the requests that turned out to be polling."""
         for request in [each for each in self.reads if window.polling.includes(each)]:
             self._drop(request)
 
@@ -132,7 +132,7 @@ class ActRequests:
         self.loading.discard(request)
         if request in self.reads and not self.reads[request] and _is_aborted(request):
             self._drop(request)
-        # an answer whose body nobody read "fails" afterwards: it was an answer all the same
+        # a request fails after its answer if nobody read the body: the answer still counts
         self._add_outcome(request, request.failure or "failed")
         if not is_document:
             return
@@ -148,25 +148,25 @@ class ActRequests:
             add_line(self.aborted_documents, line)
 
     def _add_outcome(self, request: Request, outcome: str) -> None:
-        """Note the first outcome of a request: a status, or why there is none."""
+        """Record the first outcome of a request: a status, or the reason for having none."""
         for requests in (self.writes, self.reads):
             if request in requests:
                 requests[request] = requests[request] or outcome
         self.unanswered.discard(request)
 
     def ended_late(self, request: Request) -> None:
-        """Note that a request ended which was open when the act had ended."""
+        """Record the end of a request that was still open when the act ended."""
         if request in self.unanswered:
             self.unanswered.discard(request)
             self.late_at = time.monotonic()
 
     def committed(self) -> None:
-        """Note that the page has moved: to another document, if the one that it waited for was answered."""
+        """Note that the page has navigated. If the awaited document was answered, this is a new document."""
         if self.navigation_request in self.answered_documents:
             self.left_document, self.navigation_request = True, None
 
     def unheard(self) -> None:
-        """Wait for no request any more: their ends will not be heard."""
+        """Stop waiting for requests, because their ends will not be reported."""
         self.unanswered.clear()
         self.loading.clear()
 
@@ -176,7 +176,7 @@ class ActRequests:
         return [*first(requests, LISTED, "requests"), *[*dict.fromkeys(self.refused_reads)][:LISTED_ERRORS]]
 
     def under_way(self) -> str:
-        """Describe a navigation that has not arrived; "" if there is none."""
+        """Describe a navigation that is not finished; "" if there is none."""
         if not self.pending_url:
             return ""
         return (
@@ -186,7 +186,7 @@ class ActRequests:
         )
 
     def describe_delay(self) -> str:
-        """Name the answers of the network that a navigation lacks."""
+        """Name the answers that a navigation still waits for."""
         if not (urls := self.pending_urls()):
             return ""
         return f"no whole answer yet: {', '.join(first([address(url) for url in urls], LISTED, 'requests'))}"
@@ -200,7 +200,7 @@ class ActRequests:
         return [*self.writes.items(), *reads]
 
     def requests(self, *, reads: bool = False) -> list[Json]:
-        """Return the requests as data; without `reads`, only those that change things."""
+        """Return the requests as JSON; without `reads`, only those that change things."""
         return [
             {"method": r.method, "url": address_of(r.url), "status": int(s) if s.isdigit() else None}
             for r, s in (self._reported() if reads else [*self.writes.items()])[:MOST_LISTED]
@@ -214,7 +214,7 @@ def add_line(lines: list[str], line: str) -> None:
 
 
 def first(lines: list[str], count: int, name: str) -> list[str]:
-    """Return the first lines, and how many more there are."""
+    """Return the first lines, and a line that counts the rest."""
     return [*lines[:count], *([f"and {len(lines) - count} more {name}"] if len(lines) > count else [])]
 
 
@@ -228,19 +228,19 @@ def describe_request(request: Request, status: str) -> str:
 
 
 def describe_status(status: str) -> str:
-    """Return a status with what it means for what was asked."""
+    """Return a status, with its meaning if it is a failure."""
     if not status.isdigit() or int(status) < FAILURES:
         return status
     return f"{status}: {'the server failed' if int(status) >= HTTPStatus.INTERNAL_SERVER_ERROR else 'refused'}"
 
 
 def _is_refused(response: Response) -> bool:
-    """Say whether a response refuses a script that wanted to read something."""
+    """Return whether the response refuses a script's request to read something."""
     request = response.request
     fetched = request.method in SAFE_METHODS and request.resource_type in {"fetch", "xhr"}
     return fetched and response.status >= FAILURES
 
 
 def _is_aborted(request: Request) -> bool:
-    """Say whether the page itself gave a request up, because it asked for something else or navigated."""
+    """Return whether the page itself aborted the request, to send another one or to navigate."""
     return "ERR_ABORTED" in (request.failure or "")

@@ -1,4 +1,4 @@
-"""Follows the downloads of pages to their end, and keeps them for the client that holds the page."""
+"""Follows downloads of pages to their end, and stores them for the client that holds the page."""
 
 import asyncio
 import contextlib
@@ -32,24 +32,24 @@ _ELSEWHERE = "the browser that is attached to (BROWSE_CDP_URL) keeps it where it
 
 
 class DownloadObserver(Protocol):
-    """Whoever knows which acts run on the page that began a download, as its observer does."""
+    """The observer of the page that began a download, which knows the acts on that page."""
 
     def add_download(self, active: "ActiveDownload") -> None:
         """Note that a running act began the download."""
 
     def will_report(self, active: "ActiveDownload") -> bool:
-        """Say if the reply of a running act will still report the download."""
+        """Return whether the reply of a running act will still report the download."""
 
 
 @dataclass(eq=False)
 class ActiveDownload:
-    """A download on its way, with its state so far."""
+    """A download with its present state."""
 
     state: DownloadState
     download: Download
     observer: DownloadObserver
     notify: Callable[[], None]
-    """Give its owner a notice, once it has ended."""
+    """Sends the owner a notice of the download's end."""
     refused: str = ""
     reported: bool = False
 
@@ -58,13 +58,13 @@ class ActiveDownload:
         return self.state.state != "running"
 
     def report(self) -> str:
-        """Describe its state, for an act's reply or a notice. Once it has ended, it counts as reported."""
+        """Return its state in a line, for an act's reply or a notice. After the end, this marks it as reported."""
         self.reported = self.reported or self.ended
         return self.state.line
 
 
 class Downloads:
-    """Follows all downloads of a host's pages. It needs no turn of the page."""
+    """All downloads of a host's pages. They need no turn of the page."""
 
     def __init__(self, port: ArtifactPort, log: EventLog, max_mb: int) -> None:
         self._port = port
@@ -76,7 +76,7 @@ class Downloads:
     def follow(
         self, download: Download, page_id: str, owner: str, observer: DownloadObserver, notify: Callable[[str], None]
     ) -> None:
-        """Follow a download of a page to its end, for the client that owns it; `notify` gives that client a notice."""
+        """Follow a download of a page to its end, for the client that owns it. `notify` sends that client a notice."""
         state = DownloadState(
             download_id=f"dl-{secrets.token_hex(6)}",
             client_id=owner,
@@ -92,12 +92,12 @@ class Downloads:
         self._background.spawn(self._follow_to_end(active))
 
     def running_on(self, page_id: str) -> bool:
-        """Say if a download of the page has not ended."""
+        """Return whether a download of the page is still running."""
         return any(each.state.page_id == page_id and not each.ended for each in self._active)
 
     def watch(self, cdp: CDPSession, tell_elsewhere: Callable[[str], None] | None) -> None:
-        """Have Chromium report the progress. Other engines report the end alone. What a browser keeps for its person is
-        only told."""
+        """Have Chromium report progress; other engines report only the end. `tell_elsewhere` announces downloads that
+        an attached browser keeps for its person."""
         urls: dict[str, str] = {}
 
         def progressed(event: dict[str, str | float]) -> None:
@@ -117,7 +117,7 @@ class Downloads:
         self._background.spawn(_enable_events(cdp))
 
     async def stop(self) -> None:
-        """End all downloads that are on their way: they are lost with the browser."""
+        """Fail all running downloads, because they are lost with the browser."""
         for active in [*self._active]:
             self._end(active, state="failed", reason="the service was stopped")
         await self._background.stop()
@@ -171,7 +171,7 @@ class Downloads:
         )
 
     def _end(self, active: ActiveDownload, *, reason: str = "", **outcome: str | int) -> None:
-        """Record its end. The reply of the act that began it reports that if it is still to come, else a notice."""
+        """Record its end. If no reply of an act will still report it, send a notice."""
         if active.ended:
             return
         outcome = {**outcome, "state": "failed"} if active.refused else outcome
@@ -189,7 +189,7 @@ class Downloads:
 
 
 async def _enable_events(cdp: CDPSession) -> None:
-    """Turn the reports on without delaying the page's start: behind an open dialog Chromium answers late."""
+    """Enable the reports without delaying the page's start: behind an open dialog, Chromium answers late."""
     with contextlib.suppress(PlaywrightError):
         await cdp.send("Page.enable")
 
@@ -200,6 +200,6 @@ async def _cancel(download: Download) -> None:
 
 
 def _name(suggested: str) -> str:
-    """Return a suggested name as one line, without a path."""
+    """Return a suggested file name as one line without a path."""
     last = well_formed(suggested).replace("\\", "/").rpartition("/")[2]
     return one_line(cut("".join(each for each in last if each.isprintable()), _MOST_NAME)) or "download"

@@ -1,7 +1,7 @@
-"""A proxy of the service's own, through which every connection of a browser goes, whatever in the browser makes it.
+"""A proxy of the service's own for every connection of a browser, whatever part of the browser opens it.
 
-It looks up a name once, and connects only to addresses that the URL policy permits: a name that first leads to one
-address and then to another gains nothing. Of what is encrypted it sees the host and the port, and nothing is decrypted.
+It looks up a name once, and connects only to addresses that the URL policy permits, so changing a name's address
+between check and use gains nothing. Of encrypted traffic it sees host and port; it decrypts nothing.
 """
 
 import asyncio
@@ -45,10 +45,10 @@ _PROXY_FIELD: Final[Json] = {"context": {"field": "proxy.server"}}
 _NO_WAY_ROUND: Final = (
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
     "--webrtc-ip-handling-policy=disable_non_proxied_udp",
-    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",  # its name in other builds
+    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",  # the name in other builds
     "--disable-quic",
 )
-"""Where all goes through a gate, Chromium looks up no name by itself, and sends nothing by UDP."""
+"""Switches for use with a gate: Chromium then looks up no names itself, and sends nothing by UDP."""
 _FIELDS: Final = (
     b"Connection: close",
     b"Cache-Control: no-store",
@@ -58,19 +58,19 @@ _FIELDS: Final = (
 
 
 def network_switches(policy: UrlPolicy) -> tuple[str, ...]:
-    """Return the switches of Chromium that keep its own connections within the URL policy. Without a gate it finds no
-    host that is always refused: WebSockets, speculation rules and workers ask nobody else."""
+    """Return the Chromium switches that keep its own connections within the URL policy. Without a gate they make hosts
+    that are always refused unresolvable: nothing else checks WebSockets, speculation rules and workers."""
     if policy.needs_gate:
         return _NO_WAY_ROUND
     return ("--host-resolver-rules=" + ", ".join(f"MAP {host} ~NOTFOUND" for host in policy.unreachable_hosts()),)
 
 
 class RefusedError(Exception):
-    """Raised where the URL policy refuses a connection; it says why."""
+    """The URL policy refuses a connection. The text says why."""
 
 
 class Gate:
-    """A proxy that passes on what the URL policy permits, directly or to another proxy."""
+    """A proxy that passes on what the URL policy permits, directly or through another proxy."""
 
     def __init__(self, policy: UrlPolicy, upstream: Upstream | None = None) -> None:
         self._policy = policy
@@ -78,7 +78,7 @@ class Gate:
         self._servers: list[asyncio.Server] = []
         self._tasks: set[asyncio.Task[None]] = set()
         self._lookups = ThreadPoolExecutor(_LOOKUPS_AT_ONCE, thread_name_prefix="names")
-        """Threads of its own: a lookup that waits for a slow answer must keep nobody else waiting."""
+        """Separate threads, so that a slow lookup delays only other lookups."""
 
     @property
     def port(self) -> int:
@@ -124,7 +124,7 @@ class Gate:
                 await writer.wait_closed()
 
     async def _tunnel(self, browser: Connection, target: str, _: bytes) -> None:
-        """Connect what the browser encrypts by itself, and WebSockets."""
+        """Connect a tunnel, as browsers want for encrypted traffic and WebSockets."""
         host, _colon, port = target.rpartition(":")
         place = web_address(f"https://{host}:{port}/")
         self._check_host(place.host, place.port)
@@ -138,8 +138,8 @@ class Gate:
             server[1].close()
 
     async def _checked_start(self, browser: asyncio.StreamReader, place: str) -> bytes:
-        """Return how a tunnel begins to a host of which rules allow some paths: no WebSocket to another passes. Of an
-        encrypted one nobody sees the path."""
+        """Return the first bytes in a tunnel to a host where rules allow only some paths. Refuses WebSockets to other
+        paths, and encrypted WebSockets, whose path is invisible."""
         async with asyncio.timeout(_HEAD_WITHIN_S):
             start = await read_start(browser)
         if is_encrypted(start):
@@ -151,7 +151,7 @@ class Gate:
         return start
 
     async def _forward(self, browser: Connection, url: str, head: bytes) -> None:
-        """Send on one request; the next one comes with a connection of its own, because it may be for another host."""
+        """Forward one request and end the connection, because the next request may be for another host."""
         place = web_address(url)
         if not url.startswith("http://"):
             raise BadHeadError
@@ -175,7 +175,7 @@ class Gate:
             raise RefusedError(f"{host}:{port}: {why}.")
 
     async def _connect(self, host: str, port: int) -> Connection:
-        """Connect to a host, by an address that the policy permits."""
+        """Connect to a host at an address that the policy permits."""
         if self._upstream is not None:
             await self._check_lookup(self._upstream, host, port)
             server = await self._open_upstream(self._upstream)
@@ -184,19 +184,19 @@ class Gate:
         return await _open(self._permitted(host, await self._addresses(host), port), port)
 
     async def _open_upstream(self, upstream: Upstream) -> Connection:
-        """Connect to the other proxy; one that an agent has chosen must be at an address that it could go to."""
+        """Connect to the other proxy. If an agent chose it, its address must be one that the policy permits."""
         addresses = await self._addresses(upstream.host)
         if not upstream.by_owner:
             addresses = self._permitted(upstream.host, addresses, upstream.port)
         return await _open(addresses, upstream.port, tls_name=upstream.host if upstream.tls else None)
 
     async def _check_lookup(self, upstream: Upstream, host: str, port: int) -> None:
-        """Refuse a host that leads nowhere but to refused addresses. The other proxy looks names up by itself: where
-        the owner named it and asks for no more, nobody else is asked for them."""
+        """Refuse a host whose addresses are all refused. The other proxy resolves names itself; if the owner named it
+        and the policy needs no gate, no name is looked up here."""
         try:
             addresses = await self._addresses(host, looks_up=self._policy.needs_gate or not upstream.by_owner)
         except OSError:
-            return  # a name that only the other proxy knows
+            return  # a name that only the other proxy can resolve
         self._permitted(host, addresses, port)
 
     async def _addresses(self, host: str, *, looks_up: bool = True) -> list[Address]:
@@ -222,7 +222,7 @@ class Gate:
 
 
 class Gates:
-    """The gates that browsers connect through: one for the browsers, and one for each session with its own proxy."""
+    """The gates for browsers: one for browsers themselves, and one for each session with its own proxy."""
 
     def __init__(self, policy: UrlPolicy, proxy: str | None) -> None:
         self._policy = policy
@@ -231,19 +231,20 @@ class Gates:
         self._lock = asyncio.Lock()
 
     async def for_browser(self) -> ProxySettings | None:
-        """Return what a browser is started to connect through: a gate, where every connection must be looked at. One
-        that goes by another proxy must be: there the browser itself keeps no WebSocket from anywhere."""
+        """Return the proxy settings for starting a browser: a gate, if the policy needs one or the owner named a proxy;
+        else None. Through another proxy, Chromium itself would refuse no WebSocket."""
         if not (self._policy.needs_gate or self._proxy):
             return None
         return await self._open(_SHARED, Upstream.of(self._proxy, by_owner=True) if self._proxy else None)
 
     async def for_session(self, session_id: str, proxy: Proxy) -> ProxySettings:
-        """Return what the pages of a session connect through. Raises Forbidden for a proxy that may not be used."""
+        """Return the proxy settings for the pages of a session. Raises Forbidden for a proxy that the policy
+        refuses."""
         self.check(proxy)
         return await self._open(session_id, Upstream.of(proxy.server, proxy.username, proxy.password, by_owner=False))
 
     def check(self, proxy: Proxy) -> None:
-        """Raise Forbidden for a session's proxy that lies where no page may go, ValidationFailed for what is none."""
+        """Raise Forbidden if a session's proxy is where no page may go, and ValidationFailed if it is no proxy."""
         try:
             upstream = Upstream.of(proxy.server, by_owner=False)
         except ValueError as error:
@@ -281,7 +282,7 @@ async def _open(addresses: list[Address], port: int, tls_name: str | None = None
                 return await asyncio.open_connection(
                     str(address), port, limit=MOST_HEAD, ssl=True if tls_name else None, server_hostname=tls_name
                 )
-        except OSError as failed:  # a TimeoutError is one too
+        except OSError as failed:  # TimeoutError included
             error = failed
     raise error
 

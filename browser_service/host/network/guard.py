@@ -1,6 +1,9 @@
-"""Enforces the URL policy where nothing gets round it: on every document of a page, redirects and frames included, and
-in whole browsers on what no page's own guard sees: a popup's first document, frames in processes of their own, images,
-redirects of what pages send, and service workers, also those of closed pages."""
+"""Enforces the URL policy where nothing can bypass it.
+
+A page's guard checks each of its documents, redirects and frames included. A whole browser's guard checks what no
+page's guard sees: a popup's first document, frames in separate processes, images, redirects of other requests, and
+service workers, also those of closed pages.
+"""
 
 import asyncio
 import contextlib
@@ -29,10 +32,10 @@ Permits = Callable[[str], bool]
 async def guard(
     page: Page, permits: Permits | None, on_refused: OnRefused, sign_in: SignIn
 ) -> tuple[CDPSession | None, str]:
-    """Have Chromium ask before it loads a document; return the session for that, and Chromium's name for the page.
+    """Have Chromium ask before it loads a document. Returns the session for that, and Chromium's target id of the page.
 
-    `route` sees no redirects and disables the cache; only the other engines use it. Without `permits` nothing is asked:
-    a person's tab of a browser that we attached to goes where the person wants.
+    Only other engines use `route`, because it sees no redirects and disables the cache. Without `permits` nothing is
+    checked: a person's tab in an attached browser goes wherever the person wants.
     """
     if not is_chromium(page.context):
         if permits is not None:
@@ -59,11 +62,11 @@ async def _guard_documents(session: CDPSession, permits: Permits, on_refused: On
 
 
 async def refuse_requests(page: Page, refuses: Callable[[Request], bool]) -> None:
-    """Ask about each request of a page, those of frames in processes of their own too. Redirects are not seen, and the
-    cache is off from then on."""
+    """Check each request of a page, also in frames with separate processes. This sees no redirects, and disables the
+    cache."""
 
     async def decide(route: Route) -> None:
-        with contextlib.suppress(PlaywrightError):  # its page has gone
+        with contextlib.suppress(PlaywrightError):  # the page is gone
             await (route.abort("blockedbyclient") if refuses(route.request) else route.fallback())
 
     await page.route("**/*", decide)
@@ -80,13 +83,13 @@ async def _route(page: Page, permits: Permits, on_refused: OnRefused) -> None:
 
 
 async def pause(session: CDPSession, permits: Permits, patterns: list[Json], refuses: Callable[[Json], bool]) -> None:
-    """Have the requests that match paused, and block those that the policy, or another rule, refuses."""
+    """Pause matching requests, and block those that the policy or `refuses` refuses."""
     background = Background()
 
     async def decide(event: Json) -> None:
         url = _url(event)
         is_document = event.get("resourceType") == "Document"
-        permitted = permits(url) or not (is_document or url.startswith(_TO_SERVERS))  # a picture may be a data: URL
+        permitted = permits(url) or not (is_document or url.startswith(_TO_SERVERS))  # so data: pictures pass
         await resolve_paused(session, event, blocked=not permitted or refuses(event))
 
     session.on("Fetch.requestPaused", lambda event: background.spawn(decide(event)))
@@ -100,8 +103,8 @@ def is_chromium(context: BrowserContext) -> bool:
 async def resolve_paused(
     session: CDPSession, event: Json, *, blocked: bool, other: tuple[str, Json] | None = None
 ) -> None:
-    """Block a request of `Fetch.requestPaused`, or let it continue, or have Chromium do another thing with it. Its page
-    may have gone meanwhile."""
+    """Block a paused request (`Fetch.requestPaused`), let it continue, or send another command for it. Ignores a page
+    that is gone."""
     command, given = other or ("Fetch.continueRequest", {})
     if blocked:
         command, given = "Fetch.failRequest", {"errorReason": "BlockedByClient"}
@@ -115,23 +118,24 @@ def _url(event: Json) -> str:
 
 
 class Sent(NamedTuple):
-    """A request that something in a browser is about to send."""
+    """A request that a browser is about to send."""
 
     method: str
     url: str
     frame_id: str = ""
-    """Chromium's name of the page, frame or worker that sends it."""
+    """Chromium's id of the page, frame or worker that sends it."""
     within: tuple[str, ...] = ()
-    """Chromium's names of the pages that hold that frame, or opened that page, the nearest first."""
+    """Chromium's ids of the pages around that frame, or that opened that page, the nearest first."""
     sender: str = ""
-    """The origin, or the address, of the document or worker that sends it."""
+    """The origin or address of the document or worker that sends it."""
     document: bool = False
     leads_on: bool = False
-    """True if it is for a document, and follows a redirect."""
+    """True if it is for a document after a redirect."""
 
 
 class BrowserGuard:
-    """The guard of whole browsers: Chromium asks about each request that may have to be refused, once a browser."""
+    """The guard of whole browsers: once per browser, Chromium is asked to pause requests that may have to be
+    refused."""
 
     def __init__(
         self,
@@ -140,8 +144,8 @@ class BrowserGuard:
         refuses: Callable[[Sent, bool], bool],
         is_persons: Callable[[Sent], bool],
     ) -> None:
-        """`refuses` decides by the owner's rules for acts; it is told whether the browser is ours. `is_persons` says
-        what a person sends in one that is not."""
+        """`refuses` applies the owner's rules for acts; its second argument is whether the browser is ours.
+        `is_persons` returns whether a person sent a request, in a browser that is not ours."""
         self._policy = policy
         self._rules = rules
         self._refuses = refuses
@@ -149,8 +153,8 @@ class BrowserGuard:
         self._guarding = WeakKeyDictionary[Browser, asyncio.Task[None]]()
 
     async def guard(self, browser: Browser, *, ours: bool) -> None:
-        """Guard a browser from now on. One that is not ours shows its person also what our pages may not, and nothing
-        of its own settings keeps our pages from it."""
+        """Guard a browser from now on. In an attached one (not `ours`), its person may go anywhere, and only this guard
+        limits our pages."""
         guarding = self._guarding.get(browser)
         if guarding is None or (guarding.done() and guarding.exception() is not None):
             guarding = self._guarding[browser] = asyncio.create_task(self._begin(browser, ours=ours))
@@ -170,8 +174,8 @@ class BrowserGuard:
 
 
 async def _holders(session: CDPSession) -> Mapping[str, str]:
-    """Return by which page each frame in a process of its own is held from now on, and each popup was opened: the
-    documents of both are asked for before anybody else knows them."""
+    """Return a live map from each frame in a separate process to the page around it, and from each popup to its opener.
+    Their first requests come before anything else knows them."""
     holders = Bounded[str, str](_MOST_FRAMES)
 
     def note(event: dict[str, dict[str, str]]) -> None:
@@ -185,7 +189,7 @@ async def _holders(session: CDPSession) -> Mapping[str, str]:
 
 
 def _sent(event: Json, holders: Mapping[str, str]) -> Sent:
-    """Read `Fetch.requestPaused`."""
+    """Parse `Fetch.requestPaused`."""
     request = event["request"]
     if not isinstance(request, dict):
         return Sent("", "")

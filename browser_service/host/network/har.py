@@ -1,4 +1,4 @@
-"""Writes a page's requests as an HTTP Archive 1.2, with no more of each than the caller may see."""
+"""Writes a page's requests as an HTTP Archive 1.2, limited to what the caller may see."""
 
 import asyncio
 import base64
@@ -34,7 +34,7 @@ _PHASES: Final = (
 
 @dataclass(frozen=True)
 class Archive:
-    """What of the requests goes into the file."""
+    """The parts of requests that go into the file."""
 
     view: RequestView
     content: Literal["omit", "embed", "attach"] = "omit"
@@ -61,7 +61,7 @@ class Archive:
         return (_zip(data, bodies), "application/zip") if self.content == "attach" else (data, "application/json")
 
     def _pages(self, records: list[RequestRecord], entries: list[Json]) -> list[Json]:
-        """Make a page for each document of the main frame; the entries that follow refer to it."""
+        """Return a HAR page for each document of the main frame. The entries that follow it refer to it."""
         pages: list[Json] = []
         for record, entry in zip(records, entries, strict=True):
             if record.is_document:
@@ -153,7 +153,7 @@ class Archive:
 
 
 async def _ask(question: Awaitable[_T]) -> _T | None:
-    """Ask the driver, and return None if it no longer knows."""
+    """Await an answer of the driver; None if the driver no longer knows the request."""
     try:
         async with asyncio.timeout(_ANSWERS_WITHIN_S):
             return await question
@@ -166,7 +166,7 @@ async def _version(record: RequestRecord) -> str:
 
 
 def _timings(record: RequestRecord) -> Json:
-    """Return the milliseconds of each phase; -1 for one that did not take place."""
+    """Return the milliseconds of each phase; -1 for a phase that did not happen."""
     timing = record.request.timing
     timings: Json = {"blocked": -1}
     for name, start, end in _PHASES:
@@ -179,7 +179,7 @@ def _timings(record: RequestRecord) -> Json:
 
 
 def _total(timings: Json) -> float:
-    """Add up all phases but ssl, which is part of connect."""
+    """Sum up all phases except ssl, which is part of connect."""
     spent = [value for name, value in timings.items() if name != "ssl" and isinstance(value, int | float) and value > 0]
     return round(sum(spent), 3)
 
@@ -197,7 +197,7 @@ def _query(url: str) -> list[JsonValue]:
 
 
 def _cookies(headers: Headers, header: str) -> list[JsonValue]:
-    """Parse the cookies of Cookie or Set-Cookie; there are none if the values are redacted."""
+    """Parse the cookies of a Cookie or Set-Cookie header. Redacted values give none."""
     pairs: Headers = []
     for name, value in headers:
         if name.lower() == header:

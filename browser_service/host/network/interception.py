@@ -1,9 +1,9 @@
 """Blocks what Playwright's routes do not see: redirects, answers of service workers and of the memory cache, and
 WebSockets.
 
-A session of Chromium's own does it for as long as the page has rules. Frames of other sites have sessions of their own,
-and a shared worker belongs to no one page: there the routes alone apply. Neither sees a prefetch by a document that was
-there before the rule, nor what a service worker answers to a worker.
+A separate Chromium session does this while the page has rules. Frames of other sites have sessions of their own, and a
+shared worker belongs to no page: there, only the routes apply. Neither sees a prefetch by a document older than the
+rule, nor a service worker's answer to a worker.
 """
 
 import contextlib
@@ -18,10 +18,10 @@ from browser_service.host.network.guard import is_chromium, resolve_paused
 from shared.model import Json
 
 Blocks = Callable[[str, str], bool]
-"""Whether a request is blocked, by its URL and method."""
+"""Returns whether a request is blocked, by its URL and method."""
 
 _LEAST_BYTES: Final = 1_000
-"""Chromium keeps this many bytes of answers for the session, which asks for none."""
+"""Bytes of answers that Chromium buffers for the session, which reads none."""
 _ALL: Final = {"patterns": [{"urlPattern": "*"}]}
 _CUT: Final = {"offline": True, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1}
 
@@ -37,11 +37,11 @@ class Interception:
         self._background = Background()
 
     def attach(self) -> None:
-        """Start anew, because another Playwright page is behind the pageId."""
+        """Reset, because another Playwright page is behind the pageId."""
         self._session, self._pauses, self._cuts = None, False, False
 
     async def update(self, page: Page, *, rules: bool, redirects: bool, sockets: Collection[str]) -> None:
-        """Intercept what the rules need: with `redirects` redirects too, and WebSockets that match `sockets`."""
+        """Intercept what the rules need: also redirects with `redirects`, and WebSockets that match `sockets`."""
         if not is_chromium(page.context):
             return
         if not rules:
@@ -57,7 +57,7 @@ class Interception:
         await self._cut(session, sockets)
 
     async def forget_answers(self, page: Page) -> None:
-        """Empty the memory cache, where later requests would still find what a mock has answered."""
+        """Empty the memory cache, which could still serve answers of a removed mock."""
         if not is_chromium(page.context):
             return
         session = self._session or await page.context.new_cdp_session(page)
@@ -68,7 +68,7 @@ class Interception:
             await session.detach()
 
     async def _open(self, page: Page) -> CDPSession:
-        """Open the session, and bypass service workers, which would answer in place of the network and the routes."""
+        """Open the session, and bypass service workers, which would answer before the network and the routes."""
         self._session = session = await page.context.new_cdp_session(page)
         session.on("Fetch.requestPaused", lambda event: self._background.spawn(self._decide(session, event)))
         session.on("Network.webSocketCreated", self._on_socket)
@@ -77,20 +77,20 @@ class Interception:
         return session
 
     def _on_socket(self, event: dict[str, str]) -> None:
-        """Count a WebSocket that is blocked; the network cuts it by itself."""
+        """Count a blocked WebSocket. The network conditions cut it by themselves."""
         self._blocks(event["url"], "GET")
 
     async def _cut(self, session: CDPSession, sockets: Collection[str]) -> None:
-        """Cut the network for these WebSockets: Chromium does not pause them."""
+        """Cut the network for these WebSockets, because Chromium cannot pause them."""
         if not sockets and not self._cuts:
             return
         self._cuts = bool(sockets)
         conditions = [{**_CUT, "urlPattern": url} for url in sockets]
-        with contextlib.suppress(PlaywrightError):  # an older Chromium has no such command
+        with contextlib.suppress(PlaywrightError):  # older Chromium lacks the command
             await session.send("Network.emulateNetworkConditionsByRule", {"matchedNetworkConditions": conditions})
 
     async def _decide(self, session: CDPSession, event: Json) -> None:
-        """Block the request or let it continue. Its type was checked at the first hop, and CDP calls a fetch an XHR."""
+        """Block the request or let it continue. Checks no type: the first hop did, and CDP calls a fetch an XHR."""
         request = event["request"]
         blocked = isinstance(request, dict) and self._blocks(str(request["url"]), str(request["method"]))
         await resolve_paused(session, event, blocked=blocked)

@@ -1,4 +1,4 @@
-"""Matches URLs with patterns of callers: a glob whose `*` is any text, or `/regex/flags` as in JavaScript."""
+"""Matches URLs with callers' patterns: a glob whose `*` is any text, or `/regex/flags` as in JavaScript."""
 
 import math
 import re
@@ -20,18 +20,18 @@ _FLAGS: Final = {"i": regex.IGNORECASE, "m": regex.MULTILINE, "s": regex.DOTALL}
 _MOST_ALTERNATIVES: Final = 64
 _MOST_URL: Final = 8_000
 _WITHIN_S: Final = 0.02
-"""A caller's expression runs in the service, for all: one that takes longer than this, for one URL or for many that
-come together, matches nothing from then on."""
+"""CPU time for a caller's expression, which runs in the service and so delays everybody. If one URL, or many in a row,
+use more, the expression no longer matches anything."""
 _REGAINED: Final = 0.02
-"""The part of the time that it may use in the long run."""
+"""The share of time that an expression regains for further matching."""
 _REGEX_SIZE: Final = 50
 
 
 class UrlPattern:
     """A pattern of URLs. `*` crosses `/`; the scheme may be left out; `{a,b}` are alternatives.
 
-    `*.example.com/...` means the host and those below it; a pattern without `/` may be the host alone; one that begins
-    with `/` is matched with the path. What follows `#` counts if the pattern has one.
+    `*.example.com/...` means the host and its subdomains. A pattern without `/` may be only the host; one that begins
+    with `/` matches the path. The part after `#` counts only if the pattern contains `#`.
     """
 
     def __init__(self, text: str, field: str = "pattern") -> None:
@@ -61,11 +61,11 @@ class UrlPattern:
 
     @property
     def size(self) -> int:
-        """Count the expressions that a request is compared with; a regular one as many."""
+        """Return the number of expressions compared with each request. A regular expression counts as 50."""
         return len(self._globs) or _REGEX_SIZE
 
     def sockets(self) -> list[str]:
-        """Return URL Patterns (the web's standard) of WebSockets; none for a regular expression."""
+        """Return the pattern as URL Patterns (the web standard) for WebSockets; empty for a regular expression."""
         return [pattern for glob in self._globs for pattern in _of_sockets(glob)]
 
     def _search(self, expression: "regex.Pattern[str]", url: str) -> bool:
@@ -100,13 +100,13 @@ def _matches(glob: str, url: str) -> bool:
 
 
 def _is_host(glob: str, host: str) -> bool:
-    """Match a host with or without its port; `*.example.com` matches example.com itself too."""
+    """Match a host with or without its port. `*.example.com` also matches example.com."""
     hosts = {host, host.rpartition(":")[0] or host}
     return any(matches_glob(glob, name) or (glob.startswith("*.") and glob[2:] == name) for name in hosts)
 
 
 def _alternatives(text: str) -> list[str]:
-    """Expand `a.{png,jpg}` to `a.png` and `a.jpg`. Raises ValueError for too many."""
+    """Expand `a.{png,jpg}` to `a.png` and `a.jpg`. Raises ValueError for too many alternatives."""
     parts = _BRACES.split(text)
     choices = [part.split(",") if index % 2 else [part] for index, part in enumerate(parts)]
     count = math.prod(map(len, choices))
@@ -124,7 +124,7 @@ def _of_sockets(glob: str) -> list[str]:
 
 
 def _places(glob: str) -> list[str]:
-    """Split a pattern into hosts and paths. A `*` before the first slash may reach over it, and then is in both."""
+    """Split a pattern into possible hosts and paths. A `*` before the first slash may span it, and then is in both."""
     host, slash, path = glob.partition("/")
     stars = [] if _HOST.fullmatch(glob) else [at for at, sign in enumerate(host) if sign == "*"]
     over = [(host[: at + 1], f"/*{host[at + 1 :]}{slash}{path}") for at in stars]
@@ -133,7 +133,7 @@ def _places(glob: str) -> list[str]:
 
 
 def _with_port(host: str, *, alone: bool) -> str:
-    """Add every port to a host that stands alone, and to `*.example.com` the host itself."""
+    """Add any port to a host without a path, and example.com itself to `*.example.com`."""
     name, colon, port = host.rpartition(":") if ":" in host else (host, "", "")
     port = port if colon else "*" if alone or host.endswith("*") else ""
     below = f"{{*.}}?{name[2:]}" if name.startswith("*.") and "*" not in name[2:] else name

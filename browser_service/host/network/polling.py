@@ -1,4 +1,4 @@
-"""Recognises the requests that a page repeats by itself: they are no effect of an act, and no act waits for them."""
+"""Recognises requests that a page repeats by itself. They are no effect of an act, and no act waits for them."""
 
 import time
 from functools import lru_cache
@@ -10,9 +10,10 @@ from playwright.async_api import Request
 from browser_service.rules.bounded import Bounded
 
 _POLLED_FROM: Final = 2
-"""A page polls an address that it requests this often without an act: the first may belong to the act before."""
+"""Requests without an act after which an address counts as polled. The first may still belong to the previous act."""
 _APART_S: Final = 0.25
-"""A script's burst, or one key after another, has one cause. The same address later than this in one act is polled."""
+"""Maximum time in one act between requests to an address with the same cause, such as a burst or keystrokes. A later
+one is polling."""
 _MOST_ADDRESSES: Final = 200
 _KEY_CHARACTERS: Final = 500
 
@@ -20,15 +21,15 @@ _KEY_CHARACTERS: Final = 500
 class Polling:
     """The addresses that one page polls.
 
-    This is for requests that read. If every request is a POST to one address, an act's own would be taken for the
-    page's.
+    This is only for requests that read: where every request is a POST to one address, those of acts would count as
+    polling.
     """
 
     def __init__(self) -> None:
         self._times = Bounded[str, int](_MOST_ADDRESSES)
 
     def includes(self, request: Request) -> bool:
-        """Say if the page sends this request by itself."""
+        """Return whether the page sends this request by itself."""
         return self._times.get(_key(request.url[:_KEY_CHARACTERS]), 0) >= _POLLED_FROM
 
     def count(self, request: Request) -> None:
@@ -38,14 +39,14 @@ class Polling:
 
 
 class ActWindow:
-    """When each address was first requested while one act runs."""
+    """The times when one act's addresses were first requested."""
 
     def __init__(self, polling: Polling) -> None:
         self.polling = polling
         self._first: dict[str, float] = {}
 
     def causes(self, request: Request) -> bool:
-        """Say if the act is the likely cause of a request that is sent now."""
+        """Return whether the act probably causes a request that is sent now."""
         now, key = time.monotonic(), _key(request.url[:_KEY_CHARACTERS])
         if len(self._first) >= _MOST_ADDRESSES or self.polling.includes(request):
             return False
@@ -57,7 +58,7 @@ class ActWindow:
 
 @lru_cache(maxsize=1_000)
 def _key(url: str) -> str:
-    """Return an address without what changes each time: the numbers and marks in its query."""
+    """Return an address without the changing parts of its query: all values but words."""
     parts = urlsplit(url)
     pairs = (pair.partition("=") for pair in parts.query.split("&"))
     query = "&".join(f"{name}={value if value.isalpha() else ''}" for name, _, value in pairs)

@@ -1,4 +1,4 @@
-"""Relays connections, to the web or to another proxy, with the heads of messages as each connection needs them."""
+"""Relays connections to the web or to another proxy, and adapts the heads of messages."""
 
 import asyncio
 import base64
@@ -13,7 +13,7 @@ from browser_service.security.addresses import spelled_address
 from browser_service.security.hosts import parse_host
 
 MOST_HEAD: Final = 262_144
-"""The most bytes of the head of a message, and of what waits on the way in one direction."""
+"""The most bytes of a message's head, and of data buffered in one direction."""
 _PIECE: Final = 65_536
 _TLS_HANDSHAKE: Final = b"\x16"
 _TLS_HEAD: Final = 5
@@ -27,11 +27,11 @@ Connection = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
 class BadHeadError(Exception):
-    """Raised for a message without a head that can be read."""
+    """A message without a readable head."""
 
 
 async def read_head(reader: asyncio.StreamReader) -> bytes:
-    """Read a message's head, with the empty line at its end. Raises BadHeadError."""
+    """Read a message's head, including the empty line at its end. Raises BadHeadError."""
     try:
         return await reader.readuntil(b"\r\n\r\n")
     except (asyncio.IncompleteReadError, asyncio.LimitOverrunError):
@@ -39,7 +39,7 @@ async def read_head(reader: asyncio.StreamReader) -> bytes:
 
 
 async def read_start(reader: asyncio.StreamReader) -> bytes:
-    """Read how a browser begins in a tunnel: the greeting of TLS, or a message's head. Raises BadHeadError."""
+    """Read the start of a browser's traffic in a tunnel: a TLS greeting or a message's head. Raises BadHeadError."""
     try:
         first = await reader.readexactly(1)
         if not is_encrypted(first):
@@ -55,18 +55,19 @@ def is_encrypted(start: bytes) -> bool:
 
 
 def offers_http2(greeting: bytes) -> bool:
-    """Return whether a browser's greeting of TLS is for pages: for a WebSocket it offers HTTP/1.1 alone."""
+    """Return whether a TLS greeting offers HTTP/2, as it does for pages; for WebSockets browsers offer only
+    HTTP/1.1."""
     return b"\x02h2" in greeting
 
 
 def with_headers(head: bytes, target: bytes, more: bytes = b"") -> bytes:
-    """Return a request's head for the next hop: with another target, further headers, and for one request alone."""
+    """Return a request's head for the next hop: with another target, more headers, and closing after this request."""
     method, _, version = head.split(b"\r\n", 1)[0].split(b" ")
     return b" ".join((method, target, version)) + b"\r\n" + more + _closing(head)
 
 
 async def both_ways(one: Connection, other: Connection) -> None:
-    """Carry bytes until one side ends, as browsers and servers of the web do in whole."""
+    """Carry bytes in both directions until one side ends. Browsers and web servers end both directions at once."""
     ways = [asyncio.create_task(_carry(one[0], other[1])), asyncio.create_task(_carry(other[0], one[1]))]
     try:
         await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
@@ -77,7 +78,7 @@ async def both_ways(one: Connection, other: Connection) -> None:
 
 
 async def one_answer(browser: Connection, server: Connection) -> None:
-    """Carry a request's body, and the answer to it, after which the connection ends. Raises BadHeadError, OSError."""
+    """Carry a request's body and the answer, then end the connection. Raises BadHeadError, OSError."""
     answer, body = asyncio.create_task(_answer(browser, server)), asyncio.create_task(_carry(browser[0], server[1]))
     try:
         await asyncio.wait({answer, body}, return_when=asyncio.FIRST_COMPLETED)
@@ -97,7 +98,7 @@ async def _answer(browser: Connection, server: Connection) -> None:
 
 
 async def _carry(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Carry bytes in one direction, no faster than they are taken."""
+    """Carry bytes in one direction, no faster than the receiver takes them."""
     with contextlib.suppress(OSError):
         while piece := await reader.read(_PIECE):
             writer.write(piece)
@@ -105,7 +106,7 @@ async def _carry(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> 
 
 
 def _closing(head: bytes) -> bytes:
-    """Return a head's fields for a connection that ends with this message, without those of the last hop."""
+    """Return a head's fields without those of the last hop, and with `Connection: close`."""
     fields = head.split(b"\r\n")[1:-2]
     kept = [field for field in fields if field.partition(b":")[0].strip().lower() not in _OF_CONNECTION]
     return b"\r\n".join([*kept, b"Connection: close", b"", b""])
@@ -113,19 +114,19 @@ def _closing(head: bytes) -> bytes:
 
 @dataclass(frozen=True)
 class Upstream:
-    """A proxy between the gate and the web, which the owner or an agent has named."""
+    """A proxy between the gate and the web, named by the owner or an agent."""
 
     host: str
     port: int
     tls: bool = False
     socks: int = 0
-    """The version of SOCKS that it speaks; 0 for a proxy that speaks HTTP."""
+    """The SOCKS version; 0 for an HTTP proxy."""
     login: tuple[str, str] = "", ""
     by_owner: bool = True
 
     @classmethod
     def of(cls, server: str, username: str | None = None, password: str | None = None, *, by_owner: bool) -> Self:
-        """Read it as people write it. Raises ValueError for a kind that the gate does not speak with."""
+        """Parse a proxy as people write it. Raises ValueError for an unknown kind of proxy."""
         parts = urlsplit(server if "://" in server else f"http://{server}")
         if parts.scheme not in _PORTS or not parts.hostname:
             raise ValueError(f"{parts.scheme} is no kind of proxy that is known; {', '.join(_PORTS)} are")
@@ -140,7 +141,7 @@ class Upstream:
 
     @property
     def authorization(self) -> bytes:
-        """Return the header by which it is told who asks, where it speaks HTTP."""
+        """Return the header with the login for an HTTP proxy; empty without a login."""
         if not self.login[0]:
             return b""
         return b"Proxy-Authorization: Basic " + base64.b64encode(":".join(self.login).encode()) + b"\r\n"
@@ -158,14 +159,14 @@ class Upstream:
         return proxy
 
     async def _by_http(self, proxy: Connection, host: str, port: int) -> str:
-        """Return what it answers in place of connecting."""
+        """Connect by HTTP. Returns the proxy's answer if it refuses, else ""."""
         place = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
         proxy[1].write(f"CONNECT {place} HTTP/1.1\r\nHost: {place}\r\n".encode() + self.authorization + b"\r\n")
         answer = await read_head(proxy[0])
         return "" if _AGREED.match(answer) else repr(answer.split(b"\r")[0][:80].decode(errors="replace"))
 
     async def _by_socks4(self, proxy: Connection, host: str, port: int) -> str:
-        """Do so by SOCKS 4a, where a name stands behind an address that is none."""
+        """Connect by SOCKS 4a, which sends a name after an invalid address. Returns the refusal, or ""."""
         address = spelled_address(host)
         packed, name = (address.packed, b"") if address else (b"\0\0\0\1", host.encode() + b"\0")
         user = self.login[0].encode() + b"\0"
@@ -176,7 +177,7 @@ class Upstream:
         return "" if code == _GRANTED else f"code {code}"
 
     async def _by_socks5(self, proxy: Connection, host: str, port: int) -> str:
-        """Do so by SOCKS 5 (RFC 1928 and 1929)."""
+        """Connect by SOCKS 5 (RFC 1928 and 1929). Returns the refusal, or ""."""
         reader, writer = proxy
         username, password = (each.encode()[:_MOST_BYTES] for each in self.login)
         writer.write(b"\5\2\0\2" if username else b"\5\1\0")

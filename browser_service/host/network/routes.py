@@ -1,9 +1,10 @@
 """Answers, blocks or extends a page's requests by mocks, blocks and extra headers, which belong to the pageId and not
 to its window.
 
-A popup starts with a copy of its opener's, but may ask for its first document before that. All ends with the page, with
-the service, and when the page passes to another client, who must neither send the other's keys nor get made-up answers.
-While a page has routes, Playwright keeps it from using the HTTP cache; `interception` covers what routes do not see.
+A popup starts with a copy of its opener's, but may request its first document before that. All of them end with the
+page, with the service, and when the page passes to another client, which must neither send the other's keys nor get
+mocked answers. While a page has routes, Playwright disables its HTTP cache. `interception` covers what routes do not
+see.
 """
 
 import asyncio
@@ -24,7 +25,7 @@ from shared.next_calls import next_call
 
 _MOST_ROUTES: Final = 50
 _MOST_COMPARED: Final = 1_000
-"""Each request of the page is compared with all patterns, in the service."""
+"""The most patterns of a page. The service compares each request with all of them."""
 
 
 @dataclass(frozen=True)
@@ -39,13 +40,13 @@ class MockAnswer:
 
 @dataclass
 class Rule:
-    """A rule for requests that we answer, or block."""
+    """A rule for requests that are mocked or blocked."""
 
     patterns: tuple[UrlPattern, ...]
     method: str | None = None
     types: frozenset[str] = frozenset()
     answer: MockAnswer | None = None
-    """None blocks the requests."""
+    """None for a block."""
     route_id: str = ""
     matched: int = 0
 
@@ -55,16 +56,16 @@ class Rule:
 
     @property
     def key(self) -> tuple[object, ...]:
-        """Identify the requests: a later rule with the same key replaces the earlier one."""
+        """Return what identifies the rule: a later rule with the same key replaces it."""
         return self.kind, tuple(pattern.text for pattern in self.patterns), self.method, self.types
 
     @property
     def size(self) -> int:
-        """Count the expressions that each request is compared with."""
+        """Return the number of expressions that each request is compared with."""
         return sum(pattern.size for pattern in self.patterns)
 
     def sockets(self) -> list[str]:
-        """Return the patterns of the WebSockets that it concerns, in Chromium's form."""
+        """Return the patterns of its WebSockets in Chromium's form."""
         by_type = ["ws://*:*/*", "wss://*:*/*"] if "websocket" in self.types else []
         return by_type + [url for pattern in self.patterns for url in pattern.sockets()]
 
@@ -74,7 +75,7 @@ class Rule:
         return resource_type in self.types or any(pattern.matches(url) for pattern in self.patterns)
 
     def to_json(self) -> Json:
-        """Serialise all of it; `from_json` reads it back."""
+        """Serialise the rule completely; `from_json` reads it back."""
         return {
             "patterns": [pattern.text for pattern in self.patterns],
             "answer": {**vars(self.answer)} if self.answer else None,
@@ -84,13 +85,13 @@ class Rule:
         }
 
     @classmethod
-    def from_json(cls, data: dict[str, Any]) -> "Rule":  # Any: what `to_json` gave
+    def from_json(cls, data: dict[str, Any]) -> "Rule":  # Any: the result of `to_json`
         patterns = tuple(UrlPattern(text) for text in data["patterns"])
         answer = MockAnswer(**data["answer"]) if data["answer"] else None
         return cls(patterns, data["method"], frozenset(data["types"]), answer, data["route_id"])
 
     def describe(self) -> Json:
-        """Describe it for every reader of the page, without what a mock answers."""
+        """Describe the rule for any reader of the page, without a mock's content."""
         description: Json = {"routeId": self.route_id, "kind": self.kind, "matched": self.matched}
         if self.patterns:
             description["patterns"] = [pattern.text for pattern in self.patterns]
@@ -107,17 +108,17 @@ class Rule:
 
 @dataclass(eq=False)
 class PageNetwork:
-    """The rules and headers of one page, set on every Playwright page behind it."""
+    """The rules and headers of one page, applied to each Playwright page behind it."""
 
     traffic: Traffic
     holder: Callable[[], str]
-    """Returns the id of the client that holds the page; empty for nobody."""
+    """Returns the id of the client that holds the page, or an empty string."""
     owner: str = ""
-    """The client that held the page when this was set."""
+    """The client that held the page when the rules or headers were set."""
     rules: list[Rule] = field(default_factory=list)
     headers: dict[str, str] = field(default_factory=dict)
     offline: bool = False
-    """Refuses requests of frames of other sites; for the page itself Chromium does that."""
+    """True to refuse requests of frames of other sites. Chromium does it for the page itself."""
     _numbers: "itertools.count[int]" = field(default_factory=lambda: itertools.count(1))
     _routing: Page | None = None
     _interception: Interception = field(init=False)
@@ -132,7 +133,7 @@ class PageNetwork:
             self.rules.append(replace(rule, route_id=f"r{next(self._numbers)}", matched=0))
 
     async def attach(self, page: Page, events: RequestEvents, *, came_by_itself: bool) -> None:
-        """Set all on another Playwright page, which is behind the pageId now."""
+        """Apply everything to another Playwright page, which is behind the pageId now."""
         self._routing = None
         self._interception.attach()
         if self.foreign:
@@ -153,7 +154,7 @@ class PageNetwork:
         self.owner, self.headers = self.holder(), headers
 
     async def add(self, page: Page, rule: Rule) -> Rule:
-        """Add a rule. Raises ResourceExhausted for one too many."""
+        """Add a rule. Raises ResourceExhausted if there are too many."""
         remaining = [each for each in self.rules if each.key != rule.key]
         if len(remaining) >= _MOST_ROUTES:
             raise ResourceExhausted(
@@ -175,7 +176,7 @@ class PageNetwork:
         return rule
 
     async def remove(self, page: Page, route_ids: list[str] | None) -> list[Rule]:
-        """Remove these rules, or all. Raises ValidationFailed for an id that the page does not have."""
+        """Remove the given rules, or all. Raises ValidationFailed for an id that the page does not have."""
         known = {rule.route_id for rule in self.rules}
         if unknown := [route_id for route_id in route_ids or () if route_id not in known]:
             raise ValidationFailed(
@@ -191,7 +192,7 @@ class PageNetwork:
 
     @property
     def foreign(self) -> bool:
-        """Say if another client than the present holder set this."""
+        """Return whether a client other than the present holder set the rules or headers."""
         return bool(self.rules or self.headers) and self.owner != self.holder()
 
     async def clear(self, page: Page) -> None:
@@ -202,11 +203,11 @@ class PageNetwork:
             await self.set_headers(page, {})
 
     def describe(self) -> Json:
-        """Describe the rules, and name the headers without their values, which may be secrets."""
+        """Describe the rules, and list the names of the headers; their values may be secrets."""
         return {"routes": [rule.describe() for rule in self.rules], "extraHeaders": [*self.headers]}
 
     async def _forget(self, page: Page, removed: list[Rule]) -> None:
-        """Clear what the removed mocks answered from the memory cache."""
+        """Clear answers of removed mocks from the memory cache."""
         if any(rule.answer is not None for rule in removed):
             await self._interception.forget_answers(page)
 
@@ -237,18 +238,18 @@ class PageNetwork:
             else:
                 rule.matched += 1
                 self.traffic.note_mock(request, rule.route_id)
-                await asyncio.sleep(rule.answer.delay_s)  # the rule asks for this delay
+                await asyncio.sleep(rule.answer.delay_s)  # the delay that the rule asks for
                 answer = rule.answer
                 await route.fulfill(status=answer.status, headers=answer.headers, body=answer.body)
         except PlaywrightError:
-            return  # the page went meanwhile
+            return  # the page is gone
 
     def _rule(self, url: str, method: str, resource_type: str) -> Rule | None:
         """Return the latest rule that applies."""
         return next((rule for rule in reversed(self.rules) if rule.applies(url, method, resource_type)), None)
 
     def _blocks(self, url: str, method: str) -> bool:
-        """Say if a rule blocks this URL, and count that."""
+        """Return whether a rule blocks this URL, and count the match."""
         rule = self._rule(url, method, resource_type="websocket" if url.startswith(("ws:", "wss:")) else "")
         if rule is None or rule.answer is not None:
             return False

@@ -1,4 +1,4 @@
-"""Signs in to sites that ask for a name and a password by HTTP, and keeps both out of the addresses of pages."""
+"""Signs in to sites that ask for a name and a password by HTTP authentication, and keeps both out of page addresses."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -25,14 +25,14 @@ _MOST_REALM: Final = 200
 
 
 class SignIns:
-    """The signing in on all pages of one session."""
+    """The sign-in on all pages of one session."""
 
     def __init__(self, logins: HttpLogins) -> None:
         self.logins = logins
         self._pages = WeakSet[SignIn]()
 
     def on_page(self, url: Callable[[], str]) -> "SignIn":
-        """Return what signs in on a page, whose document's address `url` returns."""
+        """Return the sign-in of a page; `url` returns the address of its document."""
         sign_in = SignIn(self.logins, url)
         self._pages.add(sign_in)
         return sign_in
@@ -41,7 +41,7 @@ class SignIns:
     async def trying(
         self, origin: str, credentials: Credentials, challenge: Callable[[], Challenge | None]
     ) -> AsyncIterator[None]:
-        """Give these to an origin, and keep them unless it still asks afterwards."""
+        """Use the credentials for an origin, and keep them unless the site still asks at the end of the block."""
         before = self.logins.kept(origin)
         await self._keep(origin, credentials)
         try:
@@ -51,13 +51,13 @@ class SignIns:
                 await self._keep(origin, before)
 
     async def remove(self, concerns: Callable[[str], bool]) -> dict[str, Credentials]:
-        """Remove the logins of the origins concerned. Returns them."""
+        """Remove and return the logins of the origins that `concerns` accepts."""
         removed = self.logins.remove(concerns)
         await self._refresh()
         return removed
 
     async def put_back(self, logins: Mapping[str, Credentials]) -> list[str]:
-        """Keep removed logins again, except where there are others by now. Returns the origins that have them back."""
+        """Restore removed logins, except for origins that have others by now. Returns the restored origins."""
         back = [origin for origin in logins if self.logins.kept(origin) is None]
         for origin in back:
             self.logins.keep(origin, logins[origin])
@@ -73,17 +73,17 @@ class SignIns:
 
 
 class SignIn:
-    """What answers the sites that one page asks.
+    """The answers to sites that ask one page for a login.
 
-    A document of another site in a frame gets nothing, and neither does what other sites load: they would act there by
-    its login. Only documents are paused, and what goes to origins with a login. Of workers and popups, whose requests
-    no page's session sees, Chromium itself remembers what a document was given.
+    A document of another site in a frame gets no login, and neither do requests by other sites: they would act with it.
+    Only documents, and requests to origins with a login, are paused. Workers and popups send requests that no page's
+    session sees; for those, Chromium itself remembers a document's login.
     """
 
     def __init__(self, logins: HttpLogins, url: Callable[[], str]) -> None:
         self.on_challenge: Callable[[Challenge | None], None] = lambda _: None
-        """Called with what the site asked for and did not get, when it was asked for the page's own document; with
-        None each time that it is asked."""
+        """Called with the site's challenge if it asked for the page's own document and got no login; called with None
+        each time that document is requested."""
         self.target_id = ""
         self._logins, self._url = logins, url
         self._session: CDPSession | None = None
@@ -92,13 +92,13 @@ class SignIn:
         self._background = Background()
 
     async def attach(self, session: CDPSession) -> None:
-        """Have Chromium pause documents, and tell what sites ask for."""
+        """Have Chromium pause documents and report challenges."""
         self._session = session
         session.on("Fetch.authRequired", lambda event: self._background.spawn(self._answer(session, event)))
         await self._watch(session)
 
     async def refresh(self) -> None:
-        """Pause what goes to the origins that have a login now."""
+        """Pause requests to the origins that have a login now."""
         if self._session is not None and self._watched != self._logins.origins:
             await self._watch(self._session)
 
@@ -109,7 +109,7 @@ class SignIn:
         await session.send("Fetch.enable", {"patterns": patterns, "handleAuthRequests": True})
 
     def command(self, event: Json, url: str) -> tuple[str, Json] | None:
-        """Say what Chromium does with a paused request that is permitted, where it is not simply sent."""
+        """Return the command for a permitted paused request that is not simply sent, else None."""
         if event.get("resourceType") != _DOCUMENT:
             return None
         if is_own := event.get("frameId") == self.target_id:
@@ -129,7 +129,7 @@ class SignIn:
         return None
 
     async def _answer(self, session: CDPSession, event: Json) -> None:
-        """Answer `Fetch.authRequired`. Proxies are left to the browser."""
+        """Answer `Fetch.authRequired`. Challenges of proxies are left to the browser."""
         asked, request_id = event["authChallenge"], str(event["requestId"])
         if not isinstance(asked, dict):
             return
@@ -147,7 +147,7 @@ class SignIn:
         try:
             await session.send("Fetch.continueWithAuth", {"requestId": request_id, "authChallengeResponse": response})
         except PlaywrightError:
-            return  # its page has gone
+            return  # the page is gone
 
     def _note(self, event: Json, asked: Json, origin: str) -> None:
         request = event["request"]
@@ -158,6 +158,6 @@ class SignIn:
 
 
 def with_userinfo(url: str, given: Credentials) -> str:
-    """Return an address with a name and a password in it, as only browsers are given it."""
+    """Return an address with a name and a password in it, which only browsers get."""
     scheme, _, rest = url.partition("://")
     return f"{scheme}://{quote(given.username, safe='')}:{quote(given.password, safe='')}@{rest}"

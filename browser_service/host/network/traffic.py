@@ -1,11 +1,10 @@
-"""Keeps the last requests of a page, from its start, and says who may see what of them.
+"""Stores a page's last requests, and decides who may see what of them.
 
-Reading a page is free, and its traffic has what no reader may have: cookies, tokens, what was typed and sent. So each
-request belongs to the client that held the page when it was sent, and to nobody while a person had it or nobody held
-it. That client alone sees headers and bodies; others see method, status and the address without the values of its
-query. Headers that are keys to something are shown to it only if it asks for secrets.
-
-It is a little longer than 300 lines because who sees what of a request can be read here in one go.
+Anyone may read a page, but its traffic contains cookies, tokens, and typed and sent data. So each request belongs to
+the client that held the page when it was sent, and to nobody if a person or nobody held it. Only that client sees
+headers and bodies; others see method, status and the address without the values of its query. Headers with secrets are
+shown to that client only if it asks for secrets. This module is a little longer than 300 lines because who sees what of
+a request can be read here in one go.
 """
 
 import asyncio
@@ -32,23 +31,23 @@ from shared.events import Throttled
 from shared.next_calls import next_call
 
 MOST_REQUESTS: Final = 500
-"""A page keeps this many requests; the oldest go first."""
+"""The most requests kept for a page; the oldest are dropped first."""
 MOST_BODY: Final = 100_000
-"""A log or an archive has this many characters of one body."""
+"""The most characters of a body in a log or an archive."""
 _ANSWERS_WITHIN_S: Final = 2.0
 _SECRET: Final = re.compile(
     r"auth(?!ority)|cookie|token|secret|api-?key|password|session|csrf|xsrf|signature", re.IGNORECASE
 )
 _MOST_NAMED: Final = 5
 _SHOWING_TYPES: Final = frozenset({"document", "fetch", "xhr", "script", "stylesheet"})
-"""A page may show more once these are answered; pictures and streams do not count."""
+"""Types whose answers may change what a page shows; pictures and streams do not count."""
 _LONG_S: Final = 30
-"""An answer that takes longer is an event stream, and not what the page is about to show."""
+"""An answer that takes longer is an event stream, not something that the page is about to show."""
 NOT_FOLLOWED: Final = "not followed, because there were too many"
 REDACTED: Final = "(redacted)"
 
 CurrentOwner = Callable[[], str]
-"""Returns the id of a client, or an empty string for nobody."""
+"""Returns the id of a client, or an empty string."""
 Headers = list[tuple[str, str]]
 
 
@@ -60,15 +59,15 @@ class RequestRecord:
     request: Request
     owner: str
     is_document: bool = False
-    """True if it asked for a document of the main frame."""
+    """True if it requested a document of the main frame."""
     private_to: str = ""
-    """The client whose page was private when it was sent: nobody else may know of it later."""
+    """The client for which the page was private when it was sent: no other client may ever know of it."""
     at: float = field(default_factory=time.time)
     response: Response | None = None
     ended_at: float | None = None
     failure: str = ""
     mock: str = ""
-    """The route that answered in the server's place."""
+    """The route that answered instead of the server."""
 
     @property
     def started(self) -> datetime:
@@ -80,18 +79,18 @@ class RequestRecord:
 
     @property
     def is_of_worker(self) -> bool:
-        """Say if it brings a worker its script: no event has the answer to a shared worker's, so that it seems to last.
-        Chromium tells what a script is accepted as for workers alone."""
+        """Return whether it loads a worker's script. Such a request may seem to stay open, because no event reports a
+        shared worker's answer. Chromium sets `accept` on script requests only for workers."""
         return self.request.resource_type == "script" and "accept" in self.request.headers
 
     @property
     def is_open(self) -> bool:
-        """Say if it has neither been answered nor ended."""
+        """Return whether it has neither been answered nor ended."""
         return self.response is None and self.ended_at is None
 
     @property
     def state(self) -> str:
-        """Return its status, or the reason that it has none."""
+        """Return its status, or the reason for having none."""
         if self.response is not None:
             return str(self.response.status)
         return self.failure or "pending"
@@ -100,23 +99,23 @@ class RequestRecord:
         return self.private_to in {"", client_id}
 
     def url(self, client_id: str) -> str:
-        """Return the address as a client may see it."""
+        """Return its address as the client may see it."""
         url = address_of(self.request.url)
         return url if self.owner == client_id else safe_url(url)
 
 
 @dataclass(frozen=True)
 class RequestView:
-    """What a client sees of requests: what it wants to, but less of those of others."""
+    """A client's view of requests: what it asked for, limited to what it may see."""
 
     client_id: str
     secrets: bool = False
     origins: tuple[str, ...] = ()
-    """Of requests elsewhere it shows less too, if the client's token is for these."""
+    """The origins that the client's token is limited to. It sees less of requests elsewhere."""
 
     def knows(self, record: RequestRecord) -> bool:
-        """Return whether the client may know of a request: not where the page was before it came to the token's
-        origins, nor what it asked for there."""
+        """Return whether the client may know of a request. A token limited to origins hides where the page was before,
+        and what was requested there."""
         is_own = record.owner == self.client_id and not record.is_document
         return record.known_to(self.client_id) and (
             is_own or not self.origins or within(self.origins, record.request.url)
@@ -146,7 +145,7 @@ class RequestView:
         try:
             async with asyncio.timeout(_ANSWERS_WITHIN_S):
                 body = await record.response.body()
-                # what a script has read as a blob is no longer there, and given as nothing
+                # a body that a script read as a blob is gone, and comes as empty
                 return body if body or not (await record.request.sizes())["responseBodySize"] else None
         except (PlaywrightError, TimeoutError):
             return None
@@ -160,20 +159,20 @@ class RequestView:
 
 @dataclass(frozen=True)
 class RequestWait:
-    """What a call waits for; `matches` is asked of each request, and again of its answer."""
+    """The requests that a call waits for. `matches` is called for each request, and again for its answer."""
 
     name: str
     within_ms: int
     view: "RequestView"
-    """What its error may name of other requests."""
+    """The view for other requests that a timeout error names."""
     matches: Callable[[RequestRecord], bool]
     until_finished: bool = False
-    """True to wait until all of the answer is there."""
+    """True to wait for the whole answer."""
     armed_before_act: bool = False
 
 
 class RequestEvents(Protocol):
-    """The requests of a tab as they come, as long as there are not too many. TabEvents has them."""
+    """The requests of a tab as they come, unless there are too many. TabEvents implements it."""
 
     begun: list[Callable[[Request], None]]
     answered: list[Callable[[Response], None]]
@@ -186,13 +185,14 @@ class Traffic:
     """The last requests of a page, and the calls that wait for the next."""
 
     def __init__(self, current_owner: CurrentOwner, private_to: CurrentOwner = lambda: "") -> None:
-        """`current_owner` returns whose a request is that is sent now, and `private_to` who alone may know of it."""
+        """`current_owner` returns the owner of a request sent now; `private_to` returns the only client that may know
+        of it, or an empty string."""
         self._current_owner = current_owner
         self._private_to = private_to
         self._records = Bounded[Request, RequestRecord](MOST_REQUESTS)
         self._waiting: dict[asyncio.Future[RequestRecord], Callable[[RequestRecord], bool]] = {}
         self.count = self.missed_after = 0
-        """The number of the last request, and of the last one before some that were not followed."""
+        """The number of the last request, and the number that it had when requests were last missed."""
 
     def attach(self, page: Page, events: RequestEvents) -> None:
         events.begun.append(self._on_request)
@@ -215,18 +215,18 @@ class Traffic:
 
     @property
     def awaited(self) -> bool:
-        """Say if a call waits for a request."""
+        """Return whether a call waits for a request."""
         return bool(self._waiting)
 
     @property
     def document_by_get(self) -> bool:
-        """Say if the page's document was asked for by GET, so that it can be loaded again."""
+        """Return whether the page's document was requested by GET, so that it can be reloaded."""
         documents = [record for record in self._records.values() if record.is_document and record.response is not None]
         return not documents or documents[-1].request.method == "GET"
 
     def pending(self, *, whole: bool = False) -> list[RequestRecord]:
-        """Return the document's requests whose answers may show more on the page; `whole`: those too of which the rest
-        is still to come."""
+        """Return the document's requests whose answers may still change what the page shows; with `whole`, also those
+        with an incomplete answer."""
         pending = list[RequestRecord]()
         for record in reversed([*self._records.values()]):
             if time.time() - record.at > _LONG_S or (record.is_document and record.response is not None):
@@ -245,7 +245,7 @@ class Traffic:
 
     @asynccontextmanager
     async def expect(self, wait: RequestWait) -> AsyncIterator[Callable[[], Awaitable[RequestRecord]]]:
-        """Keep the first match from now on until the caller asks for it. Asking raises TimedOut."""
+        """Yield a function that waits for the first match since now and raises TimedOut."""
         arrival: asyncio.Future[RequestRecord] = asyncio.get_running_loop().create_future()
         self._waiting[arrival] = wait.matches
         number = self.count
@@ -309,7 +309,7 @@ class Traffic:
             record.ended_at, record.failure = time.time(), request.failure or "failed"
 
     def _on_missed(self) -> None:
-        """Note that further requests, and the ends of the open ones, will not be heard."""
+        """Note that further requests and the ends of open ones will not be reported."""
         self.missed_after = self.count
         for record in self._records.values():
             if record.ended_at is None:
@@ -324,12 +324,12 @@ class Traffic:
 def _is_document(request: Request) -> bool:
     try:
         return request.is_navigation_request() and request.frame.parent_frame is None
-    except PlaywrightError:  # asked for before its frame was there
+    except PlaywrightError:  # requested before its frame existed
         return False
 
 
 async def _headers(message: Request | Response) -> Headers:
-    """Return all headers; of a page that is gone, only those that its document had set."""
+    """Return all headers; if the page is gone, only those that its document had set."""
     try:
         async with asyncio.timeout(_ANSWERS_WITHIN_S):
             return [(header["name"], header["value"]) for header in await message.headers_array()]
@@ -338,7 +338,8 @@ async def _headers(message: Request | Response) -> Headers:
 
 
 def throttled(response: Response, *, fetching: bool) -> Throttled | None:
-    """Report that a site asks for a pause, by its answer to a page's document or to a caller's fetch."""
+    """Return the event that a site asks for a pause, by its answer to a page's document or a caller's fetch; else
+    None."""
     if response.status not in {HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE}:
         return None
     request, retry_after = response.request, response.headers.get("retry-after")
