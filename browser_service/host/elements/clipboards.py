@@ -1,5 +1,5 @@
-"""Gives each client a clipboard of its own in a session. The browser's is one for all its pages, whoever holds them,
-and in a window for the programs of its person too: what one copies there, another would paste."""
+"""A clipboard for each client of a session. The browser's own clipboard is shared by all pages and clients, and in a
+window also with the person's programs: one would paste what another copied."""
 
 from collections.abc import Awaitable, Callable
 from typing import Annotated, Final, NamedTuple
@@ -19,11 +19,11 @@ _HEARD: Final = results.bounded("heard => heard()")
 _MOST_CLIENTS: Final = 200
 _MOST_CHARACTERS: Final = 20_000_000
 _Text = Annotated[str, StringConstraints(max_length=LONG_TEXT)]
-"""Is what `paste` takes, whatever a page makes of our script."""
+"""The most that `paste` takes, whatever a page makes our script return."""
 
 
 class Copied(NamedTuple):
-    """What a client copied, and the origin where."""
+    """A client's copied text and HTML, and the origin that they come from."""
 
     text: str
     html: str | None
@@ -31,7 +31,7 @@ class Copied(NamedTuple):
 
 
 class Clipboards:
-    """What each client copied last."""
+    """The last copy of each client."""
 
     def __init__(self) -> None:
         self._copied = Bounded[str, Copied](
@@ -41,14 +41,13 @@ class Clipboards:
         )
 
     def of(self, client_id: str) -> Copied | None:
-        """Return what a client copied last; None if it copied nothing."""
         return self._copied.get(client_id)
 
     async def copy(
         self, client_id: str, element: Locator | ElementHandle, press_keys: Callable[[], Awaitable[None]]
     ) -> Copied | None:
-        """Press the keys that copy, and keep what they copied; None if that was nothing. Raises BadResult for what no
-        script of ours tells."""
+        """Press the keys that copy, and store the copied text; return None if nothing was copied. Raises BadResult for
+        a result that no script of ours returns."""
         handle = element if isinstance(element, ElementHandle) else taken(await element.element_handle())
         frame = await handle.owner_frame()
         origin = origin_of_frame(frame) if frame is not None else ""

@@ -1,4 +1,4 @@
-"""Finds the fields for secrets that no script of a page finds, because they are in closed shadow roots."""
+"""Finds secret fields that no script of the page can find, because they are in closed shadow roots."""
 
 import asyncio
 import contextlib
@@ -14,9 +14,10 @@ from browser_service.host.scripts import script
 from shared.frames import Box
 
 _MOST_FIELDS: Final = 100
-"""Of so many fields of a renderer it is asked which ones are in closed roots."""
+"""The most fields in one renderer that are checked for closed roots."""
 _MOST_NODES: Final = 20_000
-"""Of a larger document it is not asked: Chromium tells of all that is beside what it tells of."""
+"""The most nodes in one renderer: Chromium's answers include an element's siblings, so large documents are not
+checked."""
 _SEARCHES: Final = ("<input>", "<textarea>")
 _OF_ITS_PARENT: Final = "does not have a separate CDP session"
 _CLOSED_SECRET: Final = script("closed_secret")
@@ -24,35 +25,35 @@ _GROUP: Final = "closed-fields"
 
 
 class Found(NamedTuple):
-    """What a frame's scripts found: so many fields, in the document that began then."""
+    """The number of fields that a frame's scripts found, and when its document began."""
 
     fields: int
     began: float
 
 
 class UnknownPlaceError(Exception):
-    """There may be a secret, and nobody knows where."""
+    """There may be a secret field at an unknown place."""
 
 
 class ClosedFields:
-    """The fields of a tab as Chromium counts them. Where scripts found as many, none is in a closed root."""
+    """The fields of a tab as Chromium counts them. If scripts found the same number, none is in a closed root."""
 
     def __init__(self) -> None:
         self._sessions: WeakKeyDictionary[Frame, tuple[float, CDPSession | None]] = WeakKeyDictionary()
-        """The session of each document that another renderer draws than its parent; of others none."""
+        """The session of each frame's document with a renderer of its own; None for other frames. The number is when
+        the document began."""
         self._asking = asyncio.Lock()
 
     async def count(self, cdp: CDPSession | None) -> int:
-        """Return how many fields there are in the main frame and those that the same renderer draws."""
+        """Return the number of fields in the main frame and in frames with the same renderer."""
         if cdp is None:
             return 0
         async with self._asking:
             return await _count(cdp)
 
     async def boxes(self, cdp: CDPSession, found: Mapping[Frame, Found], total: int) -> dict[Frame, list[Box]]:
-        """Map the main frame, and frames with a renderer of their own, to where fields are in them that show a secret
-        and are in closed roots. `found` has the main frame first, of which there are `total`. Raises
-        UnknownPlaceError."""
+        """Return the boxes of secret fields in closed roots, for the main frame and each frame with its own renderer.
+        `found` has the main frame first; `total` is the result of `count`. Raises UnknownPlaceError."""
         async with self._asking:
             main, *inner = found
             sessions = {main: cdp}
@@ -85,7 +86,7 @@ class ClosedFields:
 
 
 def _drawn_with(frame: Frame, sessions: Mapping[Frame, CDPSession]) -> Frame:
-    """Return the outermost frame that the same renderer draws."""
+    """Return the outermost frame with the same renderer."""
     while frame not in sessions and frame.parent_frame is not None:
         frame = frame.parent_frame
     return frame
@@ -112,7 +113,7 @@ async def _boxes(cdp: CDPSession, known: int, total: int) -> list[Box]:
 
 
 async def _nodes(cdp: CDPSession) -> list[int]:
-    """Return the protocol's ids of all fields."""
+    """Return the node ids of all fields."""
     nodes = list[int]()
     for query in _SEARCHES:
         search = await cdp.send("DOM.performSearch", {"query": query})
@@ -123,7 +124,8 @@ async def _nodes(cdp: CDPSession) -> list[int]:
 
 
 async def _place(cdp: CDPSession, node_id: int) -> Box | None:
-    """Return where the field is in the window, if it shows a secret that is in a closed root."""
+    """Return the field's box in the window if it shows a secret in a closed root, else None. Raises
+    UnknownPlaceError."""
     resolved = await cdp.send("DOM.resolveNode", {"nodeId": node_id, "objectGroup": _GROUP})
     object_id = resolved["object"]["objectId"]
     asked = {"functionDeclaration": _CLOSED_SECRET, "objectId": object_id, "arguments": [{"objectId": object_id}]}

@@ -1,7 +1,5 @@
-"""Remembers what clients filled on a page and did not send, and offers it when the page died.
-
-It lies in memory alone, is bounded, and never has the value of a secret.
-"""
+"""Remembers what clients filled on a page but did not send, and offers it if the page died. This is limited, kept only
+in memory, and contains no values of secrets."""
 
 import time
 from dataclasses import dataclass
@@ -24,7 +22,7 @@ _MOST_WEIGHT: Final = 60_000
 
 
 class Field(TypedDict):
-    """Is what FIELD gives."""
+    """The result of FIELD."""
 
     selector: str
     frame: str | None
@@ -35,12 +33,12 @@ class Field(TypedDict):
     selected: list[str]
     value: bool | str | list[str] | None
     twins: dict[str, str]
-    """For labels that several options have: which of these is selected."""
+    """For labels that several options share: which of these options is selected."""
 
 
 @dataclass(frozen=True)
 class FilledField:
-    """Is a field that a client filled; it has no value if that is a secret, or too long to be kept."""
+    """A field that a client filled. Without a value it is a secret, or too long to store."""
 
     client_id: str
     selector: str
@@ -48,12 +46,12 @@ class FilledField:
     strict: bool
     kind: str
     name: str
-    value: Any  # Any: text, whether it is ticked, or the options chosen
+    value: Any  # Any: text, whether it is ticked, or the chosen options
     secret: bool
 
     @property
     def obstacle(self) -> str:
-        """Say why its value has to be given again; "" if it can be filled again by itself."""
+        """Return why the client must give its value again; "" if it can be refilled."""
         if self.secret:
             return "a secret, which is not kept"
         if self.frame == "":
@@ -62,42 +60,44 @@ class FilledField:
 
 
 class FilledFields:
-    """Keeps the filled fields of one page."""
+    """The filled fields of one page."""
 
     def __init__(self) -> None:
         self._unsent, self._offered, self._left = _fields(), _fields(), _fields()
         self._url = self._left_at = ""
         self.place = ""
-        """Where the offered fields were, if the page is to be led there first."""
+        """Where the offered fields were, if the page must first go there."""
         self.began_at = time.monotonic()
-        """When the page came to the URL that it is at."""
+        """When the page reached its present URL."""
 
     def note(self, client_id: str, selector: str, frame: str | None, strict: bool, found: Field) -> None:  # noqa: FBT001 - the action's own
-        """Note how an act left a field. One that showed a secret once stays secret: pages can show a password."""
+        """Record how an act left a field. A field that was a secret once stays one, because a page can make a password
+        visible."""
         if leading_ref(selector) or (found["kind"] == "tick" and not strict):
             selector, frame, strict = found["selector"], found["frame"], True
         key = (client_id, frame, selector)
         earlier = self._unsent.pop(key, None)
         secret = found["secret"] or (earlier is not None and earlier.secret)
-        # our script gives JSON
+        # our script returns JSON
         value = None if secret or weight(cast("JsonValue", found["value"])) > _MOST_WEIGHT // 4 else found["value"]
         kind, name = found["kind"], found["name"]
         self._unsent[key] = FilledField(client_id, selector, frame, strict, kind, name, value, secret)
 
     @property
     def has_unsent(self) -> bool:
-        """Say if something was filled and not sent yet."""
+        """Return whether some fields were filled but not sent."""
         return bool(self._unsent)
 
     def clear(self) -> None:
-        """Forget the fields, unless they turn out to be lost: they were sent, or went with their document."""
+        """Clear the fields, because they were sent or their document is gone. They can still be offered if they were
+        lost."""
         if self._unsent:
             self._left, self._left_at, self._unsent = self._unsent, self._url, _fields()
             if self.place == self._url:
                 self._offered, self.place = _fields(), ""
 
     def set_url(self, url: str) -> None:
-        """Forget the fields if the page is at another URL; a fragment is no other place."""
+        """Clear the fields if the page is at another URL; a different fragment does not count."""
         url = url.partition("#")[0]
         if url != self._url:
             self.clear()
@@ -107,34 +107,34 @@ class FilledFields:
         self._url = url
 
     def offer_all(self) -> None:
-        """Offer the fields from now on, because the page died or was left."""
+        """Offer the unsent fields, because the page died or was left."""
         self._offered.update(self._unsent)
         self._unsent.clear()
         self.place = ""
 
     def offer_left(self, client_id: str) -> None:
-        """Offer what a client had filled in the document before, which the site did not take."""
+        """Offer what a client had filled in the previous document, because the site did not accept it."""
         mine = [(key, each) for key, each in self._left.items() if each.client_id == client_id]
         if mine:
             self._offered, self._left, self.place = _fields(), _fields(), self._left_at
             self._offered.update(mine)
 
     def is_at_place(self) -> bool:
-        """Say if the page is where the offered fields were."""
+        """Return whether the page is where the offered fields were."""
         return self.place in {"", self._url}
 
     def offered(self, client_id: str) -> list[FilledField]:
-        """Return the lost fields that a client filled itself."""
+        """Return the offered fields that the client itself filled."""
         return [field for field in self._offered.values() if field.client_id == client_id]
 
     def withdraw(self, field: FilledField) -> None:
-        """Offer a field no longer."""
+        """Remove a field from the offer."""
         for key in [key for key, each in self._offered.items() if each is field]:
             del self._offered[key]
         self.place = self.place if self._offered else ""
 
     def offer(self, client_id: str, page_id: str) -> str:
-        """Name the call to make; return "" if nothing was lost."""
+        """Return the call that refills, and the fields that the client must give again; "" if nothing was lost."""
         fields = self.offered(client_id)
         refillable, to_give_again = [f for f in fields if not f.obstacle], [f for f in fields if f.obstacle]
         lines = []
