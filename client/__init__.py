@@ -1,1 +1,1 @@
-"""How a program reaches the browser service: it finds or starts one, proves who it is, and calls it."""
+"""Finds or starts the browser service, proves to it who calls, and calls it."""

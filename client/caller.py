@@ -1,4 +1,5 @@
-"""On whose behalf code runs. A process may serve many chats, each started in another environment and folder."""
+"""The program on whose behalf code runs. A process may serve many chats, each started in another environment and
+folder."""
 
 import contextlib
 import os
@@ -15,7 +16,7 @@ class Caller(NamedTuple):
     environment: Mapping[str, str]
     folder: Path
     say: Callable[[str], None]
-    """Write a text to its stderr."""
+    """Writes a text to its stderr."""
 
 
 _current = ContextVar[Caller | None]("caller", default=None)
@@ -23,7 +24,7 @@ _current = ContextVar[Caller | None]("caller", default=None)
 
 @contextlib.contextmanager
 def on_behalf_of(caller: Caller) -> Iterator[None]:
-    """Run the block, and the tasks that it starts, for another program than this process."""
+    """Run the block, and tasks started in it, on behalf of another program than this process."""
     before = _current.set(caller)
     try:
         yield
@@ -32,24 +33,24 @@ def on_behalf_of(caller: Caller) -> Iterator[None]:
 
 
 def current() -> Caller | None:
-    """Return the other program; None in a process that runs for itself."""
+    """Return the program on whose behalf code runs; None if that is this process."""
     return _current.get()
 
 
 def environ() -> Mapping[str, str]:
-    """Return the environment of who is served: this process's own, unless it runs for another."""
+    """Return the environment of that program, or of this process."""
     caller = _current.get()
     return os.environ if caller is None else caller.environment
 
 
 def absolute(path: Path) -> Path:
-    """Return a path that was given from the folder of who is served."""
+    """Make a path absolute, relative to that program's folder."""
     caller, expanded = _current.get(), path.expanduser()
     return expanded.absolute() if caller is None else caller.folder / expanded
 
 
 def say(text: str) -> None:
-    """Write a text to the stderr of who is served."""
+    """Write a text to the stderr of that program, or of this process."""
     caller = _current.get()
     if caller is None:
         sys.stderr.write(text)

@@ -1,11 +1,11 @@
-"""Makes a certificate and its key into what serves https, and says what is wrong with files that cannot."""
+"""Loads a certificate and its key for serving https, and explains files that cannot be used."""
 
 import ssl
 from pathlib import Path
 
 
 def server_context(cert: Path, key: Path) -> ssl.SSLContext:
-    """Return what serves https with these files. Raises ValueError, whose text names the flag."""
+    """Return the TLS context for serving https with these files. Raises ValueError with a text that names the flag."""
     for flag, path in (("--tls-cert", cert), ("--tls-key", key)):
         try:
             path.read_bytes()

@@ -1,8 +1,8 @@
-"""Reads `config.toml`, which has settings for every start of the service and of a gateway.
+"""Reads `config.toml`, with settings for every start of the service and of gateways.
 
-Its keys are the names of the settings, all in one table: a name means the same there, in the environment and as a flag,
-and what both processes must agree on (the port, the data directory) stands there once. Flags and the environment stand
-above it.
+Its keys are the names of the settings, all in one table. A name means the same there, in the environment and as a flag;
+settings that both processes must share (the port, the data directory) appear once. Flags and the environment take
+precedence.
 """
 
 import re
@@ -30,7 +30,7 @@ SAID_AT_START: Final = {
     "transport": "a chat's host starts its gateway on stdin. Say it where you start another: mcp-gateway --transport",
     "client_id": "all chats would be one client. Say it where you start a gateway: BROWSE_CLIENT_ID",
 }
-"""The settings that no file may have: why, and how to give them."""
+"""Settings that no file may contain: why, and how to give them instead."""
 _NONE: Final[Mapping[str, str]] = MappingProxyType({})
 
 
@@ -38,12 +38,12 @@ _alone: Final = ContextVar("alone", default=False)
 
 
 class WrongFile(Exception):
-    """Raised for a file that cannot be used. Each line of its text names the file, and says what is right."""
+    """The file cannot be used. Each line of the text names the file and the remedy."""
 
 
 class FileSettings(BaseSettings):
-    """Settings from arguments, the environment and the file: the first that has one counts. Raises WrongFile, and what
-    pydantic raises."""
+    """Settings from arguments, the environment and the file, in this order of precedence. Raises WrongFile, and errors
+    of pydantic."""
 
     @classmethod
     def settings_customise_sources(
@@ -64,7 +64,7 @@ class FileSettings(BaseSettings):
 
     @classmethod
     def alone(cls, values: Mapping[str, object]) -> Self:
-        """Return the settings that these make, with neither the environment nor the file."""
+        """Make settings from these values alone, without the environment and the file."""
         before = _alone.set(True)
         try:
             return cls.model_validate(dict(values))
@@ -73,12 +73,12 @@ class FileSettings(BaseSettings):
 
 
 def broken(file: Path) -> Path:
-    """Return where a version with mistakes is kept."""
+    """Return where a version with mistakes is saved."""
     return file.with_name(f"{file.name}.broken")
 
 
 def contents() -> dict[str, object]:
-    """Return what the file says. Raises WrongFile."""
+    """Return the file's settings; none without a file. Raises WrongFile."""
     file = path()
     if not file.exists():
         if caller.environ().get(VARIABLE):
@@ -104,8 +104,7 @@ def text_of(file: Path) -> str:
 
 
 def parsed(file: Path, text: str, *, known: bool = True) -> dict[str, object]:
-    """Return what a text says that may be the file's. Raises WrongFile, also for names that are no settings unless
-    `known` is false."""
+    """Parse the file's text. Raises WrongFile, also for unknown settings unless `known` is false."""
     if not text.strip():
         return {}
     import tomllib  # noqa: PLC0415 - a start without a file needs none
@@ -122,39 +121,39 @@ def parsed(file: Path, text: str, *, known: bool = True) -> dict[str, object]:
 
 
 def as_variables(values: Mapping[str, object]) -> dict[str, object]:
-    """Return the values as variables would have them: a text, or a list of texts. Empty texts are as good as none."""
+    """Return the values in the form of variables: a text, or a list of texts. Empty texts are left out."""
     return {name: _text(value) for name, value in values.items() if value != ""}
 
 
 def check_names(file: Path, values: Mapping[str, object], text: str) -> None:
-    """Raise WrongFile with a line for each key that is no setting, naming the nearest."""
+    """Raise WrongFile with a line for each wrong key; for an unknown one it names the nearest setting."""
     problems = {name: problem for name, value in values.items() if (problem := _problem(name, value))}
     if problems:
         raise WrongFile("\n".join(f"{place(file, name, text)}: {problem}" for name, problem in problems.items()))
 
 
 def removed() -> list[str]:
-    """Return a line for each setting of the file that there is no more. Raises WrongFile."""
+    """Return a line for each setting in the file that no longer exists. Raises WrongFile."""
     names = [name for name in contents() if name in REMOVED]
     return [f"{place(path(), name)}: {name} {no_more(name)}" for name in names]
 
 
 def nearest_name(text: str) -> str:
-    """Return the setting that somebody probably means; empty if there is none like it."""
+    """Return the setting that was probably meant; empty if none is similar."""
     name = setting_name(text)
     return name if name in NAMES else next(iter(nearest(name, NAMES)), "")
 
 
 def setting_name(text: str) -> str:
-    """Return the name of a setting as the file has it: `BROWSE_MAX_PAGES` and `--max-pages` are `max_pages`."""
+    """Return a setting's name as in the file: `max_pages` for `BROWSE_MAX_PAGES` and `--max-pages`."""
     return text.strip("-").lower().replace("-", "_").removeprefix(PREFIX.lower())
 
 
 def explain(
     error: ValidationError, settings: type[BaseModel], flags: Mapping[str, str] = _NONE, text: str | None = None
 ) -> list[str]:
-    """Return a line for each wrong setting, which names the file where that has it. `text` is the file's, if it is not
-    written yet."""
+    """Return a line for each wrong setting. It names the file if the value is from there. `text` is a version of the
+    file that is not written yet."""
     file = path()
     said = as_variables(contents() if text is None else parsed(file, text))
     wrong = {setting_name(str(fault["loc"][0])): fault["input"] for fault in error.errors() if fault["loc"]}
@@ -168,7 +167,7 @@ def explain(
 
 
 def place(file: Path, name: str, text: str | None = None) -> str:
-    """Return the file, with the line of a key where it is found."""
+    """Return the file, and the line of a key if it is found."""
     if text is None:
         text = file.read_text(encoding="utf-8")
     key = re.search(rf"""^[ \t]*\[?["']?{re.escape(name)}["']?[ \t]*[=.\]]""", text, re.MULTILINE)
@@ -176,13 +175,13 @@ def place(file: Path, name: str, text: str | None = None) -> str:
 
 
 def variables(name: str, field: FieldInfo) -> list[str]:
-    """Return the variables by which a setting may be given, that with the prefix first."""
+    """Return the variables that can give a setting, the prefixed one first."""
     alias = field.validation_alias
     return [str(choice) for choice in alias.choices] if isinstance(alias, AliasChoices) else [f"{PREFIX}{name.upper()}"]
 
 
 def variable_of(name: str, field: FieldInfo) -> str | None:
-    """Return the variable of this environment that gives a setting; None if none does."""
+    """Return the variable that gives a setting in this environment; None without one."""
     given = {variable.upper() for variable, value in caller.environ().items() if value}
     return next((variable for variable in variables(name, field) if variable.upper() in given), None)
 

@@ -1,4 +1,5 @@
-"""Says where `config.toml` is. It stands apart because a gateway asks before it has loaded what reads that file."""
+"""Finds `config.toml`. This is a separate module because a gateway needs the path before it has loaded what reads the
+file."""
 
 from pathlib import Path
 from typing import Final
@@ -13,7 +14,7 @@ VARIABLE: Final = "BROWSE_CONFIG"
 
 
 def path() -> Path:
-    """Return where the file is, or would be."""
+    """Return the file's path, whether or not it exists."""
     if named := caller.environ().get(VARIABLE):
         return caller.absolute(Path(named))
     return Path(platformdirs.user_config_dir(APP_NAME, appauthor=False)) / CONFIG_FILE

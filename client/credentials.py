@@ -1,4 +1,4 @@
-"""Proves who calls, by a token that is given or made from the account's secret."""
+"""Proves a client's identity, by a given token or one made from the account's secret."""
 
 import secrets
 import time
@@ -31,10 +31,10 @@ def mint(
     lifetime_s: int = DAY_S,
     claims: Mapping[str, object] = _NO_CLAIMS,
 ) -> str:
-    """Make the token of a client. It has an id of its own, by which it alone can be revoked.
+    """Make the token of a client. Its own id allows revoking this token alone.
 
-    `label` is the name that others read, and gives no rights. An operator may also do what no agent may. `claims` are
-    further ones, such as the limits.
+    `label` is the name that others read; it gives no rights. An operator may do things that no agent may. `claims` are
+    further claims, such as limits.
     """
     claims = {**claims, **_claims(client_id, label, lifetime_s), "jti": secrets.token_hex(6)}
     if operator:
@@ -43,20 +43,20 @@ def mint(
 
 
 def mint_key(secret: str, request_id: str, *, client_id: str = "", label: str = "") -> str:
-    """Make the key of a person who answers a request: whoever has it may answer that one, and do nothing else. With a
-    client it is of the person in that client's chat, for what the client itself asked."""
+    """Make the key for answering one request to a person; its bearer can do nothing else. With `client_id` it is the
+    key of the person in that client's chat, for what the client itself asked."""
     claims = {"sub": request_id, "aud": PERSON_AUDIENCE, "exp": int(time.time()) + DAY_S}
     chat = {"client": client_id, "label": label} if client_id else {}
     return jwt.encode({**claims, **chat}, secret, algorithm=TOKEN_ALGORITHM)
 
 
 def token_id(token: str) -> str:
-    """Return what a token is revoked by: its id, as the token itself says it, unproven. An id stays as it is."""
+    """Return the id that revokes a token, as the token claims it, without verification. An id is returned unchanged."""
     return str(token_claims(token).get("jti", "")) if "." in token else token
 
 
 def token_claims(token: str) -> dict[str, object]:
-    """Return what a token says, unproven: only the service knows whether it is so. Empty for what is no token."""
+    """Return a token's claims without verification, which only the service can do. Empty if it is no token."""
     try:
         claims: dict[str, object] = jwt.decode(token, options={"verify_signature": False})
     except jwt.InvalidTokenError:
@@ -66,11 +66,10 @@ def token_claims(token: str) -> dict[str, object]:
 
 @dataclass(eq=False)
 class Credentials:
-    """A client's id and label, and the token that proves them. Clients that share a named token are told apart by their
-    ids, which are sent along.
+    """A client's id and label, and the token that proves them. Clients that share a named token also send their ids.
 
-    The token is the given one, or that in a file, or made from the account's secret. The last is made anew twice a day,
-    and has no id, because revoking it alone would not keep out who makes the next.
+    The token is the given one, the one in a file, or made from the account's secret. A made one is renewed twice a day,
+    and has no id, because its maker could make another after a revocation.
     """
 
     client_id: str
@@ -79,13 +78,13 @@ class Credentials:
     token: str | None = field(default=None, repr=False)
     token_file: Path | None = None
     caller: str = "This client"
-    """The subject of the sentence about where the token comes from."""
+    """The subject of the sentence about the token's source."""
     _current: str | None = field(default=None, init=False, repr=False)
     _made_at: float = field(default=0.0, init=False)
     _shares: bool | None = field(default=None, init=False)
 
     def introduce(self, name: str) -> bool:
-        """Take another label, which people read. The next token has it. Returns whether it is another."""
+        """Change the label, which people read, for the next token. Returns whether it is different."""
         label = " ".join(name.split())[:_LABEL_CHARACTERS] or self.label
         if label == self.label:
             return False
@@ -94,42 +93,42 @@ class Credentials:
         return True
 
     def forget(self) -> None:
-        """Read the file or the secret again for the next token."""
+        """Discard the present token, so that the next one is read or made anew."""
         self._current = self._shares = None
 
     def headers(self) -> dict[str, str]:
-        """Return the header that proves the client; none if there is no secret yet: the service's error then says what
-        is needed. Raises ServiceUnavailable for a file or a secret that makes no token."""
+        """Return the headers that prove the client's identity. Without a secret they contain no token, and the
+        service's error says what is needed. Raises ServiceUnavailable if the file or secret cannot be read."""
         if self._current is None or time.time() - self._made_at > _RENEWED_AFTER_S:
             self._current, self._made_at = self.token or self._read() or self._make(), time.time()
         if not self._current:
-            return {"Connection": "close"}  # nobody has proven anything there, and the next request may have a token
+            return {"Connection": "close"}  # unproven; the next request may carry a token
         chat = {CHAT: self.client_id} if self.is_shared else {}
         return {"Authorization": f"Bearer {self._current}", **chat}
 
     def claims(self) -> dict[str, object]:
-        """Return what a given token says, unproven; empty where it is made here, or cannot be read."""
+        """Return a given token's claims without verification; empty if the token is made here or cannot be read."""
         try:
             given = self.token or self._read()
-        except ServiceUnavailable:  # which the first call says
+        except ServiceUnavailable:  # the first call reports it
             given = None
         return token_claims(given) if given else {}
 
     @property
     def is_shared(self) -> bool:
-        """True for a token of a name, which several chats may have: each is a client of its own."""
+        """True for a named token, which several chats may share: each is a separate client."""
         if self._shares is None:
             self._shares = TOKEN_NAME in self.claims()
         return self._shares
 
     @property
     def are_given(self) -> bool:
-        """Return whether an agent may hold the token, which was given and not made here."""
+        """Return whether the token was given and not made here, so that an agent may have it too."""
         return bool(self.token or self.token_file)
 
     def person_key(self, request_id: str) -> str:
-        """Make the key by which the person in this client's chat answers what the client asked. It is empty without
-        the secret, and for who was given a token."""
+        """Make the key with which the person in this client's chat answers the client's request. Empty without the
+        secret, or with a given token."""
         try:
             secret = "" if self.are_given else read_secret(self.data_dir)
         except FileNotFoundError:
@@ -138,7 +137,7 @@ class Credentials:
 
     @property
     def source(self) -> str:
-        """Say in a sentence where the token comes from."""
+        """Return a sentence about the token's source."""
         if self.token:
             return f"{self.caller} sends the token in BROWSE_TOKEN."
         if self.token_file:

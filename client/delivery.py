@@ -1,4 +1,4 @@
-"""Tracks how often a call has been sent to the service, and until when it may be sent again."""
+"""Tracks how often a call was sent to the service, and until when it may be sent again."""
 
 import asyncio
 from dataclasses import dataclass
@@ -6,20 +6,20 @@ from dataclasses import dataclass
 
 @dataclass
 class LastReply:
-    """Remembers when the service replied last, to whichever client shares its connections."""
+    """The time of the service's last reply to any client that shares the connections."""
 
     at: float = 0.0
 
 
 @dataclass
 class Delivery:
-    """Tracks the sending of one call."""
+    """The sending of one call."""
 
     may_start: bool
     attempt: int = 1
-    """2 once the service may have received the call: it then looks whether it knows it."""
+    """2 once the service may have received the call: it then checks whether it knows the call."""
     give_up_at: float = 0.0
-    """Is set by the first failure."""
+    """Set by the first failure."""
 
     @property
     def is_over(self) -> bool:
@@ -27,5 +27,5 @@ class Delivery:
 
 
 def now() -> float:
-    """Return the time by the event loop's clock, s."""
+    """Return the event loop's time in seconds."""
     return asyncio.get_running_loop().time()

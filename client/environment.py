@@ -1,4 +1,4 @@
-"""Chooses what of this process's environment the processes that it starts get: what they need, and no secret."""
+"""Selects the environment variables for child processes: those that they need, and no secret."""
 
 import contextlib
 import os
@@ -21,25 +21,26 @@ _NEEDED: Final = frozenset(
     PUBLIC HOMEDRIVE HOMEPATH NUMBER_OF_PROCESSORS PROCESSOR_ARCHITECTURE __CF_USER_TEXT_ENCODING
     """.split()  # noqa: SIM905 - as a list it would be a page long
 )
-"""What programs need to run: where things are, the language, the display. Any other variable may be a key."""
+"""The variables that programs need: paths, language, display and the like. Any other variable may be a key."""
 _NEEDED_PREFIXES: Final = ("LC_", "XDG_", "GTK_", "GDK_", "QT_", "MESA_", "LIBGL_")
 _PROXIES: Final = frozenset(("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"))
 _SETTINGS: Final = variables.OF_SERVICE | {name.upper() for name in setting_names.BARE} | {"BROWSE_CONFIG"}
 
 
 def needed(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return what a program needs to run, and no setting of ours."""
+    """Return the variables that a program needs to run, without our settings."""
     return {name: value for name, value in environment.items() if _is_needed(name.upper(), value)}
 
 
 def of_service(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return what a service needs that this process starts: its settings too, but no gateway's token or key."""
+    """Return the variables for a service that this process starts, including its settings, but no token or key of a
+    gateway."""
     settings = {name: value for name, value in environment.items() if name.upper() in _SETTINGS}
     return needed(environment) | settings
 
 
 def keep_needed() -> None:
-    """Drop the rest of this process's own environment, which every process that it starts would have."""
+    """Remove the other variables from this process's own environment, which child processes inherit."""
     kept = needed(os.environ).keys() | {"BROWSE_CONFIG"}
     for name in os.environ.keys() - kept:
         del os.environ[name]
@@ -47,7 +48,7 @@ def keep_needed() -> None:
 
 @contextlib.contextmanager
 def needed_alone() -> Iterator[None]:
-    """Keep what is needed alone while the block lasts."""
+    """Keep only the needed variables within the block."""
     before = dict(os.environ)
     keep_needed()
     try:
@@ -58,5 +59,5 @@ def needed_alone() -> Iterator[None]:
 
 def _is_needed(name: str, value: str) -> bool:
     if name in _PROXIES:
-        return "@" not in value  # what stands before it is a password
+        return "@" not in value  # before it stands a password
     return name in _NEEDED or name.startswith(_NEEDED_PREFIXES)

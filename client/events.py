@@ -1,4 +1,4 @@
-"""Holds a client's stream of events, by which the service knows that the client is present."""
+"""Maintains a client's stream of events, which shows the service that the client is present."""
 
 import asyncio
 import contextlib
@@ -17,10 +17,10 @@ _OPEN_WITHIN_S: Final = 2.0
 
 
 class Listener(Protocol):
-    """Whoever hears a stream's events, and whether it is open."""
+    """The receiver of a stream's events."""
 
     async def on_open(self) -> None:
-        """Called whenever the stream opens; events before may have been missed."""
+        """Called whenever the stream opens. Earlier events may have been missed."""
 
     async def on_event(self, event: ServerSentEvent) -> None: ...
 
@@ -28,7 +28,8 @@ class Listener(Protocol):
 
 
 class EventStream:
-    """One stream that stays open. A call never waits long for it, nor fails because it is closed."""
+    """A stream that is reopened whenever it closes. A call waits at most briefly for it, and never fails because it is
+    closed."""
 
     def __init__(self, service: ServiceClient, listener: Listener) -> None:
         self._service = service
@@ -38,23 +39,26 @@ class EventStream:
         self._retry_now = asyncio.Event()
         self._hears_pages = False
         self._reading: asyncio.Timeout | None = None
-        """Ends the stream that is being opened or read; None while there is none."""
+        """The timeout around the stream while it is opened or read; expiring it ends the stream. None without a
+        stream."""
 
     async def hear_pages(self) -> None:
-        """Hear of pages from now on, on a new stream: most clients never ask, and each event costs both sides."""
+        """Receive events of pages from now on, by a new stream: most clients never need them, and each event costs both
+        sides."""
         if not self._hears_pages:
             self._hears_pages = True
             self.renew()
         await self.ready()
 
     def renew(self) -> None:
-        """Be present on a new stream, with the name that the client has now."""
+        """Open a new stream, with the client's present name."""
         self._open.clear()
         if self._reading and not self._reading.expired():
             self._reading.reschedule(asyncio.get_running_loop().time())
 
     async def ready(self) -> None:
-        """Wait until the stream is open or has just failed, so that the service knows whose call comes next."""
+        """Wait until the stream is open or has just failed, so that the service learns of the client before its next
+        call."""
         if self._open.is_set():
             return
         self._tried.clear()
@@ -63,7 +67,7 @@ class EventStream:
             await asyncio.wait_for(self._tried.wait(), _OPEN_WITHIN_S)
 
     async def hold(self) -> None:
-        """Keep the stream open until cancelled, once the service runs."""
+        """Keep the stream open until cancelled, beginning once the service runs."""
         try:
             await self._service.started()
         except ServiceUnavailable as error:
@@ -81,7 +85,7 @@ class EventStream:
             retry_s = min(retry_s * 2, _LAST_RETRY_S)
 
     async def _listen(self) -> bool:
-        """Read one stream to its end. Returns whether it ended because another is wanted, and nobody has failed."""
+        """Read one stream to its end. Returns whether it was ended to open another one, and not by a failure."""
         reading = asyncio.timeout(None)
         try:
             async with reading as self._reading, self._service.events(pages=self._hears_pages) as events:
@@ -95,7 +99,7 @@ class EventStream:
         except ServiceUnavailable as error:
             self._listener.on_unavailable(error)
         except UNREACHED:
-            pass  # it ended, or was refused: a call tells why
+            pass  # it ended or was refused: a call will report why
         finally:
             self._reading = None
         return reading.expired()

@@ -1,4 +1,4 @@
-"""Sends ahead the files of this machine that a call names, if they are in the folders that are open to it."""
+"""Uploads files of this machine that a call names, if they are in folders open to it, before the call is sent."""
 
 import asyncio
 import copy
@@ -27,8 +27,8 @@ def names_files(body: Json) -> bool:
 
 
 async def send_ahead(service: ServiceClient, body: Json, folders: Sequence[Path]) -> Json:
-    """Return the body with the files in the folders sent ahead, and named as the service knows them. Files elsewhere
-    stay as they are. Raises BrowseError for a file that may not be sent."""
+    """Upload the files in the folders, and return the body with references to them. Files elsewhere stay as they are.
+    Raises BrowseError for a file that may not be sent."""
     body, bytes_left = copy.deepcopy(body), FILE_BYTES
     for file in _named_files(body):
         name = str(file.get("path") or file["name"])
@@ -44,7 +44,7 @@ async def send_ahead(service: ServiceClient, body: Json, folders: Sequence[Path]
 
 
 def _named_files(body: Json) -> Iterator[Json]:
-    """Yield the files of a call, and of the calls in it, that come without content."""
+    """Yield the files without content in a call and in the calls inside it."""
     if (tool := NAMES.get(str(body.get("action")))) is None:
         return
     action = tool.action
@@ -66,8 +66,8 @@ def _has_name_alone(file: Json) -> bool:
 
 
 def _find(name: str, folders: Sequence[Path], data_dir: Path) -> Path | None:
-    """Return the file in the folders, without links; None if it is in none of them. Raises Forbidden for a link that
-    leads out of its folder, and for the service's own data."""
+    """Return the file in one of the folders, with links resolved; None if there is none. Raises Forbidden for a link
+    that leads out of its folder, and for the service's own data."""
     for folder in folders:
         path = Path(os.path.normpath(folder / name))
         if not path.is_relative_to(folder) or not _exists(path):
@@ -85,7 +85,7 @@ def _find(name: str, folders: Sequence[Path], data_dir: Path) -> Path | None:
 def _exists(path: Path) -> bool:
     try:
         return path.exists()
-    except OSError:  # a name that no system has, or a folder that is not ours to look into
+    except OSError:  # an invalid name, or a folder that we may not read
         return False
 
 

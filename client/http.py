@@ -1,4 +1,4 @@
-"""Calls the service over HTTP: each call is done once, however often it must be sent."""
+"""Calls the service over HTTP. Each call is done once, however often it is sent."""
 
 import asyncio
 import contextlib
@@ -27,7 +27,7 @@ from shared.model import Json
 from shared.replies import ReplyForm
 
 UNREACHED: Final = (httpx.HTTPError, OSError, ServiceUnavailable)
-"""A request that nobody waits for may fail with these."""
+"""Errors of a request whose failure may be ignored."""
 _NEVER_SENT: Final = (httpx.ConnectError, httpx.ConnectTimeout)
 _BROKEN: Final = (httpx.ReadError, httpx.WriteError, httpx.WriteTimeout, httpx.RemoteProtocolError)
 _FILE_BYTES: Final = wire.MAX_MESSAGE_BYTES * 7 // 10
@@ -38,14 +38,14 @@ _TIMEOUT: Final = httpx.Timeout(60, connect=5)
 
 
 class ServiceClient:
-    """The service at one address, as one client calls it. Others may share its connections: `as_client`."""
+    """The service at one address, as one client calls it. Other clients may share the connections: `as_client`."""
 
     retry_for_s = 20.0
-    """Seconds from a break of the connection in which a call is sent again."""
+    """For this long after a broken connection, in seconds, a call is sent again."""
 
     def __init__(self, url: str, credentials: Credentials, autostart: Autostart, catalogue: str) -> None:
         self.url = self.people_url = url
-        """Where this client reaches it, and where people do."""
+        """Where this client reaches the service, and where people do."""
         self.credentials, self.autostart = credentials, autostart
         self.other_catalogue = ""
         """The fingerprint of the service's catalogue if it differs from ours, else empty."""
@@ -55,21 +55,21 @@ class ServiceClient:
         self._transport = ProvenTransport(prover)
         make = functools.partial(httpx.AsyncClient, base_url=url, timeout=_TIMEOUT, trust_env=False)
         self.http, self._streams = make(transport=self._transport), make(transport=ProvenTransport(prover))
-        """The second carries the streams of events: each call looks through all connections of its own pool."""
+        """Event streams use separate connections, because each call looks through all connections of its pool."""
 
     def as_client(self, credentials: Credentials, autostart: Autostart | None = None) -> "ServiceClient":
-        """Return another client of the service, which shares these connections, and may start it in another way."""
+        """Return another client of the service that shares these connections, and may start the service differently."""
         client = copy.copy(self)
         client.credentials, client.autostart = credentials, autostart or self.autostart
         return client
 
     async def call(self, call_id: str, body: Json, form: ReplyForm | None = None, attempt: int = 1) -> Reply:
-        """Return the reply to a call: in a form, or without one the whole envelope. Raises ServiceUnavailable, which
-        names the tool, if there is none.
+        """Return the reply to a call in the given form, or without one the whole envelope. Raises ServiceUnavailable,
+        with the tool's name, if there is no reply.
 
-        A call that cannot be sent starts the service, once. One whose connection breaks, here or behind a proxy, is
-        sent again under its id, for `retry_for_s` from the break; so is one that a service which is ending has refused.
-        `attempt` is 2 for one that another process may have sent.
+        If the service does not run, this starts it, once. If the connection breaks, here or behind a proxy, the call is
+        sent again under its id, for `retry_for_s` after the break; likewise if an ending service refused it. `attempt`
+        is 2 if another process may already have sent the call.
         """
         try:
             return await self._deliver(call_id, body, form, Delivery(self.autostart.enabled, attempt))
@@ -102,12 +102,12 @@ class ServiceClient:
             await self._wait_for_service(delivery, str(body["action"]), call_id)
 
     async def started(self) -> None:
-        """Wait for a start that is under way. Raises ServiceUnavailable if it fails."""
+        """Wait for a start in progress. Raises ServiceUnavailable if it fails."""
         if self.autostart.is_under_way:
             await self.start()
 
     async def start(self) -> None:
-        """Start the service. Raises ServiceUnavailable, which says why it does not run."""
+        """Start the service. Raises ServiceUnavailable with the reason if it does not run."""
         if not self.autostart.enabled:
             raise unavailable.not_running(self.url)
         try:
@@ -119,8 +119,8 @@ class ServiceClient:
             raise unavailable.not_started(self.url, problem, log)
 
     def cancel(self, call_id: str) -> None:
-        """Cancel a call in the service, in a task of its own, because the current one is being cancelled. Once this is
-        closed the service has seen that already."""
+        """Cancel a call in the service, in a separate task, because the current task is being cancelled. After `close`
+        this does nothing: the service notices the closed connection."""
         if self.http.is_closed:
             return
         task = asyncio.create_task(self._cancel(call_id))
@@ -128,8 +128,8 @@ class ServiceClient:
         task.add_done_callback(self._background.discard)
 
     async def resolve(self, request_id: str, resolution: Mapping[str, str]) -> Failure | None:
-        """Answer a request to a person for the one in this client's chat; the first answer counts. Returns the
-        service's error if it refuses the answer. An answer that does not reach the service is lost."""
+        """Answer a request to a person, for the person in this client's chat; the first answer counts. Returns the
+        service's error if it refuses the answer. An answer that cannot reach the service is lost."""
         path = f"{wire.REQUESTS}/{quote(request_id, safe='')}/resolve"
         headers = {"Authorization": f"Bearer {self.credentials.person_key(request_id)}"}
         with contextlib.suppress(*UNREACHED):
@@ -137,14 +137,15 @@ class ServiceClient:
         return None
 
     async def card(self, page_id: str, after: int | None) -> Reply:
-        """Return what a chat's card shows of a page; None stops the client there. Raises what UNREACHED lists."""
+        """Return what a chat's card shows of a page after event `after`; None stops the client there. Raises the errors
+        in UNREACHED."""
         method, path = ("POST" if after is None else "GET"), f"{wire.WALL_CARD}/{page_id}?after={after or 0}"
         body: Json | None = {} if after is None else None
         return self._read(await self._authorized(lambda key: self.http.request(method, path, headers=key, json=body)))
 
     async def file(self, artifact_id: str) -> tuple[str, bytes] | None:
-        """Return MIME type and bytes of a file that this client's calls made; None if there is none. Raises
-        ResourceExhausted for a file that no message can carry, ServiceUnavailable, Unauthorized."""
+        """Return MIME type and bytes of a file from this client's calls; None if there is none. Raises
+        ResourceExhausted for a file too large for a message, ServiceUnavailable, Unauthorized."""
         try:
             path = f"{wire.FILES}/{quote(artifact_id, safe='')}"
             async with self.http.stream("GET", path, headers=self.credentials.headers()) as response:
@@ -158,7 +159,7 @@ class ServiceClient:
         return (response.headers["content-type"], response.content) if response.is_success else None
 
     async def upload(self, data: bytes) -> str:
-        """Send a file ahead of the call that names it. Returns its artifactId; raises ServiceUnavailable, and Relayed
+        """Upload a file before the call that names it. Returns its artifactId. Raises ServiceUnavailable, and Relayed
         for the service's error."""
         await self.started()
         try:
@@ -174,8 +175,8 @@ class ServiceClient:
 
     @asynccontextmanager
     async def events(self, *, pages: bool = True) -> AsyncIterator[AsyncIterator[ServerSentEvent]]:
-        """Hold a stream of events, of `pages` or of calls alone: the service counts the client as present meanwhile.
-        Raises HTTPError if it cannot be opened."""
+        """Open a stream of events, of `pages` too or only of calls. While it is open, the service counts the client as
+        present. Raises HTTPError if it cannot be opened."""
         path, headers = f"{wire.EVENTS}?pages={int(pages)}", self.credentials.headers()
         async with aconnect_sse(self._streams, "GET", path, headers=headers) as source:
             if source.response.status_code == HTTPStatus.UNAUTHORIZED:
@@ -184,7 +185,7 @@ class ServiceClient:
             yield source.aiter_sse()
 
     async def close(self, within_s: float) -> None:
-        """Finish cancellations that are under way, and close the connections of all clients that share them."""
+        """Finish running cancellations, and close the connections of all clients that share them."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(within_s):
                 await asyncio.gather(*self._background)
@@ -192,16 +193,16 @@ class ServiceClient:
                 await self.http.aclose()
 
     async def _wait_for_service(self, delivery: Delivery, action: str, call_id: str) -> None:
-        """Wait a moment before a call is sent again. Raises ServiceUnavailable once it is not."""
+        """Wait a moment before the call is sent again. Raises ServiceUnavailable when it is too late."""
         delivery.give_up_at = delivery.give_up_at or now() + self.retry_for_s
         if delivery.is_over:
             if delivery.attempt == 1:
                 raise unavailable.not_running(self.url)
             raise unavailable.broken_off(self.url, action, call_id)
-        await asyncio.sleep(_RETRY_AFTER_S)  # a refused connection fails at once: a starting service needs a moment
+        await asyncio.sleep(_RETRY_AFTER_S)  # a refused connection fails at once, but a starting service needs a moment
 
     def _may_be_back(self, delivery: Delivery) -> bool:
-        """Return whether a service that cannot be reached is probably just restarting, because it replied recently."""
+        """Return whether an unreachable service is probably just restarting, because it replied recently."""
         if delivery.give_up_at:
             return not delivery.is_over
         return self._last_reply.at > 0 and now() - self._last_reply.at < _RECENT_S
@@ -222,7 +223,7 @@ class ServiceClient:
         return self._read(await self._authorized(lambda token: self._send(path, content, headers | token)))
 
     async def _authorized(self, send: Callable[[dict[str, str]], Awaitable[httpx.Response]]) -> httpx.Response:
-        """Send with the header of the token, and once more with a new token if that is refused."""
+        """Send with the token's header, and if that is refused, once more with a new token."""
         response = await send(self.credentials.headers())
         if response.status_code == HTTPStatus.UNAUTHORIZED:
             self.credentials.forget()
@@ -230,7 +231,8 @@ class ServiceClient:
         return response
 
     async def _send(self, path: str, content: bytes, headers: dict[str, str]) -> httpx.Response:
-        """Send by the transport alone, because httpx's merging of URLs, cookies and redirects would double the time."""
+        """Send directly by the transport, because httpx's handling of URLs, cookies and redirects would double the
+        time."""
         request = httpx.Request(
             "POST",
             _url(self.http.base_url, path),
@@ -241,7 +243,7 @@ class ServiceClient:
         try:
             response = await self._transport.handle_async_request(request)
             await response.aread()
-        except AttributeError as error:  # anyio's, of a socket that was closed in that very moment
+        except AttributeError as error:  # raised by anyio if the socket was closed at that moment
             raise httpx.ReadError("The connection ended.") from error
         return response
 
@@ -255,7 +257,7 @@ class ServiceClient:
             raise ServiceUnavailable(f"The file could not be sent: {error}", hint="Repeat the call.") from None
 
     def _read(self, response: httpx.Response) -> Reply:
-        """Return the reply in a response. The error of a refused token says where the token comes from."""
+        """Parse the reply in a response. If the token was refused, its error names the token's source."""
         catalogue = response.headers.get(wire.CATALOGUE, "")
         self.other_catalogue = catalogue if catalogue != self._catalogue else ""
         try:
@@ -276,13 +278,14 @@ def _check_size(artifact_id: str, size: int) -> None:
 
 
 def _is_ending(reply: Reply) -> bool:
-    """Return whether the service did not do the call because it is ending; the next one may do it."""
+    """Return whether the service refused the call because it is ending. The next service may do it."""
     return reply.error is not None and reply.error.context.get("ending") is True
 
 
 @functools.lru_cache(maxsize=64)
 def _form_headers(form: ReplyForm | None) -> dict[str, str]:
-    """Return what asks for a reply in a form, with no more text than a chat takes. A program without one gets all."""
+    """Return the headers that request a form, with no more text than a chat takes. A program without a form gets
+    all."""
     return {} if form is None else {wire.REPLY: form.model_dump_json(), wire.INLINE: str(wire.INLINE_TEXT)}
 
 

@@ -1,6 +1,6 @@
-"""Finds the service, which is a process of its own, by its data directory or address; starts and ends it.
+"""Finds the service, a separate process, by its data directory or address; starts and ends it.
 
-A gateway starts the service while it still imports the rest of itself, so this module imports little, and uses
+A gateway starts the service while it still imports its other modules, so this module imports little, and uses
 `http.client` instead of httpx.
 """
 
@@ -53,7 +53,7 @@ class Instance(NamedTuple):
 
 
 class NotStarted(Exception):
-    """A service does not answer after its start. `exit_code` is None while it still runs."""
+    """The service does not answer after its start. `exit_code` is None while it still runs."""
 
     def __init__(self, exit_code: int | None, log_end: list[str]) -> None:
         super().__init__(f"exit code {exit_code}")
@@ -73,26 +73,26 @@ def answers(url: str) -> bool:
 
 
 def health(url: str) -> dict[str, JsonValue] | None:
-    """Return the health report of a service of ours at that address; None if there is none."""
+    """Return the health report of our service at that address; None if there is none."""
     status, body = _get(url, HEALTH)
     report = json_object(body)
     return report if status == HTTPStatus.OK and {"pid", "catalogue"} <= report.keys() else None
 
 
 def readiness(url: str) -> dict[str, JsonValue]:
-    """Return what the service at that address has open; empty if it does not say so."""
+    """Return the readiness report of the service at that address; empty without one."""
     _, body = _get(url, READY)
     return json_object(body)
 
 
 def running_settings(url: str, secret: str, token: str) -> dict[str, JsonValue]:
-    """Return with which settings the service at that address runs, and which are not the defaults; empty if it does not
-    say so. The token is sent on the connection on which the service has proven that it has the secret."""
+    """Return the settings of the service at that address, and which are not defaults; empty if it does not report them.
+    The token is sent only on the connection on which the service has proven that it has the secret."""
     nonce = secrets.token_hex(16)
     connection = _connection(url, _ANSWER_WITHIN_S)
     with contextlib.closing(connection), contextlib.suppress(OSError, http.client.HTTPException):
         connection.connect()
-        connection.auto_open = False  # no other connection is proven
+        connection.auto_open = False  # another connection would be unproven
         address = connection.sock.getpeername()
         _, report = _ask(connection, url, f"{HEALTH}?{NONCE}={nonce}")
         if is_proof(json_object(report).get("proof"), secret, nonce, address[:2]):
@@ -103,7 +103,7 @@ def running_settings(url: str, secret: str, token: str) -> dict[str, JsonValue]:
 
 
 def find(data_dir: Path) -> Instance | None:
-    """Return the service of this data directory, if the process that wrote its address there answers at it."""
+    """Return the service of this data directory, if the process that wrote its address there still answers."""
     try:
         file = json.loads((data_dir / INSTANCE_FILE).read_text(encoding="utf-8"))
         pid, url = int(file["pid"]), str(file["url"])
@@ -132,12 +132,12 @@ def start(
     end_if_late: bool = False,
     inherited: Mapping[str, str] | None = None,
 ) -> tuple[Probed, int | None]:
-    """Start the service of this data directory, unless `probe` finds one already, and wait until it does.
+    """Start the service of this data directory unless `probe` finds one already, and wait until `probe` does.
 
-    If several callers start it at once, one does and the others wait for a lock in the data directory. Returns what
-    `probe` found, and the pid of the process that was started, if one was. Raises NotStarted if none answers within
-    START_WITHIN_S (`end_if_late` ends it then), OSError if the directory cannot be used. `inherited` is what the
-    service gets of an environment, by default of this process's.
+    If several callers start it at once, a lock in the data directory lets one do so while the others wait. Returns the
+    result of `probe`, and the pid of the started process, if one was started. Raises NotStarted if the service does not
+    answer within START_WITHIN_S (with `end_if_late` this ends it), and OSError if the directory cannot be used.
+    `inherited` is the service's environment, by default taken from this process.
     """
     if found := probe():
         return found, None
@@ -171,13 +171,14 @@ def stop(instance: Instance) -> bool:
         while time.monotonic() < deadline:
             if not process.is_running() or process.status() == psutil.STATUS_ZOMBIE:
                 return True
-            time.sleep(_POLL_S)  # only the child knows when it is ready, and its output goes to the log
+            time.sleep(_POLL_S)  # it is no child of ours: nothing reports its end
         return False
     return True
 
 
 class Autostart:
-    """The start of one address's service in a thread, once for all chats of a process, while the rest is imported."""
+    """The start of one address's service, in a thread, while this process still imports modules. All its chats share
+    it."""
 
     _lock: ClassVar = threading.Lock()
     _starts: ClassVar[dict[tuple[str, Path], Future[str]]] = {}
@@ -195,15 +196,15 @@ class Autostart:
         return problem is not None and not problem.done()
 
     def begin(self) -> Future[str]:
-        """Return the start that is under way, or a new one. Its result is the problem, or empty."""
+        """Return the start in progress, or begin one. The future's result is the problem, or empty."""
         with self._lock:
             problem = self._starts.get((self._url, self.data_dir))
             if problem is None or problem.done():
                 self._starts[self._url, self.data_dir] = problem = Future()
-                problem.set_running_or_notify_cancel()  # a caller that gives up waiting must not end it
+                problem.set_running_or_notify_cancel()  # a caller that stops waiting must not cancel it
                 try:
                     threading.Thread(target=self._run, args=[problem], daemon=True).start()
-                except RuntimeError as error:  # there are as many threads as may be
+                except RuntimeError as error:  # no further thread can be started
                     problem.set_result(str(error))
             return problem
 
@@ -222,9 +223,9 @@ class Autostart:
 
 
 def service_environment() -> dict[str, str]:
-    """Return what a service that is started now gets of the environment."""
+    """Return the environment for a service that is started now."""
     given = caller.environ()
-    # this tree need not be installed, and elsewhere may be packages of the same names
+    # this tree need not be installed, and packages elsewhere may have the same names
     paths = [str(Path(__file__).parents[1]), given.get("PYTHONPATH", "")]
     kept = {**environment.of_service(given), "PYTHONPATH": os.pathsep.join(filter(None, paths))}
     if config := given.get("BROWSE_CONFIG"):  # the service has another current directory
@@ -235,7 +236,8 @@ def service_environment() -> dict[str, str]:
 def _spawn(
     data_dir: Path, inherited: Mapping[str, str], settings: Mapping[str, str]
 ) -> "tuple[int, subprocess.Popen[bytes]]":
-    """Start it in a session of its own, so that it outlives us. Returns at which byte its log begins."""
+    """Start the service in a session of its own, so that it outlives us. Returns the log's size before the start, and
+    the process."""
     log = os.open(data_dir / LOG_FILE, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
     try:
         log_start = os.fstat(log).st_size
@@ -250,12 +252,12 @@ def _spawn(
         )
     finally:
         os.close(log)
-    threading.Thread(target=child.wait, daemon=True).start()  # nobody else would collect it, should it end
+    threading.Thread(target=child.wait, daemon=True).start()  # reaps the process when it ends
     return log_start, child
 
 
 def _log_end(log: Path, log_start: int) -> list[str]:
-    """Return the last lines that were logged from that byte on; those before are of other starts."""
+    """Return the last lines after byte `log_start`. Earlier lines belong to other starts."""
     with log.open("rb") as file:
         file.seek(log_start)
         logged = file.read(_LOG_END_BYTES).decode(errors="replace")
@@ -263,7 +265,7 @@ def _log_end(log: Path, log_start: int) -> list[str]:
 
 
 def _get(url: str, path: str, within_s: float = _ANSWER_WITHIN_S) -> tuple[int, bytes]:
-    """Return the status and body of a response; 0 and nothing if there is no response."""
+    """Return the status and body of a response; 0 and no bytes without a response."""
     try:
         with contextlib.closing(_connection(url, within_s)) as connection:
             return _ask(connection, url, path)
@@ -276,7 +278,7 @@ def _connection(url: str, within_s: float) -> http.client.HTTPConnection:
     if address.scheme != "https":
         return http.client.HTTPConnection(address.hostname or "", address.port, timeout=within_s)
     context = ssl.create_default_context()
-    if is_local(url):  # whose certificate may have another name: the secret is the proof there
+    if is_local(url):  # its certificate may have another name: the secret is the proof
         context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     return http.client.HTTPSConnection(address.hostname or "", address.port, timeout=within_s, context=context)
 
@@ -290,7 +292,7 @@ def _ask(
 
 
 def json_object(body: bytes) -> dict[str, JsonValue]:
-    """Return the object in a text; empty if there is none."""
+    """Parse a JSON object; empty if the text is none."""
     try:
         value = json.loads(body)
     except ValueError:

@@ -1,13 +1,13 @@
-"""Takes ports of this machine, and tells who has one that is taken."""
+"""Binds ports of this machine, and names the program that uses a port."""
 
 import contextlib
 import socket
 
 
 def bind(host: str, port: int, *, listen: bool = False) -> socket.socket:
-    """Return a socket that has an address, and listens there at once if it is to. Raises OSError."""
+    """Return a socket bound to an address, and listening if `listen`. Raises OSError."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # with the protocol said: asyncio sends small replies at once only on sockets that name it, the others 40 ms late
+    # names the protocol: only then does asyncio send small replies at once, otherwise 40 ms late
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
@@ -21,7 +21,7 @@ def bind(host: str, port: int, *, listen: bool = False) -> socket.socket:
 
 
 def holder(port: int) -> str:
-    """Return the program that listens on a port, such as `python3 (process 4711)`; empty if that is not to be known."""
+    """Return the program that listens on a port, such as `python3 (process 4711)`; empty if unknown."""
     import psutil  # noqa: PLC0415 - only an error needs it
 
     with contextlib.suppress(psutil.Error, OSError):

@@ -1,8 +1,8 @@
-"""Has a service prove that it has the account's secret, on each connection, before a token goes there.
+"""Makes a service prove that it has the account's secret, on each connection, before a token is sent.
 
-Whoever holds the service's port, because it ended or never ran, would otherwise be sent a token of every chat. The
-proof is of the very connection: it names the address that we are connected to, so that no program can pass our question
-on to the service and its answer back.
+Without this, any program that took the service's port, because the service ended or never ran, would receive a token of
+every chat. The proof is bound to the connection: it contains the address that we are connected to, so no program can
+forward our question to the service and return its answer.
 """
 
 import contextlib
@@ -25,17 +25,17 @@ from shared.wire import HEALTH, NONCE
 
 _MAX_BODY_BYTES: Final = 65_536
 _IDLE_S: Final = 50.0
-"""An idle connection is kept so long, less than a service keeps it: one that the service closes under a request would
-make an unknown outcome of a call that never happened."""
+"""How long an idle connection is kept: shorter than the service keeps it. If the service closed a connection during a
+request, the call's outcome would seem unknown although it never happened."""
 _MOST_IDLE: Final = 64
 
 SocketOption = tuple[int, int, int] | tuple[int, int, bytes | bytearray] | tuple[int, int, None, int]
 
 
 class Prover:
-    """What a service has to prove: one of this machine, that it has the secret of the token which we make.
+    """The proof that a service must give. A local one must prove that it has the secret from which we make our token.
 
-    A token that was given proves nothing of who reads it; a service elsewhere is proven by its https certificate.
+    A given token proves nothing about its receiver, and a service elsewhere is proven by its https certificate.
     """
 
     def __init__(self, url: str, data_dir: Path, *, given_token: bool) -> None:
@@ -45,8 +45,8 @@ class Prover:
         self._last: str | None = None
 
     def secret(self) -> str | None:
-        """Return the secret, or the one of before if it is gone since; None if there was none, and so no token either,
-        or nothing is to be proven. Raises ServiceUnavailable for one that makes no token."""
+        """Return the secret, or the last known one if it is gone. None if nothing has to be proven, or if there never
+        was a secret, and so no token. Raises ServiceUnavailable for a secret that cannot be used."""
         if not self.is_asked:
             return None
         with contextlib.suppress(FileNotFoundError):
@@ -54,7 +54,7 @@ class Prover:
         return self._last
 
     def check(self, answer: httpcore.Response, body: bytes, secret: str, nonce: str) -> None:
-        """Raise ServiceUnavailable if an answer proves nothing, ConnectError if the service has no time to answer."""
+        """Raise ServiceUnavailable if an answer is no proof, and ConnectError if the service is too busy to answer."""
         if answer.status == HTTPStatus.SERVICE_UNAVAILABLE:
             raise httpcore.ConnectError("the service is too busy")
         proof, address = (
@@ -66,7 +66,7 @@ class Prover:
 
 
 class ProvenTransport(httpx.AsyncHTTPTransport):
-    """Connections to a service, to which nothing is sent before it has proven itself."""
+    """Connections to a service that send nothing else before the service has proven itself."""
 
     def __init__(self, prover: Prover) -> None:
         encryption = _tls_context(prover)
@@ -84,7 +84,7 @@ class _Pool(httpcore.AsyncConnectionPool):
 
 
 class _Connection(httpcore.AsyncHTTPConnection):
-    """A connection whose first request, before those of others, asks for the proof."""
+    """A connection whose first request asks for the proof."""
 
     def __init__(self, prover: Prover, origin: httpcore.Origin, encryption: ssl.SSLContext | None) -> None:
         backend = None if encryption else _Backend()
@@ -111,7 +111,7 @@ class _Connection(httpcore.AsyncHTTPConnection):
         return self._is_proven and super().is_idle()
 
     async def _prove(self, secret: str, request: httpcore.Request) -> None:
-        """Ask the service for its proof. The connection is closed if that is none."""
+        """Ask the service for its proof. Closes the connection if there is none."""
         nonce, service = secrets.token_hex(16), urlsplit(self._prover.url)
         within_s = request.extensions.get("timeout", {}).get("connect")
         url = httpcore.URL(
@@ -126,7 +126,7 @@ class _Connection(httpcore.AsyncHTTPConnection):
             try:
                 answer = await super().handle_async_request(question)
             except httpcore.RemoteProtocolError as error:
-                if error.__cause__ is None:  # it ended, and has said nothing
+                if error.__cause__ is None:  # the connection ended without an answer
                     raise
                 raise unavailable.unproven(self._prover.url) from None
             body = bytearray()
@@ -154,8 +154,8 @@ class _Backend(httpcore.AnyIOBackend):
 
 
 def _tls_context(prover: Prover) -> ssl.SSLContext | None:
-    """Return how to check a certificate: where the secret proves the service, its name need not be this machine's. None
-    without TLS, because a context takes 30 ms to make."""
+    """Return the TLS context. If the secret proves the service, the certificate is not checked. None without TLS,
+    because a context takes 30 ms to make."""
     if not prover.url.startswith("https:"):
         return None
     context = ssl.create_default_context()

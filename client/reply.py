@@ -1,4 +1,4 @@
-"""Reads the service's replies leniently, because a service that is newer than its client may say more."""
+"""Parses the service's replies leniently, because a service newer than its client may send more."""
 
 from typing import Self
 
@@ -10,19 +10,19 @@ from shared.model import Json
 
 
 class Lenient(BaseModel):
-    """A model that keeps fields which it does not know."""
+    """A model that keeps unknown fields."""
 
     model_config = ConfigDict(
         extra="allow",
         alias_generator=to_camel,
         validate_by_name=True,
         validate_by_alias=True,
-        defer_build=True,  # with the first reply, which comes long after a gateway has answered
+        defer_build=True,  # built with the first reply, long after a gateway has answered its host
     )
 
 
 class Failure(Lenient):
-    """What went wrong."""
+    """An error of the service or of this side."""
 
     code: str
     message: str
@@ -32,7 +32,7 @@ class Failure(Lenient):
 
     @classmethod
     def from_error(cls, error: BrowseError, request_id: str = "") -> Self:
-        """Make the failure of an error that was raised on this side."""
+        """Make the failure of an error raised on this side."""
         return cls.model_validate(error.body(request_id).model_dump(by_alias=True))
 
     @property
@@ -48,7 +48,7 @@ class Reply(Lenient):
     result: Json = {}
     error: Failure | None = None
     rendered: Json | None = None
-    """The result in the form that the request asked for."""
+    """The result in the requested form."""
 
     @model_validator(mode="after")
     def _is_one_or_the_other(self) -> "Reply":

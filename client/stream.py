@@ -1,4 +1,4 @@
-"""A connection for httpcore on asyncio's own streams: the usual layers take a third of a call's time here."""
+"""A connection for httpcore on asyncio's streams: the usual layers take a third of a call's time here."""
 
 import asyncio
 import contextlib
@@ -11,7 +11,7 @@ _MOST_HELD_BYTES: Final = 65_536
 
 
 class _Reader(asyncio.StreamReader):
-    """A reader that counts its bytes, so that an answer which nobody has asked for is noticed."""
+    """A reader that counts its bytes, to detect data that no request asked for."""
 
     came = 0
 
@@ -21,7 +21,7 @@ class _Reader(asyncio.StreamReader):
 
 
 class PlainStream(httpcore.AsyncNetworkStream):
-    """A connection without TLS. Head and body of a request go out as one, because each piece wakes the service."""
+    """A connection without TLS. Head and body of a request are sent together, because each piece wakes the service."""
 
     def __init__(self, reader: _Reader, writer: asyncio.StreamWriter) -> None:
         self._reader, self._writer = reader, writer
@@ -43,7 +43,7 @@ class PlainStream(httpcore.AsyncNetworkStream):
 
     async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ASYNC109 - httpcore's signature
         if self._held:
-            with contextlib.suppress(httpcore.WriteError):  # who has answered already, and closed, may be read
+            with contextlib.suppress(httpcore.WriteError):  # an answer sent before the close can be read
                 await self._send(timeout)
         with _errors(httpcore.ReadTimeout, httpcore.ReadError):
             async with asyncio.timeout(timeout):
@@ -52,7 +52,7 @@ class PlainStream(httpcore.AsyncNetworkStream):
         return read
 
     async def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ASYNC109 - as above
-        """Hold this until the answer is read, which ends every request."""
+        """Hold the data until the answer is read, as happens after every request."""
         self._held.append(buffer)
         self._held_bytes += len(buffer)
         if self._held_bytes > _MOST_HELD_BYTES:
@@ -60,16 +60,16 @@ class PlainStream(httpcore.AsyncNetworkStream):
 
     async def aclose(self) -> None:
         self._writer.transport.abort()
-        await asyncio.sleep(0)  # in which asyncio closes the socket
+        await asyncio.sleep(0)  # lets asyncio close the socket
 
     def get_extra_info(self, info: str) -> object:
-        if info == "is_readable":  # so an idle one is that was closed, or has what would be taken for the next answer
+        if info == "is_readable":  # true: the idle connection is closed or has stray data
             return self._reader.came > self._read or self._reader.at_eof() or self._writer.is_closing()
         return self._writer.get_extra_info("peername") if info == "server_addr" else None
 
     async def _send(self, within_s: float | None) -> None:
         held, self._held, self._held_bytes = b"".join(self._held), [], 0
-        if self._writer.is_closing():  # where uvloop raises what is no error of a connection
+        if self._writer.is_closing():  # uvloop would raise an error that is not a connection error
             raise httpcore.WriteError("The connection is closed.")
         with _errors(httpcore.WriteTimeout, httpcore.WriteError):
             async with asyncio.timeout(within_s):
@@ -79,7 +79,7 @@ class PlainStream(httpcore.AsyncNetworkStream):
 
 @contextlib.contextmanager
 def _errors(late: type[httpcore.TimeoutException], broken: type[httpcore.NetworkError]) -> Iterator[None]:
-    """Raise errors of a connection as httpcore's."""
+    """Turn connection errors into httpcore's."""
     try:
         yield
     except TimeoutError as error:

@@ -1,4 +1,4 @@
-"""Makes the errors that say why the service does not reply, and what to do."""
+"""Makes the errors that say why the service does not reply, and what to do about it."""
 
 from http import HTTPStatus
 from pathlib import Path
@@ -22,8 +22,8 @@ _NOT_PASSED_ON: Final = "not passed on"
 
 
 def not_running(url: str, last_error: str = "") -> ServiceUnavailable:
-    """Make the error of a service that does not run, with the command that starts it; or of one that may well run, and
-    is not trusted."""
+    """Make the error for a service that does not run, with the command that starts it; or for a service that may run
+    but is not trusted."""
     if "SSL:" in last_error:
         return _untrusted(url, last_error)
     port = f" --port {_port(url)}" if _port(url) != DEFAULT_PORT else ""
@@ -35,33 +35,32 @@ def not_running(url: str, last_error: str = "") -> ServiceUnavailable:
 
 
 def not_started(url: str, problem: str, log: Path) -> ServiceUnavailable:
-    """Make the error of a start that failed."""
+    """Make the error for a failed start."""
     hint = f"`browse-together doctor` says what is missing; its whole log is in {log}."
     return _unavailable(url, "not started", f"The browser service could not be started: {problem}", hint)
 
 
 def no_answer(url: str, action: str, call_id: str) -> ServiceUnavailable:
-    """Make the error of a call that the service has received and does not answer."""
+    """Make the error for a call that was sent but not answered in time."""
     message = f"The browser service has not answered {action} for a minute."
     hint = f"It may still be at it: {next_call('get_call', call_id=call_id)}."
     return _unavailable(url, "no answer", message, hint, call_id=call_id)
 
 
 def broken_off(url: str, action: str, call_id: str) -> ServiceUnavailable:
-    """Make the error of a call whose connection broke for good, so that its outcome is unknown."""
+    """Make the error for a call whose connection broke for good, so that its outcome is unknown."""
     message = f"The connection to the browser service broke during {action}, and it has not come back."
     return _unavailable(url, "broken off", message, _LOOK_FIRST, call_id=call_id)
 
 
 def is_not_passed_on(error: ServiceUnavailable) -> bool:
-    """Return whether a proxy answered, so that a service behind it that restarts is probably back in a moment."""
+    """Return whether a proxy answered for the service, which is probably restarting and will soon be back."""
     context = error.details.get("context")
     return isinstance(context, dict) and context.get("reason") == _NOT_PASSED_ON
 
 
 def another_answers(url: str, status: int) -> ServiceUnavailable:
-    """Make the error of a response that does not come from the service, but from what stands in front of it or in its
-    place."""
+    """Make the error for a response that is not from our service, but from a proxy before it or another program."""
     message = f"{url} answered {status}, with no reply of the browser service."
     if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
         hint = f"A proxy there does not reach it, it seems: it must run behind that. {_LOOK_FIRST}"
@@ -71,7 +70,7 @@ def another_answers(url: str, status: int) -> ServiceUnavailable:
 
 
 def unproven(url: str) -> ServiceUnavailable:
-    """Make the error of a program that does not know the secret of this account. It was sent no token."""
+    """Make the error for a program that does not know this account's secret. No token was sent to it."""
     holder = ports.holder(_port(url)) or "a program"
     message = f"What listens at {url} is not this account's browser service ({holder}); it was sent no token."
     hint = (
@@ -91,7 +90,7 @@ def _untrusted(url: str, problem: str) -> ServiceUnavailable:
 
 
 def _elsewhere(url: str) -> str:
-    """Say how the service is found at another place."""
+    """Return the sentence on how to use the service at another address."""
     hint = "BROWSE_URL says where the service is"
     if is_local(url):
         free_port = _port(url) + 1
