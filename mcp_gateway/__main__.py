@@ -15,9 +15,9 @@ from shared.instructions import INSTRUCTIONS
 from shared.json_lines.lines import Lines
 
 _LIMITING: Final = frozenset({"BROWSE_TOOLSETS", "BROWSE_TOKEN", "BROWSE_TOKEN_FILE"})
-"""The variables that may ask for other tools than the usual ones, or allow fewer."""
+"""Variables that may change or limit the list of tools."""
 _SAID_HERE: Final = frozenset(("--transport", "--help", "-h", "--version", "--no-shared"))
-"""The flags that this process answers by itself."""
+"""Flags that this process handles itself."""
 _NO: Final = frozenset(("0", "false", "f", "no", "n", "off"))
 
 
@@ -32,7 +32,7 @@ def main() -> None:
         os.environ["BROWSE_SHARED"] = "false"
         if why_not:
             sys.stderr.write(f"mcp-gateway: this chat has a process of its own: {why_not}\n")
-    gc.disable()  # until all is imported: it would find nothing, again and again
+    gc.disable()  # until all imports are done: collections would find no garbage
     if arguments:
         from mcp_gateway.arguments import take  # noqa: PLC0415 - hosts give none, and are to be answered early
 
@@ -49,7 +49,7 @@ def _speaks_stdio() -> bool:
 
 
 def _may_share(arguments: Sequence[str]) -> bool:
-    """Return whether the chat may be served by the process that serves others."""
+    """Return whether the shared process may serve the chat."""
     is_wanted = os.environ.get("BROWSE_SHARED", "").lower() not in _NO
     return (
         is_wanted and hasattr(os, "posix_spawn") and not any(one.partition("=")[0] in _SAID_HERE for one in arguments)
@@ -57,7 +57,7 @@ def _may_share(arguments: Sequence[str]) -> bool:
 
 
 def _launcher(arguments: Sequence[str]) -> Launcher:
-    """Take stdin and stdout, and answer there from now on."""
+    """Claim stdin and stdout, and answer there from now on."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     try:
         lines = Lines.claim()
@@ -66,14 +66,14 @@ def _launcher(arguments: Sequence[str]) -> Launcher:
             f"mcp-gateway: stdin and stdout cannot be used: {error.strerror}. Its host has to give both, and to allow "
             "it more open files (ulimit -n 256) if those are too many."
         )
-    instructions = None if any(map(os.environ.get, _LIMITING)) or arguments else INSTRUCTIONS  # which tell of it
+    instructions = None if any(map(os.environ.get, _LIMITING)) or arguments else INSTRUCTIONS  # may change them
     launcher = Launcher(lines, EarlyReplies(instructions, _usual_tools), arguments, os.environ)
     launcher.begin()
     return launcher
 
 
 def _usual_tools() -> Sequence[Message] | None:
-    """Return the usual list of tools; None if a setting may ask for another, because settings are read later."""
+    """Return the usual list of tools; None if a setting may change it, because settings are read later."""
     if sys.argv[1:] or any(value for name, value in os.environ.items() if name.upper() in _LIMITING):
         return None
     from client import config_place  # noqa: PLC0415 - after the first reply
@@ -82,7 +82,7 @@ def _usual_tools() -> Sequence[Message] | None:
         file = config_place.path()
         if str(file) != os.devnull and file.exists():
             return None
-    except (OSError, RuntimeError):  # which the reading of it will explain
+    except (OSError, RuntimeError):  # reading the file will report this
         return None
     from shared.written import core_tools  # noqa: PLC0415 - as above
 

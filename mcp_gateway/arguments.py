@@ -1,4 +1,4 @@
-"""Reads flags, each of which is a setting and stands above its variable of the environment."""
+"""Reads flags. Each is a setting, and takes precedence over its environment variable."""
 
 import argparse
 import os
@@ -14,9 +14,9 @@ from shared.wire import APP_NAME, VERSION
 
 PROGRAM: Final = "mcp-gateway"
 _SECRETS: Final = {"token": "BROWSE_TOKEN or --token-file", "auth_secret": "AUTH_SECRET or --auth-file"}
-"""Maps settings without a flag to what to use instead: every process of the machine can read a command line."""
+"""What to use instead for settings without a flag: every process of the machine can read a command line."""
 _FLAGS: Final = {"port": "service-port", "mcp_host": "host", "mcp_port": "port"}
-"""Other flags than the name of the setting, because people know them from other servers."""
+"""Flags with other names than their settings, because people know them from other servers."""
 _EXAMPLES: Final = f"""examples:
   {PROGRAM}                                  a chat's host starts it so, and speaks MCP on stdin and stdout
   {PROGRAM} --transport http                 http://127.0.0.1:3000/mcp, for many chats at a time
@@ -30,13 +30,13 @@ class _Parser(argparse.ArgumentParser):
     flags: list[str]
 
     def error(self, message: str) -> NoReturn:
-        """Exit with the message alone, without the usage."""
+        """Exit with only the message, without the usage."""
         self.exit(2, f"{self.prog}: {message}\n")
 
 
 def take(arguments: Sequence[str], environment: MutableMapping[str, str] | None = None) -> dict[str, str]:
-    """Put what the flags say into the environment. Returns which flag gave each variable, as it was typed. Ends the
-    process for `--help`, `--version` and a wrong flag."""
+    """Put the flags into the environment. Returns, for each variable, its flag as typed. Ends the process for `--help`,
+    `--version` and wrong flags."""
     parser = _parser()
     given, unknown = parser.parse_known_args(arguments)
     if unknown:
@@ -89,7 +89,7 @@ def _flag(name: str) -> str:
 
 
 def _problem(unknown: str, parser: _Parser) -> str:
-    """Name the argument, and the nearest flag. What follows a secret's name is not repeated."""
+    """Name the wrong argument and the nearest flag. The value after a secret's name is not repeated."""
     name = unknown.partition("=")[0]
     near = nearest(name, parser.flags)
     problem = f"unknown argument {name!r}. Did you mean {near[0] if near else '--help'}?"

@@ -1,10 +1,10 @@
-"""Offers clients that show cards (MCP Apps) one of the page: its picture, what is done there, and Stop.
+"""Offers clients that show cards (MCP Apps) a card of the page: its picture, what happens there, and Stop.
 
-The card is untrusted, as the model is: whatever it may call, the model could call. So what it calls only reads, as far
-as that chat may, or stops the chat itself. A person takes a page over, or gives it back, at the wall, to which the card
-links. Clients that show no cards hear nothing of them.
-
-It imports little, because the list of tools is given before the SDK is there."""
+The card is as untrusted as the model: whatever the card may call, the model could call. So its calls only read what the
+chat may read, or stop the chat itself. People take pages over, and give them back, at the wall, to which the card
+links. Clients that show no cards get nothing of this. The module imports little, because the list of tools is sent
+before the SDK is loaded.
+"""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -19,7 +19,7 @@ PAGE_CARD: Final = "page_card"
 STOP: Final = "stop_page"
 OF_CARD: Final = frozenset({PAGE_CARD, STOP})
 SHOWN_BY: Final = frozenset({"goto", "open_page", "screenshot", "claim_page", "request_human"})
-"""The tools whose results come with a card: they open, show or take a page, or leave it to a person. A card with each
+"""Tools whose results come with a card: they open, show or take a page, or leave it to a person. A card with every
 click would bury the chat."""
 _FILE: Final = Path(__file__).with_name("card.html")
 _UI: Final = {"ui": {"resourceUri": URI}}
@@ -54,11 +54,11 @@ def shows_cards(capabilities: object) -> bool:
 
 
 def with_cards(tools: Iterable[Mapping[str, object]]) -> tuple[dict[str, object], ...]:
-    """Return a list of tools for a client that shows cards."""
+    """Return a client's list of tools, with cards."""
     return (*({**tool, "_meta": _UI} if tool["name"] in SHOWN_BY else {**tool} for tool in tools), *_TOOLS)
 
 
 def contents() -> dict[str, object]:
-    """Return the card, which asks for nothing from any network."""
+    """Return the card. It loads nothing from any network."""
     meta = {"ui": {"csp": {}, "prefersBorder": True}}
     return {"uri": URI, "mimeType": MIME_TYPE, "text": _FILE.read_text(encoding="utf-8"), "_meta": meta}

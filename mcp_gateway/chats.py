@@ -1,4 +1,4 @@
-"""The chats of a connection: one host may carry many, and each is a client of the service of its own."""
+"""The chats of a connection. One host may carry many, and each is a separate client of the service."""
 
 import asyncio
 import contextlib
@@ -37,7 +37,7 @@ from shared.wire import ATTEMPT_META, CALL_ID_META, CLIENT_ID_PATTERN, is_call_i
 _CHAT_KEYS: Final = ("vscode.conversationId", "sessionID", "threadId", "openai/session")
 """Where hosts put the chat's id in a request's `_meta`: VS Code, OpenCode, Codex, ChatGPT."""
 _MAX_PRESENT: Final = 32
-"""Named chats that hold a stream of events; the service takes those that were silent longer for gone."""
+"""The most named chats with an event stream. Without one, the service considers a chat gone."""
 
 log = structlog.get_logger()
 
@@ -45,23 +45,23 @@ ReportProgress = Callable[[float, float | None, str], Awaitable[None]]
 
 
 class Asker(NamedTuple):
-    """Whoever waits for a call, hears of its steps, and may have given it an id."""
+    """The caller that waits for a call and receives its progress, and the call's id if the caller gave one."""
 
     report_progress: ReportProgress
     call_id: str = ""
     attempt: int = 1
-    """2 if the call may have been sent before, by a process that has died."""
+    """2 if a process that has died may already have sent the call."""
 
     @classmethod
     def of(cls, ctx: Context) -> Self:
-        """Return whoever waits for a request of MCP."""
+        """Make the asker of an MCP request."""
         meta: Mapping[str, object] = ctx.meta or {}
         call_id = _given_call_id(meta)
         return cls(ctx.session.report_progress, call_id, 2 if call_id and meta.get(ATTEMPT_META) else 1)
 
 
 class Chat:
-    """One client of the service, which is present while it holds a stream of events."""
+    """One client of the service, present while it keeps a stream of events open."""
 
     def __init__(
         self, service: ServiceClient, settings: Settings, subscriptions: Subscriptions, faults: Faults
@@ -70,18 +70,18 @@ class Chat:
         self.elicitation = Elicitation(service)
         self.stream = EventStream(service, self)
         self.toolsets = self.read_toolsets = tools.valid_toolsets(settings.toolsets)
-        """The toolsets that the chat has, and those in the list of tools that its host read last."""
+        """The chat's toolsets, and those in the list of tools that its host read last."""
         self.settings = settings
         self._subscriptions = subscriptions
         self._faults = faults
         self.is_lost = False
-        """True once the client was cut off. Its calls go on: the service cancels them if it does not return."""
+        """True once the client was cut off. Its calls go on; the service cancels them if the client does not return."""
         self._call_listeners: dict[str, Callable[[CallMoved], Awaitable[None]]] = {}
         self._presence: asyncio.Task[None] | None = None
 
     @property
     def limits(self) -> Limits:
-        """Return what the given token says that it allows; the service decides."""
+        """Return the limits that the given token claims. The service decides."""
         return readable_limits(self.service.credentials.claims())
 
     def another(self, client_id: str) -> "Chat":
@@ -91,16 +91,16 @@ class Chat:
 
     @property
     def is_waiting(self) -> bool:
-        """True while a call is under way."""
+        """True while a call is in progress."""
         return bool(self._call_listeners)
 
     def appear(self) -> None:
-        """Hold the stream of events from now on."""
+        """Keep the stream of events open from now on."""
         if self._presence is None or self._presence.done():
             self._presence = asyncio.create_task(self.stream.hold())
 
     def introduce(self, name: str) -> None:
-        """Be present under the name of the host, which people read."""
+        """Use the host's name, which people read, as the client's label."""
         if self.service.credentials.introduce(name):
             self.stream.renew()
 
@@ -110,7 +110,7 @@ class Chat:
             self._presence = None
 
     def add_toolsets(self, names: list[str]) -> bool:
-        """Add toolsets to the list of tools. Returns whether it is longer now."""
+        """Add toolsets to the list of tools. Returns whether the list grew."""
         before = toolsets.listed_names(self.toolsets)
         self.toolsets |= frozenset(names).intersection(toolsets.NAMES)
         return toolsets.listed_names(self.toolsets) != before
@@ -122,9 +122,10 @@ class Chat:
         form: ReplyForm | None = None,
         on_human_request: OnHumanRequest = lambda _: None,
     ) -> Reply:
-        """Return the reply to a call, in a form or whole. It says why, if the call does not reach the service."""
+        """Return the reply to a call, in the given form or whole. If the call does not reach the service, the reply
+        says why."""
         call_id, began = asker.call_id or uuid4().hex, time.monotonic()
-        structlog.contextvars.bind_contextvars(request_id=call_id)  # for the request's task: all that it logs from now
+        structlog.contextvars.bind_contextvars(request_id=call_id)  # for all later log lines
         try:
             with self.listening(call_id, asker.report_progress, on_human_request):
                 await self.service.started()
@@ -166,7 +167,7 @@ class Chat:
         await self._subscriptions.all_changed()
 
     async def on_event(self, event: ServerSentEvent) -> None:
-        with contextlib.suppress(ValidationError):  # of a newer service, which may also say more than is known here
+        with contextlib.suppress(ValidationError):  # events of a newer service may differ
             if event.event == "page":
                 await self._subscriptions.page_changed(PageMoved.model_validate_json(event.data, extra="ignore"))
             elif event.event == "call":
@@ -178,7 +179,7 @@ class Chat:
         self._faults.note(self.service.credentials.client_id, Failure.from_error(error))
 
     def _in_session(self, body: Json) -> Json:
-        """Return the body with the settings' session, if it names neither a page nor a session and may name one."""
+        """Add the session from the settings to the body if it names neither a page nor a session but could."""
         action = catalogue.NAMES[str(body["action"])].action
         takes_session = "session_id" in action.model_fields and action.unaddressed is not Unaddressed.OWN_PAGE
         if self.settings.session and takes_session and not {"pageId", "sessionId"} & body.keys():
@@ -192,13 +193,13 @@ class Chats:
     def __init__(self, own: Chat, scope: str = "") -> None:
         self.own = own
         self._scope = scope
-        """Tells these chats from those that another connection's host calls by the same names."""
+        """Distinguishes these chats from those of another connection whose host uses the same names."""
         self._named: dict[str, Chat] = {}
-        """By client id; the one that called last is the last."""
+        """Chats by client id, in the order of their last calls."""
 
     def find(self, meta: Mapping[str, object] | None) -> Chat:
-        """Return the chat that a request's `_meta` names. An identity in the settings is that of all chats; a token of
-        a name is none: chats share its rights, and not their pages."""
+        """Return the chat that a request's `_meta` names. With a client id or an unnamed token in the settings, all
+        chats are one client. With a named token, chats share its rights but not their pages."""
         client_id, settings = _client_id(meta or {}, self._scope), self.own.settings
         is_given = (settings.token or settings.token_file) and not self.own.service.credentials.is_shared
         if client_id is None or settings.client_id or is_given:
@@ -209,7 +210,7 @@ class Chats:
         return chat
 
     def read_toolsets(self, chat: Chat) -> frozenset[str]:
-        """Return the toolsets of the list that a chat reads. A host that names no chat reads for all of them."""
+        """Return the toolsets for the list that a chat reads. A host that names no chat reads for all chats."""
         readers = [chat] if chat is not self.own else [self.own, *self._named.values()]
         toolsets = frozenset[str]().union(*(reader.toolsets for reader in readers))
         for reader in readers:
@@ -217,11 +218,11 @@ class Chats:
         return toolsets
 
     def added_toolsets(self) -> dict[str, list[str]]:
-        """Return the toolsets of each chat by its name, which is empty for the connection's own."""
+        """Return the toolsets of each named chat, and under "" those of the connection's own."""
         return {name: sorted(chat.toolsets) for name, chat in {"": self.own, **self._named}.items()}
 
     def restore(self, toolsets: Mapping[str, list[str]]) -> None:
-        """Take over the chats that another process served, with their toolsets."""
+        """Restore chats and toolsets that another process served."""
         for name, names in toolsets.items():
             chat = self._named.setdefault(name, self.own.another(name)) if name else self.own
             chat.add_toolsets(names)
@@ -232,12 +233,12 @@ class Chats:
             chat.leave()
 
     def lose(self) -> None:
-        """Note that the client was cut off, and may return."""
+        """Note that the client was cut off and may return."""
         for chat in (self.own, *self._named.values()):
             chat.is_lost = True
 
     def _add(self, client_id: str) -> Chat:
-        """Add a chat. Those that were silent longest make room, but none that waits for a reply."""
+        """Add a chat. If there are too many, remove those without recent calls, unless they wait for a reply."""
         silent = [name for name, chat in self._named.items() if not chat.is_waiting]
         for name in silent[: max(len(self._named) - _MAX_PRESENT + 1, 0)]:
             self._named.pop(name).leave()
@@ -245,8 +246,8 @@ class Chats:
 
 
 def credentials(settings: Settings, chat_id: str | None = None, otherwise: str = "") -> Credentials:
-    """Make the credentials of a chat. Its client id is that of the settings, of its host's request, of its host's
-    environment, or `otherwise`, or else random."""
+    """Make the credentials of a chat. Its client id comes from the settings, its host's request, its host's environment
+    or `otherwise`, in this order; else it is random."""
     return Credentials(
         settings.client_id or chat_id or _environment_client_id() or otherwise or f"gw-{uuid4().hex[:12]}",
         settings.data_dir,
@@ -258,20 +259,21 @@ def credentials(settings: Settings, chat_id: str | None = None, otherwise: str =
 
 
 def _environment_client_id() -> str | None:
-    """Return the id that the host gives the chat: the same after a restart, so that its pages are still its own."""
+    """Return the chat id that the host sets in the environment. It survives a restart, so that the chat keeps its
+    pages."""
     chat_id = caller.environ().get("CLAUDE_CODE_SESSION_ID", "")
     client_id = f"claude-code:{chat_id}"
     return client_id if chat_id and re.fullmatch(CLIENT_ID_PATTERN, client_id) else None
 
 
 def _given_call_id(meta: Mapping[str, object]) -> str:
-    """Return the id that the client gives the call, to ask for it should its connection be cut; empty without one."""
+    """Return the call id given by the client, for asking about the call after a lost connection; empty without one."""
     given = meta.get(CALL_ID_META)
     return given if isinstance(given, str) and is_call_id(given) else ""
 
 
 def _client_id(meta: Mapping[str, object], scope: str) -> str | None:
-    """Return a client id for the chat that a host names, by an id of any characters."""
+    """Make a client id from the chat id given by the host, which may contain any characters."""
     for key in _CHAT_KEYS:
         chat_id = meta.get(key)
         if isinstance(chat_id, str) and chat_id:

@@ -1,4 +1,4 @@
-"""Lists the catalogue's tools for a host, forwards their calls, and passes the replies back."""
+"""Lists the catalogue's tools for a host, forwards their calls, and returns the replies."""
 
 import functools
 from collections.abc import Awaitable, Callable, Mapping
@@ -37,7 +37,7 @@ _DEFECT: Final = (
     "This is a fault of the gateway, which its stderr tells more of; whether the call was done is not known."
 )
 _LINKS_SINCE: Final = "2025-06-18"
-"""The revision of the protocol that has links to resources."""
+"""The first protocol revision with resource links."""
 
 Requests = ReadStream[SessionMessage | Exception]
 Replies = WriteStream[SessionMessage]
@@ -49,9 +49,10 @@ log = structlog.get_logger()
 
 
 class Connection:
-    """One host's connection, with its own identity, chats and subscriptions, whatever wire carries it.
+    """One host's connection, with its own identity, chats and subscriptions, over any wire.
 
-    Nothing of it belongs to the process, which may serve any number of them over one `ServiceClient`'s connections.
+    It uses no state of the process, which may serve any number of connections over one `ServiceClient`'s
+    connections.
     """
 
     def __init__(
@@ -65,17 +66,17 @@ class Connection:
     ) -> None:
         self.settings = settings
         self.is_here = is_here
-        """True if the client is on this machine, so that paths mean the same to both."""
+        """True if the client is on this machine, so that paths mean the same for both sides."""
         self.instructions = instructions
         self.resources = Resources(settings, readable_limits(service.credentials.claims()))
         self.subscriptions = Subscriptions()
         self.faults = Faults()
         self.chats = Chats(Chat(service, settings, self.subscriptions, self.faults), scope)
         self.on_toolsets: Callable[[], None] = lambda: None
-        """Called when a chat was given more toolsets."""
+        """Called when a chat has got more toolsets."""
 
     async def serve(self, requests: Requests, replies: Replies) -> None:
-        """Answer a wire's requests until they end. The connection's own chat is present meanwhile."""
+        """Answer a wire's requests until they end. Meanwhile, the connection's own chat is present."""
         self.chats.own.appear()
         server = self.server()
         try:
@@ -84,7 +85,7 @@ class Connection:
             self.chats.leave()
 
     def server(self) -> Server:
-        """Make the SDK's server of this connection alone."""
+        """Make the SDK's server for this connection only."""
         return server_of(lambda _: self, self.instructions)
 
     async def list_resources(self, _: Context, __: ListParams) -> protocol.ListResourcesResult:
@@ -104,13 +105,13 @@ class Connection:
     async def call_tool(
         self, ctx: Context, params: protocol.CallToolRequestParams
     ) -> protocol.CallToolResult | protocol.InputRequiredResult:
-        if params.name in cards.OF_CARD and _shows_cards(ctx):  # else a model could be told to: no frame is round it
+        if params.name in cards.OF_CARD and _shows_cards(ctx):  # without a card, a model could be misled to call this
             return await self._card(ctx, params.name, params.arguments or {})
         if params.name not in catalogue.NAMES:
             allowed = filter(self._chat(ctx).limits.lists, catalogue.ACTIONS.values())
             data = {"availableTools": [action.name() for action in allowed]}
             raise MCPError(protocol.METHOD_NOT_FOUND, f"Tool not found: {one_line(params.name)}", data)
-        chat, body = self._chat(ctx), cast("Json", {**(params.arguments or {}), "action": params.name})  # from JSON
+        chat, body = self._chat(ctx), cast("Json", {**(params.arguments or {}), "action": params.name})  # JSON, parsed
         form = self._form(ctx, chat)
         try:
             body = catalogue.unwrap(body)
@@ -128,7 +129,7 @@ class Connection:
             raise
         except BrowseError as error:
             return _failed(error, str(body["action"]), form, self.faults.advice)
-        except Exception as error:  # a defect of the gateway, which only its reply can tell a model of
+        except Exception as error:  # a defect of the gateway, which a model can learn of only by the reply
             log.exception("a call failed in the gateway", tool=params.name)
             defect = InternalError(f"{type(error).__name__}: {error}", hint=_DEFECT, details={"tool": params.name})
             return _failed(defect, params.name, form)
@@ -168,7 +169,7 @@ class Connection:
         return protocol.CompleteResult(completion=protocol.Completion(values=values))
 
     async def _card(self, ctx: Context, tool: str, arguments: Mapping[str, object]) -> protocol.CallToolResult:
-        """Do what a card asks for. This is no call and not for a model, so its data is all structured."""
+        """Handle a card's request. It is no call and not for a model, so all of its data is structured."""
         service, page_id, given = self._chat(ctx).service, str(arguments.get("pageId")), arguments.get("after")
         if not is_page_id(page_id):
             raise MCPError(protocol.INVALID_PARAMS, f"pageId: {page_id[:80]!r} is no pageId")
@@ -188,8 +189,8 @@ class Connection:
     async def _reply(
         self, ctx: Context, chat: Chat, params: protocol.CallToolRequestParams, body: Json, form: ForModel
     ) -> Reply | protocol.InputRequiredResult:
-        """Return the reply of a call, or what its client is asked for first. Files that the call names are sent ahead;
-        a client on another machine has none here."""
+        """Return the reply to a call, or first a request to its client. Files that the call names are uploaded first,
+        unless the client is on another machine."""
         complete_body = await with_files(ctx, params, chat.service, body) if self.is_here else body
         if isinstance(complete_body, protocol.InputRequiredResult):
             return complete_body
@@ -199,7 +200,7 @@ class Connection:
         )
 
     def _form(self, ctx: Context, chat: Chat) -> ForModel:
-        """Return the form of the replies for this chat: what its client can show and call."""
+        """Return the form of replies for this chat: what its client can show and call."""
         return ForModel(
             links=ctx.protocol_version >= _LINKS_SINCE,
             local=self.is_here and is_local(chat.service.url),
@@ -209,12 +210,12 @@ class Connection:
         )
 
     def greet(self, ctx: Context) -> None:
-        """Learn the host's name from the handshake: people read it before the chat calls anything."""
+        """Use the host's name from the handshake, so that people see it before the chat's first call."""
         self._chat(ctx)
 
     def _chat(self, ctx: Context) -> Chat:
         """Return the chat that a request comes from, labelled with its host's name."""
-        chat = self.chats.find(cast("Mapping[str, object] | None", ctx.meta))  # a TypedDict is one
+        chat = self.chats.find(cast("Mapping[str, object] | None", ctx.meta))  # ctx.meta is a TypedDict, so a mapping
         if client := ctx.session.client_params:
             chat.introduce(client.client_info.title or client.client_info.name)
         return chat
@@ -232,7 +233,7 @@ def _failed(error: BrowseError, tool: str, form: ForModel, advice: str = "") -> 
 
 
 def server_of(connection: Callable[[Context], Connection], instructions: str) -> Server:
-    """Make the SDK's server, which looks up the connection of each request."""
+    """Make the SDK's server, which finds the connection of each request."""
 
     def by(
         method: Callable[[Connection, Context, Params], Awaitable[Result]],

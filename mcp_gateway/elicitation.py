@@ -1,8 +1,9 @@
-"""Shows the person in a chat a form or a link, one more way to answer agents' requests to people.
+"""Asks the person in a chat by a form or a link: one more way to answer agents' requests to people.
 
-The chat's host shows the form to its person, and is trusted to: what comes back counts as that person's answer. The
-gateway proves it with a key for this one request, which it makes from the account's secret; the chat's own token would
-not do, because an agent may hold that. A gateway that was given a token instead asks nobody in the chat."""
+The chat's host shows the form to its person, and is trusted with this: what comes back counts as the person's answer.
+The gateway proves it with a key for this one request, made from the account's secret; the chat's own token is not
+enough, because an agent may know it. A gateway with a given token asks nobody in the chat.
+"""
 
 import asyncio
 import re
@@ -30,7 +31,7 @@ _KEY: Final = "person"
 _STATE: Final = re.compile(r"(form|link):([\w-]+):(\d)")
 _REMEMBERED: Final = 200
 _MAX_SHOWN: Final = 3
-"""How often a form is shown that comes back with no answer."""
+"""How often a form is shown if its answer is invalid."""
 
 OnHumanRequest = Callable[[HumanRequestState], None]
 Call = Callable[[OnHumanRequest], Awaitable[Reply]]
@@ -40,12 +41,12 @@ log = structlog.get_logger()
 
 
 class Response(NamedTuple):
-    """What a repeated call brings from the person; nothing on the first call."""
+    """The person's answer in a repeated call; empty for a first call."""
 
     request_id: str = ""
     times_shown: int = 0
     problem: str = ""
-    """Why what came back is no answer."""
+    """Why the answer is invalid."""
 
     @property
     def may_ask(self) -> bool:
@@ -53,14 +54,14 @@ class Response(NamedTuple):
 
 
 class Waiting(NamedTuple):
-    """A call that goes on while its person is asked, and what it asks."""
+    """A call in progress while its person is asked, and its requests."""
 
     reply: asyncio.Future[Reply]
     requests: asyncio.Queue[HumanRequestState]
 
 
 class Elicitation:
-    """The questions to the person in one chat. Another person may answer first: the form is withdrawn then."""
+    """The questions to the person in one chat. If another person answers first, the form is withdrawn."""
 
     def __init__(self, service: ServiceClient) -> None:
         self._service = service
@@ -68,7 +69,7 @@ class Elicitation:
         self._links: deque[str] = deque(maxlen=_REMEMBERED)
         self._shown: deque[str] = deque(maxlen=_REMEMBERED)
         self._waiting: dict[str, tuple[Waiting, HumanRequestState]] = {}
-        """The calls whose client repeats them with the person's answer, by the ids of their requests."""
+        """By request id, the calls that their client will repeat with the person's answer."""
 
     async def call(
         self,
@@ -77,7 +78,7 @@ class Elicitation:
         body: Json,
         send: Callable[[Json, OnHumanRequest], Awaitable[Reply]],
     ) -> Reply | protocol.InputRequiredResult:
-        """Return the reply of a call. While it waits for a person, ask the one in this chat."""
+        """Return the reply to a call. While it waits for a person, ask the one in this chat."""
         response = await self._response(params)
         call = partial(send, _reading_on(body, response))
         capabilities = ctx.session.client_capabilities
@@ -95,7 +96,7 @@ class Elicitation:
         return reply
 
     async def _response(self, params: protocol.CallToolRequestParams) -> Response:
-        """Return what a repeated call brings, and pass the answer on to the service."""
+        """Return a repeated call's answer, after passing it on to the service."""
         state = _STATE.fullmatch(params.request_state or "")
         if state is None or params.input_responses is None:
             return Response()
@@ -108,8 +109,8 @@ class Elicitation:
     async def _reply_or_question(
         self, capability: protocol.ElicitationCapability, response: Response, call: Call
     ) -> Reply | protocol.InputRequiredResult:
-        """Return the reply, or a question if the call waits for a person. Later revisions of the protocol have no
-        requests to the client: it repeats its call with the answer."""
+        """Return the reply, or a question if the call waits for a person. Later protocol revisions have no requests to
+        the client: it repeats its call with the answer."""
         waiting = self._asked_again(response) or self._begin(call)
         request = asyncio.ensure_future(waiting.requests.get())
         try:
@@ -135,7 +136,7 @@ class Elicitation:
         return Waiting(asyncio.ensure_future(call(requests.put_nowait)), requests)
 
     def _asked_again(self, response: Response) -> Waiting | None:
-        """Return the call whose question gets another try, if it still waits."""
+        """Return the call whose question is asked again, if the call still waits."""
         if (found := self._waiting.get(response.request_id)) is None:
             return None
         waiting, request = found
@@ -144,7 +145,7 @@ class Elicitation:
 
     @staticmethod
     async def _reply_of(waiting: Waiting) -> Reply:
-        """Return the reply of a call that was answered. It is cancelled with its repetition."""
+        """Return the reply to a call after its answer. If the repeated call is cancelled, so is the first."""
         try:
             return await asyncio.shield(waiting.reply)
         except asyncio.CancelledError:
@@ -152,7 +153,7 @@ class Elicitation:
             raise
 
     def _show(self, ctx: Context, capability: protocol.ElicitationCapability, request: HumanRequestState) -> None:
-        """Show a request once in this chat, however often the service says that it waits."""
+        """Show a request once in this chat, however often the service reports that it waits."""
         if request.request_id in self._shown:
             return
         self._shown.append(request.request_id)
@@ -178,7 +179,7 @@ class Elicitation:
             log.info("the client asked nobody", request=request.request_id, reason=type(error).__name__)
 
     async def _withdraw(self, ctx: Context, request_id: str) -> None:
-        """Withdraw the form or the link of a request that somebody has answered."""
+        """Withdraw the form or link of a request that somebody has answered."""
         if form := self._forms.get(request_id):
             form.cancel()
         if request_id in self._links:
@@ -186,7 +187,7 @@ class Elicitation:
             await ctx.session.send_elicit_complete(request_id, related_request_id=ctx.request_id)
 
     async def _resolve(self, request_id: str, answer: protocol.ElicitResult, *, by_link: bool) -> str:
-        """Pass an answer on to the service. Returns why it is none, if so. A link is answered on the page behind it."""
+        """Pass an answer on to the service. Returns why it is invalid, or "". A link is answered on its own page."""
         resolution = {"state": "refused", "reason": "It was declined in the chat."}
         if answer.action == "accept":
             if by_link:
@@ -206,8 +207,8 @@ class Elicitation:
         *,
         has_link_id: bool,
     ) -> QuestionParams:
-        """Make the question as a form or a link. `problem` says what was wrong with the last answer. A code is asked
-        for by a link if the client has links; a client that declares `elicitation` alone has forms."""
+        """Make the question as a form or a link. `problem` says what was wrong with the last answer. Codes are asked
+        for by link if the client supports links. A client that declares only `elicitation` supports forms."""
         message, has_links = request.question(problem), capability.url is not None
         if has_links and (request.kind == "code" or capability.form is None):
             key = self._service.credentials.person_key(request.request_id)
@@ -218,6 +219,6 @@ class Elicitation:
 
 
 def _reading_on(body: Json, response: Response) -> Json:
-    """Return the body of a repeated call, which waits for the request that the first one made."""
+    """Return the body of a repeated call, which waits for the first call's request."""
     asks = response.request_id and body.get("action") == "request_human"
     return {**body, "requestId": response.request_id} if asks else body

@@ -1,4 +1,4 @@
-"""Words the errors of the protocol: every -32602 says "Invalid params", which one, and why."""
+"""Words the protocol's errors: every -32602 says "Invalid params", which one, and why."""
 
 from typing import Any, Final
 
@@ -12,15 +12,15 @@ from client.reply import Failure
 from shared.model import Json
 
 NOT_FOUND: Final = -32002
-"""The code of an unknown resource in the revisions with a handshake; later ones use INVALID_PARAMS."""
+"""The code for an unknown resource in revisions with a handshake; later ones use INVALID_PARAMS."""
 _PREFIX: Final = "Invalid params"
 _UNEXPLAINED: Final = "Invalid request parameters"
-"""The SDK's words, which name nothing: for a wrong shape, and for a request before the handshake."""
+"""The SDK's message, without details, for params of a wrong shape and for a request before the handshake."""
 _MOST_NAMED: Final = 5
 
 
-async def explain(ctx: ServerRequestContext[Any], call_next: CallNext) -> HandlerResult:  # Any: whatever lifespan
-    """Name the parameters at fault, which the SDK's server does not; this is its middleware."""
+async def explain(ctx: ServerRequestContext[Any], call_next: CallNext) -> HandlerResult:  # Any: any lifespan
+    """Name the wrong parameters, which the SDK's server does not. This is its middleware."""
     try:
         return await call_next(ctx)
     except ValidationError as error:
@@ -35,7 +35,7 @@ async def explain(ctx: ServerRequestContext[Any], call_next: CallNext) -> Handle
 
 
 def encoded(message: JSONRPCMessage) -> bytes:
-    """Return the text of a message that is sent. An error about parameters begins with "Invalid params"."""
+    """Return the text of a message to send. Errors about parameters begin with "Invalid params"."""
     if isinstance(message, JSONRPCError) and message.error.code == INVALID_PARAMS:
         words = message.error.message
         words = words if words.startswith(_PREFIX) else f"{_PREFIX}: {words}"
@@ -44,7 +44,7 @@ def encoded(message: JSONRPCMessage) -> bytes:
 
 
 def host_error(method: str, failure: Failure) -> MCPError:
-    """Make the error of a request whose result has no place for one. Hosts drop the data, so the message says all."""
+    """Make the error of a request whose result cannot contain one. Hosts drop the data, so the message is complete."""
     message = " ".join(filter(None, [f"{method} failed: {failure.message}", failure.hint]))
     details: Json = {key: failure.details[key] for key in ("selector", "stack") if key in failure.details}
     data: Json = {"error": failure.message, "code": failure.code, "hint": failure.hint, **details}

@@ -1,4 +1,4 @@
-"""Logs to stderr what keeps calls from the service, each cause once."""
+"""Logs to stderr what keeps calls from the service, once for each cause."""
 
 from collections import deque
 from typing import Final
@@ -17,7 +17,8 @@ log = structlog.get_logger()
 
 
 class Faults:
-    """What was logged, each cause once until the service answers that client again: a model repeats its calls."""
+    """The logged causes. Each is logged once until the service answers that client again, because models repeat
+    calls."""
 
     def __init__(self) -> None:
         self._logged: deque[tuple[str, str, str]] = deque(maxlen=_REMEMBERED)
@@ -25,22 +26,22 @@ class Faults:
 
     @property
     def advice(self) -> str:
-        """A line for failed results, while the service has another catalogue."""
+        """The last line of failed results while the service has another catalogue, else ""."""
         return OTHER_VERSION if self._other_catalogue else ""
 
     def note_catalogue(self, other: str) -> None:
-        """Remember the fingerprint of the service's catalogue, empty if it is ours."""
+        """Store the fingerprint of the service's catalogue; empty if it equals ours."""
         if other and not self._other_catalogue:
             log.warning(OTHER_VERSION, gateway=fingerprint(), service=other)
         self._other_catalogue = other
 
     def note(self, client_id: str, failure: Failure | None) -> None:
-        """Log a client's failure. Any other answer shows that earlier causes are over: forget them."""
+        """Log a client's failure. Without one, forget earlier causes, because they are over."""
         if failure is None or failure.code not in _LOGGED:
             over = {(ServiceUnavailable.code, ""), (Unauthorized.code, client_id)}
             self._logged = deque((cause for cause in self._logged if cause[:2] not in over), maxlen=_REMEMBERED)
             return
-        client = "" if failure.code == ServiceUnavailable.code else client_id  # nobody reaches it then
+        client = "" if failure.code == ServiceUnavailable.code else client_id  # affects every client
         cause = (failure.code, client, str(failure.context.get("reason") or failure.message))
         if cause not in self._logged:
             self._logged.append(cause)

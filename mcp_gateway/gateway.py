@@ -13,7 +13,7 @@ _CLOSE_WITHIN_S: Final = 0.2
 
 
 class Gateway:
-    """The source of a process's connections, which share the way to the service."""
+    """The source of a process's connections, which share one way to the service."""
 
     def __init__(self, settings: Settings, autostart: Autostart, instructions: str) -> None:
         self.settings = settings
@@ -21,13 +21,13 @@ class Gateway:
         self.service = ServiceClient(settings.url, credentials(settings), autostart, fingerprint())
 
     def own_connection(self, client_id: str = "") -> Connection:
-        """Return the connection of the host that started this process. Its client id is that of the settings, else this
-        one."""
+        """Return the connection of the host that started this process. Its client id comes from the settings, else it
+        is `client_id`."""
         service = self.service.as_client(credentials(self.settings, otherwise=client_id))
         return Connection(self.settings, service, self.instructions)
 
     def connection(self, client_id: str, *, is_here: bool = False) -> Connection:
-        """Return a connection of a client that came by a network, perhaps from this machine."""
+        """Return the connection of a network client, which may be on this machine."""
         service = self.service.as_client(credentials(self.settings, client_id))
         return Connection(self.settings, service, self.instructions, scope=f"{client_id}:", is_here=is_here)
 

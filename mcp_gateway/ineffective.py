@@ -1,4 +1,4 @@
-"""Warns of settings in a chat's environment that have no effect, because the service runs already with others."""
+"""Warns of settings in a chat's environment that have no effect because the service already runs with others."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -20,14 +20,14 @@ log = structlog.get_logger()
 
 
 def asked(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables that are settings of the service and of no gateway."""
+    """Return the variables that are settings only of the service, not of a gateway."""
     names = {f"BROWSE_{name.upper()}" for name in _OF_SERVICE}
     names |= {name.upper() for name in _OF_SERVICE.intersection(setting_names.BARE)}
     return {variable: value for variable, value in environment.items() if variable.upper() in names and value}
 
 
 async def warn(service: ServiceClient) -> None:
-    """Log each variable of this environment that the running service does not have, once it runs."""
+    """Once the service runs, log each variable of this environment that has no effect on it."""
     variables = asked(caller.environ())
     if not variables:
         return
@@ -39,19 +39,19 @@ async def warn(service: ServiceClient) -> None:
     try:
         await service.started()
         running = await _ineffective(service, variables)
-    except (*UNREACHED, ValueError):  # a call tells what is wrong
+    except (*UNREACHED, ValueError):  # a call will report what is wrong
         return
     for variable, value in variables.items():
         name = variable.lower().removeprefix("browse_")
         if name in running:
-            given = variable if "://" in value else f"{variable}={value}"  # an address may be a key
+            given = variable if "://" in value else f"{variable}={value}"  # an address may contain a key
             now = f"{name} {_text(running[name])}"
             warning = f"{given} has no effect: the service runs already, with {now}. {_RESTART}"
             log.warning(warning)
 
 
 async def _ineffective(service: ServiceClient, variables: Mapping[str, str]) -> Json:
-    """Return what the service has instead; nothing if it is an older one, which does not say."""
+    """Return the service's own values for these settings; empty if it is too old to report them."""
     headers = service.credentials.headers()
     reply = await service.http.post(wire.SETTINGS, json={"settings": {**variables}}, headers=headers)
     if reply.status_code != httpx.codes.OK:

@@ -1,4 +1,4 @@
-"""Parses and writes the JSON-RPC messages of a wire, strictly and without the SDK."""
+"""Parses and writes a wire's JSON-RPC messages, strictly and without the SDK."""
 
 import json
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ _INVALID_PARAMS: Final = -32602
 
 
 class InvalidMessage(Exception):
-    """A text is no message. The reply is `error`, under `request_id` if the message has a valid one."""
+    """A text that is no message. The reply is `error`, under `request_id` if the message has a valid one."""
 
     def __init__(self, code: int, reason: str, request_id: object = None) -> None:
         super().__init__(reason)
@@ -24,7 +24,7 @@ class InvalidMessage(Exception):
 
 
 def parse(text: bytes) -> Message:
-    """Return the message in a text. Raises InvalidMessage, with the id if the text has one."""
+    """Parse a message. Raises InvalidMessage, with the id if the text has one."""
     try:
         message = strict.loads(text)
         strict.check_text(message, text)
@@ -42,7 +42,7 @@ def parse(text: bytes) -> Message:
 
 
 def messages(lines: Lines) -> Iterator[tuple[Message, bytes]]:
-    """Yield the messages of a host until it closes, with their lines. A line that is no message gets an error."""
+    """Yield a host's messages and their lines until it closes. An invalid line gets an error."""
     for line, is_complete in lines.read():
         try:
             if not is_complete:
@@ -54,18 +54,18 @@ def messages(lines: Lines) -> Iterator[tuple[Message, bytes]]:
 
 
 def too_large(ends: bytes, most_bytes: int) -> InvalidMessage:
-    """Make the error of a message over the limit."""
+    """Make the error for a message over the limit."""
     reason = f"Invalid Request: a message has at most {most_bytes} bytes"
     return InvalidMessage(INVALID_REQUEST, reason, id_in(ends))
 
 
 def encoded(message: Message) -> bytes:
-    """Return the text of a message that was parsed here, which has no half characters."""
+    """Return the text of a parsed message. Parsing has excluded half characters."""
     return json.dumps(message, separators=(",", ":"), ensure_ascii=False).encode()
 
 
 def response(request_id: object, **outcome: object) -> bytes:
-    """Return the text of a response, whose `outcome` is its result or its error."""
+    """Return the text of a response. `outcome` is its result or its error."""
     return json.dumps({"jsonrpc": "2.0", "id": request_id, **outcome}, separators=(",", ":")).encode()
 
 
@@ -84,7 +84,7 @@ def _check(message: Message) -> None:
 
 
 def _request_id(message: object) -> object:
-    """Return the id of a request; None for what has none, or is a response."""
+    """Return a request's id; None for a response or without an id."""
     return message.get("id") if isinstance(message, dict) and "method" in message else None
 
 

@@ -13,11 +13,11 @@ from mcp_gateway.settings import Settings
 
 _LEVELS: Final = ("debug", "info", "warning", "error", "critical")
 _LEVEL: Final = "log_level"
-"""The key of the least severity that a chat logs, among what its log lines are bound to."""
+"""The key under which a chat's lowest logged severity is bound to its log lines."""
 
 
 class CallersStderr(io.TextIOBase):
-    """The stderr of the chat on whose behalf code runs; this process's own for all else."""
+    """The stderr of the chat on whose behalf code runs; outside of a chat, this process's own."""
 
     def __init__(self, own: TextIO) -> None:
         self._own = own
@@ -39,7 +39,7 @@ class CallersStderr(io.TextIOBase):
 
 
 def to_stderr(level: str) -> None:
-    """Log what is at least that severe."""
+    """Log events of at least this severity."""
     colours = sys.stderr.isatty() and "NO_COLOR" not in os.environ
     structlog.configure(
         processors=[
@@ -55,12 +55,12 @@ def to_stderr(level: str) -> None:
 
 
 def of_chat(settings: Settings) -> None:
-    """Log no more than these settings ask for, in this task and in those that it starts."""
+    """Log no more than these settings want, in this task and in tasks started by it."""
     structlog.contextvars.bind_contextvars(**{_LEVEL: settings.log_level})
 
 
 def _of_level(_: WrappedLogger, __: str, event: EventDict) -> EventDict:
-    """Drop a line that the chat's settings do not ask for."""
+    """Drop a line that the chat's settings do not want."""
     least = event.pop(_LEVEL, None)
     if least and _LEVELS.index(str(event["level"])) < _LEVELS.index(least):
         raise structlog.DropEvent

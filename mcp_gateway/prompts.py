@@ -1,4 +1,4 @@
-"""Lists, renders and completes prompts as the protocol spells them."""
+"""Lists, renders and completes prompts in the protocol's form."""
 
 from mcp import types as protocol
 from mcp.server.context import ServerRequestContext
@@ -11,7 +11,7 @@ from shared.prompts import PROMPTS, named
 
 
 def listed(limits: Limits) -> protocol.ListPromptsResult:
-    """List the prompts whose tools may all be called."""
+    """List the prompts whose tools the limits all allow."""
     possible = (prompt for prompt in PROMPTS.values() if all(limits.lists(ACTIONS[name]) for name in prompt.needs))
     described = [
         {**prompt._asdict(), "arguments": [argument._asdict() for argument in prompt.arguments]} for prompt in possible
@@ -20,7 +20,7 @@ def listed(limits: Limits) -> protocol.ListPromptsResult:
 
 
 async def get(_: ServerRequestContext, params: protocol.GetPromptRequestParams) -> protocol.GetPromptResult:
-    """Return the text of a prompt. Raises MCPError for an unknown one and for a wrong argument."""
+    """Return a prompt's text. Raises MCPError for an unknown prompt or a wrong argument."""
     try:
         prompt = named(params.name)
         text = prompt.text(params.arguments or {})
@@ -31,7 +31,7 @@ async def get(_: ServerRequestContext, params: protocol.GetPromptRequestParams) 
 
 
 def complete(name: str, typed: protocol.CompletionArgument) -> list[str]:
-    """Return the values that a prompt's argument can have and that begin as typed, if they are known."""
+    """Return the known values of a prompt's argument that begin as typed."""
     arguments = PROMPTS[name].arguments if name in PROMPTS else ()
     values = (value for argument in arguments if argument.name == typed.name for value in argument.values)
     return [value for value in values if value.startswith(typed.value.lower())]

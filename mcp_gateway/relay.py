@@ -1,4 +1,4 @@
-"""Carries the messages of a host to a connection and back, on any wire that is not the SDK's own."""
+"""Carries messages between a host and a connection, on any wire that is not the SDK's own."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -21,21 +21,21 @@ from mcp_gateway.connection import Connection
 
 _LAST_REPLIES_WITHIN_S: Final = 0.4
 _MOST_UNANSWERED: Final = 256
-"""Requests of one host at a time, because each takes memory until its reply is sent."""
+"""The most unanswered requests of one host, because each takes memory until its reply is sent."""
 
 
 class Host(Protocol):
     """The other end of a connection."""
 
     def messages(self) -> AsyncIterator[JSONRPCMessage]:
-        """Yield what the host sends, until it closes."""
+        """Yield the host's messages until it closes."""
 
     async def send(self, message: JSONRPCMessage) -> None:
-        """Send a message to the host, as soon as it reads."""
+        """Send a message to the host, as soon as it can read."""
 
 
 class Relay:
-    """The way between a host and the streams of a connection."""
+    """The transfer between a host and the streams of a connection."""
 
     def __init__(self, host: Host) -> None:
         self._host = host
@@ -52,8 +52,8 @@ class Relay:
             await connection.serve(requests, replies)
 
     async def _pass_requests(self, to_server: MemoryObjectSendStream[SessionMessage | Exception]) -> None:
-        """Pass requests on until the host closes, then wait a moment for the last replies: requests that were piped in
-        end with the pipe."""
+        """Pass requests on until the host closes. Then wait a moment for the last replies, because piped requests end
+        with the pipe."""
         async with to_server:
             async for message in self._host.messages():
                 if isinstance(message, JSONRPCRequest):
@@ -62,7 +62,7 @@ class Relay:
                         continue
                     self._unanswered.add(message.id)
                 elif isinstance(message, JSONRPCNotification) and message.method == "notifications/cancelled":
-                    self._unanswered.discard((message.params or {}).get("requestId"))  # nothing answers it
+                    self._unanswered.discard((message.params or {}).get("requestId"))  # no answers were sent
                 await to_server.send(SessionMessage(message))
             with anyio.move_on_after(_LAST_REPLIES_WITHIN_S):
                 while self._unanswered:

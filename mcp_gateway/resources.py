@@ -27,11 +27,11 @@ _MAX_COMPLETIONS: Final = 100
 _FILE: Final = re.compile(re.escape(FILE_URI) + r"([A-Za-z0-9_-]{1,64})")
 
 Call = Callable[[Json, ReplyForm], Awaitable[Reply]]
-"""Makes a call with this body. Returns its reply in a form."""
+"""Makes a call with this body. Returns its reply in the given form."""
 
 
 class Resources:
-    """The kinds of resources that the settings name and a token allows."""
+    """The kinds of resources that the settings select and a token allows."""
 
     def __init__(self, settings: Settings, limits: Limits = UNLIMITED) -> None:
         self._ages: dict[str, int] = {kind: getattr(settings, f"{kind}_ttl_ms", 0) for kind in settings.resources}
@@ -49,14 +49,14 @@ class Resources:
         )
 
     def request(self, uri: str) -> Request:
-        """Return the call that answers a URI. Raises MCPError for an unknown one."""
+        """Return the call that reads a URI. Raises MCPError for an unknown one."""
         found = request(uri, ages=self._ages)
         if found is None:
             raise self._not_found(uri)
         return found
 
     async def read(self, uri: str, service: ServiceClient, call: Call) -> protocol.ReadResourceResult:
-        """Return what a URI leads to. Raises MCPError if that fails, because the result has no place for an error."""
+        """Read a URI. Raises MCPError if that fails, because the result cannot contain an error."""
         if link := _FILE.fullmatch(uri):
             return await self._file(link[1], service, uri)
         resource, arguments = self.request(uri)
@@ -72,7 +72,7 @@ class Resources:
         return _read_result(uri, contents)
 
     async def _file(self, artifact_id: str, service: ServiceClient, uri: str) -> protocol.ReadResourceResult:
-        """Return a file that a call made, as text if it is text. Raises MCPError."""
+        """Return a file that a call made, as text if possible. Raises MCPError."""
         try:
             file = await service.file(artifact_id)
         except BrowseError as error:
@@ -99,7 +99,7 @@ def _read_result(uri: str, contents: Contents) -> protocol.ReadResourceResult:
 
 
 async def complete(argument: protocol.CompletionArgument, call: Call, limits: Limits = UNLIMITED) -> list[str]:
-    """Return the values that a variable of a template can have and that begin as typed. Raises MCPError."""
+    """Return the possible values of a template's variable that begin as typed. Raises MCPError."""
     lists = {name for name in ("list_pages", "list_sessions") if limits.lists(ACTIONS[name])}
     pages = await _ids(call, {"action": "list_pages", "all": True}, "pageId") if "list_pages" in lists else []
     sessions = await _ids(call, {"action": "list_sessions"}, "sessionId") if "list_sessions" in lists else []

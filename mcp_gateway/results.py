@@ -20,8 +20,8 @@ _BLOCKS: Final[TypeAdapter[list[ContentBlock]]] = TypeAdapter(list[ContentBlock]
 
 
 def model_reply(reply: Reply, tool: str, form: ForModel, advice: str = "") -> ModelReply:
-    """Return a reply in the form that the service made. The gateway's own errors are put into words here; `advice` is a
-    line that such a failure ends with."""
+    """Return a reply in the form that the service made. For the gateway's own failures this makes the text, which ends
+    with `advice`."""
     if reply.rendered is not None:
         return ModelReply.model_validate(reply.rendered)
     envelope: Json = reply.model_dump(mode="json", by_alias=True, exclude_unset=True)
@@ -37,7 +37,7 @@ def model_reply(reply: Reply, tool: str, form: ForModel, advice: str = "") -> Mo
 
 
 def tool_result(reply: ModelReply, *, is_error: bool, meta: dict[str, str] | None = None) -> CallToolResult:
-    """Return the result of a tool. Raises MCPError if the reply is an error of the protocol."""
+    """Make the result of a tool. Raises MCPError if the reply is a protocol error."""
     if reply.refusal is not None:
         raise MCPError(INTERNAL_ERROR, str(reply.refusal["message"]), reply.refusal["data"])
     content = _BLOCKS.validate_python([_with_paths(block) for block in reply.content])
@@ -46,7 +46,7 @@ def tool_result(reply: ModelReply, *, is_error: bool, meta: dict[str, str] | Non
 
 
 def _with_paths(block: Json) -> Json:
-    """Return the block with paths in place of the addresses of files that are on this machine."""
+    """Replace the addresses of files on this machine by paths."""
     if not isinstance(places := block.get("places"), list):
         return block
     text = str(block["text"])

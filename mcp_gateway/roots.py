@@ -1,4 +1,4 @@
-"""Sends the files ahead that a call names in its client's roots: folders of this machine."""
+"""Uploads files that a call names in its client's roots, which are folders of this machine."""
 
 import asyncio
 from pathlib import Path
@@ -26,8 +26,8 @@ log = structlog.get_logger()
 async def with_files(
     ctx: Context, params: CallToolRequestParams, service: ServiceClient, body: Json
 ) -> Json | InputRequiredResult:
-    """Return the body with the files in the roots sent ahead, or what asks the client for its roots, which may change
-    from call to call. Raises BrowseError for a file that may not be sent."""
+    """Upload the files in the roots and return the body with references to them, or return a request for the roots,
+    which may change from call to call. Raises BrowseError for a file that may not be sent."""
     capabilities = ctx.session.client_capabilities
     if capabilities is None or capabilities.roots is None or not files.names_files(body):
         return body
@@ -52,7 +52,7 @@ async def _roots(ctx: Context, params: CallToolRequestParams) -> list[Path] | In
 
 
 def _folders(result: ListRootsResult) -> list[Path]:
-    """Return the folders of this machine among the roots."""
+    """Return the roots that are folders of this machine."""
     urls = [urlsplit(str(root.uri)) for root in result.roots[:_MAX_ROOTS]]
     return [
         Path(url2pathname(url.path)) for url in urls if url.scheme == "file" and url.hostname in {None, "localhost"}

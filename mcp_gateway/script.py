@@ -1,4 +1,4 @@
-"""Serves the browser's tools to a script, as JSON lines: a result is the action's own, and not text for a model."""
+"""Serves the browser's tools to a script as JSON lines: a result is the action's own, not text for a model."""
 
 from typing import Final, cast
 
@@ -19,14 +19,14 @@ _BESIDE: Final = ("page", "notices")
 
 
 class Script:
-    """One script: a client of the service, present while it is connected."""
+    """One script: a client of the service, present while connected."""
 
     def __init__(self, connection: Connection) -> None:
         self._chats = connection.chats
         self._faults = connection.faults
 
     async def serve(self, lines: Lines) -> None:
-        """Answer the script's calls until it ends. Its pages are free then, as a chat's are."""
+        """Answer the script's calls until it ends. Then its pages are free, like those of a chat."""
         self._chats.own.service.credentials.introduce(_LABEL)
         self._chats.own.appear()
         try:
@@ -35,7 +35,7 @@ class Script:
             self._chats.leave()
 
     async def run(self, call: Call) -> Json:
-        """Return what a call gives, with the page and the notices beside it. Raises Refused."""
+        """Return a call's result, with its page and notices. Raises Refused."""
         if call.tool not in catalogue.NAMES:
             raise ToolNotFound(call.tool)
         try:
@@ -54,7 +54,7 @@ class Script:
 
 
 def subject(call: Call) -> str | None:
-    """Return the page or call that a call is about; None if it names neither, and may be about any page."""
+    """Return the page or call that a call concerns; None if it names neither, so that it may concern any page."""
     try:
         body = catalogue.unwrap(_body(call))
     except BrowseError:
@@ -63,11 +63,11 @@ def subject(call: Call) -> str | None:
 
 
 def _body(call: Call) -> Json:
-    return cast("Json", {**call.args, "action": call.tool})  # from JSON
+    return cast("Json", {**call.args, "action": call.tool})  # parsed JSON
 
 
 async def _report(*_: object) -> None:
-    """The protocol has no progress."""
+    """Report nothing, because the protocol has no progress."""
 
 
 _ASKER: Final = Asker(_report)

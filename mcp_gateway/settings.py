@@ -1,4 +1,4 @@
-"""Declares the gateway's settings: flags, variables of the environment, and keys of config.toml."""
+"""The gateway's settings: flags, environment variables, and keys of config.toml."""
 
 from functools import partial
 from pathlib import Path
@@ -18,12 +18,12 @@ from shared.wire import APP_NAME, CLIENT_ID_PATTERN, DEFAULT_PORT, ID_PATTERN
 
 
 def _names(value: object, *, none: str = "") -> object:
-    """Split a text at commas into names; `none` is the word for no name."""
+    """Split a text at commas into names. `none` is the word for an empty list."""
     return frozenset(value.replace(",", " ").split()) - {none} if isinstance(value, str) else value
 
 
 class Settings(FileSettings):
-    """The gateway's settings: `BROWSE_<NAME>` in the environment, and the name in config.toml."""
+    """The gateway's settings: `BROWSE_<NAME>` in the environment, and the name itself in config.toml."""
 
     model_config = SettingsConfigDict(
         env_prefix="BROWSE_", env_ignore_empty=True, extra="ignore", populate_by_name=True
@@ -117,7 +117,7 @@ class Settings(FileSettings):
 
 
 def begin_service(settings: Settings) -> Autostart:
-    """Return what starts the service of these settings. If they want that, the start begins now."""
+    """Return the autostart of these settings' service. If the settings want it, the start begins now."""
     autostart = Autostart(settings.url, settings.data_dir, enabled=settings.autostart and is_local(settings.url))
     if autostart.enabled:
         autostart.begin()

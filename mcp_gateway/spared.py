@@ -1,4 +1,4 @@
-"""Has a gateway imported without what it does not use, for which a chat would wait."""
+"""Lets a gateway skip unneeded imports, for which a chat would wait."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,7 +9,7 @@ from shared.absent import CRYPTOGRAPHY, HTTPX_COMMAND, RICH, absent, apart
 
 @contextmanager
 def spared() -> Iterator[None]:
-    """Import within the block no command line, no colours, and of the SDK neither its client nor its own framework."""
+    """Within the block, replace unneeded imports: command line, colours, and the SDK's client and framework."""
     apart("mcp", "mcp.server")
     with absent(CRYPTOGRAPHY):
         import_module("client.credentials")

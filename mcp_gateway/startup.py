@@ -29,8 +29,8 @@ _NO_FLAGS: Final = MappingProxyType[str, str]({})
 
 
 def run(launcher: Launcher | None, flags: Mapping[str, str] = _NO_FLAGS) -> None:
-    """Serve until the process is to end. The launcher has the host's descriptors, if one speaks there. `flags` has the
-    flag that gave a variable, as it was typed."""
+    """Serve until the process should end. The launcher owns the host's descriptors, if there is a host. `flags` has, by
+    variable, the flag as typed."""
     prepared = prepare(flags)
     settings, transports = prepared.settings, prepared.transports
     if launcher:
@@ -52,7 +52,7 @@ def run(launcher: Launcher | None, flags: Mapping[str, str] = _NO_FLAGS) -> None
 
 
 class Prepared(NamedTuple):
-    """What the settings of a gateway come to."""
+    """A gateway's settings, and what follows from them."""
 
     settings: Settings
     transports: TransportSettings
@@ -60,16 +60,16 @@ class Prepared(NamedTuple):
     instructions: str
 
     def listed(self) -> tuple[Message, ...]:
-        """Return the tools that are listed at first."""
+        """Return the initial list of tools."""
         return tools.listed_tools(tools.valid_toolsets(self.settings.toolsets), self.limits)
 
     def autostart(self) -> Autostart:
-        """Return what starts the service, and let it begin where that is wanted."""
+        """Return the service's autostart. If the settings want it, the start begins now."""
         return begin_service(self.settings)
 
 
 def prepare(flags: Mapping[str, str] = _NO_FLAGS) -> Prepared:
-    """Read the settings of the program that is served, and warn it of odd ones. Exits for those that cannot be used."""
+    """Read the settings of the served program, and warn it of odd ones. Exits for unusable ones."""
     settings, transports = _read(Settings, flags), _read(TransportSettings, flags)
     _warn_of_strange_settings()
     claims = _claims(settings)
@@ -88,7 +88,7 @@ def prepare(flags: Mapping[str, str] = _NO_FLAGS) -> Prepared:
 
 
 def _claims(settings: Settings) -> dict[str, object] | None:
-    """Return what the given token says; None if none is given."""
+    """Return the given token's claims; None without a token."""
     if not (settings.token or settings.token_file):
         return None
     from client.credentials import Credentials  # noqa: PLC0415 - it is not needed for the list without a token
@@ -98,7 +98,7 @@ def _claims(settings: Settings) -> dict[str, object] | None:
 
 
 def _announce(prepared: Prepared) -> Lines:
-    """Take stdin and stdout for JSON lines, and say which tools there are."""
+    """Claim stdin and stdout for JSON lines, and announce the tools."""
     lines = Lines.claim()
     lines.most_bytes = prepared.transports.max_message_bytes
     announced = tools.announced_tools(tools.valid_toolsets(prepared.settings.toolsets), prepared.limits)
@@ -122,7 +122,7 @@ def _warn_of_strange_settings() -> None:
 
 
 def loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
-    """Return uvloop's if it is installed, because a call passes the loop some twenty times."""
+    """Return uvloop's factory if it is installed, because each call passes the loop about twenty times."""
     try:
         import uvloop  # noqa: PLC0415 - not on every platform
     except ImportError:

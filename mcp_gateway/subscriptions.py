@@ -1,4 +1,4 @@
-"""Tells subscribers that a resource has changed, in the protocol's old way and in its new one."""
+"""Notifies subscribers of changed resources, in the protocol's old and new ways."""
 
 import contextlib
 from collections import Counter
@@ -17,14 +17,14 @@ from shared.wire import MOST_SUBSCRIBED
 
 
 class Subscriptions:
-    """The resources whose changes a chat hears of. A page that changes, changes every listing too."""
+    """The resources that a chat subscribed to. A changed page also changes every listing."""
 
     def __init__(self) -> None:
         self._bus = InMemorySubscriptionBus()
         self._listen = ListenHandler(self._bus)
         self._listened: Counter[str] = Counter()
         self._sessions = dict[str, ServerSession]()
-        """The session of each resource's last subscription: the SDK makes one for each request."""
+        """The session of each resource's last subscription: the SDK makes one per request."""
 
     async def subscribe(self, ctx: Context, params: protocol.SubscribeRequestParams) -> protocol.EmptyResult:
         self._check([str(params.uri)])
@@ -50,17 +50,17 @@ class Subscriptions:
         await self._notify(uri for uri in self._uris() if _concerns(uri, event))
 
     async def tools_changed(self, session: ServerSession) -> None:
-        """Tell the chat's host that it may read the list again."""
+        """Tell the chat's host that the list of tools has changed."""
         await self._bus.publish(ToolsListChanged())
         with contextlib.suppress(BrokenResourceError, ClosedResourceError):
             await session.send_tool_list_changed()
 
     async def all_changed(self) -> None:
-        """Tell all subscribers, because events were missed."""
+        """Notify all subscribers, because events were missed."""
         await self._notify(self._uris())
 
     def _check(self, more: Iterable[str]) -> None:
-        """Raise MCPError if there would be too many."""
+        """Raise MCPError if there would be too many subscriptions."""
         if len(self._uris().union(more)) > MOST_SUBSCRIBED:
             reason = (
                 f"A chat subscribes to at most {MOST_SUBSCRIBED} resources; resources/unsubscribe from others first"
@@ -74,7 +74,7 @@ class Subscriptions:
         for uri in [*uris]:
             await self._bus.publish(ResourceUpdated(uri=uri))
             if session := self._sessions.get(uri):
-                with contextlib.suppress(BrokenResourceError, ClosedResourceError):  # it has gone
+                with contextlib.suppress(BrokenResourceError, ClosedResourceError):  # the session is gone
                     await session.send_resource_updated(uri)
 
 

@@ -1,4 +1,4 @@
-"""Lists the tools of the toolsets that a chat is shown, or a script."""
+"""Lists the tools of the toolsets shown to a chat or a script."""
 
 from collections.abc import Collection
 from functools import lru_cache
@@ -39,7 +39,7 @@ def valid_toolsets(names: Collection[str]) -> frozenset[str]:
 
 
 def toolset_problem(names: Collection[str]) -> str:
-    """Say which names are no toolset, what is listed instead, and what there is; empty if all are right."""
+    """Return which names are no toolset, what is listed instead, and which toolsets exist; empty if all are right."""
     unknown = sorted(set(names).difference(toolsets.NAMES))
     if not unknown:
         return ""
@@ -49,14 +49,14 @@ def toolset_problem(names: Collection[str]) -> str:
 
 @lru_cache(maxsize=64)
 def listed_tools(names: frozenset[str], limits: Limits = UNLIMITED) -> tuple[Message, ...]:
-    """Return the tools of some toolsets that a token allows, as the protocol spells them."""
+    """Return the tools of these toolsets that a token allows, in the protocol's form."""
     if names == {"core"} and limits == UNLIMITED:
         return written.core_tools()
     return tuple(tool.message() for tool in _allowed(names, limits))
 
 
 def announced_tools(names: frozenset[str], limits: Limits = UNLIMITED) -> list[Tool]:
-    """Return the tools of some toolsets that a token allows, as JSON lines announce them."""
+    """Return the tools of these toolsets that a token allows, in the form of JSON lines."""
     return [
         Tool(tool.name, tool.description, {**tool.schema, "required": tool.schema.get("required", [])}, _OUTPUT_SCHEMA)
         for tool in _allowed(names, limits)
@@ -64,7 +64,7 @@ def announced_tools(names: frozenset[str], limits: Limits = UNLIMITED) -> list[T
 
 
 def _allowed(names: frozenset[str], limits: Limits) -> list[toolsets.Tool]:
-    """Return the tools of these toolsets, and of those that a token is for, as far as it allows."""
+    """Return the tools of these toolsets, and of those that the token names, as far as the token allows them."""
     wanted = names | frozenset(limits.toolsets)
     tools = toolsets.tools(wanted, extra=toolsets.listed_names(wanted))
     return [tool for tool in tools if limits.lists(ACTIONS[tool.name])]

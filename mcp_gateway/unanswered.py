@@ -1,7 +1,7 @@
-"""Remembers what a client still waits for, to send it again when the process at the other end is lost.
+"""Remembers a client's unanswered requests, to send them again if the process at the other end is lost.
 
-A chat's launcher and the websocket client use it. A call keeps its id each time it is sent, so the service does it once
-and tells what became of it.
+A chat's launcher and the websocket client use this. A call keeps its id each time it is sent, so the service does it
+once and returns its outcome.
 """
 
 import itertools
@@ -14,23 +14,23 @@ from shared.wire import ATTEMPT_META, CALL_ID_META, MOST_SUBSCRIBED
 
 _CONNECTION_CLOSED: Final = -32000
 _LISTENING: Final = "subscriptions/listen"
-"""Answered only when it ends."""
+"""A long-lived request: answered only when it closes."""
 _HANDSHAKE: Final = ("initialize", "notifications/initialized")
 _MOST_ATTEMPTS: Final = 2
 _MOST_CANCELLED: Final = 50
 _MOST_WAITING: Final = 256
 _MOST_BYTES: Final = 2_000_000
-"""Bounds what others wait for: all that a chat has under way may be sent again at the same moment."""
+"""Limits how long others wait, because all of a chat's open requests may be sent again at once."""
 
 
 class Request:
-    """A request that waits for its answer."""
+    """A request without an answer."""
 
     def __init__(self, message: Message, size: int) -> None:
         self.message, self.size = message, size
         self.attempt = 1
         self.is_sent = False
-        """True once a byte of it is on its way."""
+        """True once part of it has been sent."""
         if self.is_call:
             self.message = _marked(message, {CALL_ID_META: os.urandom(16).hex()})
 
@@ -45,38 +45,38 @@ class Request:
 
     @property
     def again(self) -> Message:
-        """The message as it is sent next: the service is told of a call that it may know."""
+        """The message as sent next. For a repeated call, this tells the service that it may know the call."""
         return _marked(self.message, {ATTEMPT_META: True}) if self.is_call and self.attempt > 1 else self.message
 
 
 class Unanswered:
-    """A client's handshake, subscriptions and requests without an answer, and what it was itself asked."""
+    """A client's handshake, subscriptions and unanswered requests, and the open requests to the client."""
 
     def __init__(self, ended: str) -> None:
-        """`ended` says what happens when the other end is lost: "The connection was lost"."""
+        """`ended` says what happened at the other end, such as "The connection was lost"."""
         self.waiting: dict[object, Request] = {}
         self.cancelled: list[str] = []
-        """Ids of calls that were cancelled, and may go on in the service if nobody was told."""
+        """Ids of cancelled calls that may go on in the service if it was not told."""
         self._ended = ended
         self._bytes = 0
         self.handshake: dict[str, Message] = {}
         self.subscribed: dict[str, Message] = {}
         self._asked: dict[object, object] = {}
-        """The ids under which the client was asked something, and those of the process that asks."""
+        """By the ids that the client sees, the ids that the asking process gave its requests."""
         self._numbers = itertools.count(1)
 
     @property
     def is_full(self) -> bool:
-        """Whether the client has to wait for answers before more of it is read."""
+        """True if the client must wait for answers before we read more."""
         return len(self.waiting) >= _MOST_WAITING or self._bytes > _MOST_BYTES
 
     @property
     def is_due(self) -> bool:
-        """Whether an answer may come any moment."""
+        """True if an answer may come at any moment."""
         return any(request.message.get("method") != _LISTENING for request in self.waiting.values())
 
     def note(self, message: Message, size: int, *, is_answered: bool = False) -> tuple[Message, Request | None]:
-        """Remember a message of the client. Return it as it is sent, and the request that it is if it waits."""
+        """Record a client's message. Returns the message to send, and its request if it needs an answer."""
         method, params = message.get("method"), _params(message)
         uri = str(params.get("uri"))
         if method in _HANDSHAKE:
@@ -89,20 +89,20 @@ class Unanswered:
             self._cancel(_id(params.get("requestId")))
         if is_answered or method is None or "id" not in message:
             return message, None
-        self.answer(message["id"])  # whoever gives an id twice gets the first answer, under either
+        self.answer(message["id"])  # if a client uses an id twice, the first answer counts for both
         request = Request(message, size)
         self.waiting[message["id"]] = request
         self._bytes += size
         return request.message, request
 
     def answer(self, request_id: object) -> bool:
-        """Note that a request is answered. Returns whether the client still waits for that."""
+        """Record that a request was answered. Returns whether the client still waited for it."""
         request = self.waiting.pop(request_id, None)
         self._bytes -= request.size if request else 0
         return request is not None
 
     def to_client(self, message: Message) -> Message:
-        """Return a message for the client. What asks it something gets an id that no process before has used."""
+        """Return a message for the client. A request to it gets an id that no earlier process has used."""
         if "method" in message and "id" in message:
             number = next(self._numbers)
             self._asked[number] = message["id"]
@@ -114,15 +114,15 @@ class Unanswered:
         return message
 
     def from_client(self, message: Message) -> Message | None:
-        """Return a message of the client; None for an answer that nobody waits for."""
+        """Return a client's message for the process; None for an answer to an unknown request."""
         if "method" in message:
             return message
         number = _id(message.get("id"))
         return {**message, "id": self._asked.pop(number)} if number in self._asked else None
 
     def lose(self) -> Iterator[Message]:
-        """Prepare for another process. Yields what the client has to be told: of requests that two processes did not
-        answer, and of what it was asked and need not answer any more."""
+        """Prepare for another process. Yields messages for the client: errors for requests that two processes did not
+        answer, and cancellations of requests to it."""
         for request_id, request in [*self.waiting.items()]:
             request.attempt += request.is_sent
             request.is_sent = False
@@ -135,7 +135,7 @@ class Unanswered:
         self._asked.clear()
 
     def resumed(self) -> Iterator[tuple[Message, Request | None]]:
-        """Yield what the next process has to be sent, in order."""
+        """Yield what must be sent to the next process, in order."""
         waiting = {id(request.message): request for request in self.waiting.values()}
         for message in (*self.handshake.values(), *self.subscribed.values()):
             yield message, waiting.pop(id(message), None)
@@ -148,7 +148,7 @@ class Unanswered:
             self.cancelled = [*self.cancelled[1 - _MOST_CANCELLED :], request.call_id]
 
     def _lost(self, request: Request) -> Message:
-        """Make the error of a request whose processes were lost before they answered."""
+        """Make the error for a request whose processes were lost before they answered."""
         from shared.next_calls import next_call  # noqa: PLC0415 - hardly ever needed
 
         method, advice, data = str(request.message.get("method")), "Send it again.", Message()
@@ -166,12 +166,12 @@ def _params(message: Message) -> Message:
 
 
 def _marked(message: Message, mark: Message) -> Message:
-    """Return a message with something in its `_meta`, unless the client has put it there itself."""
+    """Return a message with marks in its `_meta`. Marks that the client set itself stay."""
     params = _params(message)
     meta = params.get("_meta")
     return {**message, "params": {**params, "_meta": {**mark, **(meta if isinstance(meta, dict) else {})}}}
 
 
 def _id(value: object) -> object:
-    """Return what may be a request's id; None for what no request has."""
+    """Return the value if it may be a request's id, else None."""
     return value if isinstance(value, int | str) else None

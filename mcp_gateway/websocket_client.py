@@ -1,10 +1,11 @@
-"""Connects a client of the MCP SDK to a gateway by a websocket, and again when that is cut.
+"""Connects a client of the MCP SDK to a gateway by websocket, and reconnects when the connection is lost.
 
     async with Client(websocket_client("ws://127.0.0.1:3001/ws", key="..."), mode="legacy") as client:
         await client.call_tool("goto", {"url": "https://example.com/"})
 
-It is here and not in `client/`, which reaches the service and knows nothing of MCP: this is the other end of
-`mcp_gateway.transports.websocket`, and as that it speaks by the SDK."""
+This module is not in `client/`, because that reaches the service and knows nothing of MCP. It is the other end of
+`mcp_gateway.transports.websocket`, and uses the SDK as that does.
+"""
 
 import contextlib
 import json
@@ -36,7 +37,7 @@ from shared.wire import MAX_MESSAGE_BYTES, MCP_SUBPROTOCOL
 _ANSWER_WITHIN_S: Final = 10.0
 _CLOSE_WITHIN_S: Final = 2.0
 _MAX_BYTES: Final = 4 * MAX_MESSAGE_BYTES
-"""Bounds a message from the gateway; one reply may have several pictures."""
+"""Maximum size of a message from the gateway; one reply may contain several pictures."""
 _UNREACHED: Final = (OSError, TimeoutError, InvalidHandshake, ConnectionClosed)
 
 Incoming = MemoryObjectSendStream[SessionMessage | Exception]
@@ -46,7 +47,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Reconnect:
-    """How often a connection that was cut is tried again, and how far apart."""
+    """How often, and at which interval, a lost connection is tried again."""
 
     max_attempts: int = 5
     delay_ms: int = 1_000
@@ -71,10 +72,10 @@ async def websocket_client(
 ) -> AsyncIterator[Streams]:
     """Yield the streams that `mcp.Client` takes. Raises NotConnected.
 
-    A connection that is cut is tried again `reconnect.max_attempts` times, the first time at once. It comes back under
-    the same `session`, 32 hexadecimal digits that are chosen here unless given: the pages are still this client's.
-    Calls that were under way are sent again under their ids: none is done twice. A key goes unencrypted (`ws:`) to this
-    machine alone, unless `plain` says that nobody else can read what passes.
+    A lost connection is tried again `reconnect.max_attempts` times, the first time at once. It returns under the same
+    `session`, 32 hexadecimal digits that are chosen here unless given, so that the client keeps its pages. Calls in
+    progress are sent again under their ids; none is done twice. A key is sent unencrypted (`ws:`) only to this machine,
+    unless `plain` says that nobody else can read the traffic.
     """
     if key and url.startswith("ws:") and not is_local(url) and not plain:
         raise NotConnected(f"{url} would send the key unencrypted to another machine; write wss://, or give plain=True")
@@ -108,7 +109,7 @@ async def websocket_client(
 
 
 class _Line:
-    """The websocket of the moment, and what the next one has to be told."""
+    """The present websocket, and the state that the next one needs."""
 
     def __init__(self, url: str, connecting: connect, reconnect: Reconnect) -> None:
         self._url, self._connecting, self._reconnect = url, connecting, reconnect
@@ -130,7 +131,7 @@ class _Line:
             await self._websocket.close()
 
     async def receive(self, incoming: Incoming) -> None:
-        """Pass on what the gateway sends, until it cannot be reached any more."""
+        """Pass on the gateway's messages until it can no longer be reached."""
         async with incoming:
             while True:
                 with contextlib.suppress(ConnectionClosed):
@@ -145,7 +146,7 @@ class _Line:
                     await incoming.send(_parsed(message))
 
     async def send(self, outgoing: MemoryObjectReceiveStream[SessionMessage]) -> None:
-        """Send what the client writes; while there is no connection, it waits."""
+        """Send the client's messages; without a connection, wait."""
         async with outgoing:
             async for item in outgoing:
                 await self._is_up.wait()
@@ -158,22 +159,22 @@ class _Line:
                         await self._write(*self._unanswered.note(given, size))
 
     async def _write(self, message: Message, request: Request | None) -> None:
-        """Send a message. A request that is lost with the connection is sent again on the next."""
+        """Send a message. A request that is lost with the connection is sent again on the next one."""
         if request:
             request.is_sent = self._websocket.state is State.OPEN
         await self._websocket.send(jsonrpc.encoded(message).decode())
 
     async def _pass_on(self, message: Message, incoming: Incoming) -> None:
-        """Pass a message on, unless it repeats an answer that the client has."""
+        """Pass a message on, unless it repeats an answer."""
         is_answer = "method" not in message and message.get("id") is not None
         if not is_answer or self._unanswered.answer(message["id"]):
             await incoming.send(_parsed(self._unanswered.to_client(message)))
 
     async def _return(self) -> bool:
-        """Connect again, and send the gateway what it has to know. Returns whether that was possible."""
+        """Connect again, and send the gateway its missing messages. Returns whether that worked."""
         for attempt in range(self._reconnect.max_attempts):
             if attempt:
-                await anyio.sleep(self._reconnect.delay_ms / 1_000)  # who was cut off together is not back together
+                await anyio.sleep(self._reconnect.delay_ms / 1_000)  # so not all cut-off clients return at once
             try:
                 with anyio.fail_after(_ANSWER_WITHIN_S):
                     self._websocket = await self._connecting
@@ -189,7 +190,7 @@ class _Line:
         return False
 
     def _too_large(self) -> Iterator[Message]:
-        """Yield the error of the request for which the gateway has closed the connection, if it says so."""
+        """If the gateway closed the connection because of a too large request, yield that request's error."""
         waiting = self._unanswered.waiting
         if self._websocket.close_code == CloseCode.MESSAGE_TOO_BIG and waiting:
             request_id = max(waiting, key=lambda each: waiting[each].size)
@@ -198,7 +199,7 @@ class _Line:
             yield {"jsonrpc": "2.0", "id": request_id, "error": {"code": INVALID_REQUEST, "message": reason}}
 
     def _missed(self) -> Iterator[Message]:
-        """Yield what the client is told of that may have changed while it was away: it reads that again."""
+        """Yield notifications of what may have changed while the client was away, so that it reads that again."""
         if self._unanswered.handshake:
             yield {"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}
             for uri in self._unanswered.subscribed:
@@ -213,7 +214,7 @@ def _parsed(message: Message) -> SessionMessage | Exception:
 
 
 def _reason(error: InvalidStatus) -> str:
-    """Return what the gateway says of a handshake that it refuses."""
+    """Return the gateway's reason for refusing a handshake."""
     with contextlib.suppress(ValueError, KeyError, TypeError):
         return str(json.loads(error.response.body or b"")["error"]["message"])
     return f"it answered {error.response.status_code}"

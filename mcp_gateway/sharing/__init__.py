@@ -1,5 +1,5 @@
-"""One gateway process serves all chats of an account. What a chat's host starts is a launcher, which passes messages.
+"""One gateway process serves all chats of an account. A chat's host starts a launcher, which passes messages on.
 
-The launcher keeps each message until the shared process has answered it. Were it to hand over its descriptors instead,
-a process that is killed would take along what it had read and not answered, and leave half a reply behind.
+The launcher keeps each message until the shared process has answered it. If it handed over its descriptors instead, a
+killed process would lose the messages that it had read but not answered, and could leave half a reply.
 """

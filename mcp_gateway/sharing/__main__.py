@@ -1,4 +1,5 @@
-"""Starts the shared process, for the launcher that found none: with its listening socket, and where that is."""
+"""Starts the shared process for a launcher that found none. The arguments are its listening socket and that socket's
+place."""
 
 import contextlib
 import gc
@@ -17,9 +18,9 @@ _MOST_PEEKED: Final = 1_000_000
 
 def main() -> None:
     descriptor, folder, path = int(sys.argv[1]), sys.argv[2], sys.argv[3]
-    if os.fork():  # nobody's child goes on: a host that ends a launcher may end all of its children too
+    if os.fork():  # a host that ends a launcher may end all of its children too, so this becomes nobody's child
         os._exit(0)
-    os.setsid()  # it outlives the launcher, and whoever ends that with all of its group
+    os.setsid()  # outlive the launcher, and whatever ends its process group
     os.chdir("/")
     os.closerange(3, descriptor)
     os.closerange(descriptor + 1, os.sysconf("SC_OPEN_MAX"))
@@ -27,7 +28,7 @@ def main() -> None:
     place.prepare()
     listener = socket.socket(fileno=descriptor)
     listener.set_inheritable(False)
-    gc.disable()  # until all is imported: it would find nothing, again and again
+    gc.disable()  # until all imports are done: collections would find no garbage
     from shared import open_files  # noqa: PLC0415 - what is not done first comes after what is
 
     open_files.allow_many()
@@ -48,8 +49,8 @@ def main() -> None:
 
 
 def _first_chat(listener: socket.socket) -> socket.socket | None:
-    """Let the service of the chat that this process was started for start while the SDK is imported, which takes longer
-    than both. Returns the chat's connection, with all that its launcher has sent still to be read."""
+    """Accept the chat that this process was started for, and start its service now: importing the SDK takes longer than
+    both. Returns the chat's connection with all of its launcher's data unread; None if no chat comes soon."""
     from client.config_file import WrongFile  # noqa: PLC0415 - as above
 
     listener.settimeout(_COMES_WITHIN_S)
@@ -61,7 +62,7 @@ def _first_chat(listener: socket.socket) -> socket.socket | None:
         connection.close()
         return None
     connection.settimeout(_COMES_WITHIN_S)
-    with contextlib.suppress(OSError, ValueError, WrongFile, SystemExit):  # the serving of the chat tells of these
+    with contextlib.suppress(OSError, ValueError, WrongFile, SystemExit):  # serving the chat will report these
         _begin_service(connection.recv(_MOST_PEEKED, socket.MSG_PEEK).partition(b"\n")[0])
     return connection
 

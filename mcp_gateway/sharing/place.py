@@ -1,7 +1,7 @@
-"""Where launchers find the shared process: a socket in a folder that is this account's alone.
+"""Where launchers find the shared process: a socket in a folder that only this account may use.
 
-Its name is a digest of what must be the same for both: the version and place of this code, the interpreter, and the
-variables that a program reads wherever it looks. Others get a process of their own, beside it.
+The socket's name is a digest of what launcher and process must share: the version and place of this code, the
+interpreter, and the variables that programs read everywhere. Launchers with other values get another shared process.
 """
 
 import contextlib
@@ -20,13 +20,13 @@ from typing import Final
 from shared.socket_folder import socket_folder
 from shared.wire import SHARED_GATEWAY, VERSION
 
-# Names are read more easily in one string (SIM905), and pathlib would be one more thing to load (PTH).
+# Names are easier to read in one string (SIM905), and pathlib would take time to load (PTH).
 _SAME: Final = frozenset("HOME XDG_CONFIG_HOME XDG_DATA_HOME SSL_CERT_FILE SSL_CERT_DIR".split())  # noqa: SIM905 - as said
 _SAME_PATHS: Final = ("BROWSE_CONFIG", "BROWSE_DATA_DIR")
 _INHERITED: Final = frozenset("PATH LANG TZ TMPDIR LD_LIBRARY_PATH DYLD_LIBRARY_PATH VIRTUAL_ENV".split())  # noqa: SIM905 - same
 _ROOT: Final = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))  # noqa: PTH100, PTH120 - as said
 _MOST_PATH: Final = 100
-"""Bounds a socket's path; systems have 104 or 108 bytes for it."""
+"""Maximum length of a socket's path; systems allow 104 or 108 bytes."""
 _WAITING: Final = 512
 _WITHIN_S: Final = 2.0
 _LOOK_AGAIN_S: Final = 0.02
@@ -35,11 +35,11 @@ _SOL_LOCAL, _LOCAL_PEERCRED, _XUCRED_BYTES = 0, 1, 76
 
 
 class NotShared(Exception):
-    """One process cannot serve this chat with others. The text says why."""
+    """The shared process cannot serve this chat. The text says why."""
 
 
 class Place:
-    """The socket of the shared process of one account and version, in the folder that all of them lock."""
+    """The socket of one account's and version's shared process, in a folder that launchers and process lock."""
 
     def __init__(self, folder: str, name: str) -> None:
         self._folder = folder
@@ -48,14 +48,14 @@ class Place:
 
     @classmethod
     def of(cls, environment: Mapping[str, str]) -> "Place":
-        """Return the place for programs of such an environment. Raises NotShared."""
+        """Return the place for programs with such an environment. Raises NotShared."""
         place = cls(socket_folder(environment), _digest(environment))
         if len(os.fsencode(place.path)) > _MOST_PATH:
             raise NotShared(f"the path {place.path} is too long for a socket; set XDG_RUNTIME_DIR to a shorter one")
         return place
 
     def prepare(self) -> None:
-        """Make the folder, or check that nobody else can enter it. Raises NotShared."""
+        """Make the folder, or check that only this account can enter it. Raises NotShared."""
         try:
             with contextlib.suppress(FileExistsError):
                 os.mkdir(self._folder, 0o700)  # noqa: PTH102 - as above
@@ -67,7 +67,7 @@ class Place:
 
     @contextlib.contextmanager
     def locked(self, within_s: float = _WITHIN_S) -> Iterator[None]:
-        """Let nobody else start, find or end the process within the block. Raises NotShared."""
+        """Within the block, keep other programs from starting, finding or ending the process. Raises NotShared."""
         deadline = time.monotonic() + within_s
         try:
             lock = os.open(self._folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
@@ -81,34 +81,34 @@ class Place:
                 except BlockingIOError:
                     if time.monotonic() > deadline:
                         raise NotShared(f"another program holds {self._folder}") from None
-                    time.sleep(_LOOK_AGAIN_S)  # a lock tells nobody when it is free
+                    time.sleep(_LOOK_AGAIN_S)  # a lock sends no event when it is free
             yield
         finally:
             os.close(lock)
 
     def leave(self) -> None:
-        """Remove the socket and its log. Lock the folder before."""
+        """Remove the socket and its log. The folder must be locked."""
         _remove(self.path)
         _remove(self.log)
 
     def socket_id(self) -> int:
-        """Return what tells this socket from one that took its place; 0 if there is none."""
+        """Return what distinguishes this socket from a later one at the same path; 0 if there is none."""
         try:
             found = os.lstat(self.path)
         except OSError:
             return 0
-        return found.st_ino << 64 | found.st_mtime_ns  # numbers of files are given out again
+        return found.st_ino << 64 | found.st_mtime_ns  # file numbers are reused
 
     def age_s(self) -> float:
-        """Return for how long the socket has been there."""
+        """Return the socket's age in seconds."""
         try:
             return time.time() - os.lstat(self.path).st_mtime
         except OSError:
             return 0.0
 
     def reach(self, environment: Mapping[str, str], given_up: int = 0) -> tuple[socket.socket, int]:
-        """Return a connection to the process, and the id of its socket. It is started unless it runs, or if its socket
-        is the one that was given up. Raises NotShared."""
+        """Return a connection to the process, and the id of its socket. Starts the process if it does not run, or if
+        its socket is the one that was given up. Raises NotShared."""
         self.prepare()
         with self.locked():
             found = self.socket_id()
@@ -125,7 +125,7 @@ class Place:
         raise NotShared(f"nothing listens at {self.path}")
 
     def _connect(self) -> socket.socket | None:
-        """Return a connection; None if nobody listens, or so many wait that nobody can be listening. Raises
+        """Return a connection; None if nothing listens, or the queue is so full that nothing can be listening. Raises
         NotShared."""
         try:
             connection = socket.socket(socket.AF_UNIX)
@@ -144,8 +144,8 @@ class Place:
         return connection
 
     def _start(self, environment: Mapping[str, str]) -> int:
-        """Start the process with a socket that listens already, so that nobody need wait for it to connect. Returns the
-        pid of what starts it, and ends at once."""
+        """Start the process with a socket that already listens, so that nobody has to wait to connect. Returns the pid
+        of its starter, which ends at once."""
         _remove(self.path)
         with socket.socket(socket.AF_UNIX) as listener:
             listener.bind(self.path)
@@ -189,11 +189,11 @@ def _digest(environment: Mapping[str, str]) -> str:
     # Without pathlib, as above.
     parts += [f"{name}={os.path.abspath(environment[name])}" for name in _SAME_PATHS if environment.get(name)]  # noqa: PTH100
     text = "\0".join(parts).encode(errors="surrogateescape")
-    return f"{zlib.crc32(text):08x}{zlib.adler32(text):08x}"  # no stranger chooses it, and hashlib takes 3 ms to load
+    return f"{zlib.crc32(text):08x}{zlib.adler32(text):08x}"  # no stranger chooses the text; hashlib takes 3 ms
 
 
 def _environment(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment of the shared process: what is the same for all of its chats, and no key of one."""
+    """Return the shared process's environment: what all of its chats have in common, without any chat's key."""
     kept = {
         name: value
         for name, value in environment.items()

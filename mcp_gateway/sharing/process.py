@@ -1,4 +1,4 @@
-"""The shared process: it serves the chats whose launchers connect, and ends some time after the last."""
+"""The shared process. It serves the chats whose launchers connect, and ends some time after the last."""
 
 import asyncio
 import contextlib
@@ -31,22 +31,22 @@ _FIRST_WITHIN_S: Final = 60.0
 _CLOSE_WITHIN_S: Final = 0.5
 _LOOK_AGAIN_S: Final = 0.2
 _GC_AFTER: Final = (20_000, 20, 20)
-"""Collect garbage seldom, because all chats wait meanwhile."""
+"""Makes garbage collection rare, because it blocks all chats."""
 
 log = structlog.get_logger()
 
 
 class Seat:
-    """A chat's place in this process: its settings, and where its stderr is."""
+    """A chat's place in this process: its settings and its stderr."""
 
     def __init__(self, wire: Wire, about: Hello) -> None:
         self._wire, self._about = wire, about
         self._said: list[str] | None = []
-        """What is to be said once the chat is served, because a process of its own would say it again."""
+        """Texts to write once the chat is served. If it is refused, its own process will write them again."""
         self.caller = Caller({**about.environment}, Path(about.folder), self._say)
 
     def prepared(self) -> Prepared | None:
-        """Return what the settings come to; None if a process of its own has to serve the chat, and say why."""
+        """Return the chat's prepared settings; None if the chat needs its own process, which will say why."""
         said = io.StringIO()
         try:
             with on_behalf_of(self.caller), contextlib.redirect_stderr(said), contextlib.redirect_stdout(said):
@@ -61,7 +61,7 @@ class Seat:
         return prepared if is_shared else None
 
     def welcome(self) -> None:
-        """Tell the launcher that its chat is served, and what there is to say."""
+        """Tell the launcher that its chat is served, and write the texts that have waited."""
         said, self._said = self._said or [], None
         self._wire.tell(hello.WELCOME)
         for text in said:
@@ -75,13 +75,13 @@ class Seat:
 
 
 class SharedProcess:
-    """The chats of a listening socket, each connection being one."""
+    """The chats of a listening socket, one for each connection."""
 
     def __init__(self, listener: socket.socket, place: Place, first: socket.socket | None = None) -> None:
-        """`first` is the connection of a chat that has been let in already."""
+        """`first` is the connection of a chat that was already let in."""
         self._listener, self._first, self._place = listener, first, place
         self._services: dict[tuple[object, ...], ServiceClient] = {}
-        """One way to each service, which all of its chats share."""
+        """One client for each service, whose connections all of its chats share."""
         self._chats: set[asyncio.Task[None]] = set()
         self._idle_s = _FIRST_WITHIN_S
         self._quiet_since = time.monotonic()
@@ -106,7 +106,7 @@ class SharedProcess:
         while True:
             try:
                 connection, _ = await loop.sock_accept(self._listener)
-            except OSError as error:  # too many files are open: a chat that ends closes some
+            except OSError as error:  # too many files are open: a chat that ends will close some
                 log.warning("a chat cannot be let in", reason=error.strerror)
                 await asyncio.sleep(_LOOK_AGAIN_S)
                 continue
@@ -123,8 +123,8 @@ class SharedProcess:
         chat.add_done_callback(self._chats.discard)
 
     async def _is_over(self) -> bool:
-        """Wait while there are chats, and then for as long as is set. Returns whether none has come, and no launcher
-        can find this process any more."""
+        """Wait while there are chats, and then for the idle time. Returns whether no chat came and no launcher can find
+        this process any more."""
         if self._chats:
             await asyncio.wait(self._chats, return_when=asyncio.FIRST_COMPLETED)
             self._quiet_since = time.monotonic()
@@ -134,11 +134,11 @@ class SharedProcess:
                 await asyncio.wait_for(self._has_come.wait(), left_s)
             self._has_come.clear()
             return False
-        if self._place.socket_id() != self._socket_id:  # it was removed, or another one is there
+        if self._place.socket_id() != self._socket_id:  # removed, or replaced by another
             return not self._chats
         try:
             with self._place.locked(within_s=0):
-                await asyncio.sleep(0)  # who connected before the lock was had is let in
+                await asyncio.sleep(0)  # first let in what connected before the lock was taken
                 if not self._chats and not _has_waiting(self._listener):
                     self._place.leave()
                     return True
@@ -177,7 +177,7 @@ class SharedProcess:
                 warning.cancel()
 
     def _service(self, prepared: Prepared, client_id: str) -> ServiceClient:
-        """Return a client of a chat's service, as that chat."""
+        """Return a client of a chat's service for this chat."""
         settings, autostart = prepared.settings, prepared.autostart()
         own = credentials(settings, otherwise=client_id)
         way = settings.url, settings.data_dir, own.are_given
@@ -187,14 +187,14 @@ class SharedProcess:
 
 
 def _has_waiting(listener: socket.socket) -> bool:
-    """Return whether a launcher has connected and was not let in yet."""
+    """Return whether a launcher has connected but was not yet let in."""
     poll = select.poll()
     poll.register(listener, select.POLLIN)
     return bool(poll.poll(0))
 
 
 def freeze() -> None:
-    """Take all that was imported for lasting, and collect the rest seldom."""
+    """Exclude all imported objects from garbage collection, and make collections rare."""
     gc.freeze()
     gc.set_threshold(*_GC_AFTER)
     gc.enable()

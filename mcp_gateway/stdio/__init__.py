@@ -1,1 +1,1 @@
-"""The stdio wire: a launcher answers a chat's host at once, and passes the rest to who serves the chat."""
+"""The stdio wire. A launcher answers a chat's host at once, and passes the rest to the process that serves the chat."""

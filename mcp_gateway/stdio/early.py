@@ -1,6 +1,7 @@
 """The first replies of a chat, while the SDK is still being imported, which takes half a second.
 
-They are the SDK's own (a test compares). It gets the same messages later, and its replies to them are dropped.
+They equal the SDK's own replies (a test compares them). The SDK gets the same messages later, and its replies to them
+are dropped.
 """
 
 from collections.abc import Callable, Sequence
@@ -14,16 +15,17 @@ HANDSHAKE_VERSIONS: Final = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-
 
 
 class EarlyReplies:
-    """The results of requests whose answer is beyond doubt."""
+    """The results of requests whose answer is certain."""
 
     def __init__(self, instructions: str | None, tools: Callable[[], Sequence[Message] | None]) -> None:
-        """Both are None, or give None, as long as they depend on settings that are not read yet."""
+        """Both are None, or return None, while they depend on settings that are not read yet."""
         self.instructions, self.tools = instructions, tools
         self._first: Message | None = None
         self._has_initialized = self._shows_cards = False
 
     def result(self, message: Message) -> Message | None:
-        """Return the result of a request. All others, and those of the era without a handshake, wait for the SDK."""
+        """Return a request's result. All other requests, and those of protocol revisions without a handshake, wait for
+        the SDK."""
         if "id" not in message or "method" not in message:
             return None
         self._first = message if self._first is None else self._first

@@ -1,6 +1,6 @@
-"""What a launcher and the process that serves its chat say to each other: a line of JSON each.
+"""The messages between a launcher and the process that serves its chat, as lines of JSON.
 
-A message of the protocol is an object, and goes as it is. What is for the two alone is an array that begins with one of
+Protocol messages are objects and pass unchanged. Messages between these two processes are arrays that begin with one of
 these words.
 """
 
@@ -8,47 +8,47 @@ import json
 from typing import Final, NamedTuple
 
 HELLO: Final = "hello"
-"""The launcher says whose chat this is: its first line."""
+"""The launcher's first line: whose chat this is."""
 WELCOME: Final = "welcome"
-"""The chat is served: the launcher answers nothing by itself from now on."""
+"""The chat is served; the launcher itself no longer answers anything."""
 REFUSED: Final = "refused"
-"""The launcher's own process has to serve this chat, for this reason."""
+"""The launcher's own process must serve this chat, for the given reason."""
 STATE: Final = "state"
-"""What another process is to know of the chat, should this one be lost."""
+"""What another process must know of the chat if this one is lost."""
 LOG: Final = "log"
 """A text for the launcher's stderr."""
 PING: Final = "ping"
 PONG: Final = "pong"
 END: Final = "end"
-"""The client has closed: what is answered soon is still passed on."""
+"""The client has closed. Answers that come soon are still passed on."""
 
 
 class Hello(NamedTuple):
-    """How a launcher was started, and what is known of its chat."""
+    """How a launcher was started, and the known state of its chat."""
 
     client_id: str
-    """The chat's, unless its settings or its host say another."""
+    """The chat's client id, unless its settings or its host give another."""
     arguments: list[str]
     folder: str
     environment: dict[str, str]
     state: dict[str, list[str]]
     cancelled: list[str]
-    """Calls that were cancelled, perhaps without the service hearing of it."""
+    """Cancelled calls that the service may not know are cancelled."""
 
 
 def line(word: str, *about: object) -> bytes:
-    """Return the line that says a word."""
+    """Return the line for a word and its values."""
     return json.dumps([word, *about]).encode()
 
 
 def words(line: bytes) -> list[object] | None:
-    """Return a word and what goes with it; None for a message of the protocol."""
+    """Return a word and its values; None for a protocol message."""
     said = json.loads(line) if line.startswith(b"[") else None
     return said if isinstance(said, list) else None
 
 
 def hello(line: bytes) -> Hello:
-    """Return what a launcher says first. Raises ValueError."""
+    """Parse a launcher's first line. Raises ValueError."""
     match words(line):
         case [word, dict(about)] if word == HELLO and about.keys() == set(Hello._fields):
             return Hello(**about)

@@ -1,7 +1,7 @@
-"""Passes a chat's messages between its host and the process that serves it, and goes on with another should that end.
+"""Passes messages between a chat's host and the process that serves the chat. If that process ends, another continues.
 
-One thread reads the host, and one each process. The main thread sees to it that there is a process: the shared one, or
-else this one, which then serves the other end of a pair of sockets.
+One thread reads from the host, and one from each process. The main thread provides a process: the shared one, or else
+this one, which then serves the other end of a socket pair.
 """
 
 import contextlib
@@ -26,11 +26,11 @@ _QUIET_S: Final = 2.0
 _PONG_WITHIN_S: Final = 5.0
 _STARTS_WITHIN_S: Final = 30.0
 _MOST_SHARED_BYTES: Final = 1_000_000
-"""Bounds the messages of a chat that is served with others, who wait while one is parsed and sent on."""
+"""Maximum size of a message in the shared process, where other chats wait while it is parsed and sent on."""
 _LOSSES, _LOSSES_WITHIN_S = 3, 20.0
 _STDERR: Final = 2
 _ANSWER: Final = re.compile(rb'\{"jsonrpc":"2\.0","id":(-?\d+|"(?:[^"\\]|\\.)*"),"(?:result|error)":')
-"""Begins an answer, as the SDK writes it."""
+"""The start of an answer as the SDK writes it."""
 
 
 class Link:
@@ -41,10 +41,10 @@ class Link:
         self.is_welcome = self.is_over = False
         self.heard_at = time.monotonic()
         self.give_up_at = self.heard_at + welcome_within_s if is_shared else 0
-        """When the process is given up unless it says something; 0 while nothing is expected of it."""
+        """When the process is given up unless it sends something; 0 while nothing is expected."""
 
     def send(self, line: bytes, request: Request | None = None) -> None:
-        """Send a line. If the process has gone, drop it: the receiving thread notices."""
+        """Send a line. If the process is gone, drop the line: the receiving thread will notice."""
         rest = memoryview(line + b"\n")
         with contextlib.suppress(OSError):
             while rest:
@@ -53,7 +53,7 @@ class Link:
                     request.is_sent = True
 
     def close(self) -> None:
-        """End the connection for the threads that send and receive there."""
+        """Shut down the connection for the threads that use it."""
         with contextlib.suppress(OSError):
             self.connection.shutdown(socket.SHUT_RDWR)
 
@@ -64,7 +64,7 @@ class Link:
 
 
 class Launcher:
-    """One chat, wherever it is served."""
+    """One chat, whichever process serves it."""
 
     def __init__(
         self, lines: Lines, early: EarlyReplies, arguments: Sequence[str], environment: Mapping[str, str]
@@ -75,7 +75,7 @@ class Launcher:
         self._unanswered = Unanswered("The gateway's process ended")
         self._state: dict[str, list[str]] = {}
         self._changed = threading.Condition()
-        """Guards what the threads share, but for the sending, which may take long."""
+        """Protects the state that threads share. Sending, which may take long, has a lock of its own."""
         self._sending = threading.Lock()
         self._link: Link | None = None
         self._is_served = self._has_ended = False
@@ -83,12 +83,12 @@ class Launcher:
         """Why this process has to serve the chat."""
 
     def begin(self) -> None:
-        """Read the host from now on."""
+        """Start reading from the host."""
         threading.Thread(target=self._read, daemon=True).start()
 
     def run_shared(self) -> str | None:
-        """Have the shared process serve the chat until it ends. Returns why this process has to, if so; the text may be
-        empty."""
+        """Let the shared process serve the chat until it ends. Returns why this process must serve it instead, possibly
+        as an empty text; None once the chat has ended."""
         from mcp_gateway.sharing.place import NotShared, Place  # noqa: PLC0415 - not on every system
 
         losses, given_up = list[float](), 0
@@ -110,14 +110,14 @@ class Launcher:
         return None
 
     def serve_here(self) -> socket.socket:
-        """Return the socket at which this process is to serve the chat from now on."""
+        """Return the socket at which this process must serve the chat from now on."""
         ours, theirs = socket.socketpair()
         connect = threading.Thread(target=self._connect, args=[Link(ours, is_shared=False)], daemon=True)
-        connect.start()  # what is sent may be more than fits before anybody reads at the other end
+        connect.start()  # in a thread: the lines may not fit into the socket before somebody reads them
         return theirs
 
     def offer(self, tools: Sequence[Message], instructions: str) -> None:
-        """Answer the requests that waited for these, and those to come."""
+        """Answer waiting and later requests with these tools and instructions."""
         with self._changed:
             self._early.tools, self._early.instructions = (lambda: tools), instructions
             for request_id, request in [*self._unanswered.waiting.items()]:
@@ -126,7 +126,7 @@ class Launcher:
                     self._lines.write(jsonrpc.response(request_id, result=result))
 
     def _connect(self, link: Link) -> None:
-        """Tell a process whose chat this is, and send it what is not answered."""
+        """Tell a process whose chat this is, and send it the unanswered requests."""
         with self._sending:
             with self._changed:
                 told, again = [*self._unanswered.lose()], [*self._unanswered.resumed()]
@@ -150,7 +150,7 @@ class Launcher:
                 link.send(hello.line(hello.END))
 
     def _watch(self, link: Link) -> None:
-        """Wait until a process has gone. Ping one that owes an answer, and give it up if it stays silent."""
+        """Wait until a process is gone. Ping it if it owes an answer, and give it up if it stays silent."""
         with self._changed:
             while not link.is_over:
                 is_expected = link.give_up_at or self._unanswered.is_due
@@ -162,19 +162,19 @@ class Launcher:
                     self._changed.wait(_QUIET_S)
                 else:
                     link.give_up_at = time.monotonic() + _PONG_WITHIN_S
-                    if self._sending.acquire(blocking=False):  # else something is on its way there already
+                    if self._sending.acquire(blocking=False):  # otherwise, something is already being sent
                         link.send(hello.line(hello.PING))
                         self._sending.release()
 
     def _read(self) -> None:
-        """Pass the host's messages on until it closes."""
+        """Pass on the host's messages until it closes."""
         try:
             for message, line in jsonrpc.messages(self._lines):
                 self._take(message, line)
                 with self._changed:
                     self._changed.wait_for(lambda: not self._unanswered.is_full)
         finally:
-            timer = threading.Timer(EXIT_WITHIN_S, os._exit, [0])  # the host waits, and what still runs is abandoned
+            timer = threading.Timer(EXIT_WITHIN_S, os._exit, [0])  # the host waits, so abandon what still runs
             timer.daemon = True
             timer.start()
         with self._sending:
@@ -183,7 +183,7 @@ class Launcher:
                 self._link.send(hello.line(hello.END))
 
     def _take(self, message: Message, line: bytes) -> None:
-        """Answer a message of the host, or pass it on."""
+        """Answer a host's message, or pass it on."""
         with self._changed:
             result = None if self._is_served else self._early.result(message)
         if result is not None:
@@ -210,12 +210,12 @@ class Launcher:
         link.close()
 
     def _receive(self, link: Link) -> None:
-        """Pass on what a process sends, until it ends."""
+        """Pass on a process's messages until it ends."""
         try:
             with contextlib.suppress(OSError), link.connection, link.connection.makefile("rb") as lines:
                 for line in lines:
                     link.hear()
-                    if line.endswith(b"\n"):  # else the process ended within it
+                    if line.endswith(b"\n"):  # otherwise the process ended within the line
                         self._pass_back(link, line[:-1])
         finally:
             with self._changed:
@@ -226,7 +226,7 @@ class Launcher:
         if said := hello.words(line):
             self._hear(link, said)
             return
-        if answer := _ANSWER.match(line):  # an answer may be large, and nothing else of it is of interest
+        if answer := _ANSWER.match(line):  # answers may be large, and only their ids matter
             with self._changed:
                 was_full = self._unanswered.is_full
                 if not self._unanswered.answer(json.loads(answer[1])):
@@ -238,12 +238,12 @@ class Launcher:
             with self._changed:
                 passed = self._unanswered.to_client(message)
             line = line if passed is message else jsonrpc.encoded(passed)
-        link.heard_at = time.monotonic() + _STARTS_WITHIN_S  # as long as the host reads slowly, nothing is heard
+        link.heard_at = time.monotonic() + _STARTS_WITHIN_S  # nothing is received while the host reads slowly
         self._lines.write(line)
         link.hear()
 
     def _hear(self, link: Link, said: list[object]) -> None:
-        """Take what a process says to this one alone."""
+        """Handle a process's message to this launcher."""
         match said:
             case [hello.WELCOME]:
                 link.is_welcome = self._is_served = True
@@ -260,5 +260,5 @@ class Launcher:
 def _folder() -> str:
     try:
         return os.getcwd()  # noqa: PTH109 - without pathlib
-    except OSError:  # it was removed
+    except OSError:  # the folder was removed
         return "/"

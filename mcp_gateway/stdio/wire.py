@@ -1,4 +1,4 @@
-"""The other end of a launcher's line: one chat, served by the shared process or by the launcher's own."""
+"""The other end of a launcher's connection: one chat, served by the shared process or the launcher's own."""
 
 import asyncio
 import contextlib
@@ -16,7 +16,7 @@ from mcp_gateway.stdio.hello import Hello
 from shared.wire import MAX_MESSAGE_BYTES
 
 MOST_LINE_BYTES: Final = 2 * MAX_MESSAGE_BYTES
-"""Bounds a launcher's line: a message with a little more, or how the launcher was started."""
+"""Maximum length of a launcher's line: a message with a few additions, or the description of its start."""
 _MOST_SAID: Final = 65_536
 
 
@@ -28,11 +28,11 @@ class Wire:
         self._on_lost: Callable[[], None] = lambda: None
 
     async def hello(self) -> Hello:
-        """Return what the launcher says first. Raises ValueError."""
+        """Return the launcher's first line. Raises ValueError."""
         return hello.hello(await self._reader.readline())
 
     async def serve(self, connection: Connection, about: Hello) -> None:
-        """Serve the chat until it ends. Its launcher remembers its toolsets from now on."""
+        """Serve the chat until it ends. From now on, its launcher remembers the chat's toolsets."""
         chats = connection.chats
         chats.restore(about.state)
         self._on_lost = chats.lose
@@ -42,7 +42,7 @@ class Wire:
         await Relay(self).serve(connection)
 
     async def messages(self) -> AsyncIterator[JSONRPCMessage]:
-        """Yield the client's messages until it, or its launcher, ends."""
+        """Yield the client's messages until the client or its launcher ends."""
         with contextlib.suppress(ConnectionError, ValueError):
             while (line := await self._reader.readline()).endswith(b"\n"):
                 said = hello.words(line)
@@ -51,9 +51,9 @@ class Wire:
                 if said:
                     self.tell(hello.PONG)
                     continue
-                with contextlib.suppress(ValidationError):  # a malformed reply, which nobody waits for
+                with contextlib.suppress(ValidationError):  # a malformed reply that nothing waits for
                     yield jsonrpc_message_adapter.validate_json(line, by_name=False)
-        self._on_lost()  # its launcher was killed, or has given this process up: the chat may return
+        self._on_lost()  # the launcher was killed, or gave this process up: the chat may return
 
     async def send(self, message: JSONRPCMessage) -> None:
         self._write(encoded(message))
@@ -65,7 +65,7 @@ class Wire:
             await self._writer.drain()
 
     def tell(self, word: str, *about: object) -> None:
-        """Say something to the launcher alone."""
+        """Send a message to the launcher itself."""
         self._write(hello.line(word, *about))
 
     def say(self, text: str) -> None:
@@ -74,6 +74,6 @@ class Wire:
             self.tell(hello.LOG, text[:_MOST_SAID])
 
     def _write(self, line: bytes) -> None:
-        """Write a line, once those before it are written; nothing for a launcher that has gone."""
+        """Write a line after all earlier ones; nothing if the launcher is gone."""
         if not self._writer.is_closing():
             self._writer.write(line + b"\n")

@@ -1,1 +1,1 @@
-"""The network transports of a gateway. Each makes connections, which do not know what carries them."""
+"""The network transports of a gateway. Each makes connections, which do not depend on their transport."""

@@ -1,4 +1,4 @@
-"""Lets clients in by a key, each key being a client of its own, and limits how often they call."""
+"""Lets clients in by a key, each key being a separate client, and limits how often they call."""
 
 import contextlib
 import time
@@ -19,20 +19,20 @@ from shared.held import Held
 from shared.wire import KEY_SUBPROTOCOL
 
 ANYONE: Final = "anyone"
-"""The client of every request where no key is asked for."""
+"""The client of every request if no key is required."""
 API_KEY: Final = "x-api-key"
 SESSION_PARAMETER: Final = "session"
 HELD: Final = Held()
-"""The bytes that each client holds of messages that are not whole."""
+"""The bytes of incomplete messages that each client holds."""
 _MOST_MISTAKES: Final = 30
-"""Wrong keys from one address in a window, before more are refused unread. Right ones are let in: others may share the
-address."""
+"""Wrong keys from one address in a window before further ones are refused. Right keys are still let in, because others
+may share the address."""
 _MOST_OPEN: Final = 2_000
-"""Requests and websockets that one client may have open at a time."""
+"""The most requests and websockets that one client may have open at once."""
 
 
 class Refused(Exception):
-    """A request does not come in; `status` is the HTTP status that says so."""
+    """A request is refused; `status` is the HTTP status of the refusal."""
 
     def __init__(self, status: int, reason: str, headers: dict[str, str] | None = None) -> None:
         super().__init__(reason)
@@ -42,7 +42,7 @@ class Refused(Exception):
 
 
 class Access:
-    """The keys, and how many requests each client has made."""
+    """The keys, and the number of requests of each client."""
 
     def __init__(self, settings: TransportSettings, keys: Iterable[str], where: str = "") -> None:
         self.tickets = Tickets() if settings.auth == "session" else None
@@ -50,7 +50,7 @@ class Access:
         self._auth = settings.auth
         self._clients = {digest(key): digest(key)[:24] for key in keys}
         self._where = where if settings.is_loopback else ""
-        """Where a person finds the key; empty for strangers."""
+        """Where a person finds the key; empty if other machines may call."""
         self._most = settings.rate_limit_max
         window_s = max(round(settings.rate_limit_window_ms / 1_000), 1)
         self._requests = RateLimitItemPerSecond(max(self._most, 1), window_s)
@@ -60,8 +60,8 @@ class Access:
 
     @contextlib.contextmanager
     def entered(self, connection: HTTPConnection) -> Iterator[str]:
-        """Let a request in while the block lasts, and yield which client it comes from. Raises Refused for a missing or
-        wrong key, for one request too many in a window, and for one too many at a time."""
+        """Let a request in for the block, and yield its client. Raises Refused for a missing or wrong key, too many
+        requests in a window, or too many at once."""
         address = connection.client.host if connection.client else ""
         client = ANYONE if self._auth == "none" else self._proven(connection, address)
         if self._most:
@@ -85,7 +85,7 @@ class Access:
         raise Refused(401, f"The key is not known here: {self._how}.", self._challenge('error="invalid_token"'))
 
     def _key(self, connection: HTTPConnection) -> str | None:
-        """Return the key of a request. A web page cannot set a websocket's headers, and sends it as a subprotocol."""
+        """Return a request's key. A web page cannot set a websocket's headers, so it sends the key as a subprotocol."""
         subprotocols = [*connection.scope.get("subprotocols", ())]
         offered = (name.removeprefix(KEY_SUBPROTOCOL) for name in subprotocols if name.startswith(KEY_SUBPROTOCOL))
         if self._auth == "api-key":
@@ -94,7 +94,7 @@ class Access:
         return key.strip() if scheme.lower() == "bearer" and key.strip() else next(offered, None)
 
     def _with_ticket(self, connection: HTTPConnection) -> str | None:
-        """Return the client of a websocket that comes with a session instead of the key."""
+        """Return the client of a websocket that presents a session instead of the key."""
         if self.tickets is None or connection.scope["type"] != "websocket":
             return None
         return self.tickets.client(connection.query_params.get(SESSION_PARAMETER, ""))

@@ -23,7 +23,7 @@ _METHODS: Final = ("GET", "POST", "DELETE")
 def http_app(
     settings: TransportSettings, connect: Connect, access: Access, port: int, streamable: StreamableHttp
 ) -> ASGIApp:
-    """Return what serves streamable HTTP, and SSE for older clients, on one port."""
+    """Return the application that serves streamable HTTP, and SSE for older clients, on one port."""
     paths, routes = list[str](), list[BaseRoute]()
     if "http" in settings.transport:
         paths.append(MCP_PATH)
@@ -31,7 +31,7 @@ def http_app(
     if "sse" in settings.transport:
         sse = SseServerTransport(MESSAGES_PATH, max_request_body_size=settings.max_message_bytes)
         paths.append(SSE_PATH)
-        # a client that tries a POST there goes on
+        # clients try a POST there, and go on after this refusal
         routes.append(Route(SSE_PATH, _Sse(sse, connect, access), methods=["GET"]))
         routes.append(Mount(MESSAGES_PATH, sse.handle_post_message))
     router = Router(routes, default=_Elsewhere(" and ".join(paths)))
@@ -46,7 +46,7 @@ def websocket_app(settings: TransportSettings, connect: Connect, access: Access,
 
 
 class _Sse:
-    """An application that serves the connection of a stream of events for as long as that is open."""
+    """An application that serves the connection of an event stream while that is open."""
 
     def __init__(self, transport: SseServerTransport, connect: Connect, access: Access) -> None:
         self._transport, self._connect, self._turnstile = transport, connect, access.turnstile
@@ -59,7 +59,7 @@ class _Sse:
 
 
 class _Elsewhere:
-    """A refusal of paths that are no transport's, which says which are."""
+    """A refusal of other paths that names the transports' paths."""
 
     def __init__(self, paths: str) -> None:
         self._paths = paths

@@ -1,9 +1,9 @@
-"""Makes a reply that needs no stream one JSON body: it is written once, and the connection stays open.
+"""Turns a reply that needs no stream into one JSON body: it is written once, and the connection stays open.
 
-The SDK answers every request with a stream of events, which clients end by closing the connection. The protocol leaves
-the choice to the server, and the first event tells: it is the result, or something that comes before it.
-
-Errors stay events: the SDK's client fails on a body that comes while it closes, as a cancelled call's error does."""
+The SDK answers each request with an event stream, which clients end by closing the connection. The protocol lets the
+server choose, and the first event decides: it is the result, or something before the result. Errors stay events,
+because the SDK's client fails on a body that arrives while it closes, as the error of a cancelled call does.
+"""
 
 import re
 from typing import Final
@@ -18,7 +18,7 @@ _OF_STREAMS: Final = ("connection", "x-accel-buffering")
 
 
 class OneBody:
-    """The `send` of one request, which holds the start of a stream back until its first event."""
+    """The `send` of one request. It holds back the start of a stream until the first event."""
 
     def __init__(self, send: Send) -> None:
         self._send = send
@@ -46,7 +46,7 @@ def _is_stream(start: Message) -> bool:
 
 
 def _response(event: bytes) -> bytes | None:
-    """Return the response in an event that has a result; None for any other event."""
+    """Return the response in an event that contains a result; None for any other event."""
     text = event[len(_EVENT) : -len(_END)]
     is_one_event = event.startswith(_EVENT) and event.endswith(_END) and b"\n" not in text
     return text if is_one_event and _RESULT.match(text) else None

@@ -1,4 +1,4 @@
-"""The one way in to the network transports: a request's host, origin and key are checked here."""
+"""The only way in to the network transports: it checks a request's host, origin and key."""
 
 from http import HTTPStatus
 from typing import Final
@@ -23,7 +23,7 @@ _STRANGE: Final = {
 
 
 def security(settings: TransportSettings, port: int) -> TransportSecuritySettings:
-    """Return the names by which this host may be called, and the web pages that may call it."""
+    """Return the names under which this host may be called, and the web pages that may call it."""
     local = LOOPBACK if settings.is_loopback or settings.is_everywhere else ()
     names = {*local, settings.mcp_host, *settings.allowed_hosts}
     hosts = {f"[{name}]" if ":" in name and not name.startswith("[") else name for name in names}
@@ -36,7 +36,7 @@ def security(settings: TransportSettings, port: int) -> TransportSecuritySetting
 
 
 class Door:
-    """An application that gets the requests of those who may enter, with their client as `scope["user"]`."""
+    """An application that gets only permitted requests, with their client as `scope["user"]`."""
 
     def __init__(self, app: ASGIApp, settings: TransportSettings, port: int, known: access.Access) -> None:
         self._app = app
@@ -56,9 +56,8 @@ class Door:
             await _refuse(400, invalid.error, scope, receive, send, request_id=invalid.request_id)
 
     async def _check_names(self, scope: Scope) -> None:
-        """Raise Refused for a request that can be read in two ways, calls this host by a strange name, or comes from a
-        strange web page. A page of its own origin is one too: it is an error page that somebody went to, to call from
-        there."""
+        """Raise Refused for an ambiguous request, an unknown host name or an unknown web page. A page of the gateway's
+        own origin is refused too: it is an error page that somebody opened in order to call from there."""
         if problem := ambiguity(scope["headers"], scope["path"]):
             raise access.Refused(HTTPStatus.BAD_REQUEST, f"Invalid Request: {problem}")
         request = Request({**scope, "type": "http", "method": scope.get("method", "GET")})
@@ -78,6 +77,7 @@ async def _refuse(
     request_id: object = None,
     headers: dict[str, str] | None = None,
 ) -> None:
-    """Answer what a client of MCP can read, and a person with curl; a websocket is closed before it opens."""
+    """Answer in a form that an MCP client can read, and so can a person with curl. A websocket is closed before it
+    opens."""
     body = {"jsonrpc": "2.0", "id": request_id, "error": error}
     await JSONResponse(body, status, headers)(scope, receive, send)

@@ -15,7 +15,7 @@ _MOST_KEYS: Final = 1_000
 
 
 def keys(settings: TransportSettings, data_dir: Path) -> tuple[list[str], str]:
-    """Return the keys that are let in, and where a person finds them. Raises NotUsable."""
+    """Return the valid keys, and where a person finds them. Raises NotUsable."""
     if settings.auth == "none":
         return [], ""
     if settings.auth_secret is not None:
@@ -34,7 +34,7 @@ def keys(settings: TransportSettings, data_dir: Path) -> tuple[list[str], str]:
 
 
 def _make(path: Path) -> None:
-    """Write a file with one random key, for this account alone, where there is none."""
+    """Create a file with a random key, for this account only, unless the file exists."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with contextlib.suppress(FileExistsError):
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -49,5 +49,5 @@ def _long_enough(key: str, name: str) -> str:
 
 
 def digest(key: str) -> str:
-    """Return a digest, by which keys are compared so that the time taken reveals nothing."""
+    """Return a digest for comparing keys, so that the time taken reveals nothing."""
     return hashlib.sha256(key.encode()).hexdigest()

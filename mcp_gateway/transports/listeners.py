@@ -27,15 +27,15 @@ from shared.patience import MAX_HEAD_BYTES
 
 _DRAIN_S: Final = 5
 _MAX_OPEN: Final = 4_000
-"""Connections and requests that may be open at a time on one port."""
+"""The most connections and requests that may be open at once on one port."""
 _GC_AFTER: Final = (20_000, 20, 20)
-"""Collect garbage seldom, because everybody waits meanwhile: a thousand sessions are 400,000 objects to look at."""
+"""Makes garbage collection rare, because it blocks everybody: a thousand sessions are 400,000 objects."""
 
 log = structlog.get_logger()
 
 
 def bind(host: str, port: int, flag: str) -> socket.socket:
-    """Return a socket that listens. Raises NotUsable."""
+    """Return a listening socket. Raises NotUsable."""
     try:
         return ports.bind(host, port, listen=True)
     except OSError as error:
@@ -45,7 +45,7 @@ def bind(host: str, port: int, flag: str) -> socket.socket:
 
 
 def tls(settings: TransportSettings) -> ssl.SSLContext | None:
-    """Return the TLS context of https and wss; None if it is not set. Raises NotUsable for wrong files."""
+    """Return the TLS context of https and wss; None without a certificate. Raises NotUsable for wrong files."""
     if settings.tls_cert is None or settings.tls_key is None:
         return None
     try:
@@ -55,13 +55,13 @@ def tls(settings: TransportSettings) -> ssl.SSLContext | None:
 
 
 class Listener(uvicorn.Server):
-    """A server of one application on one socket, which leaves signals to the process."""
+    """A server of one application on one socket. It leaves signals to the process."""
 
     def __init__(self, app: ASGIApp, settings: TransportSettings, context: ssl.SSLContext | None) -> None:
         super().__init__(
             uvicorn.Config(
                 app,
-                http=PromptHttp,  # on h11, which checks headers as strictly as the protocol asks
+                http=PromptHttp,  # based on h11, which checks headers strictly
                 lifespan="off",
                 log_config=None,
                 access_log=False,
@@ -72,7 +72,7 @@ class Listener(uvicorn.Server):
                 timeout_graceful_shutdown=_DRAIN_S,
                 ws="websockets-sansio",
                 ws_max_size=settings.max_message_bytes,
-                ws_per_message_deflate=False,  # which takes 0.3 MB a connection, and lets few bytes become many
+                ws_per_message_deflate=False,  # takes 0.3 MB per connection, and lets few bytes become many
                 ws_ping_interval=settings.heartbeat_interval_ms / 1_000,
                 ws_ping_timeout=settings.heartbeat_timeout_ms / 1_000,
                 ssl_context_factory=None if context is None else lambda _, __: context,
@@ -85,12 +85,12 @@ class Listener(uvicorn.Server):
 
 
 class Listeners:
-    """The listeners of a gateway, one a port."""
+    """The listeners of a gateway, one for each port."""
 
     def __init__(self, settings: TransportSettings, gateway: Gateway) -> None:
         """Raises NotUsable."""
         self._settings = settings
-        # who comes by another name, or past loopback, may be anywhere
+        # clients that use another name or do not come by loopback may be anywhere
         self._connect = functools.partial(
             gateway.connection, is_here=settings.is_loopback and not settings.allowed_hosts
         )
@@ -102,7 +102,7 @@ class Listeners:
         self._tls = tls(settings)
         self._serving: dict[Listener, asyncio.Task[None]] = {}
         self.urls: dict[str, str] = {}
-        """Where clients find each transport."""
+        """The address of each transport."""
 
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -125,7 +125,7 @@ class Listeners:
                 await asyncio.wait(self._serving.values())
 
     async def until(self, told: asyncio.Event) -> None:
-        """Wait until the process is told to end. Raises what ended a listener, which only a defect does."""
+        """Wait for the signal to end. Raises the error that ended a listener, which only a defect does."""
         telling = asyncio.create_task(told.wait())
         ended, _ = await asyncio.wait((telling, *self._serving.values()), return_when=asyncio.FIRST_COMPLETED)
         telling.cancel()
@@ -133,7 +133,7 @@ class Listeners:
             one.result()
 
     def _bound(self) -> dict[str, socket.socket]:
-        """Return the sockets, all of them or none."""
+        """Return all sockets, or none if one cannot be bound. Raises NotUsable."""
         host, sockets = self._settings.mcp_host, dict[str, socket.socket]()
         try:
             if self._settings.networks & {"http", "sse"}:
@@ -157,7 +157,7 @@ class Listeners:
 
 
 async def listen(settings: TransportSettings, gateway: Gateway) -> None:
-    """Serve the transports of a network until the process is to end. Raises NotUsable."""
+    """Serve the network transports until the process should end. Raises NotUsable."""
     listeners = Listeners(settings, gateway)
     gc.set_threshold(*_GC_AFTER)
     told = _told_to_end()
@@ -166,7 +166,7 @@ async def listen(settings: TransportSettings, gateway: Gateway) -> None:
 
 
 def _told_to_end() -> asyncio.Event:
-    """Return an event that the signals set which ask a process to end."""
+    """Return an event that is set by the signals that ask a process to end."""
     told, loop = asyncio.Event(), asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         try:

@@ -1,4 +1,4 @@
-"""Reads, bounds and checks the body of a POST, which is one message, before the SDK sees it."""
+"""Reads, limits and checks the body of a POST, which is one message, before the SDK sees it."""
 
 import asyncio
 import contextlib
@@ -15,13 +15,14 @@ from shared.held import MESSAGES_AT_A_TIME
 from shared.json_lines.lines import BYTE_ORDER_MARK
 
 METHOD: Final = "mcp.method"
-"""The key in a POST's scope of the method of its message; None for a response."""
+"""The key in a POST's scope for its message's method; None for a response."""
 _JSON: Final = "application/json"
 BODY_WITHIN_S: Final = 30.0
 
 
 class OneMessage:
-    """An application that gets a request once its message is whole. Raises Refused and InvalidMessage for the door."""
+    """An application that gets a request once its message is complete. Raises Refused and InvalidMessage for the
+    door."""
 
     def __init__(self, app: ASGIApp, most_bytes: int) -> None:
         self._app = app
@@ -38,7 +39,7 @@ class OneMessage:
 
     async def _body(self, scope: Scope, receive: Receive) -> bytes:
         declared = HTTPConnection(scope).headers.get("content-length", "0")
-        if int(declared) > self._most_bytes:  # the parser of HTTP takes nothing but figures
+        if int(declared) > self._most_bytes:  # the HTTP parser accepts only digits
             raise self._too_large()
         body, more = bytearray(), True
         with self._holding(scope["user"].username, body):
@@ -74,7 +75,7 @@ class OneMessage:
 
 
 class _Replay:
-    """A body that is received once more, and then what comes."""
+    """A body that is received a second time, followed by what comes later."""
 
     def __init__(self, body: bytes, rest: Receive) -> None:
         self._body: bytes | None = body

@@ -1,4 +1,4 @@
-"""Bounds what uvicorn's protocol takes from a client at any length: the wait for a head, and for a reply to be read."""
+"""Limits two waits that uvicorn's protocol leaves to the client: for a request's head, and for a reply to be read."""
 
 import asyncio
 
@@ -10,7 +10,8 @@ from shared.requests import ambiguity
 
 
 class PromptHttp(H11Protocol):
-    """HTTP whose connections close if the next request does not come or end in time, or the reply is not read."""
+    """HTTP whose connections close if the next request does not arrive completely in time, or if the reply is not
+    read."""
 
     _patience: Patience
     _is_websocket = False
@@ -23,16 +24,16 @@ class PromptHttp(H11Protocol):
         super().data_received(data)
         if self._is_websocket:
             return
-        cycle: RequestResponseCycle | None = self.cycle  # which uvicorn declares without the None that it has at first
+        cycle: RequestResponseCycle | None = self.cycle  # uvicorn's declaration omits the initial None
         if cycle is not None and not cycle.response_complete:
             self._patience.met()
         elif not self.transport.is_closing():
             self._patience.wait()
 
     def handle_websocket_upgrade(self, event: Request) -> None:
-        """Leave the connection to the websocket's protocol, which alone hears of its end."""
+        """Leave the connection to the websocket protocol: only that learns of its end."""
         if problem := ambiguity(self.headers, event.target.decode("latin-1")):
-            self.send_400_response(problem)  # the websocket's protocol would see one of two headers
+            self.send_400_response(problem)  # the websocket protocol would see only one of two headers
             return
         self._is_websocket = True
         self._patience.end()

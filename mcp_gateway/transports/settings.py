@@ -1,4 +1,4 @@
-"""Declares the settings of the transports: flags, or the same names in the environment."""
+"""The settings of the transports: flags, or the same names in the environment."""
 
 from pathlib import Path
 from typing import Annotated, Final, Literal, Self
@@ -26,7 +26,7 @@ def _words(value: object) -> object:
 
 
 def _kinds(value: object) -> object:
-    """Split the names of transports, and accept their other names."""
+    """Split the names of transports, and accept their aliases."""
     words = _words(value)
     if words == ():
         raise ValueError("name one of stdio, http, sse, websocket, jsonl")
@@ -36,21 +36,21 @@ def _kinds(value: object) -> object:
 
 
 def _auth(value: object) -> object:
-    """Accept `token`, the other name of a bearer key."""
+    """Accept `token` as an alias of a bearer key."""
     return {"token": "bearer"}.get(value.lower(), value.lower()) if isinstance(value, str) else value
 
 
 def _host(value: object) -> object:
-    """Take the brackets of URLs off an address."""
+    """Strip a URL's brackets from an address."""
     return value.removeprefix("[").removesuffix("]") if isinstance(value, str) else value
 
 
 class NotUsable(Exception):
-    """Settings cannot be used here: keys cannot be had, an address is taken. The text says what to do."""
+    """The settings cannot be used here, such as a missing key or a taken address. The text says what to do."""
 
 
 class TransportSettings(FileSettings):
-    """By which transports a gateway is reached, and who may enter."""
+    """How clients reach a gateway, and who may use it."""
 
     model_config = SettingsConfigDict(
         env_prefix="BROWSE_", env_ignore_empty=True, extra="ignore", populate_by_name=True
@@ -143,7 +143,8 @@ class TransportSettings(FileSettings):
 
     @property
     def _reached_from_elsewhere(self) -> str:
-        """Return the flag that lets other machines in, if only by a name that a proxy passes on; empty if none does."""
+        """Return the flag that lets other machines in, even if only by a name that a proxy passes on; empty if there is
+        none."""
         if not self.is_loopback:
             return f"--host {self.mcp_host}"
         return next((f"--allowed-hosts {name}" for name in self.allowed_hosts if not is_loopback(name)), "")
@@ -154,12 +155,12 @@ class TransportSettings(FileSettings):
 
     @property
     def is_everywhere(self) -> bool:
-        """Return whether it listens on all addresses of this machine."""
+        """Return whether the gateway listens on all addresses of this machine."""
         return self.mcp_host in {"0.0.0.0", "::"}  # noqa: S104 - compared, not bound
 
     @property
     def websocket_flag(self) -> str:
-        """Return the flag for the port of websockets: `--port` if nothing else listens."""
+        """Return the flag for the websocket port: `--port` if nothing else listens."""
         return "--port" if self.networks == {"websocket"} else "--ws-port"
 
     @property

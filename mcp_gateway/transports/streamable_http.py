@@ -1,4 +1,4 @@
-"""Serves streamable HTTP: a connection for each MCP session, and one for each client that keeps no session."""
+"""Serves streamable HTTP: a connection for each MCP session, and one for each client without sessions."""
 
 import asyncio
 import contextlib
@@ -24,11 +24,11 @@ from mcp_gateway.transports.messages import METHOD
 from mcp_gateway.transports.turnstile import Turnstile
 
 _MAX_SESSIONS: Final = 1_000
-"""Bounds the sessions: of the client that has most of them, the one that was silent longest makes room for another."""
+"""The most sessions. If there are too many, the longest silent session ends of the client with most silent ones."""
 _ABSENT_AFTER_S: Final = 60.0
-"""A client with no open request for so long counts as gone: its leases lapse, and its session stays."""
+"""A client without open requests for this long counts as gone: its leases lapse, but its session stays."""
 _FORGOTTEN_AFTER_S: Final = 86_400.0
-"""A session that was silent for so long ends."""
+"""A session that is silent for this long ends."""
 _BAD_REQUEST: Final = 400
 _VISITOR: Final = "mcp.visitor"
 """The key of the visitor in a request's scope."""
@@ -39,11 +39,11 @@ _NO_SESSION: Final = (
 )
 
 Connect = Callable[[str], Connection]
-"""Makes a connection whose client has a name in the service."""
+"""Makes a connection for a client id of the service."""
 
 
 class Visitor:
-    """A client that comes by single requests: present while one is open, and a while after."""
+    """A client that sends single requests. It is present while one is open, and for a while after."""
 
     def __init__(self, connection: Connection, user: AuthenticatedUser) -> None:
         self.connection, self.user = connection, user
@@ -54,7 +54,7 @@ class Visitor:
 
     @contextlib.contextmanager
     def visit(self) -> Iterator[None]:
-        """Be present while the block lasts."""
+        """Be present during the block."""
         self._open_requests += 1
         self.silent_since = 0.0
         self._stay()
@@ -78,7 +78,7 @@ class Visitor:
 
 
 class StreamableHttp:
-    """An ASGI application behind a door, which leads each request to the connection of its session or client."""
+    """An ASGI application behind a door that passes each request to the connection of its session or client."""
 
     def __init__(self, connect: Connect, turnstile: Turnstile, instructions: str, most_bytes: int) -> None:
         self._connect, self._turnstile = connect, turnstile
@@ -103,7 +103,7 @@ class StreamableHttp:
                     visitor.leave()
 
     def end_streams(self) -> None:
-        """End the streams that carry notifications alone, and would never end by themselves."""
+        """End the notification streams, which would never end by themselves."""
         self._is_ending.set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -118,7 +118,7 @@ class StreamableHttp:
             visitor = self._sessions.get(session_id)
             if visitor is None or visitor.user.username != user.username:
                 raise Refused(404, "Session not found: it has ended, or is another client's. Send `initialize` again.")
-            self._sessions[session_id] = self._sessions.pop(session_id)  # the last is who called last
+            self._sessions[session_id] = self._sessions.pop(session_id)  # keeps the dict in the order of last calls
             await self._visit(visitor, scope, receive, send)
             if scope["method"] == "DELETE":
                 self._forget(session_id)
@@ -152,8 +152,8 @@ class StreamableHttp:
             await self._manager.handle_request(scope, receive, send)
 
     async def _make_room(self) -> None:
-        """End the sessions that were silent for long, and if there are too many, a silent one of the client that has
-        most. Raises Refused if none is silent."""
+        """End sessions that were silent for long; if there are still too many, end one of the client with most silent
+        sessions. Raises Refused if none is silent."""
         long_ago = time.monotonic() - _FORGOTTEN_AFTER_S
         for session_id in [each for each, visitor in self._sessions.items() if 0 < visitor.silent_since < long_ago]:
             await self._end(session_id)
@@ -183,7 +183,7 @@ class StreamableHttp:
             visitor.leave()
 
     def _until_end(self, receive: Receive) -> Receive:
-        """Return what a stream of notifications listens to: its client has gone, or the server is to end."""
+        """Return the receive function of a notification stream. It also reports the end when the server should end."""
 
         async def received() -> Message:
             message, ending = asyncio.ensure_future(receive()), asyncio.ensure_future(self._is_ending.wait())
@@ -202,6 +202,6 @@ async def _no_body() -> Message:
 
 
 def _connection(ctx: Context) -> Connection:
-    """Return the connection of a request, which this application has put into its scope."""
+    """Return the connection of a request, from its scope."""
     visitor: Visitor = ctx.request.scope[_VISITOR]  # type: ignore[union-attr] # each comes by a request
     return visitor.connection

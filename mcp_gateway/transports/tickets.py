@@ -1,4 +1,4 @@
-"""Lets the websockets of web pages in, which cannot send the key, by short-lived sessions."""
+"""Lets websockets of web pages, which cannot send the key, in by short-lived sessions."""
 
 import contextlib
 import time
@@ -8,7 +8,7 @@ from typing import Final
 from uuid import uuid4
 
 LIVES_S: Final = 60.0
-"""How long a session lets a websocket in, from when it was made or its last websocket was closed."""
+"""How long a session lets websockets in, counted from its creation or the close of its last websocket."""
 _MOST: Final = 1_000
 
 
@@ -20,14 +20,14 @@ class _Ticket:
 
 
 class Tickets:
-    """The sessions that were given out. The oldest that nobody uses make room for new ones."""
+    """The sessions that were given out. The oldest unused ones make room for new ones."""
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         self._now = now
         self._tickets: dict[str, _Ticket] = {}
 
     def make(self, client: str) -> str:
-        """Return a session by which a websocket of that client is let in."""
+        """Return a new session that lets in a websocket of that client."""
         for session_id in [each for each in self._tickets if self._is_over(each)]:
             del self._tickets[session_id]
         unused = (each for each, ticket in self._tickets.items() if not ticket.open_websockets)
@@ -38,12 +38,12 @@ class Tickets:
         return session_id
 
     def client(self, session_id: str) -> str | None:
-        """Return the client that a session was given to, while it lets websockets in."""
+        """Return a valid session's client, else None."""
         return None if self._is_over(session_id) else self._tickets[session_id].client
 
     @contextlib.contextmanager
     def used(self, session_id: str) -> Iterator[None]:
-        """Keep a session alive within the block, if it is one of these."""
+        """Keep a session valid during the block, if it is known."""
         ticket = self._tickets.get(session_id) or _Ticket("", 0)
         ticket.open_websockets += 1
         try:

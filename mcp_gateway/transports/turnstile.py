@@ -1,4 +1,4 @@
-"""Opens one connection of each client at a time: opening takes 30 ms, for which everybody waits."""
+"""Opens only one connection of each client at a time, because opening takes 30 ms and blocks everybody."""
 
 import asyncio
 import contextlib
@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 
 
 class Turnstile:
-    """The queues of the clients that open connections, one a client."""
+    """A queue for each client that opens connections."""
 
     def __init__(self) -> None:
         self._locks: dict[str, asyncio.Lock] = {}
@@ -15,13 +15,13 @@ class Turnstile:
 
     @contextlib.asynccontextmanager
     async def passed(self, client: str) -> AsyncIterator[None]:
-        """Wait for this client's turn, and let no other connection of it open within the block."""
+        """Wait for this client's turn, and let it open no other connection during the block."""
         lock = self._locks.setdefault(client, asyncio.Lock())
         self._waiting[client] += 1
         try:
             async with lock:
                 yield
-                await asyncio.sleep(0)  # the others have their turn before this client's next
+                await asyncio.sleep(0)  # let other clients go before this client's next connection
         finally:
             self._waiting[client] -= 1
             if not self._waiting[client]:

@@ -1,4 +1,4 @@
-"""Serves websockets: a connection each, and a text frame a message. A client that was cut off may return."""
+"""Serves websockets: one connection for each, and one message per text frame. A client that was cut off may return."""
 
 import contextlib
 import hashlib
@@ -26,16 +26,16 @@ from shared.wire import MCP_SUBPROTOCOL
 
 _SESSION_ID: Final = re.compile(r"[0-9a-f]{32}")
 _CLOSED: Final = (WebSocketDisconnect, RuntimeError)
-"""Starlette's ways to say that the other side has gone; the second is what it raises for sending after that."""
+"""Starlette's errors if the other side is gone; the second is for sending after that."""
 _ENDED: Final = frozenset({1000, 1001})
-"""The codes by which a client says that it will not return."""
+"""Close codes of clients that will not return."""
 
 
 class WebSockets:
-    """An ASGI application behind a door, which serves one connection for each websocket.
+    """An ASGI application behind a door that serves one connection for each websocket.
 
-    The reply to the handshake names a session in its `Mcp-Session-Id` header. A client that connects again with it, as
-    a header or as `?session=`, is the same client of the service: its pages are still its own.
+    The handshake's reply names a session in its `Mcp-Session-Id` header. A client that reconnects with it, as a header
+    or as `?session=`, is the same client of the service and keeps its pages.
     """
 
     def __init__(self, connect: Connect, access: Access) -> None:
@@ -58,7 +58,7 @@ class WebSockets:
 
 
 class SessionMaker:
-    """An application that answers a POST with a session, by which a web page's websocket is let in."""
+    """An application that answers a POST with a session, which lets a web page's websocket in."""
 
     def __init__(self, tickets: Tickets) -> None:
         self._tickets = tickets
@@ -73,7 +73,7 @@ class _Host:
         self._websocket, self._connection = websocket, connection
 
     async def messages(self) -> AsyncIterator[JSONRPCMessage]:
-        """Yield messages until the client closes. What is no message is answered, and passed over."""
+        """Yield messages until the client closes. Invalid ones get an error and are skipped."""
         while (frame := await self._websocket.receive())["type"] != "websocket.disconnect":
             text = frame.get("bytes") or (frame.get("text") or "").encode()
             try:
@@ -81,7 +81,7 @@ class _Host:
                 yield jsonrpc_message_adapter.validate_python(message, by_name=False)
             except jsonrpc.InvalidMessage as invalid:
                 await self._send(jsonrpc.response(invalid.request_id, error=invalid.error))
-            except ValidationError:  # a malformed reply, which nobody waits for: wrong requests were refused
+            except ValidationError:  # a malformed reply that nothing waits for: wrong requests were refused
                 continue
         if frame.get("code") not in _ENDED:
             self._connection.chats.lose()
@@ -90,6 +90,6 @@ class _Host:
         await self._send(encoded(message))
 
     async def _send(self, text: bytes) -> None:
-        """Send a message. One for a client that has gone is dropped."""
+        """Send a message. If the client is gone, drop it."""
         with contextlib.suppress(*_CLOSED):
             await self._websocket.send_text(text.decode())
