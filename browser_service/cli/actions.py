@@ -1,4 +1,4 @@
-"""Runs actions: `pages`, `save` and `run`, where each action of the catalogue is a command of its own."""
+"""Runs actions: `pages`, `save` and `run`, which has a command for each action of the catalogue."""
 
 import inspect
 from collections.abc import Callable
@@ -65,13 +65,13 @@ def save(
 
 
 class Actions(TyperGroup):
-    """The actions of the catalogue, by all their names."""
+    """The actions of the catalogue, under all their names."""
 
-    def list_commands(self, _: Any) -> list[str]:  # Any: its class is typer's own
+    def list_commands(self, _: Any) -> list[str]:  # Any: typer's own class
         return [*catalogue.ACTIONS]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Late | None:  # Any: as above
-        """Return an action's command. Raises NotFound, which names what is near, where no shell completes a name."""
+        """Return an action's command. Raises NotFound with similar names, except while a shell completes a name."""
         tool = catalogue.NAMES.get(cmd_name.replace("-", "_")) or catalogue.NAMES.get(cmd_name)
         if tool is not None:
             make = partial(command_of, cmd_name, tool.action)
@@ -94,7 +94,7 @@ app.add_typer(run, name="run")
 def perform(
     body: Json, data_dir: str | None, out: Path | None, *, as_json: bool, person: bool = False, secret: str = ""
 ) -> None:
-    """Make one call and print its reply, without the secret that it typed."""
+    """Make one call and print its reply, without the secret that the call typed."""
     body = catalogue.unwrap(body)
     with Client(flags.settings(data_dir).data_dir, operator=person) as client:
         reply = client.call(body)
@@ -102,7 +102,7 @@ def perform(
 
 
 def command_of(name: str, action: type[Action], run_body: Callable[..., None] = perform) -> typer.Typer:
-    """Make the command of one action, under one of its names. `run_body` gets the body that was typed."""
+    """Make the command for an action under one of its names. `run_body` gets the typed body."""
     wire_name = name if name in catalogue.NAMES else action.name()
 
     def act(
@@ -119,7 +119,7 @@ def command_of(name: str, action: type[Action], run_body: Callable[..., None] = 
                 "--person", help="Act as the person: on a page that an agent asked you to take, or on a private one."
             ),
         ] = False,
-        **options: Any,  # Any: of each option what typer made of it
+        **options: Any,  # Any: typer's value of each option
     ) -> None:
         secret = secrets.take(action, options)
         body = action_body(wire_name, action, options.pop("positions", None) or [], options)
@@ -134,7 +134,7 @@ def command_of(name: str, action: type[Action], run_body: Callable[..., None] = 
 
 
 def _page_ids(typed: str) -> list[str]:
-    """Return the ids of this account's pages that begin as typed; none where no service runs."""
+    """Return the ids of this account's pages that begin as typed; none if no service runs."""
     try:
         with Client(flags.settings().data_dir) as client:
             yours = cast("list[Json]", client.get(wire.PAGES)["yours"])  # the service's reply
@@ -154,7 +154,7 @@ def _by_position(action: type[Action]) -> list[inspect.Parameter]:
 
 
 def _rows(title: str, pages: list[Json]) -> list[tuple[str, ...]]:
-    """Return the rows of one part, whose title stands on the first."""
+    """Return the rows of one part. The first one has the part's title."""
     if not pages:
         return [(title, "none")]
     return [_row(title if number == 0 else "", page) for number, page in enumerate(pages)]
@@ -168,7 +168,7 @@ def _row(title: str, page: Json) -> tuple[str, ...]:
 
 
 def _print_reply(reply: Json, client: Client, *, as_json: bool, out: Path | None) -> None:
-    """Print text or JSON to stdout, all else to stderr. Ends with exit code 1 for an error."""
+    """Print text or JSON to stdout, and everything else to stderr. Exits with code 1 for an error."""
     succeeded, rendered = reply["success"] is True, TerminalReply.model_validate(reply.pop("rendered"))
     if as_json:
         output.say_json(reply)

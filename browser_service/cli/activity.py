@@ -56,7 +56,7 @@ def activity(
                 output.say("Nothing that matches is recorded.", to_stderr=True)
             return
         with service.events({**query, "activity": "1"}) as events:
-            next(events)  # it listens now: what is done meanwhile is in both, and shown once
+            next(events)  # the stream is already open: what happens meanwhile is in both, and shown once
             past = newest(service, query, limit)
             _show(past[::-1], as_json=as_json)
             _follow(events, {record.id for record in past}, as_json=as_json)
@@ -107,17 +107,17 @@ def _whose(revoked: Json) -> str:
 
 
 def query_of(**filters: str | None) -> dict[str, str]:
-    """Return the filters that were given."""
+    """Drop filters without a value."""
     return {name: value for name, value in filters.items() if value is not None}
 
 
 def newest(service: Client, query: dict[str, str], limit: int) -> list[ActivityRecord]:
-    """Fetch page by page until there are `limit` records, or no more."""
+    """Fetch pages of records until there are `limit` records, or no more."""
     records: list[ActivityRecord] = []
     while len(records) < limit:
         batch = str(min(limit - len(records), _BATCH))
         result = service.get(wire.ACTIVITY, {**query, "limit": batch})
-        # its reply
+        # the service's reply
         records += [ActivityRecord.model_validate(record) for record in cast("list[Json]", result["records"])]
         if "cursor" not in result:
             break

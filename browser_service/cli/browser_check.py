@@ -1,4 +1,4 @@
-"""Checks that the browser of a service starts: for `doctor` and for `setup`."""
+"""Checks that a service's browser starts: for `doctor` and `setup`."""
 
 import asyncio
 import tempfile
@@ -39,7 +39,7 @@ async def check_browser(settings: Settings) -> list[Check]:
 
 
 async def try_browser(options: LaunchOptions) -> str:
-    """Start the browser with a throw-away profile, take a picture, and return its executable. Raises BrowseError,
+    """Start the browser with a temporary profile, take a picture, and return its executable. Raises BrowseError,
     TimeoutError."""
     temporary = tempfile.TemporaryDirectory(prefix="browse-together-", ignore_cleanup_errors=True)
     with temporary as profile, environment.needed_alone():
@@ -82,7 +82,7 @@ async def _attach(options: LaunchOptions) -> str:
 
 
 def _executable(profile: str) -> str:
-    """Return the executable of the process that has this profile."""
+    """Return the executable of the process with this profile."""
     for process in psutil.Process().children(recursive=True):
         try:
             if any(profile in argument for argument in process.cmdline()):

@@ -1,4 +1,4 @@
-"""Finds a browser that works here, or installs one: `setup`."""
+"""Finds a working browser, or installs one: `setup`."""
 
 import asyncio
 import subprocess
@@ -33,7 +33,7 @@ def setup(
     found = _working_browser(settings)
     if isinstance(found, BrowseError):
         if settings.executable_path or _driver_fails():
-            raise found  # whoever names a browser wants that one
+            raise found  # a named browser is the wanted one
         output.say(f"{found.message} Installing Playwright's {settings.browser_type}.")
         _install(settings.browser_type)
         found = _working_browser(settings)
@@ -44,7 +44,7 @@ def setup(
 
 
 def _working_browser(settings: Settings) -> str | BrowseError:
-    """Return the executable of the browser that a service would start, or why it does not start."""
+    """Return the executable of the browser that a service would start, or the error if it does not start."""
     from browser_service.cli.browser_check import try_browser  # noqa: PLC0415 - Playwright, which help does not need
     from browser_service.host.sessions.options import LaunchOptions  # noqa: PLC0415 - as above
 
@@ -52,7 +52,7 @@ def _working_browser(settings: Settings) -> str | BrowseError:
         profile_dir=Path(),
         engine=settings.browser_type,
         executable=settings.executable_path,
-        sandbox="off",  # whether that works is another question, which `doctor` answers
+        sandbox="off",  # `doctor` checks whether that works
     )
     try:
         return asyncio.run(try_browser(options))
@@ -63,14 +63,14 @@ def _working_browser(settings: Settings) -> str | BrowseError:
 
 
 def _driver_fails() -> bool:
-    """Return whether Playwright's driver cannot start, nor download anything."""
+    """Return whether Playwright's driver cannot start, and so cannot download anything."""
     from browser_service.host.sessions.driver import lacking_library  # noqa: PLC0415 - as above
 
     return asyncio.run(lacking_library()) is not None
 
 
 def _install(engine: str) -> None:
-    """Have Playwright download its browser, with its progress on the terminal. Raises BrowserLaunchFailed."""
+    """Let Playwright download its browser, with progress on the terminal. Raises BrowserLaunchFailed."""
     words = [sys.executable, "-m", "playwright", "install", engine]
     try:
         done = subprocess.run(words, stdin=subprocess.DEVNULL, timeout=_INSTALLED_WITHIN_S, check=False)
@@ -85,7 +85,7 @@ def _install(engine: str) -> None:
 
 
 def _unusable(error: BrowseError, engine: str) -> BrowserLaunchFailed:
-    """Make the error of a browser that is there and does not start: on Linux it mostly lacks libraries."""
+    """Make the error for an existing browser that does not start: on Linux, usually libraries are missing."""
     hint = error.advice or ""
     if sys.platform.startswith("linux"):
         libraries = typed(sys.executable, "-m", "playwright", "install-deps", engine)

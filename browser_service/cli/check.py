@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 
 class Check(NamedTuple):
-    """What was found, and what to do about it."""
+    """A finding, and what to do about it."""
 
     name: str
     ok: bool

@@ -31,7 +31,7 @@ _LOOK_FIRST: Final = "It may or may not have happened: look first (run snapshot)
 
 
 def account() -> str:
-    """Return this account's name, spelled so that a client id may contain it."""
+    """Return this account's name in characters that a client id may contain."""
     try:
         name = getpass.getuser()
     except (KeyError, OSError):
@@ -40,16 +40,16 @@ def account() -> str:
 
 
 def client_id(label: str = "") -> str:
-    """Return the account's client id, the same at each call, so that it finds its pages again. A label makes another
-    client."""
+    """Return the account's client id. It is always the same, so that the account finds its pages again; a label makes
+    another client."""
     if label:
         return f"http-{account()}-{wire.nearest_valid_id(label)}"
     return os.environ.get("BROWSE_CLIENT_ID") or f"cli-{account()}"
 
 
 def token(data_dir: Path, label: str = "", *, operator: bool = False, lifetime_s: int = DAY_S) -> str:
-    """Make a token for the account. Raises ServiceUnavailable rather than making a secret that the running service
-    does not know."""
+    """Make a token for the account. Raises ServiceUnavailable if there is no secret: a new one would be unknown to the
+    running service."""
     path = data_dir / wire.SECRET_FILE
     if not path.exists() and instance.find(data_dir):
         raise ServiceUnavailable(
@@ -61,15 +61,15 @@ def token(data_dir: Path, label: str = "", *, operator: bool = False, lifetime_s
 
 
 def given(data_dir: Path) -> Credentials:
-    """Return the credentials that the environment gives, as a gateway has them."""
+    """Return the credentials given by the environment, in the same way as for a gateway."""
     file = os.environ.get("BROWSE_TOKEN_FILE")
     token_file = Path(file) if file else None
     return Credentials(client_id(), data_dir, token=os.environ.get("BROWSE_TOKEN") or None, token_file=token_file)
 
 
 class Client:
-    """A client of a data directory's service: this account's person (`operator`), the token that the environment gives,
-    or this account. Raises ServiceUnavailable if no service runs."""
+    """A client of a data directory's service: this account's person (`operator`), the token in the environment, or this
+    account. Raises ServiceUnavailable if no service runs."""
 
     def __init__(self, data_dir: Path, *, operator: bool = False) -> None:
         self.url = instance.require(data_dir).url
@@ -95,8 +95,7 @@ class Client:
             runner.run(self._http.aclose())
 
     def call(self, body: Json) -> Json:
-        """Make a call, wait for it while it runs, and return its envelope with text for a terminal. Ctrl+C cancels the
-        call."""
+        """Make a call, wait for its end, and return its envelope with text for a terminal. Ctrl+C cancels the call."""
         call_id = f"cli-{uuid4().hex}"
         form = {wire.REPLY: ForTerminal(action=str(body["action"])).model_dump_json()}
         try:
@@ -122,8 +121,8 @@ class Client:
         return _result(self._post(path, body))
 
     def save(self, artifact_id: str, path: Path) -> int:
-        """Write a file that a call made to a path, and return its size. A file that is there stays until the new one is
-        complete. Raises Relayed for the service's error, ServiceUnavailable."""
+        """Write a call's file to a path, and return its size. An existing file stays until the new one is complete.
+        Raises Relayed for the service's error, ServiceUnavailable."""
         try:
             return self._runner.run(self._save(f"{wire.FILES}/{quote(artifact_id, safe='')}", path))
         except httpx.HTTPError as error:
@@ -179,12 +178,12 @@ async def _check(response: httpx.Response) -> None:
 
 @contextlib.contextmanager
 def _complete(path: Path) -> Iterator[BinaryIO]:
-    """Open what is to be the file when the block is done. A pipe or a device is written as it comes."""
+    """Open a file that replaces the path at the end of the block. A pipe or a device is written directly."""
     if path.exists() and not path.is_file():
         with path.open("wb") as device:
             yield device
         return
-    path = path.resolve()  # what a link leads to, and not the link, is written
+    path = path.resolve()  # write the target of a link, not the link
     part = path.with_name(f".{path.name}.part")
     try:
         with part.open("wb") as file:

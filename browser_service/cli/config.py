@@ -1,4 +1,4 @@
-"""Shows and changes the settings that hold for every start: `config`."""
+"""Shows and changes the settings for every start: `config`."""
 
 import os
 import shlex
@@ -41,7 +41,7 @@ Pairs = Annotated[
 def show(
     *,
     as_json: flags.AsJson = False,
-    **options: Any,  # Any: of each flag what typer made of it
+    **options: Any,  # Any: typer's value of each flag
 ) -> None:
     """Every setting, its value for what starts here, and where that comes from. Secrets are not shown."""
     wrong = list[str]()
@@ -122,7 +122,7 @@ def path_() -> None:
 
 
 def _known(typed: str) -> str:
-    """Return the name of a setting that the file may have. Raises ValidationFailed with the nearest."""
+    """Return the name of a setting that the file may have. Raises ValidationFailed with the nearest name."""
     name = setting_name(typed)
     if reason := config_file.SAID_AT_START.get(name):
         raise ValidationFailed(f"{name} is nothing for a file, because {reason}.")
@@ -138,7 +138,7 @@ def _ask(name: str) -> str:
 
 
 def _edited(text: str, file: Path) -> str:
-    """Return what a person makes of a text. Raises ServiceUnavailable where no editor can be started."""
+    """Return the text as edited by a person. Raises ServiceUnavailable if no editor can be started."""
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or next(filter(shutil.which, _EDITORS), "vi")
     with tempfile.TemporaryDirectory(prefix="browse-together-") as folder:
         copy = Path(folder, file.name)
@@ -155,7 +155,7 @@ def _edited(text: str, file: Path) -> str:
 
 
 def _say_done(names: Iterable[str], what: str) -> None:
-    """Say what was done, and where it has no effect."""
+    """Print what was done, and where it has no effect."""
     output.say(f"{', '.join(names)}: {what}")
     for name in names:
         if name in config_file.NAMES and (variable := config_file.variable_of(name, setting_values.field_of(name))):

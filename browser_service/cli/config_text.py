@@ -1,4 +1,4 @@
-"""Changes the text of `config.toml`: what else is in it stays as it was written, comments included."""
+"""Changes the text of `config.toml`; all else in it stays as written, including comments."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -23,7 +23,7 @@ _OWN: Final = 0o700
 
 
 def read() -> str:
-    """Return the text of the file; empty where there is none. Raises WrongFile."""
+    """Return the file's text; empty without a file. Raises WrongFile."""
     file = path()
     if file.exists() and not file.is_file():
         raise WrongFile(f"{file} is no file.")
@@ -31,7 +31,7 @@ def read() -> str:
 
 
 def with_values(text: str, values: Mapping[str, Value]) -> str:
-    """Return the text with these values. Raises WrongFile where it is no TOML."""
+    """Return the text with these values. Raises WrongFile if it is no TOML."""
     document = _document(text or _HEAD)
     for name, value in values.items():
         document[name] = value
@@ -39,7 +39,7 @@ def with_values(text: str, values: Mapping[str, Value]) -> str:
 
 
 def without(text: str, names: Iterable[str]) -> str:
-    """Return the text without these keys. Raises WrongFile where it is no TOML."""
+    """Return the text without these keys. Raises WrongFile if it is no TOML."""
     document = _document(text)
     for name in names:
         document.remove(name)
@@ -51,7 +51,7 @@ def keys(text: str) -> list[str]:
 
 
 def problems(text: str) -> list[str]:
-    """Return a line for each mistake in a text that may be the file's; none if it can be."""
+    """Return a line for each mistake in a text; none if the file may have it."""
     file = path()
     try:
         said = parsed(file, text)
@@ -73,7 +73,7 @@ def problems(text: str) -> list[str]:
 
 
 def value_of(name: str, typed: str) -> Value:
-    """Return what was typed as the file has it: a number, true or false, a list, or a text. What is wrong stays a
+    """Convert typed text to a value of the file: a number, true or false, a list, or a text. A wrong value stays a
     text."""
     annotation = field_of(name).annotation
     is_path, is_list = ("Path" in str(annotation), str(annotation).startswith(("tuple", "frozenset")))
@@ -95,8 +95,8 @@ def is_secret(name: str) -> bool:
 
 
 def write(text: str, *, to: Path | None = None, secret: bool = False) -> Path:
-    """Write the file, or another, whole or not at all, and return its path. A secret is for this account alone to
-    read. Raises WrongFile where it cannot be written."""
+    """Write the file, or another one, completely or not at all, and return its path. With `secret`, only this account
+    can read it. Raises WrongFile if it cannot be written."""
     file = to or path()
     try:
         files.write(file, text.encode(), files.mode_of(file) & (_OWN if secret else -1))
@@ -106,7 +106,7 @@ def write(text: str, *, to: Path | None = None, secret: bool = False) -> Path:
 
 
 def template() -> str:
-    """Return a file that sets nothing, and names every setting with its description and default."""
+    """Return a file that sets nothing, but lists every setting with its description and default."""
     lines = dict[str, str]()
     for settings in CLASSES:
         for name, field in settings.model_fields.items():
@@ -123,7 +123,7 @@ def _default(field: FieldInfo) -> str:
 
 
 def _document(text: str) -> tomlkit.TOMLDocument:
-    parsed(path(), text, known=False)  # whose errors name the line
+    parsed(path(), text, known=False)  # its errors name the line
     return tomlkit.parse(text)
 
 

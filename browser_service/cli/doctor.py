@@ -1,4 +1,4 @@
-"""Checks what a service needs of this machine, and says what to do if something is missing."""
+"""Checks what a service needs from this machine, and says what to do if something is missing."""
 
 import contextlib
 import os
@@ -35,7 +35,7 @@ _LEAST_FREE_MB: Final = 100
 
 
 async def examine(settings: Settings) -> list[Check]:
-    """Run all checks, the quick ones first."""
+    """Run all checks, quick ones first."""
     running = service_of(settings.data_dir)
     return [
         check_versions(),
@@ -73,7 +73,7 @@ def check_gateways() -> Check:
 
 
 def check_config() -> list[Check]:
-    """Name the file of settings, if there is one, and check that no other account can read a secret in it."""
+    """Name the settings file, if there is one, and check that no other account can read a secret in it."""
     file = config_place.path()
     if not file.is_file():
         return []
@@ -100,7 +100,7 @@ def check_reach(settings: Settings) -> Check:
 
 
 def check_settings(settings: Settings, running: instance.Instance) -> Check:
-    """Compare the settings of the running service with those of a start from here; a difference is no fault."""
+    """Compare the running service's settings with those of a start from here. A difference is no fault."""
     account = running_settings(running, settings)
     if account is None:
         return sound("settings", "the running service does not say them")
@@ -111,7 +111,7 @@ def check_settings(settings: Settings, running: instance.Instance) -> Check:
 
 
 def check_data_dir(directory: Path) -> Check:
-    """Check that the data directory can be written, without making it."""
+    """Check that the data directory can be written, without creating it."""
     place = next(place for place in (directory, *directory.parents) if place.exists())
     try:
         with tempfile.TemporaryFile(dir=place):
@@ -123,7 +123,7 @@ def check_data_dir(directory: Path) -> Check:
 
 
 def check_secret(directory: Path) -> Check:
-    """Check that the secret makes tokens, and that no other account of this machine can read it."""
+    """Check that the secret can be used, and that no other account of this machine can read it."""
     secret = directory / wire.SECRET_FILE
     try:
         read_secret(directory)
@@ -187,7 +187,7 @@ def check_port(settings: Settings, running: instance.Instance | None) -> Check:
 
 
 def check_running(running: instance.Instance) -> Check:
-    """Check that the running service is of the installed version."""
+    """Check that the running service has the installed version."""
     found = f"process {running.pid} at {running.url}, version {running.version}"
     if running.catalogue == fingerprint():
         return sound("service", found)
@@ -196,7 +196,7 @@ def check_running(running: instance.Instance) -> Check:
 
 
 def check_memory(running: instance.Instance) -> Check:
-    """Measure what the service and its browsers use, in the same way as the service does."""
+    """Measure the memory of the service and its browsers, in the same way as the service does."""
     try:
         service = psutil.Process(running.pid)
         children = service.children(recursive=True)
@@ -224,7 +224,7 @@ def check_display(settings: Settings) -> Check:
 
 
 def check_video() -> Check:
-    """Look for the encoder of videos, which nothing else needs."""
+    """Look for the video encoder, which nothing else needs."""
     if find_spec("av"):
         return sound("video", f"av {version('av')}")
     return sound("video", "none: record_video needs the package av", f"Get it: {install_command('video')}")

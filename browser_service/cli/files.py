@@ -1,4 +1,4 @@
-"""Reads and writes configuration files, whole or not at all; of other programs' files it keeps a copy."""
+"""Reads and writes configuration files, completely or not at all, and keeps a backup of other programs' files."""
 
 import os
 import stat
@@ -14,17 +14,17 @@ _MOST_BYTES: Final = 50_000_000
 
 
 def backup_of(path: Path) -> Path:
-    """Return where the copy of a file lies."""
+    """Return the path of a file's backup."""
     return path.with_name(f"{path.name}{_BACKUP}")
 
 
 def mode_of(path: Path) -> int:
-    """Return a file's mode; that of a new one if there is none."""
+    """Return a file's mode, or the mode for a new file."""
     return stat.S_IMODE(path.stat().st_mode) if path.exists() else _NEW_MODE
 
 
 def read(path: Path, encoding: str = "utf-8") -> str | None:
-    """Return a file's text, None if there is no such file. Raises ValidationFailed if it cannot be read."""
+    """Return a file's text; None without a file. Raises ValidationFailed if it cannot be read."""
     try:
         with path.open("rb") as file:
             content = file.read(_MOST_BYTES + 1)
@@ -50,8 +50,8 @@ def check_writable(path: Path) -> None:
 
 
 def replace(path: Path, before: str | None, after: str, encoding: str = "utf-8") -> None:
-    """Write a file in place of what was read from it. Raises ValidationFailed if another program has changed it since,
-    or if it cannot be written."""
+    """Replace a file's text that was read before. Raises ValidationFailed if another program has changed the file
+    since, or it cannot be written."""
     check_writable(path)
     if read(path, encoding) != before:
         raise ValidationFailed(
@@ -64,8 +64,8 @@ def replace(path: Path, before: str | None, after: str, encoding: str = "utf-8")
 
 
 def write(path: Path, content: bytes, mode: int | None = None) -> None:
-    """Write beside the file first, and then in one step in its place. A link stays one; the file keeps its owner, and
-    its mode if none is given. Raises OSError."""
+    """Write a temporary file beside the path, then move it there in one step. Links are kept. The file keeps its owner,
+    and its mode unless one is given. Raises OSError."""
     target = path.resolve()
     target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")

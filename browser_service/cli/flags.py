@@ -34,8 +34,8 @@ def with_settings(command: Callable[..., None]) -> Callable[..., None]:
     return with_signature(command, [*parameters_of(command), *map(parameter, flags())])
 
 
-def typed_settings(options: dict[str, Any]) -> dict[str, JsonValue]:  # Any: of each flag what typer made of it
-    """Return the settings that were typed; all others come from the environment."""
+def typed_settings(options: dict[str, Any]) -> dict[str, JsonValue]:  # Any: typer's value of each flag
+    """Return the settings typed as flags. All others come from the environment."""
     return {name: value for name, value in options.items() if value not in (None, [])}
 
 
@@ -44,7 +44,7 @@ def settings(data_dir: str | None = None) -> Settings:
 
 
 def environment(changes: dict[str, JsonValue]) -> dict[str, str]:
-    """Return settings as environment variables for a child process, because everyone can read a command line."""
+    """Return settings as environment variables for a child process, because everybody can read a command line."""
     return {f"BROWSE_{name.upper()}": _text(value) for name, value in changes.items()}
 
 
@@ -53,7 +53,7 @@ def _text(value: JsonValue) -> str:
 
 
 def _help(name: str, schema: Schema) -> str:
-    """Return the description, the variable that works without the prefix, and the default."""
+    """Return the description, the variable that also works without the prefix, and the default."""
     alias = Settings.model_fields[name].validation_alias
     notes = [str(choice) for choice in alias.choices[1:]] if isinstance(alias, AliasChoices) else []
     if (default := schema.get("default")) not in (None, []):

@@ -16,7 +16,7 @@ from shared.model import Json
 from shared.wire import LOG_FILE
 
 NOT_RUNNING = 3
-"""`status` exits with this code if no service runs, as init scripts expect."""
+"""Exit code of `status` if no service runs, as init scripts expect."""
 
 app = new_app()
 
@@ -26,7 +26,7 @@ app = new_app()
 def up(
     *,
     detach: Annotated[bool, typer.Option("--detach", "-d", help="Start it in the background, and return.")] = False,
-    **options: Any,  # Any: of each flag what typer made of it
+    **options: Any,  # Any: typer's value of each flag
 ) -> None:
     """Run the service, in the foreground or detached.
 
@@ -104,8 +104,8 @@ def _detached(settings: Settings, changes: Json) -> None:
 
 
 def _start(data_dir: Path, changes: Json) -> tuple[instance.Instance, bool]:
-    """Return the service, and whether this call started it. If it does not answer, raises ServiceUnavailable with the
-    log's end."""
+    """Return the service, and whether this call started it. Raises ServiceUnavailable with the end of the log if it
+    does not answer."""
     try:
         with progress.waiting("The service starts …"):
             running, pid = instance.start(
@@ -126,7 +126,7 @@ def _start(data_dir: Path, changes: Json) -> tuple[instance.Instance, bool]:
             f"The data directory {data_dir} cannot be used: {error.strerror or error}.",
             hint="Make it writable for this account, or choose another: --data-dir or BROWSE_DATA_DIR.",
         ) from None
-    return running, running.pid == pid  # another may have been a moment quicker
+    return running, running.pid == pid  # another start may have been faster
 
 
 def _say_status(status: dict[str, object]) -> None:

@@ -1,4 +1,4 @@
-"""Makes lines of the service's log readable, which are JSON for programs."""
+"""Makes the service's log, JSON lines for programs, readable for people."""
 
 import functools
 import json
@@ -9,7 +9,8 @@ from shared.quoting import legible
 
 
 def readable(line: str, *, colours: bool = False) -> str:
-    """Return a line of the log for people. What is no JSON, such as the last words of a start that failed, stays."""
+    """Return a log line for people. Lines that are not JSON, such as the last words of a failed start, stay as they
+    are."""
     try:
         entry = json.loads(line)
     except ValueError:
@@ -21,7 +22,7 @@ def readable(line: str, *, colours: bool = False) -> str:
 
 
 def reasons(lines: list[str]) -> list[str]:
-    """Return why a start failed: its own last words, or else all that it logged."""
+    """Return why a start failed: its own last words, or else its whole log."""
     words = [line for line in lines if not line.startswith("{")]
     return words or [readable(line) for line in lines]
 

@@ -1,4 +1,4 @@
-"""Keeps secrets that agents type without knowing them: `secret set`, `secret list`, `secret remove`."""
+"""Manages secrets that agents type without knowing them: `secret set`, `secret list`, `secret remove`."""
 
 from typing import Annotated, Final
 from urllib.parse import urlsplit
@@ -87,7 +87,7 @@ def _secrets(data_dir: str | None) -> NamedSecrets:
 
 
 def _origin(text: str) -> str:
-    """Return an origin in its canonical form. Raises ValidationFailed for what is more, or less, than an origin."""
+    """Return an origin in canonical form. Raises ValidationFailed if the text is not exactly an origin."""
     origin, parts = origin_of(text), urlsplit(text)
     if origin is None or "*" in text or parts.path not in {"", "/"} or parts.query or parts.fragment or "@" in text:
         raise ValidationFailed(

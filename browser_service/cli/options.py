@@ -1,4 +1,4 @@
-"""Makes command line options from JSON Schemas, for the settings and for the arguments of each action."""
+"""Makes command line options from JSON Schemas, for settings and for the arguments of actions."""
 
 import functools
 import inspect
@@ -25,16 +25,16 @@ _JSON_TYPES: Final[Mapping[type, frozenset[str]]] = {
     dict: frozenset({"object"}),
     type(None): frozenset({"null"}),
 }
-"""The JSON types for which a typed JSON text may stand; a JSON string is taken literally, with its quotes."""
+"""The JSON types that a typed JSON text may have. A JSON string is taken literally, with its quotes."""
 
 
 def new_app() -> typer.Typer:
-    """Make a typer app whose help is plain text: brackets are no markup, and nothing is cut to fit a box."""
+    """Make a typer app with plain text help: brackets are no markup, and nothing is cut to fit a box."""
     return typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
 
 
 class Option(NamedTuple):
-    """An option of the command line. Its `spellings` have no dashes; the canonical one is first."""
+    """A command line option. Its `spellings` have no dashes; the canonical one is first."""
 
     name: str
     schema: Schema
@@ -47,8 +47,8 @@ class Option(NamedTuple):
 
 
 def parameter(option: Option, complete: Callable[[str], list[str]] | None = None) -> inspect.Parameter:
-    """Make the parameter from which typer reads the option. Without a value it is None, and nothing is sent. A shell
-    completes a value by `complete`."""
+    """Make the parameter from which typer makes the option. Without a value it is None, and nothing is sent. `complete`
+    completes values in a shell."""
     annotation, metavar = _annotation(option.schema)
     spellings = dict.fromkeys(option.spellings)
     flags = [_switch(name) for name in spellings] if annotation is bool else [f"--{name}" for name in spellings]
@@ -59,13 +59,13 @@ def parameter(option: Option, complete: Callable[[str], list[str]] | None = None
 
 
 def to_json(option: Option, value: object) -> JsonValue:
-    """Convert what was typed to JSON. Raises typer.BadParameter if it must be JSON and is not."""
+    """Convert a typed value to JSON. Raises typer.BadParameter if it must be JSON but is not."""
     if not isinstance(value, list):
         return _value(option, option.schema, value)
     if option.schema.get("type") == "array":
         return [item for text in value for item in _items(option, text)]
     items = next(each for each in _alternatives(option.schema) if each.get("type") == "array").get("items", {})
-    schema = cast("Schema", items) if len(value) > 1 else option.schema  # so pydantic writes them
+    schema = cast("Schema", items) if len(value) > 1 else option.schema  # the form that pydantic writes
     values = [_value(option, schema, text) for text in value]
     return values if len(values) > 1 else values[0]
 
@@ -77,7 +77,7 @@ def action_options(action: type[Action]) -> list[Option]:
 
 
 def positional_options(action: type[Action]) -> list[Option]:
-    """Return the required options, which may be given by position as well."""
+    """Return the required options, which may also be given by position."""
     required = required_of(full_schema(action))
     return [
         option for option in action_options(action) if option.name in required and option.schema.get("type") != "array"
@@ -85,7 +85,7 @@ def positional_options(action: type[Action]) -> list[Option]:
 
 
 def action_body(name: str, action: type[Action], positions: list[str], typed: Mapping[str, object]) -> Json:
-    """Return the call's body, with only what was typed. Raises typer.BadParameter if that makes no sense."""
+    """Return the call's body with only the typed arguments. Raises typer.BadParameter if they are wrong."""
     by_name = {
         option.name: to_json(option, value)
         for option in action_options(action)
@@ -99,7 +99,7 @@ def action_body(name: str, action: type[Action], positions: list[str], typed: Ma
 
 
 def parameters_of(function: Callable[..., None]) -> list[inspect.Parameter]:
-    """Return a function's named parameters, without the catch-all that stands for added ones."""
+    """Return a function's named parameters, without the catch-all for added ones."""
     parameters = inspect.signature(function).parameters.values()
     return [parameter for parameter in parameters if parameter.kind is not inspect.Parameter.VAR_KEYWORD]
 
@@ -108,19 +108,19 @@ def with_signature(function: Callable[..., None], parameters: Iterable[inspect.P
     """Give `function` a signature, from which typer makes its options."""
 
     @functools.wraps(function)
-    def command(**options: Any) -> None:  # Any: of each option what typer made of it
+    def command(**options: Any) -> None:  # Any: typer's value of each option
         function(**options)
 
     command.__signature__ = inspect.Signature([*parameters])  # type: ignore[attr-defined] # inspect reads it there
     return command
 
 
-def _annotation(schema: Schema) -> tuple[Any, str | None]:  # Any: a type, made at run time
-    """Return the type that typer converts to, and the value's name in the help."""
+def _annotation(schema: Schema) -> tuple[Any, str | None]:  # Any: a type made at run time
+    """Return the type to which typer converts, and the value's name in the help."""
     types = _types(schema)
     choices = _choices(schema)
     if "array" in types:
-        items = cast("Schema", schema.get("items", {}))  # so pydantic writes them
+        items = cast("Schema", schema.get("items", {}))  # the form that pydantic writes
         return list[str], "|".join(_choices(items)) or _value_name(_types(items) | types - {"array"})
     if choices:
         return Literal[*choices], "|".join(choices)
@@ -152,7 +152,7 @@ def _switch(name: str) -> str:
 
 
 def _items(option: Option, text: object) -> list[JsonValue]:
-    """Convert one use of a repeated option; unless its items are text, it may hold a whole JSON list."""
+    """Convert one use of a repeated option. Unless its items are texts, it may be a whole JSON list."""
     schema = cast("Schema", option.schema.get("items", {}))  # as there
     value = _value(option, schema, text)
     return value if isinstance(value, list) and "array" not in _types(schema) else [value]
@@ -161,7 +161,7 @@ def _items(option: Option, text: object) -> list[JsonValue]:
 def _value(option: Option, schema: Schema, text: object) -> JsonValue:
     types = _types(schema)
     if not isinstance(text, str) or types == {"string"}:
-        return cast("JsonValue", text)  # a text, or a list of them, is JSON
+        return cast("JsonValue", text)  # a text or a list of texts is JSON
     try:
         value = cast("JsonValue", strict.loads(text.encode()))
     except ValueError as error:
@@ -172,7 +172,7 @@ def _value(option: Option, schema: Schema, text: object) -> JsonValue:
 
 
 def _spellings(action: type[Action], name: str) -> Iterator[str]:
-    """Yield the ways to write an argument: `page-id`, `pageId`, and its second names."""
+    """Yield the spellings of an argument, such as `page-id` and `pageId`, and its other names."""
     for spelling in (name, *_second_names(action, name)):
         yield kebab(spelling)
         yield spelling

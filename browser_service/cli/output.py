@@ -17,12 +17,12 @@ from shared.quoting import escaped, legible
 _WIDE: Final = 200
 
 Columns = Mapping[str, bool]
-"""The names of a table's columns, and whether each may be broken."""
+"""The names of a table's columns, and whether lines may break in each."""
 Row = Sequence[str]
 
 
 def say(text: str, style: str = "", rest: str = "", *, to_stderr: bool = False) -> None:
-    """Print a line. On a terminal the text has a style, in rich's words, and the rest of the line has none."""
+    """Print a line. On a terminal, `text` gets a style of rich, and `rest` none."""
     stream = sys.stderr if to_stderr else sys.stdout
     if not style or not stream.isatty():
         typer.echo(legible(text + rest), err=to_stderr)
@@ -44,7 +44,7 @@ def as_json(value: object) -> str:
 
 
 def value_text(value: object) -> str:
-    """Write a setting's value as people do."""
+    """Write a setting's value for people."""
     if isinstance(value, list):
         return ", ".join(map(str, value)) or "empty"
     return str(value).lower() if isinstance(value, bool) else "none" if value is None else str(value)
@@ -68,7 +68,7 @@ def show_rows(columns: Columns, parts: Iterable[Sequence[Row]]) -> None:
 
 
 def print_error(error: ErrorBody) -> None:
-    """Print what went wrong and what to do, with the calls that it names as commands."""
+    """Print what went wrong and what to do, with calls as commands."""
     from shared.mentions import as_commands  # noqa: PLC0415 - it knows every action, and few commands end so
 
     say(f"{error.code}:", "bold red", f" {as_commands(error.message)}", to_stderr=True)
@@ -78,7 +78,7 @@ def print_error(error: ErrorBody) -> None:
 
 @contextlib.contextmanager
 def print_errors() -> Iterator[None]:
-    """Print errors as code, message and hint to stderr. The exit code is 1, or 2 if something was typed wrongly."""
+    """Print errors as code, message and hint to stderr. The exit code is 1, or 2 for wrong input."""
     try:
         yield
     except BrowseError as error:

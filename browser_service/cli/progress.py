@@ -1,4 +1,4 @@
-"""Shows on a terminal how far long work is. What is printed for programs stays as it is."""
+"""Shows progress of long work on a terminal. Output for programs stays unchanged."""
 
 import contextlib
 import sys
@@ -14,7 +14,7 @@ _SHOWN_AFTER_S: Final = 1.0
 
 @contextlib.contextmanager
 def waiting(doing: str) -> Iterator[None]:
-    """Show what the block waits for, once that takes a while."""
+    """Show what the block waits for, if that takes a while."""
     if not sys.stderr.isatty():
         yield
         return
@@ -39,7 +39,7 @@ def waiting(doing: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def bar(doing: str, total: int | None) -> Iterator[Callable[[int], None]]:
-    """Show a bar within the block, which moves on by as many bytes as the function is called with."""
+    """Show a progress bar within the block. The yielded function adds a number of bytes."""
     if not sys.stderr.isatty():
         yield lambda _: None
         return

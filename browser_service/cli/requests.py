@@ -1,4 +1,4 @@
-"""Shows what agents ask people for, and answers it: `requests`."""
+"""Shows agents' requests to people, and answers them: `requests`."""
 
 from typing import Annotated, Final, cast
 from urllib.parse import quote

@@ -1,4 +1,4 @@
-"""The commands. What a command needs is imported when it runs, so that help is quick."""
+"""The commands. What a command needs is imported only when it runs, so that help is quick."""
 
 import gc
 from functools import partial
@@ -50,14 +50,14 @@ COMMANDS: Final = MappingProxyType(
 
 
 class Root(TyperGroup):
-    """All commands. Their errors are printed as code, message and hint."""
+    """All commands. Errors are printed as code, message and hint."""
 
-    def __init__(self, **attributes: Any) -> None:  # Any: whatever typer gives
+    def __init__(self, **attributes: Any) -> None:  # Any: whatever typer passes
         super().__init__(**attributes)
         for name, (module, text) in COMMANDS.items():
             self.add_command(Late(name, text, partial(command_in, module, name)))
 
-    def invoke(self, ctx: Any) -> Any:  # Any: its class is typer's own
+    def invoke(self, ctx: Any) -> Any:  # Any: typer's own class
         try:
             return super().invoke(ctx)
         except Exception:
@@ -85,9 +85,9 @@ def root(
 
 
 def main() -> None:
-    gc.disable()  # imports make many objects and no garbage; what lasts, the service, enables it when all is there
+    gc.disable()  # imports create many objects and no garbage; the service, which lasts, enables it when all is loaded
     try:
         with absent(HTTPX_COMMAND):
             app()
     finally:
-        gc.freeze()  # or the interpreter looks through all of it once more before it ends, a tenth of a second long
+        gc.freeze()  # otherwise the interpreter collects once more before it ends, which takes a tenth of a second

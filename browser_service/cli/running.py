@@ -1,4 +1,4 @@
-"""Finds the service that runs, and compares its settings with those that hold where a command is run."""
+"""Finds the running service, and compares its settings with those of a start from here."""
 
 import contextlib
 from pathlib import Path
@@ -14,8 +14,8 @@ from shared.secret import read_secret
 
 
 def service_of(data_dir: Path) -> instance.Instance | None:
-    """Return the service of this data directory, if its process is one. A service that was killed leaves its address
-    and its number there: others may get them, and say that they are it."""
+    """Return the service of this data directory, after checking its process. A killed service leaves its address and
+    pid behind, which other programs may get and pretend to be the service."""
     found = instance.find(data_dir)
     if found is None:
         return None
@@ -27,18 +27,18 @@ def service_of(data_dir: Path) -> instance.Instance | None:
 
 
 class Running(NamedTuple):
-    """The settings of a running service, as it tells them: without secrets."""
+    """A running service's settings as it reports them, without secrets."""
 
     changed: Json
     """The values that are not defaults."""
     after_restart: Json
     """The values that a start from here would change, as they would be then."""
     before_restart: Json
-    """The same, as they are now."""
+    """The same values as they are now."""
 
     @property
     def difference(self) -> str:
-        """Say what a restart would change; empty if nothing."""
+        """Return what a restart would change; empty if nothing."""
         texts = [
             f"{name} is {output.value_text(self.before_restart[name])} and would be {output.value_text(value)}"
             for name, value in self.after_restart.items()
@@ -50,7 +50,7 @@ RESTART: Final = "A restart takes them: browse-together down, then browse-togeth
 
 
 def running_settings(running: instance.Instance, here: Settings) -> Running | None:
-    """Return the settings of a running service; None if it does not say them."""
+    """Return the settings of a running service; None if it does not report them."""
     from client.credentials import mint  # noqa: PLC0415 - `up` needs none, and what signs takes long to import
 
     try:
@@ -67,6 +67,6 @@ def running_settings(running: instance.Instance, here: Settings) -> Running | No
 
 
 def places() -> str:
-    """Name what says how a start from here would be."""
+    """Name the sources of settings for a start from here."""
     file = config_place.path()
     return f"this environment and {file}" if file.is_file() else "this environment"

@@ -1,4 +1,4 @@
-"""Reads a secret that an action types, so that it stands neither in the command line nor in the shell's history."""
+"""Reads a secret that an action types, which keeps it out of the command line and the shell's history."""
 
 import getpass
 import inspect
@@ -26,7 +26,7 @@ def argument(action: type[Action]) -> str:
 
 
 def parameter(action: type[Action]) -> list[inspect.Parameter]:
-    """Return the option `--secret` of an action that types something."""
+    """Return the option `--secret` if the action types something."""
     if not (name := argument(action)):
         return []
     help_text = f"Read the {name} from this file; -: asked for on a terminal, without an echo, or read from stdin."
@@ -34,8 +34,8 @@ def parameter(action: type[Action]) -> list[inspect.Parameter]:
     return [inspect.Parameter("secret", inspect.Parameter.KEYWORD_ONLY, default=option, annotation=str | None)]
 
 
-def take(action: type[Action], options: dict[str, Any]) -> dict[str, str]:  # Any: of each option what typer made of it
-    """Put the secret among the options in place of where it is read from. Returns it too, if one was asked for."""
+def take(action: type[Action], options: dict[str, Any]) -> dict[str, str]:  # Any: typer's value of each option
+    """Replace the secret's source in the options by the secret. Returns the secret too, if there is one."""
     source = options.pop("secret", None)
     if source is None:
         return {}
@@ -47,7 +47,7 @@ def take(action: type[Action], options: dict[str, Any]) -> dict[str, str]:  # An
 
 
 def read(source: str) -> str:
-    """Return the secret without the line's end. Raises ValidationFailed if there is none."""
+    """Return the secret without its line end. Raises ValidationFailed if there is none."""
     if source == "-" and sys.stdin.isatty():
         text = getpass.getpass("Secret: ", sys.stderr)
     elif source == "-":
@@ -64,7 +64,7 @@ def read(source: str) -> str:
 
 def masked(reply: Json, secret: str) -> Json:
     """Return the reply without the secret, which a page may show after it was typed."""
-    return cast("Json", _masked(reply, secret))  # an object stays one
+    return cast("Json", _masked(reply, secret))  # an object stays an object
 
 
 def _masked(value: JsonValue, secret: str) -> JsonValue:

@@ -21,19 +21,19 @@ CLASSES: Final = tuple(settings for classes in PROCESSES.values() for settings i
 
 
 class Effective(NamedTuple):
-    """A setting as it holds for what starts here."""
+    """A setting's value for a start from here."""
 
     name: str
     value: JsonValue
     source: str
-    """default, file, environment or flag."""
+    """One of default, file, environment, flag."""
     where: str = ""
     """The variable, the flag, or the file with its line."""
 
 
 def effective(typed: Mapping[str, JsonValue], problems: list[str]) -> dict[str, list[Effective]]:
-    """Return the settings of each process. For each that cannot be used add a line to `problems`, and leave those out
-    that are declared with it. `typed` are flags of the service. Raises WrongFile."""
+    """Return the settings of each process. For an unusable one, add a line to `problems`, and leave out the settings
+    declared together with it. `typed` are flags of the service. Raises WrongFile."""
     said = config_file.contents()
     found = dict[str, list[Effective]]()
     for process, classes in PROCESSES.items():
@@ -63,5 +63,5 @@ def _source(name: str, field: FieldInfo, typed: Mapping[str, JsonValue], said: M
 
 
 def field_of(name: str) -> FieldInfo:
-    """Return the declaration of a setting; that of the service where both processes have one."""
+    """Return a setting's declaration; the service's if both processes have one."""
     return next(settings.model_fields[name] for settings in CLASSES if name in settings.model_fields)

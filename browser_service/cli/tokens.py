@@ -1,4 +1,4 @@
-"""Makes tokens that limit, lists them, and takes them back: `token`."""
+"""Makes limited tokens, lists them, and revokes them: `token`."""
 
 import re
 import time
@@ -129,7 +129,7 @@ def restore(
 
 
 def _end(text: str) -> float:
-    """Return when a token ends, as Unix time. Raises BadParameter for what is neither a duration nor a date."""
+    """Return a token's end as Unix time. Raises BadParameter if the text is neither a duration nor a date."""
     if span := re.fullmatch(r"([0-9]{1,6}) ?([mhdw])", text.strip()):
         return time.time() + int(span[1]) * _UNITS[span[2]]
     try:

@@ -27,7 +27,7 @@ app = new_app()
 def doctor(
     *,
     as_json: flags.AsJson = False,
-    **options: Any,  # Any: of each flag what typer made of it
+    **options: Any,  # Any: typer's value of each flag
 ) -> None:
     """Check what a service with these settings needs, starting its browser once. Exit code 1 if anything is missing."""
     from browser_service.cli.doctor import examine  # noqa: PLC0415 - Playwright, which logs do not need
@@ -64,7 +64,7 @@ def logs(
 
 
 def _say_line(line: str) -> None:
-    """Print a line of the log: as it is for programs, and readable on a terminal."""
+    """Print a line of the log: unchanged for programs, readable on a terminal."""
     if sys.stdout.isatty():
         from browser_service.cli.log_lines import readable  # noqa: PLC0415 - no pipe needs it
 
@@ -84,4 +84,4 @@ def _log_lines(log: Path, last: int, *, follow: bool) -> Iterator[str]:
                 yield unfinished.rstrip("\n")
                 unfinished = ""
             else:
-                time.sleep(_POLL_S)  # the standard library has no event for a file that grows
+                time.sleep(_POLL_S)  # the standard library has no event for a growing file

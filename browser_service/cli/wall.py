@@ -44,5 +44,5 @@ def show(
 
 
 def _has_screen() -> bool:
-    """Say whether a browser would have a window; else one for terminals would take this one over."""
+    """Return whether a browser would open a window. A terminal browser would take over this terminal."""
     return sys.platform in {"darwin", "win32"} or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))

@@ -1,1 +1,1 @@
-"""Sets this installation up in chat clients, and takes it away again."""
+"""Registers this installation in chat clients, and removes it again."""

@@ -1,4 +1,4 @@
-"""The chat clients: where each has its servers, in which format, and which command of its own changes them."""
+"""The chat clients: where each lists its servers, in which format, and its own command for changes."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -22,34 +22,35 @@ _WITH_COMMENTS: Final = JsonText(comments=True)
 
 @dataclass(frozen=True)
 class ChatClient:
-    """A program for chats, and how it is told of a server."""
+    """A chat client, and how to register a server there."""
 
     title: str
     file: Callable[[Machine], Path]
-    """The configuration of the account, not of one project."""
+    """The account's configuration file, not a project's."""
     format: Format
     section: str
     next_step: str
-    """How the client comes to know of the change."""
+    """What makes the client notice the change."""
     program: str = ""
     adding: Callable[[str, Gateway], list[str]] | None = None
     removing: Callable[[str], list[str]] | None = None
     says_type: bool = False
-    """Whether an entry names its transport."""
+    """True if an entry names its transport."""
 
     def entry(self, gateway: Gateway) -> Entry:
         kind: dict[str, JsonValue] = {"type": "stdio"} if self.says_type else {}
         return {**kind, "command": gateway[0], "args": list(gateway[1:])}
 
     def is_on(self, machine: Machine) -> bool:
-        """Return whether its program, its file or its folder is there."""
+        """Return whether its program, file or folder exists."""
         file = self.file(machine)
         has_folder = file.parent != machine.home and file.parent.is_dir()
         return bool(self.program and machine.program(self.program)) or has_folder or file.exists()
 
 
 def _claude_desktop(machine: Machine) -> Path:
-    """Return its file; on Windows the one of the Store's package, which does not see the usual one."""
+    """Return its configuration file; for the Store package on Windows a separate one, because that does not see the
+    usual file."""
     packages = machine.folder("LOCALAPPDATA", "AppData", "Local") / "Packages"
     packaged = sorted(packages.glob("Claude_*/LocalCache/Roaming/Claude")) if machine.platform == "win32" else []
     return (packaged[0] if packaged else machine.settings_dir / "Claude") / "claude_desktop_config.json"

@@ -1,4 +1,4 @@
-"""Sets this installation up in a chat client, and takes it away: `install` and `uninstall`."""
+"""Registers this installation in a chat client, and removes it: `install` and `uninstall`."""
 
 import re
 import sys
@@ -23,7 +23,7 @@ from shared.wire import APP_NAME
 _NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _COLUMNS: Final = {"client": False, "": False, "on this machine": False, APP_NAME: False, "configuration": True}
 _PASSING: Final = ("archive-v0", "environments-v2", ".cache")
-"""Folders of `uvx` and `pipx run`, whose contents they may remove at any time."""
+"""Folders of `uvx` and `pipx run`, which may delete their contents at any time."""
 _YES_OR_NO: Final[Mapping[object, str]] = MappingProxyType({True: "yes", False: "no"})
 _MOST_LINES: Final = 60
 _MOST_CHARACTERS: Final = 200
@@ -124,7 +124,7 @@ def _list(machine: Machine, name: str, *, as_json: bool) -> None:
 
 
 def _make(change: Change, *, only_print: bool) -> bool:
-    """Make the change, or only print what would be done. Returns whether it was made."""
+    """Make the change, or only print it. Returns whether it was made."""
     before, words = files.read(change.path), change.command()
     if words:
         output.say(f"$ {typed(Path(words[0]).stem, *words[1:])}")
@@ -143,7 +143,7 @@ def _make(change: Change, *, only_print: bool) -> bool:
 
 
 def difference(path: Path, before: str | None, after: str | None) -> Iterator[str]:
-    """Yield the lines of a diff, cut to what a person reads, with little of what may be others' secrets."""
+    """Yield the lines of a diff, with few unchanged lines, because these may contain others' secrets."""
     old, new = (before or "").splitlines(), (after or "").splitlines()
     yield f"--- {path}" if before is not None else "--- (no file)"
     yield f"+++ {path}" if after is not None else "+++ (no file)"

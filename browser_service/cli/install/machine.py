@@ -1,4 +1,4 @@
-"""The machine whose settings are changed: its platform, its user's folders, its programs."""
+"""The machine whose settings change: its platform, its user's folders, its programs."""
 
 import os
 import shutil
@@ -25,7 +25,7 @@ class Machine(NamedTuple):
 
     @property
     def settings_dir(self) -> Path:
-        """Return the folder in which this platform's programs keep their settings."""
+        """Return the folder where this platform's programs keep their settings."""
         if self.platform == "darwin":
             return self.home / "Library" / "Application Support"
         if self.platform == "win32":
@@ -33,16 +33,16 @@ class Machine(NamedTuple):
         return self.folder("XDG_CONFIG_HOME", ".config")
 
     def folder(self, variable: str, *below_home: str) -> Path:
-        """Return the folder that a variable names, else one below the user's home."""
+        """Return the folder named by a variable, else one below the user's home."""
         given = self.environment.get(variable)
         return Path(given) if given else self.home.joinpath(*below_home)
 
     def program(self, name: str) -> str | None:
-        """Return the absolute path of a program; None if it is not on the PATH."""
+        """Return a program's absolute path; None if it is not on the PATH."""
         return shutil.which(name, path=self.environment.get("PATH", ""))
 
     def failure_of(self, command: Sequence[str]) -> str:
-        """Run a program of the PATH. Returns why it failed; nothing if it did not."""
+        """Run a program of the PATH. Returns why it failed, or ""."""
         name, *arguments = command
         if (path := self.program(name)) is None:
             return f"there is no {name} here"

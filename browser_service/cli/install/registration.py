@@ -1,4 +1,4 @@
-"""Changes a chat client's configuration: a server is added, or removed."""
+"""Adds a server to a chat client's configuration, or removes one."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -21,7 +21,7 @@ _EMPTY: Final = re.compile(r"[\s{}]*")
 
 
 class Done(NamedTuple):
-    """What a change made of the file. `problem` says why the client's own command could not make it."""
+    """The result of a change. `problem` says why the client's own command could not make it."""
 
     after: str | None
     backup: Path | None
@@ -30,7 +30,7 @@ class Done(NamedTuple):
 
 @dataclass(frozen=True)
 class Change:
-    """A server to add to a client's configuration; without a gateway, to remove."""
+    """A server to add to a client's configuration, or without a gateway, to remove."""
 
     machine: Machine
     client: ChatClient
@@ -43,37 +43,37 @@ class Change:
 
     @cached_property
     def earlier(self) -> str | None:
-        """Return the copy of the file that an earlier change left."""
+        """Return the text of the backup left by an earlier change; None without one."""
         return files.read(files.backup_of(self.path))
 
     def servers(self, text: str | None) -> Json:
-        """Return the servers in a file's text by their names. Raises ValidationFailed."""
+        """Return the servers in a file's text, by name. Raises ValidationFailed."""
         with self._explained():
             return self.client.format.servers(text or "", self.client.section)
 
     def is_made(self, text: str | None) -> bool:
-        """Return whether a file's text is as it should be, in whichever way it is written. Raises ValidationFailed."""
+        """Return whether the text already has the change, however it is written. Raises ValidationFailed."""
         own = self.servers(text).get(self.name)
         return starts(own, self.gateway) if self.gateway else own is None
 
     def command(self) -> Sequence[str]:
-        """Return the client's own command that makes the change; empty if it has none here."""
+        """Return the client's own command for the change; empty if it cannot be used here."""
         client = self.client
         program = self.machine.program(client.program) if client.program else None
         words = client.removing and client.removing(self.name)
         if self.gateway:
-            # Some would take arguments of the server for their own, and Windows' shell breaks JSON.
+            # Some clients would take the server's arguments for their own, and the Windows shell breaks JSON.
             fits = len(self.gateway) == 1 and self.machine.platform != "win32"
-            is_new = self.name not in self.servers(files.read(self.path))  # else its other settings would go
+            is_new = self.name not in self.servers(files.read(self.path))  # else its other settings would be lost
             words = client.adding(self.name, self.gateway) if client.adding and fits and is_new else None
         return [program, *words] if program and words else ()
 
     def after(self, text: str | None) -> str | None:
-        """Return what becomes of a file's text; None is no file. Raises ValidationFailed."""
+        """Return the text after the change; None means no file. Raises ValidationFailed."""
         if self.is_made(text):
             return text
         own, entry = self.servers(text).get(self.name), None
-        if self.gateway:  # what an entry says beside the command stays
+        if self.gateway:  # keeps an entry's other settings
             entry = {**(own if isinstance(own, dict) else {}), **self.client.entry(self.gateway)}
         with self._explained():
             edited = self.client.format.edited(text or "", self.client.section, self.name, entry)
@@ -81,7 +81,7 @@ class Change:
         return None if entry is None and is_ours and _EMPTY.fullmatch(edited) else edited
 
     def carry_out(self) -> Done:
-        """Make the change, by the client's own command or in its file, with a copy of what was there."""
+        """Make the change by the client's own command or in its file, with a backup of the file."""
         files.check_writable(self.path)
         command, before, problem = self.command(), files.read(self.path), ""
         after = before if command else self.after(before)
@@ -97,13 +97,13 @@ class Change:
             self.path.unlink(missing_ok=True)
         elif after != before:
             files.replace(self.path, before, after)
-        if after in {None, earlier}:  # all is as it was before the server came, and the copy has nothing more
+        if after in {None, earlier}:  # the file is as it was before the server came, so the backup adds nothing
             backup.unlink(missing_ok=True)
         return Done(after, backup if backup.exists() else None, problem)
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
-        """Say which file cannot be used, and how a person makes the change."""
+        """Turn errors of the text into ones that name the file and say how a person makes the change."""
         client, path = self.client, self.path
         try:
             yield
@@ -123,12 +123,12 @@ class Change:
 
 
 def servers_of(client: ChatClient, machine: Machine) -> Json:
-    """Return the servers of a client's configuration by their names. Raises ValidationFailed."""
+    """Return the servers in a client's configuration, by name. Raises ValidationFailed."""
     return Change(machine, client, "").servers(files.read(client.file(machine)))
 
 
 def starts(entry: JsonValue, gateway: Gateway) -> bool:
-    """Return whether an entry starts this gateway, in whichever way it is written."""
+    """Return whether an entry starts this gateway, however it is written."""
     if not isinstance(entry, dict):
         return False
     return entry.get("command") == gateway[0] and entry.get("args", []) == list(gateway[1:])

@@ -1,4 +1,4 @@
-"""Takes everything away that the product has on this machine: lists it, asks, and removes it."""
+"""Removes everything of the product from this machine: lists it, asks, and deletes it."""
 
 import os
 import shutil
@@ -30,18 +30,18 @@ from shared.socket_folder import socket_folder
 from shared.wire import APP_NAME, SECRET_FILE
 
 _PROOF: Final = (JOURNAL_FILE, INSTANCE_LOCK, SECRET_FILE)
-"""What every service leaves in its directory, so that no other one is taken for it."""
+"""Files that every service leaves in its directory, so that no other directory is mistaken for one."""
 
 
 class Thing(NamedTuple):
-    """What is to be taken away before the files, and how."""
+    """Something to remove before the files, and how."""
 
     title: str
     remove: Callable[[], None]
 
 
 def take_everything_away(machine: Machine, settings: Settings, *, only_print: bool, asks: bool) -> None:
-    """List what there is, ask at the terminal, and remove it. Raises ValidationFailed where nobody can be asked."""
+    """List what exists, ask at the terminal, and remove it. Raises ValidationFailed if nobody can be asked."""
     things, others, (ours, foreign) = [*_things(machine, settings)], _others(machine), _data(settings.data_dir)
     lines = [*(thing.title for thing in things), *dict.fromkeys(map(str, [*others, *ours]))]
     if not lines:
@@ -59,7 +59,7 @@ def take_everything_away(machine: Machine, settings: Settings, *, only_print: bo
     if asks:
         _ask()
     failed = [thing for thing in things if not _is_removed(thing)]
-    _remove_files(settings, [*dict.fromkeys([*others, *ours, *_data(settings.data_dir)[0]])])  # its end writes, too
+    _remove_files(settings, [*dict.fromkeys([*others, *ours, *_data(settings.data_dir)[0]])])  # ending writes files
     output.say(f"Open chats may still have its server: close them. The program itself: {_program_removal()}")
     browsers = typed(sys.executable, "-m", "playwright", "uninstall")
     output.say(f"A browser that Playwright downloaded stays, because other programs may use it: {browsers}")
@@ -101,7 +101,7 @@ def _things(machine: Machine, settings: Settings) -> Iterator[Thing]:
 def _is_removed(thing: Thing) -> bool:
     try:
         thing.remove()
-    except ValidationFailed as error:  # of a client's file: the rest goes all the same
+    except ValidationFailed as error:  # a client's file cannot be changed: go on with the others
         output.say(f"{error.message} {error.advice or ''}", to_stderr=True)
         return False
     output.say(f"Removed: {thing.title}")
@@ -109,7 +109,7 @@ def _is_removed(thing: Thing) -> bool:
 
 
 def _end(data_dir: Path) -> None:
-    running = service_of(data_dir)  # unless its unit has ended it
+    running = service_of(data_dir)  # unless its unit has already ended it
     if running and not instance.stop(running):
         raise ServiceUnavailable(
             f"The service did not end within {instance.END_WITHIN_S:.0f} s (process {running.pid}).",
@@ -123,7 +123,7 @@ def _remove_server(server: Change) -> None:
 
 
 def _others(machine: Machine) -> list[Path]:
-    """Return the files elsewhere than in the data directory."""
+    """Return the files outside of the data directory."""
     found = [files.backup_of(client.file(machine)) for client in CLIENTS.values()]
     if config_place.VARIABLE not in machine.environment:
         found += [config_place.path(), config_file.broken(config_place.path())]
@@ -131,7 +131,7 @@ def _others(machine: Machine) -> list[Path]:
 
 
 def _sockets(machine: Machine) -> list[Path]:
-    """Return the folder of the account's gateways, if there is one."""
+    """Return the folder of the account's gateway sockets, if it exists."""
     if os.name != "posix":
         return []
     folder = Path(socket_folder(machine.environment))
@@ -139,7 +139,7 @@ def _sockets(machine: Machine) -> list[Path]:
 
 
 def _data(directory: Path) -> tuple[list[Path], list[Path]]:
-    """Return what the service has made in a data directory, and what else is there."""
+    """Return the service's own files in a data directory, and all others there."""
     if not any((directory / name).exists() for name in _PROOF):
         return [], []
     there = sorted(directory.iterdir())
@@ -148,7 +148,7 @@ def _data(directory: Path) -> tuple[list[Path], list[Path]]:
 
 
 def _remove_files(settings: Settings, paths: list[Path]) -> None:
-    """Remove these files, and folders that are empty then, while no service can start. Raises ServiceUnavailable."""
+    """Remove these files, and folders that become empty, while no service can start. Raises ServiceUnavailable."""
     directory = settings.data_dir
     lock = FileLock(directory / INSTANCE_LOCK, timeout=1) if directory.is_dir() else nullcontext()
     try:
@@ -178,7 +178,7 @@ def _remove_files(settings: Settings, paths: list[Path]) -> None:
 
 
 def _program_removal() -> str:
-    """Return the command that removes the program, by what installed it."""
+    """Return the command that removes the program, depending on how it was installed."""
     parts = Path(sys.prefix).parts
     installers = {"uv": f"uv tool uninstall {APP_NAME}", "pipx": f"pipx uninstall {APP_NAME}"}
     by_pip = typed(sys.executable, "-m", "pip", "uninstall", APP_NAME)

@@ -1,7 +1,7 @@
-"""Edits the text of a client's configuration: one server comes or goes, and all else stays as it is written.
+"""Edits the text of a client's configuration: one server is added or removed, and all else stays as written.
 
-Each format proposes simple edits, the one that changes least first. The first whose text says exactly what is wanted is
-taken. Where none does, a person makes the change.
+Each format proposes simple edits, the smallest change first. The first proposal with exactly the wanted content is
+used. If there is none, a person must make the change.
 """
 
 import json
@@ -28,27 +28,27 @@ _INDENT: Final = re.compile(r"\n([ \t]+)\S")
 
 
 class Malformed(Exception):
-    """Raised if a text is not of its format; says where."""
+    """The text is not of its format. The message says where."""
 
 
 class NotEditable(Exception):
-    """Raised if a text can be read, and not changed without losing something of it."""
+    """The text can be read, but not changed without losing something."""
 
 
 class Format(ABC):
-    """A format of configurations, which hold servers by their names in a section."""
+    """A configuration format with servers, by name, in a section."""
 
     name: ClassVar[str]
 
     def servers(self, text: str, section: str) -> Json:
-        """Return the entries of a section by their names. Raises Malformed."""
+        """Return a section's entries by name. Raises Malformed."""
         found = self._load(text).get(section)
         if not isinstance(found, dict | None):
             raise Malformed(f"{section!r} is no group of servers")
         return found or {}
 
     def edited(self, text: str, section: str, name: str, entry: Entry | None) -> str:
-        """Return the text with this entry, or without the one that it has. Raises Malformed, NotEditable."""
+        """Return the text with this entry for the server, or without the server. Raises Malformed, NotEditable."""
         servers = {key: value for key, value in self.servers(text, section).items() if key != name}
         if entry is not None:
             servers[name] = dict(entry)
@@ -61,7 +61,7 @@ class Format(ABC):
 
     @abstractmethod
     def _load(self, text: str) -> Json:
-        """Return what the text says. Raises Malformed."""
+        """Parse the text. Raises Malformed."""
 
     @abstractmethod
     def _added(self, text: str, section: str, name: str, entry: Entry) -> Iterator[str]: ...
@@ -71,7 +71,7 @@ class Format(ABC):
 
 
 class JsonText(Format):
-    """JSON; with `comments` also what editors call JSON with comments."""
+    """JSON, or with `comments` what editors call JSON with comments."""
 
     name = "JSON"
 
@@ -93,7 +93,7 @@ class JsonText(Format):
     def _added(self, text: str, section: str, name: str, entry: Entry) -> Iterator[str]:
         text = text if self._plain(text).strip() else f"{text}{{}}\n"
         servers = self.servers(text, section)
-        if isinstance(own := servers.get(name), dict):  # most often its program has moved
+        if isinstance(own := servers.get(name), dict):  # usually, the program has moved
             yield text.replace(json.dumps(own.get("command")), json.dumps(entry["command"]), 1)
         for opening, member, closing in _members(text, section, {name: dict(entry)}):
             if found := re.search(opening, text):
@@ -111,14 +111,15 @@ class JsonText(Format):
         yield from self._anew(text, {section: servers})
 
     def _anew(self, text: str, changed: Json) -> Iterator[str]:
-        """Propose to write it all anew, which would lose comments."""
+        """Propose rewriting the whole text, unless comments would be lost."""
         if self._plain(text) == text:
             end = "\n" if text.endswith("\n") else ""
             whole = json.dumps({**self._load(text), **changed}, indent=_step(text), ensure_ascii=False)
             yield f"{whole}{end}".replace("\n", _line_end(text))
 
     def _plain(self, text: str) -> str:
-        """Return the text with blanks in place of what is no JSON, so that each character keeps its place."""
+        """Return the text with blanks instead of everything that is not JSON, so that all other characters keep their
+        positions."""
         text = text.replace("\ufeff", " ", 1) if text.startswith("\ufeff") else text
         return _TRAILING_COMMA.sub(_blank, _COMMENT.sub(_blank, text)) if self._comments else text
 
@@ -128,7 +129,7 @@ class TomlText(Format):
 
     def _load(self, text: str) -> Json:
         try:
-            return cast("Json", tomllib.loads(text))  # its dates are no JSON, and clients have none
+            return cast("Json", tomllib.loads(text))  # TOML dates are no JSON, but clients use none
         except (tomllib.TOMLDecodeError, RecursionError) as error:
             raise Malformed(str(error)) from None
 
@@ -141,7 +142,7 @@ class TomlText(Format):
             yield from _with_comments(text, tomlkit.dumps(document))
 
     def _removed(self, text: str, section: str, name: str) -> Iterator[str]:
-        entry = cast("Json", self.servers(text, section)[name])  # as it was put there
+        entry = cast("Json", self.servers(text, section)[name])  # our own earlier form
         yield text.replace(_table(text, section, name, entry), "", 1)
         with suppress(TOMLKitError):
             document = tomlkit.parse(text)
@@ -150,13 +151,13 @@ class TomlText(Format):
 
 
 def _without_empty(content: Json) -> Json:
-    """Leave empty groups out: some formats do not write them."""
+    """Drop empty groups, which some formats do not write."""
     return {key: value for key, value in content.items() if value != {}}
 
 
 def _members(text: str, section: str, servers: Json) -> Iterator[tuple[str, str, str]]:
-    """Yield the servers as members of the section, and the section as a member: a pattern of what stands before, the
-    member, and what follows it where it is alone. A text in one line has no place for it."""
+    """Yield the servers as members of the section, and the section as a member: a pattern for the text before, the
+    member, and the text after a sole member. Yields nothing for a one-line text."""
     if (step := _step(text)) is None:
         return
     within = (rf'"{re.escape(section)}"\s*:\s*\{{', step, servers)
@@ -167,7 +168,7 @@ def _members(text: str, section: str, servers: Json) -> Iterator[tuple[str, str,
 
 
 def _step(text: str) -> str | None:
-    """Return what a text indents by; None if it is all in one line."""
+    """Return a text's indentation; None if it is on one line."""
     found = _INDENT.search(text)
     return found[1] if found else None if len(text.strip()) > len("{}") else "  "
 
@@ -177,21 +178,21 @@ def _line_end(text: str) -> str:
 
 
 def _blank(found: re.Match[str]) -> str:
-    """Return blanks instead of a comment or comma; a string stays."""
+    """Return blanks instead of a comment or comma; keep a string."""
     return found[0] if found[0].startswith('"') else re.sub(r"[^\r\n]", " ", found[0])
 
 
 def _table(text: str, section: str, name: str, entry: Entry) -> str:
-    """Return an entry as it stands at a text's end."""
+    """Return an entry in the form for the end of a text."""
     gap = "" if not text.strip() else "\n" if text.endswith("\n") else "\n\n"
     return f"{gap}[{section}.{name}]\n{tomlkit.dumps(entry)}"
 
 
 def _group(document: tomlkit.TOMLDocument, section: str) -> MutableMapping[str, dict[str, JsonValue]]:
-    return cast("MutableMapping[str, dict[str, JsonValue]]", document[section])  # tomlkit's table is one
+    return cast("MutableMapping[str, dict[str, JsonValue]]", document[section])  # tomlkit's tables are mappings
 
 
 def _with_comments(text: str, edited: str) -> Iterator[str]:
-    """Propose the edited text if it has all comments of the other."""
+    """Propose the edited text if it has all comments of the original."""
     if all(line.partition("#")[2].strip() in edited for line in text.splitlines()):
         yield edited

@@ -1,1 +1,1 @@
-"""Makes a replay: one HTML file of what was done, which needs no service and no network."""
+"""Makes a replay: one HTML file of past acts, which needs no service and no network."""

@@ -1,4 +1,4 @@
-"""Makes one HTML file of what was done: `replay`."""
+"""Makes one HTML file of past acts: `replay`."""
 
 import contextlib
 import os
@@ -73,7 +73,7 @@ def _pictures(service: Client, records: list[ActivityRecord]) -> dict[str, ActPi
 
 
 def _write(path: Path, text: str) -> None:
-    """Write the file for this account alone. One that is there stays until the new one is complete."""
+    """Write the file for this account only. An existing file stays until the new one is complete."""
     part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
     try:
         with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:

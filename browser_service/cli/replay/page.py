@@ -1,4 +1,4 @@
-"""Writes a replay: everything that it shows is data in the page, which its script writes as text and never as HTML."""
+"""Writes a replay. Everything that it shows is data in the page, which its script writes as text and never as HTML."""
 
 import base64
 import hashlib
@@ -21,24 +21,24 @@ from shared.wire import VERSION
 
 _HERE: Final = Path(__file__).parent
 _LOOKS: Final = Path(browser_service.__file__).parent / "wall" / "static" / "base.css"
-"""A replay looks like the wall."""
+"""The wall's style sheet, because a replay looks like the wall."""
 _AT_ONCE: Final = timedelta(seconds=0.5)
-"""An act that begins so soon after another on its page is pictured together with it, by one picture after the last."""
+"""An act that begins this soon after another one on its page shares that page's next picture."""
 _PART: Final = re.compile(r"\{\{(\w+)\}\}")
 
 
 class Act(NamedTuple):
-    """One act, with its pictures if there are any."""
+    """One act, and its pictures if there are any."""
 
     record: ActivityRecord
     pictures: ActPictures
 
 
 class Replay:
-    """A page of acts, which are added from the newest on as long as there is room."""
+    """A page of acts, which are added from the newest on while there is room."""
 
     def __init__(self, filters: dict[str, str], most_bytes: int, *, more: bool, of_owner: bool = True) -> None:
-        """Older acts match too if there are `more`; `of_owner` allows pictures."""
+        """`more` means that older acts match too; `of_owner` allows pictures."""
         self._filters, self._most_bytes, self._more, self._of_owner = filters, most_bytes, more, of_owner
         self._acts: list[Json] = []
         self._images: dict[str, int] = {}
@@ -46,7 +46,7 @@ class Replay:
         self._without_room = 0
         self._no_pictures_before = ""
         self._next: dict[str, tuple[datetime, Json]] = {}
-        """Has of each page when the act began that was added last, and the act whose picture that one has."""
+        """By page, when the act added last began, and the act that has its picture."""
 
     @property
     def acts(self) -> int:
@@ -63,7 +63,7 @@ class Replay:
 
     @property
     def left_out(self) -> list[str]:
-        """Say what of the span is not in the page."""
+        """Return what part of the time span is missing from the page."""
         texts = [] if self._of_owner else ["Pictures are for the account's owner, and not for a token that was given."]
         if self._no_pictures_before:
             texts.append(f"Pictures until {self._no_pictures_before} are left out: --max-mb gives them room.")
@@ -110,7 +110,8 @@ class Replay:
         return f"Replay of {self._filters['pageId']}" if "pageId" in self._filters else "Replay"
 
     def _with_pictures(self, act: Act) -> Json:
-        """Return an act's pictures by their places, each in the page once, or nothing where there is no room."""
+        """Return an act's pictures by their places; empty if they do not fit. A picture used twice is in the page
+        once."""
         pictures = act.pictures
         both = {"before": pictures.before, "after": pictures.after}
         new = {each.data for each in both.values() if each is not None} - self._images.keys()
@@ -124,7 +125,7 @@ class Replay:
         return {**shown, "target": target, "hidden": pictures.hidden}
 
     def _share(self, act: Act, shown: Json) -> None:
-        """Give an act without a picture that of the act which followed at once, and say so with both."""
+        """Give an act without a picture that of the act that followed at once, and mark both."""
         record = act.record
         if record.page_id is None:
             return
@@ -150,12 +151,12 @@ def _shown(record: ActivityRecord) -> Json:
 
 
 def _embedded(data: Json) -> str:
-    """Return data as JSON that ends no script element, whatever texts it has."""
+    """Return data as JSON that cannot end a script element, whatever its texts."""
     return json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
 
 
 def _policy(style: str, program: str) -> str:
-    """Return the page's own rules: nothing is loaded from anywhere, and nothing runs besides this style and script."""
+    """Return the page's own content policy: it loads nothing, and runs only this style and script."""
     return (
         f"default-src 'none'; img-src data:; style-src '{_digest(style)}'; script-src '{_digest(program)}'; "
         "base-uri 'none'; form-action 'none'"

@@ -1,1 +1,1 @@
-"""The start of the service at login, by each platform's own means."""
+"""Starts the service at login, by the means of each platform."""

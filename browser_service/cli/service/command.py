@@ -26,7 +26,7 @@ OnlyPrint = Annotated[bool, typer.Option("--print", help="Change nothing: print 
 
 @service.command()
 @flags.with_settings
-def install(*, only_print: OnlyPrint = False, **options: Any) -> None:  # Any: of each flag what typer made of it
+def install(*, only_print: OnlyPrint = False, **options: Any) -> None:  # Any: typer's value of each flag
     """Start the service at each login with these settings, and now.
 
     It is a unit of systemd for this user, a job of launchd, or a scheduled task of Windows.
@@ -40,7 +40,7 @@ def install(*, only_print: OnlyPrint = False, **options: Any) -> None:  # Any: o
         output.say(unit.text.rstrip("\n"))
         return
     _warn_of_variables(changes.keys())
-    settings.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)  # its log is opened before it starts
+    settings.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)  # the log is opened before the service starts
     before = files.read(unit.path, unit.encoding)
     if before == unit.text:
         output.say(f"{unit.path} is there already, and nothing in it changes.")
@@ -53,7 +53,7 @@ def install(*, only_print: OnlyPrint = False, **options: Any) -> None:  # Any: o
         output.say(f"It runs already (process {running.pid}), and goes on; at the next login it starts by itself.")
         return
     for forgetting in unit.clearing:
-        machine.failure_of(forgetting)  # most often there is nothing to forget
+        machine.failure_of(forgetting)  # usually there is nothing to forget
     _run(machine, unit.enabling)
     output.say("The service starts at each login.")
 
@@ -93,7 +93,7 @@ def status(*, data_dir: flags.DataDir = None, as_json: flags.AsJson = False) -> 
 
 
 def remove(machine: Machine, unit: Unit) -> None:
-    """Take a unit away. Print the platform's command where its program is missing or fails."""
+    """Remove a unit. Print the platform's command if its program is missing or fails."""
     _run(machine, unit.disabling, must=False)
     unit.path.unlink(missing_ok=True)
     output.say(f"Removed: {unit.path}. The service starts at login no more.")
@@ -104,7 +104,7 @@ def _current(machine: Machine, settings: Settings) -> Unit:
 
 
 def _warn_of_variables(given: Collection[str]) -> None:
-    """Name the settings of this shell that a service started at login will not have."""
+    """Warn of settings in this shell that a service started at login will not have."""
     fields = {name: field for name, field in Settings.model_fields.items() if name not in {*given, "data_dir"}}
     unseen = [variable for name, field in fields.items() if (variable := config_file.variable_of(name, field))]
     unseen += [config_place.VARIABLE] if os.environ.get(config_place.VARIABLE) else []
@@ -117,7 +117,7 @@ def _warn_of_variables(given: Collection[str]) -> None:
 
 
 def _run(machine: Machine, commands: Sequence[Command], *, must: bool = True) -> None:
-    """Tell the platform by these commands; print those that cannot run."""
+    """Run the platform's commands; print those that cannot run."""
     for place, words in enumerate(commands):
         if not (problem := machine.failure_of(words)):
             output.say(f"$ {typed(*words)}")

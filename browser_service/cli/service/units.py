@@ -1,4 +1,4 @@
-"""What makes each platform start the service at login: a systemd unit, a launchd job, a scheduled task."""
+"""What makes each platform start the service at login: a systemd unit, a launchd job or a scheduled task."""
 
 import os
 import plistlib
@@ -44,7 +44,7 @@ Command = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Start:
-    """What is to be started: the program's words, the data directory, and further settings by their variables."""
+    """The program to start: its words, the data directory, and further settings by their variables."""
 
     program: Sequence[str]
     data_dir: Path
@@ -57,19 +57,19 @@ class Start:
 
 @dataclass(frozen=True)
 class Unit:
-    """A file that the platform reads, and the commands that let it know."""
+    """A file that the platform reads, and the commands that register it."""
 
     path: Path
     text: str
     enabling: tuple[Command, ...]
-    """Enable the start at login, and start the service."""
+    """Enable the start at login, and start the service now."""
     enabling_later: tuple[Command, ...]
-    """Enable the start at login alone."""
+    """Enable only the start at login."""
     disabling: tuple[Command, ...]
     asking: Command
-    """Succeed if the platform knows of the unit."""
+    """Succeeds if the platform knows the unit."""
     clearing: tuple[Command, ...] = ()
-    """Make the platform forget an earlier unit of the name, where it would not read the new one."""
+    """Make the platform forget an earlier unit of that name where it would not read the new one."""
     encoding: str = "utf-8"
 
 
@@ -89,7 +89,7 @@ def _systemd(machine: Machine, start: Start) -> Unit:
     text = (
         f"[Unit]\nDescription={_DESCRIPTION}\n\n"
         f"[Service]\nType=exec\nExecStart={command}\n{settings}"
-        # It ends its browsers itself. One that says why it cannot start says so the next time too.
+        # The service ends its browsers itself. A start that fails with a reason would fail again.
         f"KillMode=mixed\nTimeoutStopSec={_ENDS_WITHIN_S}\nRestart=on-abnormal\nRestartSec=5\nUMask=0077\n"
         f"StandardOutput=append:{log}\nStandardError=append:{log}\n\n"
         "[Install]\nWantedBy=default.target\n"
@@ -112,7 +112,7 @@ def _launchd(machine: Machine, start: Start) -> Unit:
         "Label": label,
         "ProgramArguments": start.words,
         "RunAtLoad": True,
-        "KeepAlive": {"Crashed": True},  # one that says why it cannot start says so the next time too
+        "KeepAlive": {"Crashed": True},  # a start that fails with a reason would fail again
         "ExitTimeOut": _ENDS_WITHIN_S,
         "Umask": 0o077,
         "StandardOutPath": log,
@@ -126,7 +126,7 @@ def _launchd(machine: Machine, start: Start) -> Unit:
         path,
         plistlib.dumps(job, sort_keys=False).decode(),
         enabling=loading,
-        enabling_later=(),  # the folder alone is read at login
+        enabling_later=(),  # only the folder is read at login
         disabling=(("launchctl", "bootout", f"{account}/{label}"),),
         clearing=(("launchctl", "bootout", f"{account}/{label}"),),
         asking=("launchctl", "print", f"{account}/{label}"),
@@ -160,13 +160,13 @@ def _task(machine: Machine, start: Start) -> Unit:
 
 
 def _quoted(word: str, *, in_command: bool = False) -> str:
-    """Write a word for a unit's line: systemd expands % everywhere, and $ in commands."""
+    """Quote a word for a unit's line: systemd expands % everywhere, and $ in commands."""
     word = word.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%").replace("\n", "\\n")
     return f'"{word.replace("$", "$$") if in_command else word}"'
 
 
 def _flag(variable: str, value: str) -> str:
-    """Write a setting as a flag, because a task has no variables."""
+    """Write a setting as a flag, because scheduled tasks have no variables."""
     name = variable.removeprefix("BROWSE_").lower().replace("_", "-")
     switch = {"True": f"--{name}", "False": f"--no-{name}"}
     return switch.get(value, f"--{name}={value}")
