@@ -1,2 +1,1 @@
-"""Declares the contract between gateway, service and every other client, with pydantic and the standard library
-only."""
+"""The contract between gateway, service and all other clients, using only pydantic and the standard library."""

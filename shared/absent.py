@@ -1,4 +1,4 @@
-"""Spares imports that nobody needs."""
+"""Avoids imports that nobody needs."""
 
 import sys
 from collections.abc import Iterator
@@ -13,17 +13,17 @@ from typing import Final, cast
 HTTPX_COMMAND: Final = "httpx._main"
 """httpx's own command line."""
 RICH: Final = "rich"
-"""What shows structlog's tracebacks in colour."""
+"""The library that shows structlog's tracebacks in colour."""
 CRYPTOGRAPHY: Final = "cryptography"
-"""What PyJWT signs with by other ways than ours."""
+"""The library that PyJWT uses for signature algorithms other than ours."""
 
-_ABSENT: Final = cast("ModuleType", None)  # as Python marks it
-"""Stands among Python's modules for one that is not to be imported."""
+_ABSENT: Final = cast("ModuleType", None)  # Python's own mark
+"""In `sys.modules`, makes the import of a module fail."""
 
 
 @contextmanager
 def absent(*names: str) -> Iterator[None]:
-    """Leave out modules within the block that others import if they can, and that nothing here uses."""
+    """Within the block, make the import of these optional modules fail, because nothing here uses them."""
     missing = [name for name in names if name not in sys.modules]
     sys.modules.update(dict.fromkeys(missing, _ABSENT))
     try:
@@ -34,8 +34,8 @@ def absent(*names: str) -> Iterator[None]:
 
 
 def apart(*packages: str) -> None:
-    """Have modules of these packages imported without what the packages bring along for those who want all of them.
-    The rest comes as soon as it is asked for. A package is named after the one that it is in."""
+    """Let modules of these packages be imported without running the packages' own code. That runs when one of its names
+    is first needed. A subpackage comes after its package."""
     for name in packages:
         if name not in sys.modules and (spec := find_spec(name)) is not None:
             sys.modules[name] = module = module_from_spec(spec)
@@ -46,7 +46,7 @@ def apart(*packages: str) -> None:
 
 
 def _late(module: ModuleType, spec: ModuleSpec, name: str) -> object:
-    """Return what a package has not been asked for before: a module in it, or else what it makes of them all."""
+    """Import a package's missing name: a module in it, or else a name that its own code defines."""
     if name.startswith("__"):
         raise AttributeError(name)
     if find_spec(f"{spec.name}.{name}") is not None:

@@ -1,4 +1,4 @@
-"""Explains what is wrong with an argument, in words that name it and say what to do."""
+"""Explains what is wrong with an argument, by name, and what to do."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -23,7 +23,7 @@ _HINTS: Final = MappingProxyType(
     }
 )
 _REFS: Final = frozenset({"ref", "uid"})
-"""Names what refs are called in other products."""
+"""Names of refs in other products."""
 _FIRST: Final = frozenset({"extra_forbidden", "too_long", "string_too_long"})
 _WORDS: Final = MappingProxyType(
     {
@@ -33,13 +33,13 @@ _WORDS: Final = MappingProxyType(
         "is_instance_of": "Input should be an object",
     }
 )
-"""Replaces pydantic's messages that speak of Python."""
+"""Replacements for pydantic's messages that mention Python."""
 
 
 def explain(action: type[Action], arguments: Body, error: ValidationError) -> ValidationFailed:
-    """Return an error for the first problem, which names the argument and says what to do."""
+    """Return an error for the first problem. It names the argument and says what to do."""
     problems = error.errors(include_url=False, include_context=False, include_input=False)
-    # a misspelt argument is also a missing one; what was written is what the caller recognises
+    # a misspelt argument is also a missing one, and the caller recognises what it wrote
     problem = next((p for p in problems if p["type"] in _FIRST), problems[0])
     field = _path(problem["loc"], arguments)
     if problem["type"] == "extra_forbidden" and (listed_name := _listed_name(action, field)):
@@ -67,8 +67,8 @@ def _hint(action: type[Action], field: str) -> str | None:
 
 
 def _path(location: tuple[int | str, ...], arguments: Body) -> str:
-    """Return where in the arguments a problem is, such as `modifiers.0`, without pydantic's names for branches of a
-    union."""
+    """Return the place of a problem in the arguments, such as `modifiers.0`, without pydantic's names for union
+    branches."""
     path: list[str] = []
     value: object = arguments
     for part in location:
@@ -102,7 +102,7 @@ def bad_id(action: type[Action] | None, field: str, value: JsonValue) -> Validat
 
 
 def check_page_id(page_id: str) -> str:
-    """Return a page id that a path had. Raises the same error as for one in a body."""
+    """Check a page id from a path, and return it. Raises the same error as for an id in a body."""
     if not is_page_id(page_id):
         raise bad_id(None, "pageId", page_id)
     return page_id

@@ -1,4 +1,4 @@
-"""Declares calls and their outcomes, which cross the seam between the service's front half and a session host."""
+"""Calls and their outcomes, as they pass between the service's front half and a session host."""
 
 from enum import StrEnum
 from typing import Final, Literal
@@ -24,15 +24,15 @@ class ClientRef(Model):
 
     @property
     def named(self) -> str:
-        """Return the label, or words for a client that gave none."""
+        """Return the label, or a phrase for a client without one."""
         return self.label or "another client"
 
 
 SEVERAL: Final = ""
-"""Stands for an origin that is not known: of a pair the first may be any that was read, the second any site."""
+"""An unknown origin: as the first of a pair any that was read, as the second any site."""
 
 Pair = tuple[str, str]
-"""The origin where something was read, and the one where it would go."""
+"""The origin where something was read, and the one where it would be sent."""
 
 
 class Guard(Model):
@@ -42,21 +42,21 @@ class Guard(Model):
     allowed: list[Pair] = Field(default=[])
 
     def unallowed(self, sources: set[str], towards: set[str]) -> list[Pair]:
-        """Return the pairs that a person has to allow before something goes from these origins, or from those that
-        were read, to those others."""
+        """Return the pairs that a person must allow before something from `sources`, or from the origins already read,
+        goes to `towards`."""
         pairs = {(source, to) for to in towards for source in sources | {*self.read}} - {*self.allowed}
         return sorted(pair for pair in pairs if SEVERAL in pair or not _is_same_site(*pair))
 
 
 def _is_same_site(source: str, to: str) -> bool:
-    """Return whether two origins are one site: that it adds `www.` or encrypts makes it no other one."""
+    """Return whether two origins count as one site: `www.` and a change to https make no difference."""
     source, to = (origin.replace("://www.", "://", 1) for origin in (source, to))
     return to in {source, source.replace("http://", "https://", 1)}
 
 
 ASKING: Final = "~ask"
-"""Follows the id of a call in the ids of those by which it asks a person: to the client it is that call which waits. No
-client can give such an id."""
+"""In the id of a question to a person, follows the id of the call that asks: for the client, it is that call which
+waits. No client can choose such an id."""
 
 
 class PageLimit(Model):
@@ -101,7 +101,7 @@ class Call(Model):
 
     @property
     def client(self) -> ClientRef:
-        """Return who calls."""
+        """Return the caller."""
         return ClientRef(client_id=self.client_id, label=self.client_label)
 
 
@@ -197,7 +197,7 @@ class DownloadState(Model):
 
     @property
     def line(self) -> str:
-        """Return the state in words: download report.csv finished (1,234 bytes): file art-1."""
+        """Return the state in words, such as "download report.csv finished (1,234 bytes): file art-1"."""
         name = quoted(self.name)
         if self.state == "finished":
             text = (

@@ -1,6 +1,6 @@
 """Lists all actions, and parses every call.
 
-It is a little longer than 300 lines because the way of a call from its text to its action can be read here in one go.
+It is a little longer than 300 lines because it shows in one place how a call's text becomes an action.
 """
 
 import hashlib
@@ -60,7 +60,7 @@ CATEGORIES: Final = (
 
 
 def _declared_actions() -> dict[str, type[Action]]:
-    """Collect the action classes of every category, in the order in which they are written."""
+    """Return the action classes of every category, in source order."""
     actions = [
         value
         for module in (import_module(f"shared.actions.{category}") for category in CATEGORIES)
@@ -75,7 +75,7 @@ A = TypeVar("A", bound=Action)
 ACTIONS: Final = MappingProxyType(_declared_actions())
 
 _QUOTED_CHARACTERS: Final = 500
-"""Most characters of a corrected call that an error quotes."""
+"""The most characters of a corrected call that an error quotes."""
 
 
 class NamedAction(NamedTuple):
@@ -93,15 +93,14 @@ NAMES: Final = MappingProxyType(
 
 
 def parse(body: Body) -> Action:
-    """Return the action that a body asks for.
-
-    Raises InvalidRequest for a missing or unknown action, ValidationFailed naming the argument for anything else."""
+    """Return the action in a body. Raises InvalidRequest for a missing or unknown action, and ValidationFailed, which
+    names the argument, for anything else."""
     _check_text(body)
     return _parse(body)
 
 
 def called(body: Body) -> type[Action]:
-    """Return the action that a body names, also through `call_tool`; CallTool itself if no action has that name."""
+    """Return the action that a body names, even inside `call_tool`; CallTool itself for an unknown name."""
     name = body.get("action")
     if name == CallTool.name():
         name = body.get("name", name)
@@ -118,10 +117,9 @@ def parse_as(kind: type[A], body: Body) -> A:
 
 
 def unwrap(body: Body) -> dict[str, JsonValue]:
-    """Return the call inside a `call_tool`, and any other body as it is, so that the other modules see no wrapper, and
-    no list or object that a host has sent as text.
-
-    Raises InvalidRequest for an unknown name, ValidationFailed for arguments that cannot be passed on."""
+    """Return the call inside a `call_tool`, or any other body, with lists and objects instead of the JSON texts that
+    hosts send. So no other module sees wrappers or such texts. Raises InvalidRequest for an unknown name, and
+    ValidationFailed for arguments that cannot be passed on."""
     if body.get("action") != CallTool.name():
         return _without_texts(body)
     wrapper = {key: value for key, value in body.items() if key != "action"}
@@ -147,7 +145,7 @@ def unwrap(body: Body) -> dict[str, JsonValue]:
 
 
 def _without_texts(body: Body) -> dict[str, JsonValue]:
-    """Return a body with the lists and objects that are texts of JSON in it, where its action takes no text."""
+    """Parse JSON texts of lists and objects in a body, wherever its action does not take texts."""
     given, name = {**body}, body.get("action")
     texts = [key for key, value in given.items() if isinstance(value, str) and value.lstrip()[:1] in {"[", "{"}]
     if not texts or not isinstance(name, str) or name not in NAMES:
@@ -184,8 +182,8 @@ def _check_wrapped(call: CallTool) -> None:
 
 
 def missing_arguments(body: Body) -> list[str]:
-    """Return the required arguments that a body leaves out. One with an unknown argument leaves out none: it may be
-    misspelt, which the error of `parse` says better. Raises ValidationFailed for arguments that cannot be told."""
+    """Return the required arguments missing in a body. If it has an unknown argument, return none, because that may be
+    a misspelt one, which `parse` explains better. Raises ValidationFailed if the arguments are unclear."""
     named = NAMES[str(body["action"])]
     given = _fold(named.action, {key: value for key, value in body.items() if key != "action"})
     if named.alias:
@@ -197,7 +195,7 @@ def missing_arguments(body: Body) -> list[str]:
 
 
 def _parse(body: Body, carrier: type[Action] | None = None) -> Action:
-    """Parse a body. `carrier` is the action of which it is to be a part, if there is one."""
+    """Parse a body, which may be a part of a `carrier` action."""
     body = unwrap(body)
     name = body.get("action")
     if not isinstance(name, str):
@@ -228,8 +226,8 @@ def _parse(body: Body, carrier: type[Action] | None = None) -> Action:
 
 
 def _check_part(action: type[Action], arguments: Body, carrier: type[Action]) -> None:
-    """Raise for an action that cannot be a part of this one. A batch takes neither a batch nor what waits for a person;
-    the others take no action that has parts itself, or acts elsewhere than on their page."""
+    """Raise for an action that cannot be a part of the carrier. A batch takes neither a batch nor an action that waits
+    for a person. The others take no action that has parts itself or acts elsewhere than on their page."""
     shares_turn = issubclass(action, PageAction) and not is_separate_call(action)
     has_parts = any(name in arguments for name in action.part_fields)
     why, hint = "", f"Call {action.name()} by itself."
@@ -249,8 +247,8 @@ def _check_part(action: type[Action], arguments: Body, carrier: type[Action]) ->
 
 
 def _with_parts(action: type[Action], arguments: dict[str, JsonValue]) -> dict[str, object]:
-    """Parse the actions inside the arguments, and address all of them by one page. In a batch each may instead be a
-    call of its own."""
+    """Parse the actions inside the arguments, and give all of them one page. In a batch, each may be a separate call
+    instead."""
     parsed: dict[str, object] = {**arguments}
     parts: dict[str, Action] = {}
     for name in action.part_fields:
@@ -273,7 +271,7 @@ def _text(arguments: Mapping[str, object], field: str) -> str | None:
 
 def _part(carrier: type[Action], place: str, body: JsonValue, parts: dict[str, Action]) -> JsonValue | Action:
     if not isinstance(body, dict):
-        return body  # which the validation refuses
+        return body  # validation will refuse it
     try:
         parts[place] = part = _parse(body, carrier)
     except BrowseError as error:
@@ -282,7 +280,7 @@ def _part(carrier: type[Action], place: str, body: JsonValue, parts: dict[str, A
 
 
 def _address_all(carrier: type[Action], field: str, arguments: dict[str, object], parts: Mapping[str, Action]) -> None:
-    """Address the call by the page that its parts name. Raises ValidationFailed if they name another one."""
+    """Give the call the page that its parts name. Raises ValidationFailed if they name another one."""
     named = {place: name for place, part in parts.items() if (name := part.wire_body().get(field))}
     if not named:
         return
@@ -297,7 +295,7 @@ def _address_all(carrier: type[Action], field: str, arguments: dict[str, object]
 
 
 def _with_place(error: BrowseError, place: str) -> BrowseError:
-    """Put a part's place into its error: `steps.2.selector`."""
+    """Add a part's place, such as `steps.2.selector`, to its error."""
     context = error.details.get("context")
     context = context if isinstance(context, dict) else {}
     within = str(context.get("field", ""))
@@ -308,8 +306,8 @@ def _with_place(error: BrowseError, place: str) -> BrowseError:
 
 
 def _check_text(body: Body) -> None:
-    """Raise ValidationFailed for half a character (a lone surrogate), which passes as JSON and would fail far from here
-    as UTF-8."""
+    """Raise ValidationFailed for half a character (a lone surrogate), which is valid JSON but would later fail as
+    UTF-8."""
     try:
         json.dumps(body, ensure_ascii=False).encode()
     except UnicodeEncodeError as error:
@@ -322,7 +320,7 @@ def _check_text(body: Body) -> None:
 
 
 def _fold(action: type[Action], arguments: dict[str, JsonValue]) -> dict[str, JsonValue]:
-    """Move the keys of `params`, `fetchOptions` and the like to where they belong."""
+    """Move the keys of `params`, `fetchOptions` and the like to their proper places."""
     folded = dict(arguments)
     for bag in action.option_bags:
         options = folded.pop(bag, None)
@@ -351,7 +349,7 @@ def _translate(alias: Alias, arguments: dict[str, JsonValue]) -> dict[str, JsonV
 
 
 def digest(actions: Mapping[str, type[Action]]) -> str:
-    """Return a digest that changes with any argument of any action. That of all is the fingerprint, which is written
-    down (`shared.written`); gateway and service compare theirs."""
+    """Return a digest that changes with any argument of any of the actions. The digest of all actions is the
+    fingerprint, stored in `shared.written`; gateway and service compare theirs."""
     contract = {name: full_schema(action) for name, action in actions.items()}
     return hashlib.sha256(json.dumps(contract, sort_keys=True).encode()).hexdigest()[:12]

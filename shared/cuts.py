@@ -1,7 +1,7 @@
-"""Cuts texts of others. Where a cut would go through a secret, the secret's mark ends the text, and no part of it.
+"""Cuts others' texts. A cut never leaves part of a secret: the text then ends with the secret's mark instead.
 
-The service says what is secret (`hide`). A page's script cannot be told, so it marks where it cut, and sends a little
-more (`host/scripts/cut.js`), which `without_ends` takes away.
+The service defines what is secret (`hide`). A page's script cannot know it, so it marks its cuts and sends a little
+more text (`host/scripts/cut.js`), which `without_ends` removes.
 """
 
 import re
@@ -12,15 +12,15 @@ from typing import Final, NamedTuple
 from pydantic import JsonValue
 
 BEYOND: Final = 2_000
-"""How much a script sends of what follows a cut. A longer secret is recognized by this much of it."""
+"""The characters that a script sends after a cut. A longer secret is recognized by this part."""
 _MOST_CUTS: Final = 2_000
 _CUT: Final = "\ufdd0"
 _END: Final = re.compile("\ufdd0([^\ufdd0\ufdd1]*)\ufdd1")
-"""Unicode has these two characters for the use of programs among themselves."""
+"""Unicode reserves these two characters for internal use by programs."""
 
 
 class Place(NamedTuple):
-    """Where a secret stands in a text, and what to show instead."""
+    """The place of a secret in a text, and its replacement."""
 
     start: int
     end: int
@@ -28,7 +28,7 @@ class Place(NamedTuple):
 
 
 Search = Callable[[str, int], Place | None]
-"""Finds the secret that begins before a place in a text, and goes on after it."""
+"""Finds the secret that begins before a position in a text and ends after it."""
 _searches: Final[list[Search]] = []
 
 
@@ -42,30 +42,30 @@ def _hidden(search: Search) -> Iterator[None]:
 
 
 def hide(search: Search) -> AbstractContextManager[None]:
-    """Cut no secret in two that this finds, until the context ends."""
+    """Until the context ends, never cut a secret found by `search` in two."""
     return _hidden(search)
 
 
 def cut(text: str, most: int) -> str:
-    """Return the first characters of a text."""
+    """Return the first `most` characters of a text."""
     found = _across(text, most)
     return text[:most] if found is None else text[: found.start] + found.mark
 
 
 def last(text: str, most: int) -> str:
-    """Return the last characters of a text."""
+    """Return the last `most` characters of a text."""
     at = max(0, len(text) - most)
     found = _across(text, at)
     return text[at:] if found is None else found.mark + text[found.end :]
 
 
 def shortened(text: str, most: int) -> str:
-    """Return a text, or its first characters and a sign that there are more."""
+    """Return a text, or its first `most` characters and an ellipsis."""
     return text if len(text) <= most else f"{cut(text, most)}…"
 
 
 def without_ends(value: JsonValue) -> JsonValue:
-    """Return what a page's script gave, without what follows its cuts. Of more cuts than a script of ours makes, the
+    """Remove the text that a page's script sent after its cuts. If there are more cuts than our scripts make, the cut
     texts are left out."""
     return _without_ends(value, iter(range(_MOST_CUTS)))
 

@@ -1,5 +1,4 @@
-"""Names all that the product makes in a data directory: whoever makes it, and `uninstall`, which takes it away, read
-its name here."""
+"""Names all files that the product creates in a data directory, for their writers and for `uninstall`."""
 
 from pathlib import Path
 from typing import Final
@@ -19,17 +18,17 @@ OUTPUT: Final = "output"
 DRIVER_CACHE: Final = "driver-cache"
 LINK_FILES: Final = f"show-{'?' * 16}.html"
 SET_ASIDE: Final = ".damaged-"
-"""Comes after the name of what was set aside."""
+"""The suffix of files that were set aside as unusable."""
 
 MADE: Final = (
-    *(f"{name}*" for name in (CONFIG_FILE, JOURNAL_FILE, LOG_FILE, PROFILE)),  # and what they have beside them
+    *(f"{name}*" for name in (CONFIG_FILE, JOURNAL_FILE, LOG_FILE, PROFILE)),  # and the files beside it
     *(SECRET_FILE, INSTANCE_FILE, INSTANCE_LOCK, START_LOCK, KEY_FILE, SECRETS_FILE, SECRETS_LOCK, GATEWAY_KEYS),
     *(ARTIFACTS, OUTPUT, DRIVER_CACHE, LINK_FILES, f"*{SET_ASIDE}*"),
-    *(f".{name}.*" for name in (SECRET_FILE, SECRETS_FILE)),  # as `draft_of` makes it
+    *(f".{name}.*" for name in (SECRET_FILE, SECRETS_FILE)),  # as named by `draft_of`
 )
-"""All these names and no others, because a person's own files may lie there too."""
+"""Only these names are removed, because a person's own files may be there too."""
 
 
 def draft_of(path: Path, writer: int) -> Path:
-    """Return where a process writes what is to become a file at once."""
+    """Return where a process writes a file before moving it into place."""
     return path.with_name(f".{path.name}.{writer}")

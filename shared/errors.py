@@ -475,8 +475,7 @@ class UnknownOutcome(BrowseError):
 
 
 def every_error(root: type[BrowseError] = BrowseError) -> Iterator[type[BrowseError]]:
-    """Yield all classes of the tree, depth first, in the order in which they are written; except `Relayed`, which
-    stands for any of them."""
+    """Yield all classes of the tree, depth first, in source order, except `Relayed`, which stands for any of them."""
     for child in root.__subclasses__():
         if child is Relayed:
             continue

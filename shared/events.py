@@ -1,4 +1,4 @@
-"""Declares the events that a host sends to the front half, in the order in which they happened."""
+"""The events that a host sends to the front half, in the order in which they happened."""
 
 from typing import Annotated, Literal
 
@@ -58,7 +58,7 @@ class CallMoved(Model):
 
     @property
     def progress(self) -> str:
-        """Return the move in words: 2nd in the queue."""
+        """Return the move in words, such as "2nd in the queue"."""
         if self.state is CallState.QUEUED:
             return f"{_ordinal(self.position)} in the queue" + (f", behind {self.behind}" if self.behind else "")
         if self.request is not None:

@@ -1,4 +1,4 @@
-"""Describes what a page looks like and what is done there, for those who watch."""
+"""What a page looks like and what happens there, for viewers."""
 
 from typing import Literal
 
@@ -54,7 +54,7 @@ class ShownDialog(Model):
 
     @property
     def named(self) -> str:
-        """Describe it in the page's own words."""
+        """Return its description in the page's own words."""
         return f"{self.kind} {quoted(self.message, _MESSAGE_CHARACTERS)}" if self.message else self.kind
 
 

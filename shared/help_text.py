@@ -1,4 +1,4 @@
-"""Writes the text of `help`: all about one action, or the list of all."""
+"""Writes the text of `help`: one action in full, or the list of all."""
 
 import json
 from collections.abc import Mapping
@@ -33,7 +33,7 @@ _SAMPLES: Final[Mapping[str, JsonValue]] = MappingProxyType(
         "fields": [{"selector": "#name", "value": "Ana"}, {"selector": "#terms", "value": True}],
     }
 )
-"""Sample values for arguments of these names, in any action."""
+"""Sample values for arguments with these names, in any action."""
 _EXTRA_SAMPLES: Final[Mapping[str, dict[str, JsonValue]]] = MappingProxyType(
     {
         "select_option": {"label": "Germany"},
@@ -42,9 +42,9 @@ _EXTRA_SAMPLES: Final[Mapping[str, dict[str, JsonValue]]] = MappingProxyType(
         "call_tool": {"name": "hover", "arguments": {"selector": 'role=button[name="Buy"]'}},
     }
 )
-"""What an example needs besides required arguments."""
+"""The arguments that an example needs besides the required ones."""
 _OBVIOUS: Final = frozenset({"pattern", "minLength", "maxLength"})
-"""Of an argument's limits, these are told by the refusal of what breaks them."""
+"""Limits that `help` omits, because the error for breaking one explains it."""
 _FURTHER_CALLS: Final = (
     f"One in full: {next_call('help', name='click')}. One that your list lacks: "
     f"{next_call('call_tool', name='...', arguments={...})}. "
@@ -118,7 +118,7 @@ def _limits_line(limits: Limits) -> list[str]:
 
 
 def example(action: type[Action]) -> dict[str, JsonValue]:
-    """Return arguments with which the action can be called."""
+    """Return example arguments for a call of the action."""
     schema = full_schema(action)
     properties = properties_of(schema)
     required = required_of(schema)
@@ -131,7 +131,7 @@ def _sample(name: str, node: Schema) -> JsonValue:
         return _SAMPLES[name]
     options = node.get("enum") or node.get("anyOf")
     if isinstance(options, list):
-        return options[0] if "enum" in node else _sample(name, cast("Schema", options[0]))  # a schema has schemas
+        return options[0] if "enum" in node else _sample(name, cast("Schema", options[0]))  # a schema contains schemas
     if node.get("type") == "array":
         return [_sample(name, cast("Schema", node["items"]))]
     if node.get("type") == "object":
@@ -155,7 +155,7 @@ def _argument(action: type[Action], name: str, node: Schema) -> str:
 
 
 def _brief(name: str, node: Schema) -> str:
-    """Name an argument that the instructions tell of, and what it may be if that is one of a few words."""
+    """Name an argument that the instructions describe, with its values if they are a few words."""
     allowed = allowed_values(node).replace("`", "") if "enum" in node else ""
     told = allowed or (f"default {as_text(node['default'])}" if "default" in node else "")
     return f"{name} ({told})" if told else name

@@ -1,4 +1,4 @@
-"""Finds the commands of this installation, as they run from anywhere: also where its scripts are not on the PATH."""
+"""Finds this installation's commands, in a form that runs anywhere, even if its scripts are not on the PATH."""
 
 import os
 import shlex
@@ -19,7 +19,7 @@ _MODULES: Final = MappingProxyType({APP_NAME: "browser_service", GATEWAY: "mcp_g
 
 @cache
 def program(name: str) -> tuple[str, ...]:
-    """Return the absolute path of one of our programs; where its script is not installed, the interpreter and the
+    """Return the absolute path of one of our programs; if its script is not installed, the interpreter and the
     module."""
     file = f"{name}.exe" if os.name == "nt" else name
     scripts = (folder.absolute() / file for folder in _script_folders())
@@ -28,17 +28,18 @@ def program(name: str) -> tuple[str, ...]:
 
 
 def command(*arguments: str) -> str:
-    """Write a command of `browse-together` as one types it here."""
+    """Return a command of `browse-together` as it must be typed here."""
     return typed(*program(APP_NAME), *arguments)
 
 
 def typed(*words: str) -> str:
-    """Write a command line as one types it in this system's shell."""
+    """Return a command line as it must be typed in this system's shell."""
     return subprocess.list2cmdline(words) if os.name == "nt" else shlex.join(words)
 
 
 def _script_folders() -> Iterator[Path]:
-    """Yield where scripts of this interpreter lie; those of the user only if we are installed for the user."""
+    """Yield the folders for this interpreter's scripts. The user's folder is included only if we are installed
+    there."""
     yield Path(sys.executable).parent
     yield Path(sysconfig.get_path("scripts"))
     user = sysconfig.get_preferred_scheme("user")

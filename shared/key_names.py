@@ -1,4 +1,4 @@
-"""Gives keys the names by which the browser knows them, however a caller spells them."""
+"""Maps callers' spellings of keys to the browser's names."""
 
 import re
 from typing import Final
@@ -30,7 +30,7 @@ _BETWEEN_KEYS: Final = re.compile(r"(?<=.)\+(?=.)")
 
 
 def browser_key(key: str) -> str:
-    """Return a key, or several that are held down together, in the browser's names: `ctrl+a` is `Control+a`."""
+    """Return a key, or a chord of several keys, in the browser's names: `ctrl+a` becomes `Control+a`."""
     return "+".join(_named(each) for each in _BETWEEN_KEYS.split(key))
 
 

@@ -1,6 +1,7 @@
-"""Declares what a token may be limited to, and which actions it then leaves.
+"""The limits that a token may have, and the actions that they leave.
 
-The limits stand in the token itself, signed: the service looks nothing up, and a gateway reads them without asking."""
+The limits are in the signed token itself: the service needs no lookup, and a gateway reads them without asking.
+"""
 
 from collections.abc import Mapping
 from typing import Annotated, Final, Literal
@@ -16,7 +17,7 @@ from shared.wire import ID_PATTERN, TOKEN_LIMITS
 
 CookieAccess = Literal["values", "names", "none"]
 _ALWAYS: Final = frozenset({"help", "call_tool", "get_call", "cancel_call"})
-"""The actions that every token allows: they find the others and follow calls to their end."""
+"""Actions that every token allows: they find other actions and follow calls to their end."""
 _MOST_ORIGINS: Final = 50
 
 
@@ -45,13 +46,13 @@ class Limits(Model):
         return value
 
     def lists(self, action: type[Action]) -> bool:
-        """Return whether the token allows calls of an action, so that a list of tools has it. What such a call names
-        may still be refused."""
+        """Return whether the token allows calls of an action, so that it is listed. A call may still be refused for
+        what it names."""
         return not self.rule_against(action)
 
     def rule_against(self, action: Action | type[Action]) -> str:
-        """Return the option of `token create` that refuses an action, whatever it names; empty if none does."""
-        carries = bool(action.part_fields) or action.name() == CallTool.name()  # its parts are asked about themselves
+        """Return the option of `token create` that refuses an action, whatever the call names; empty if none does."""
+        carries = bool(action.part_fields) or action.name() == CallTool.name()  # its parts are checked separately
         if self.toolsets and action.name() not in toolsets.actions_in(self.toolsets).keys() | _ALWAYS:
             return "--toolset"
         if self.read_only and not carries and not (action.effect is Effect.READS or action.serves_reading):
@@ -64,12 +65,12 @@ class Limits(Model):
 
     @property
     def narrow(self) -> bool:
-        """Return whether anything is not allowed that a token without limits allows."""
+        """Return whether the token allows less than one without limits."""
         return self.model_copy(update={"cookies": "names" if self.cookies == "values" else self.cookies}) != UNLIMITED
 
     @property
     def words(self) -> str:
-        """Return the limits as the options of `token create`; empty if there are none."""
+        """Return the limits as options of `token create`; empty without limits."""
         named = {"--session": self.session, "--pages": self.pages}
         return " ".join(
             [
@@ -87,14 +88,14 @@ UNLIMITED: Final = Limits()
 
 
 def limits_of(claims: Mapping[str, object]) -> Limits:
-    """Return the limits that a token's claims have. Raises ValidationError for some that are not known here: a token
-    that limits more than is understood allows nothing."""
+    """Return the limits in a token's claims. Raises ValidationError for unknown ones: a token with limits that we do
+    not understand allows nothing."""
     found = claims.get(TOKEN_LIMITS)
     return UNLIMITED if found is None else Limits.model_validate(found)
 
 
 def readable_limits(claims: Mapping[str, object]) -> Limits:
-    """Return the limits for a list of tools; without them for claims that only the service can judge."""
+    """Return the limits for a list of tools. Claims that only the service understands count as no limits."""
     try:
         return limits_of(claims)
     except ValidationError:

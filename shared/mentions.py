@@ -1,5 +1,5 @@
-"""Rewrites calls that our texts mention, such as `undo {}`, so that their reader can make them: a chat as calls of the
-tools that it lists, a person as commands."""
+"""Rewrites calls in our texts, such as `undo {}`, for their reader: for a chat as calls of tools that it lists, for a
+person as commands."""
 
 import json
 import re
@@ -16,22 +16,22 @@ from shared.schema import kebab
 from shared.wire import APP_NAME
 
 _MENTION: Final = re.compile(rf"(?<![\w\"'])({'|'.join(sorted(catalogue.NAMES, key=len, reverse=True))}) (?=\{{)")
-"""The name of a tool before the JSON of its arguments."""
+"""A tool's name before the JSON of its arguments."""
 _DOTS: Final = re.compile(r'("(?:[^"\\]|\\.)*")|(?<=, )(\.\.\.)(?=\}$)|\{\.\.\.\}|\[\.\.\.\]|\.\.\.')
-"""A string, or dots outside of strings: further arguments, an object, items, or a value."""
+"""A string, or dots outside of strings, which mean further arguments, an object, items or a value."""
 _ADDRESSED: Final = re.compile(r'"(pageId|sessionId|cursor|callId)": ')
-"""Arguments that say by themselves where a call goes."""
+"""Arguments that already say where a call goes."""
 _PLACES: Final = frozenset({"{...}", "[...]"})
 _ARGUMENT_CHARACTERS: Final = 2_000
-"""Most characters of arguments to search for their end."""
+"""The most characters searched for the end of arguments."""
 _MOST_CALLS: Final = 50
-"""Most calls to rewrite in a text, because it may quote a page."""
+"""The most calls rewritten in one text, because it may quote a page."""
 _SEARCHED_CHARACTERS: Final = 100_000
-"""Most characters of a text to search for calls; our own words are never so long."""
+"""The most characters of a text that are searched for calls; our own texts are shorter."""
 
 
 def respelled_calls(text: str, listed: Collection[str]) -> str:
-    """Return the text with every call of an unlisted tool rewritten as a call of `call_tool`, if that one is listed."""
+    """Rewrite every call of an unlisted tool as a call of `call_tool`, if that is listed."""
     if CallTool.name() not in listed:
         return text
 
@@ -42,7 +42,7 @@ def respelled_calls(text: str, listed: Collection[str]) -> str:
 
 
 def calls_on_page(text: str, page_id: str) -> str:
-    """Return the text with every call of a page that names none made on this one."""
+    """Add this page to every call that needs a page but names none."""
 
     def on_page(name: str, arguments: str) -> str | None:
         action = catalogue.NAMES[name].action
@@ -55,12 +55,12 @@ def calls_on_page(text: str, page_id: str) -> str:
 
 
 def as_commands(text: str) -> str:
-    """Return the text with every call rewritten as the command that makes it."""
+    """Rewrite every call as the command that makes it."""
     return _rewritten(text, _command)
 
 
 def _rewritten(text: str, rewrite: Callable[[str, str], str | None]) -> str:
-    """Return the text with what `rewrite` makes of a tool's name and its arguments; None leaves a call as it is."""
+    """Replace each call by the result of `rewrite` for its name and arguments; None leaves it unchanged."""
     pieces, start = list[str](), 0
     for match in islice(_MENTION.finditer(text, 0, _SEARCHED_CHARACTERS), _MOST_CALLS):
         end = _end(text, match.end())
@@ -72,7 +72,7 @@ def _rewritten(text: str, rewrite: Callable[[str, str], str | None]) -> str:
 
 
 def _command(name: str, arguments: str) -> str | None:
-    """Return the command that makes a call. What the caller is to put there stays three dots."""
+    """Return the command that makes a call. Values that the caller must fill in stay three dots."""
     try:
         given = {"...": True} if arguments == "{...}" else json.loads(_DOTS.sub(_quoted_dots, arguments))
     except ValueError:
@@ -82,7 +82,7 @@ def _command(name: str, arguments: str) -> str | None:
 
 
 def _quoted_dots(found: re.Match[str]) -> str:
-    """Return dots that stand for what the caller puts there as JSON, and a string as it is."""
+    """Return dots for a value to fill in as JSON; keep a string."""
     if found[1]:
         return found[1]
     return '"...": true' if found[2] else f'"{found[0]}"'
@@ -101,7 +101,7 @@ def _option(argument: str, value: object) -> list[str]:
 
 
 def _end(text: str, start: int) -> int | None:
-    """Return where the object ends that begins at `start`. It is JSON, or stands for JSON, such as `{...}`."""
+    """Return the end of the object that begins at `start`. It may be JSON, or contain placeholders such as `{...}`."""
     depth, quoted, escaped = 0, False, False
     for place in range(start, min(len(text), start + _ARGUMENT_CHARACTERS)):
         character = text[place]

@@ -1,4 +1,4 @@
-"""Declares the base of every message: camelCase on the wire, snake_case in Python."""
+"""The base of every message: camelCase on the wire, snake_case in Python."""
 
 from pydantic import BaseModel, ConfigDict, JsonValue
 from pydantic.alias_generators import to_camel
@@ -15,12 +15,12 @@ class Model(BaseModel):
         validate_by_alias=True,
         serialize_by_alias=True,
         extra="forbid",
-        defer_build=True,  # at its first use: no process needs all of them, and a gateway starts sooner
+        defer_build=True,  # built at its first use: no process needs all models, and a gateway starts sooner
     )
 
 
 def weight(value: JsonValue) -> int:
-    """Return about how many bytes a value holds; caches are bounded by it."""
+    """Return the approximate size of a value in bytes, by which caches are limited."""
     if isinstance(value, str):
         return len(value)
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""Declares the secrets that the account's owner keeps under names, for agents to type without knowing them."""
+"""The owner's named secrets, which agents type without knowing them."""
 
 from typing import Annotated, Final, Literal
 
@@ -8,7 +8,7 @@ from shared.model import Model
 from shared.wire import ID_PATTERN
 
 LEAST_CHARACTERS: Final = 4
-"""A shorter value would be hidden in every other word of every page."""
+"""A shorter value would have to be hidden in many words of every page."""
 MOST_CHARACTERS: Final = 4_096
 MOST_SECRETS: Final = 50
 

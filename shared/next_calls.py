@@ -11,8 +11,8 @@ from types import EllipsisType
 def next_call(action: str, *more: EllipsisType, **given: object) -> str:
     """Return a call in words, such as `next_call("snapshot")` or `next_call("goto", page_id="cart", url="...")`.
 
-    Arguments have the names that callers write, in snake case, and `as_` for `as`. An Ellipsis stands for what the
-    caller puts there: after the action for further arguments, as `[...]` for items, as `{...}` for an object.
+    Argument names are those that callers use, in snake case, and `as_` for `as`. An Ellipsis stands for a value that
+    the caller fills in: after the action for further arguments, as `[...]` for items, as `{...}` for an object.
     """
     arguments = [f'"{_camel(name.removesuffix("_"))}": {_spelled(value)}' for name, value in given.items()]
     return f"{action} {{{', '.join([*arguments, *map(_spelled, more)])}}}"

@@ -1,4 +1,4 @@
-"""Lets a process have as many files and connections open as the system allows: the usual limit is 1,024."""
+"""Lets a process open as many files and connections as the system allows. The usual limit is 1,024."""
 
 from typing import Final
 
@@ -6,7 +6,7 @@ _MOST: Final = 16_384
 
 
 def allow_many() -> None:
-    """Raise this process's own limit, as far as it may."""
+    """Raise this process's own limit as far as possible."""
     try:
         import resource  # noqa: PLC0415 - not on Windows, which has no such limit
     except ImportError:

@@ -1,4 +1,4 @@
-"""Describes pages and sessions: as a host reports them, and as it is asked to open them."""
+"""Pages and sessions, as hosts report them and are told to open them."""
 
 from typing import Final, Literal
 
@@ -12,9 +12,9 @@ Access = Literal["private", "read", "act"]
 """What others may do with a page."""
 
 RequestKind = Literal["login", "code", "decision", "other"]
-"""What a person may be asked for."""
+"""What an agent may ask a person for."""
 HoldKind = Literal["stopped", "taken"]
-"""How a person took a page unasked: by stopping its agent, or by working on it."""
+"""How a person took a page without a request: by stopping its agent, or by working on it."""
 _ANSWERS: Final = {"code": "The code, if it is not typed into the page", "decision": "Your decision"}
 
 
@@ -38,22 +38,22 @@ class HumanRequestState(Model):
     @model_validator(mode="before")
     @classmethod
     def _without_link(cls, fields: object) -> object:
-        """Leave out the link, which the journals of older versions have."""
+        """Drop the link that older versions have written into the journal."""
         return {key: value for key, value in fields.items() if key != "link"} if isinstance(fields, dict) else fields
 
     @property
     def is_hold(self) -> bool:
-        """Return whether the person took the page unasked, so that there is nothing to answer."""
+        """Return whether the person took the page without a request, so that there is nothing to answer."""
         return self.kind in {"stopped", "taken"}
 
     @property
     def what(self) -> str:
-        """Return the request in words: a login at https://shop.example."""
+        """Return the request in words, such as "a login at https://shop.example"."""
         article = "something" if self.kind == "other" else f"a {self.kind}"
         return f"{article} at {self.origin}" if self.origin else article
 
     def question(self, why: str = "") -> str:
-        """Return the question for the person. `why` says what was wrong with the answer before."""
+        """Return the question for the person. `why` says what was wrong with the previous answer."""
         what = f"An agent asks for {self.what}, on page {self.page_id}, {own_words(self.message)}"
         if self.of_rule:
             what = f"A rule of yours leaves an act on page {self.page_id} to you. {self.message}"
@@ -61,8 +61,7 @@ class HumanRequestState(Model):
         return "\n".join(filter(None, (why, what, then)))
 
     def answer_schema(self) -> Json:
-        """Return the JSON Schema of an answer: a flat object, which clients can show. Nobody is asked for a
-        password."""
+        """Return the JSON Schema of an answer: a flat object, which clients can show. It never asks for a password."""
         if self.kind == "login":
             return {"type": "object", "properties": {}}
         answer: Json = {"type": "string", "title": _ANSWERS.get(self.kind, "Your answer, if there is one")}
@@ -72,8 +71,8 @@ class HumanRequestState(Model):
         return {"type": "object", "properties": {"answer": answer}, **required}
 
     def next_calls(self, page_id: str) -> str:
-        """Say how to wait for the person or withdraw the request, to clients that may have missed the reply that named
-        it."""
+        """Return how to wait for the person or withdraw the request, for clients that may have missed the reply with
+        its name."""
         wait = next_call("request_human", page_id=page_id, request_id=self.request_id)
         withdraw = next_call("request_human", page_id=page_id, request_id=self.request_id, withdraw=True)
         return f"Wait for them: {wait}; or give it up: {withdraw}."
@@ -128,19 +127,19 @@ class PageState(Model):
 
     @property
     def shown_url(self) -> str:
-        """Return the URL of the document that it shows."""
+        """Return the URL of the document on display."""
         return "chrome-error://chromewebdata/" if self.error_page else self.url
 
     def private_from(self, client_id: str) -> bool:
-        """Tell whether it is another client's alone."""
+        """Return whether the page is private to another client."""
         return self.access == "private" and self.holder_id is not None and self.holder_id != client_id
 
     def belongs_to(self, client_id: str) -> bool:
-        """Tell whether it is the client's own page, now or from before."""
+        """Return whether the page is the client's own, now or formerly."""
         return client_id in {self.holder_id, self.left_by_id if self.holder_id is None else None}
 
     def after(self, ms: int) -> "PageState":
-        """Return the state after `ms` in which nothing happened."""
+        """Return the state after `ms` without any event."""
         left = max(0, (self.hold_left_ms or 0) - ms) or None
         person = self.person
         if person is not None:
@@ -155,14 +154,14 @@ Permission = Literal["geolocation", "notifications", "camera", "microphone", "cl
 
 
 class Size(Model):
-    """Measures a width and a height in CSS pixels."""
+    """A width and a height in CSS pixels."""
 
     width: int = Field(default=1920, ge=1, le=10_000)
     height: int = Field(default=1080, ge=1, le=10_000)
 
 
 class Proxy(Model):
-    """Addresses a proxy. Its password is in no reply, record or log."""
+    """A proxy. Its password appears in no reply, record or log."""
 
     server: str = Field(pattern=r"^((https?|socks[45])://)?[^\s/@]+$", description="http://host:port, or socks5://...")
     username: str | None = None

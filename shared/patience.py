@@ -1,31 +1,32 @@
-"""Bounds how long a connection may be open for nothing: before its request is whole, and while its reply is not read.
+"""Limits how long a connection may stay open without use: before its request is complete, and while its reply is not
+read.
 
-Whoever holds connections that ask for nothing must not keep others out. So there is no limit that they could fill: the
-one that has waited longest makes room for the next.
+Nobody may keep others out by holding idle connections. So there is no limit on them that could be filled: the
+connection that has waited longest makes room for the next.
 """
 
 import asyncio
 from typing import Final
 
 HEAD_WITHIN_S: Final = 10.0
-"""A request's head is whole this soon after its first byte, or after the connection's begin."""
+"""The most time for a request's head to arrive, counted from its first byte or from the start of the connection."""
 READ_WITHIN_S: Final = 20.0
-"""Of a reply that is too long to be sent at once, so many seconds take at least LEAST_READ_BYTES."""
+"""The time within which the client must read at least LEAST_READ_BYTES of a reply that cannot be sent at once."""
 LEAST_READ_BYTES: Final = 65_536
 MOST_WAITING: Final = 2_000
-"""Connections of this process without a request under way."""
+"""The most connections of this process without a request in progress."""
 MAX_HEAD_BYTES: Final = 65_536
-"""Bytes of a request's target and headers together."""
+"""The most bytes of a request's target and headers together."""
 
 _WAITING: Final[dict["Patience", None]] = {}
-"""The connections without a request under way, the longest waiting first."""
+"""The connections without a request in progress, the longest waiting first."""
 
 
 class Patience:
-    """Waits for the other side of one connection, and closes it if that takes too long."""
+    """The time limits on the other side of one connection, which is closed if it takes too long."""
 
     def __init__(self, transport: asyncio.Transport) -> None:
-        """Wait for the first request."""
+        """Begin to wait for the first request."""
         self._transport = transport
         self._loop = asyncio.get_running_loop()
         self._head: asyncio.TimerHandle | None = None
@@ -36,31 +37,31 @@ class Patience:
             next(iter(_WAITING)).give_up()
 
     def wait(self) -> None:
-        """Wait for a request that has begun, or the rest of one that was answered before its end."""
+        """Begin to wait for the rest of a request that has begun, or that was answered before its end."""
         if self._head is None:
             self.rest()
             self._head = self._loop.call_later(HEAD_WITHIN_S, self.give_up)
 
     def rest(self) -> None:
-        """Have no request under way, in the order of those that make room."""
+        """Move the connection to the end of the order in which connections make room."""
         _WAITING[self] = None
 
     def met(self) -> None:
-        """Note that the head of a request is whole, which is answered now."""
+        """Note that a request's head is complete, so that the request is being answered."""
         _WAITING.pop(self, None)
         if self._head is not None:
             self._head.cancel()
             self._head = None
 
     def look_at_reader(self) -> None:
-        """Watch if what is written is read, as long as some of it waits to be sent."""
+        """Check that written data is read, while some of it waits to be sent."""
         unsent = self._transport.get_write_buffer_size()
         if self._reading is None and unsent:
             self._unsent = unsent
             self._reading = self._loop.call_later(READ_WITHIN_S, self._judge_reader)
 
     def end(self) -> None:
-        """Forget the connection, which is closed."""
+        """Forget the closed connection."""
         self.met()
         if self._reading is not None:
             self._reading.cancel()
@@ -68,7 +69,7 @@ class Patience:
     def give_up(self) -> None:
         self.met()
         self._transport.close()
-        self.look_at_reader()  # what is still to be sent must not keep it open
+        self.look_at_reader()  # unsent data must not keep it open
 
     def _judge_reader(self) -> None:
         self._reading = None

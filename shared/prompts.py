@@ -1,4 +1,4 @@
-"""Declares the prompts: tasks that a person picks in the chat, as the text that a model gets."""
+"""The prompts: tasks that a person picks in the chat, and that a model gets as text."""
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
@@ -26,7 +26,7 @@ class Argument(NamedTuple):
 
     @property
     def values(self) -> tuple[str, ...]:
-        """Return every value that the argument can have, if they are few."""
+        """Return every possible value of the argument, if they are few."""
         return self.choices or (("true", "false") if self.kind == "boolean" else ())
 
 
@@ -36,12 +36,12 @@ class Prompt(NamedTuple):
     description: str
     arguments: tuple[Argument, ...]
     write: Callable[[Json], str]
-    """Makes the prompt's text from the values of its arguments."""
+    """Writes the prompt's text from the values of its arguments."""
     needs: tuple[str, ...]
-    """The tools without which a model cannot do it."""
+    """The tools that a model needs for the task."""
 
     def text(self, given: Mapping[str, str]) -> str:
-        """Return the text for these arguments. Raises ValidationFailed, naming the one that is wrong."""
+        """Return the text for these arguments. Raises ValidationFailed, which names the wrong argument."""
         known = {argument.name: argument for argument in self.arguments}
         if unknown := [name for name in given if name not in known]:
             raise _invalid(self.name, unknown[0], f"is unknown; it takes {', '.join(known)}.")
@@ -123,12 +123,12 @@ Image format: {_text(given, "format")} (quality: {_text(given, "quality")})"""
 
 
 def _is_true(value: JsonValue) -> bool:
-    """Return whether JavaScript counts a value as true. An empty object counts as true there."""
+    """Return whether a value is true in JavaScript, as an empty object is."""
     return bool(value) or isinstance(value, dict)
 
 
 def _objects(arguments: Json, name: str) -> list[Json]:
-    return cast("list[Json]", arguments[name])  # the argument's kind is checked
+    return cast("list[Json]", arguments[name])  # the argument's kind was checked
 
 
 def _value_at(value: JsonValue, name: str) -> JsonValue:
@@ -199,7 +199,7 @@ PROMPTS: Final = MappingProxyType({prompt.name: prompt for prompt in (SCRAPE_WEB
 
 
 def named(name: str) -> Prompt:
-    """Return the prompt of that name. Raises ValidationFailed."""
+    """Return the prompt with that name. Raises ValidationFailed."""
     if name not in PROMPTS:
         near = nearest(name, PROMPTS)
         hint = f"Did you mean {near[0]}?" if near else f"There are {', '.join(PROMPTS)}."

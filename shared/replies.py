@@ -1,7 +1,8 @@
-"""Declares how a caller asks for a reply as text, and what it gets; words errors.
+"""How a caller asks for a reply as text, and what it gets; also words errors.
 
-Only the service makes the text of a reply. The caller says in the header `X-Browse-Reply`, as JSON, how it can show it;
-without the header the reply is the whole envelope, for programs."""
+Only the service makes a reply's text. The caller sends, in the header `X-Browse-Reply` as JSON, how it can show the
+reply; without that header it gets the whole envelope, for programs.
+"""
 
 from typing import Annotated, Final, Literal
 
@@ -14,7 +15,7 @@ from shared.quoting import Foreign, flat, quoted
 
 OTHER_VERSION: Final = "Gateway and service are of different versions: restart the older one."
 _IS_LOGGED: Final = "INTERNAL_ERROR"
-"""The error whose hint leads to the service's log, where the request's id finds it."""
+"""The error whose hint refers to the service's log, which contains the request's id."""
 _HEADERS_CHARACTERS: Final = 1_500
 _BODY_CHARACTERS: Final = 500
 
@@ -28,7 +29,7 @@ class _Lenient(BaseModel):
         validate_by_alias=True,
         serialize_by_alias=True,
         frozen=True,
-        defer_build=True,  # at its first use, as all messages
+        defer_build=True,  # built at first use, like all messages
     )
 
 
@@ -113,10 +114,8 @@ class Completions(_Lenient):
 
 
 def error_lines(error: Json, doing: str = "") -> list[str | Foreign]:
-    """Say what went wrong and what to do, and what a site answered where that is why.
-
-    `error` is the error of an envelope. `doing` is the tool's `activity_phrase`, which begins its errors, or empty.
-    """
+    """Write an error: what went wrong, what to do, and a site's answer if that is the cause. `error` is the error of an
+    envelope. `doing` is the tool's `activity_phrase`, with which its errors begin, or empty."""
     details = _object(error, "details")
     message, hint = flat(str(error["message"])), flat(str(error.get("hint") or ""))
     if doing:
@@ -134,7 +133,7 @@ def error_lines(error: Json, doing: str = "") -> list[str | Foreign]:
 
 
 def headers_line(headers: Json) -> str:
-    """Return the headers of an answer in one line."""
+    """Return an answer's headers in one line."""
     return f"headers: {quoted('; '.join(f'{name}: {value}' for name, value in headers.items()), _HEADERS_CHARACTERS)}"
 
 

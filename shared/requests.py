@@ -1,4 +1,4 @@
-"""Finds what makes a request mean one thing to us, and another to whoever passed it on or wrote it."""
+"""Detects ambiguous requests, which we might read differently than the program that wrote or forwarded them."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 MOST_HEADERS: Final = 100
 TARGET: Final = "browse_together.target"
-"""The key in a request's scope for the target as it was sent, if that is no path."""
+"""The key in a request's scope for its original target, if that is no path."""
 _ONCE: Final = frozenset(
     (
         *(b"host", b"origin", b"authorization", b"content-type", b"content-length", b"transfer-encoding"),
@@ -21,12 +21,12 @@ _ONCE: Final = frozenset(
         ),
     )
 )
-"""The headers that we read, each of which may come once."""
+"""The headers that we read. Each may occur only once."""
 
 
 def ambiguity(headers: Sequence[tuple[bytes, bytes]], target: str) -> str:
-    """Say what is ambiguous in a request, with headers in lower case; empty if nothing is. `target` is what stands
-    between its method and its version."""
+    """Return what is ambiguous in a request, or "". Names of headers are in lower case. `target` is the text between
+    method and version."""
     if len(headers) > MOST_HEADERS:
         return f"The request has {len(headers)} headers; {MOST_HEADERS} are read."
     seen = set[bytes]()
@@ -41,7 +41,7 @@ def ambiguity(headers: Sequence[tuple[bytes, bytes]], target: str) -> str:
 
 
 def _other_authority(headers: Sequence[tuple[bytes, bytes]], target: str) -> str:
-    """Say what is wrong with a target that is a whole URL: it may only repeat the Host header."""
+    """Return what is wrong with a target that is a whole URL: it must repeat the Host header."""
     host = next((value for name, value in headers if name == b"host"), b"").decode("latin-1")
     try:
         authority = urlsplit(target).netloc

@@ -1,4 +1,4 @@
-"""Declares the resources that a chat's host can read beside the tools; one action answers each."""
+"""The resources that a chat's host can read besides the tools. One action answers each."""
 
 import re
 from collections.abc import Mapping
@@ -25,23 +25,23 @@ class Resource(NamedTuple):
     arguments: Mapping[str, JsonValue] = MappingProxyType({})
     mime_type: str = "text/plain"
     kind: Kind | None = None
-    """A kind that can be switched off, and whose answers may be cached. A resource without one is always offered, and
-    read afresh."""
+    """The kind by which the resource can be switched off and its answers cached. Without a kind it is always offered,
+    and read anew."""
 
     def variables(self, uri: str) -> dict[str, str] | None:
-        """Return the values of the variables in a URI; None if it is no URI of this resource."""
+        """Return the values of the variables in a URI; None if the URI is not this resource's."""
         *inner, last = _VARIABLE.split(self.uri)[::2]
         names = _VARIABLE.findall(self.uri)
         if not names:
             return {} if uri == self.uri else None
         places = [f"{re.escape(text)}([^/]+)" for text in inner[:-1]]
-        places.append(f"{re.escape(inner[-1])}({'.+' if len(names) > 1 else '[^/]+'})")  # the last may have slashes
+        places.append(f"{re.escape(inner[-1])}({'.+' if len(names) > 1 else '[^/]+'})")  # the last may contain slashes
         found = re.fullmatch("".join(places) + re.escape(last), uri, re.DOTALL)
         return dict(zip(names, map(unquote, found.groups()), strict=True)) if found else None
 
 
 class Request(NamedTuple):
-    """The call that answers a URI."""
+    """The call that reads a URI."""
 
     resource: Resource
     arguments: dict[str, JsonValue]
@@ -112,8 +112,7 @@ TEMPLATES: Final = (
 
 
 def request(uri: str, *, ages: Mapping[str, int]) -> Request | None:
-    """Return the call for a URI, or None. `ages` maps the kinds that are on to the age in ms that an answer may
-    have."""
+    """Return the call for a URI, or None. `ages` maps the enabled kinds to the greatest age of an answer, in ms."""
     for resource in (*RESOURCES, *TEMPLATES):
         found = resource.variables(uri)
         if found is not None and resource.kind in {None, *ages}:
@@ -123,7 +122,7 @@ def request(uri: str, *, ages: Mapping[str, int]) -> Request | None:
 
 def _arguments(resource: Resource, found: dict[str, str], ages: Mapping[str, int]) -> dict[str, JsonValue]:
     arguments: dict[str, JsonValue] = {**found}
-    if "~" in found.get("sessionId", "") and resource.kind != "sessions":  # which only pages have in their names
+    if "~" in found.get("sessionId", "") and resource.kind != "sessions":  # only pages have it in their ids
         arguments["pageId"] = arguments.pop("sessionId")
     if resource.kind and resource.kind != "sessions" and ages[resource.kind]:
         arguments["maxAge"] = ages[resource.kind]

@@ -1,4 +1,4 @@
-"""Makes pydantic's JSON Schema plain: no $ref, no null unions, no root anyOf, nothing that clients reject."""
+"""Simplifies pydantic's JSON Schema: no $ref, no null unions, no root anyOf, nothing that clients reject."""
 
 import re
 from collections.abc import Sequence
@@ -18,8 +18,8 @@ _HIDDEN = frozenset(
     {"pattern", "minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties", "propertyNames"}
     | {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "properties", "additionalProperties", "required"}
 )
-"""What tool lists leave out of an argument: descriptions say better how a text looks or what an object has, and
-nobody meets a limit by chance. Nothing forbids extra properties, because clients refuse what a schema forbids."""
+"""Keywords that tool lists omit: descriptions explain formats and members better, and nobody reaches a limit by chance.
+Extra properties are not forbidden, because clients refuse what a schema forbids."""
 
 
 _RARER: Final = "Rarer options; help lists them."
@@ -27,23 +27,23 @@ _PAGE: Final = "Page to act on; a new name opens it."
 
 
 def kebab(name: str) -> str:
-    """Write `fullPage` and `full_page` as `full-page`."""
+    """Convert `fullPage` or `full_page` to `full-page`."""
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "-", name).replace("_", "-").lower()
 
 
 def properties_of(node: Schema) -> dict[str, Schema]:
     """Return the members of an object, or the arguments of an action."""
-    return cast("dict[str, Schema]", node.get("properties", {}))  # pydantic writes no other
+    return cast("dict[str, Schema]", node.get("properties", {}))  # pydantic writes nothing else
 
 
 def required_of(node: Schema) -> list[str]:
-    """Return which of them must be there."""
-    return cast("list[str]", node.get("required", []))  # as there
+    """Return the names of the required members."""
+    return cast("list[str]", node.get("required", []))  # as above
 
 
 def plain(schema: Schema) -> Schema:
     """Return `schema` with references inlined, null unions dropped, `const` written as `enum`, and titles removed."""
-    definitions = cast("dict[str, Schema]", schema.get("$defs", {}))  # as there
+    definitions = cast("dict[str, Schema]", schema.get("$defs", {}))  # as above
     return cast("Schema", _plain(schema, definitions))
 
 
@@ -65,7 +65,7 @@ def _plain(node: JsonValue, definitions: dict[str, Schema]) -> JsonValue:
         elif key not in _NOISE:
             simple[key] = _plain(value, definitions)
     if simple.get("type") == "string" and "enum" not in simple:
-        simple.setdefault("maxLength", MOST_TEXT)  # which the base of all arguments sees to
+        simple.setdefault("maxLength", MOST_TEXT)  # the base class of all arguments does that
     return simple
 
 
@@ -84,7 +84,7 @@ def _without_null(node: Schema) -> Schema:
 
 @cache
 def full_schema(action: type[Action]) -> Schema:
-    """Return the schema of every argument of an action: its own first, then what it inherits. It is cached; do not
+    """Return the schema of all arguments of an action: its own first, then the inherited ones. It is cached; do not
     change it."""
     schema = plain(cast("Schema", action.model_json_schema(by_alias=True)))  # a schema is JSON
     properties = properties_of(schema)
@@ -99,8 +99,8 @@ def full_schema(action: type[Action]) -> Schema:
 
 
 def listed_schema(action: type[Action]) -> Schema:
-    """Return what a tool list shows: the required and the everyday arguments, each as short as it can be understood,
-    and what addresses the call. `goto` describes `params` and `pageId` for all."""
+    """Return the schema for tool lists: required and everyday arguments, each as short as possible, and the page or
+    session. Only `goto` describes `params` and `pageId`."""
     schema, twins = full_schema(action), second_names(action)
     properties, required = properties_of(schema), required_of(schema)
     address = _address(action)
@@ -119,7 +119,8 @@ def listed_schema(action: type[Action]) -> Schema:
 
 
 def _address(action: type[Action]) -> str:
-    """Return which argument says where the action is done; empty if none does, or the action has a page of its own."""
+    """Return the argument that selects where the action runs; empty if there is none, or the action has its own
+    page."""
     if issubclass(action, SessionAction):
         return "sessionId"
     is_named = issubclass(action, PageAction) and action.unaddressed is not Unaddressed.OWN_PAGE
@@ -127,7 +128,7 @@ def _address(action: type[Action]) -> str:
 
 
 def _brief(node: Schema, twins: Sequence[str] = ()) -> Schema:
-    """Return an argument as a list shows it: without a default that is nothing, or a type that is nearly any."""
+    """Shorten an argument for tool lists: omit an empty default, and a union of nearly all types."""
     brief = {key: value for key, value in node.items() if key not in _HIDDEN}
     if twins:
         brief["description"] = f"{brief.get('description', '')} Also `{'`, `'.join(twins)}`.".lstrip()
@@ -135,14 +136,14 @@ def _brief(node: Schema, twins: Sequence[str] = ()) -> Schema:
         brief.pop("default", None)
     if isinstance(items := brief.get("items"), dict):
         brief["items"] = _item(items)
-    options = [_member(option) for option in cast("list[Schema]", brief.pop("anyOf", []))]  # a schema has schemas
+    options = [_member(option) for option in cast("list[Schema]", brief.pop("anyOf", []))]  # a schema contains schemas
     if options and not {"string", "object", "array"} <= {option.get("type") for option in options}:
         brief["anyOf"] = [*options]
     return brief
 
 
 def _item(node: Schema) -> Schema:
-    """Return what is in a list: of an object, the members that each must have."""
+    """Shorten the schema of a list's items; of an object, keep the required members."""
     members, required = properties_of(node), node.get("required")
     if not isinstance(required, list):
         return _member(node)
@@ -151,13 +152,13 @@ def _item(node: Schema) -> Schema:
 
 
 def _member(node: Schema) -> Schema:
-    """Return the type alone, because the argument's description says what goes in."""
+    """Return only the type, because the argument's description explains its content."""
     return {key: value for key, value in _brief({**node, "default": None}).items() if key != "description"}
 
 
 @cache
 def second_names(action: type[Action]) -> dict[str, list[str]]:
-    """Map the listed name of an argument to its other names, if it has any."""
+    """Map the listed names of arguments to their other names."""
     return {
         str(choices.choices[0]): [str(choice) for choice in choices.choices[1:]]
         for field in action.model_fields.values()

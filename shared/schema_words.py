@@ -1,4 +1,4 @@
-"""Describes actions and the schemas of their arguments in words, for `help` and for the reference."""
+"""Describes actions and the schemas of their arguments in words, for `help` and the reference."""
 
 from collections.abc import Iterable
 from types import MappingProxyType
@@ -29,7 +29,7 @@ _UNADDRESSED: Final = MappingProxyType(
 
 
 def behaviour(action: type[Action], *, brief: bool = False) -> str:
-    """Describe an action's effect, scope and lane in words; `brief` leaves out what is so of nearly all."""
+    """Describe an action's effect, scope and lane in words; `brief` omits what is true of nearly all actions."""
     effect = _EFFECTS[action.effect] if action.scope is Scope.PAGE else action.effect.value.capitalize()
     words = [f"{effect} {_SCOPES[action.scope]}"]
     if action.scope is Scope.PAGE:
@@ -44,7 +44,7 @@ def behaviour(action: type[Action], *, brief: bool = False) -> str:
 
 def type_of(node: Schema) -> str:
     if isinstance(options := node.get("anyOf"), list):
-        return " or ".join(type_of(cast("Schema", option)) for option in options)  # a schema has schemas
+        return " or ".join(type_of(cast("Schema", option)) for option in options)  # a schema contains schemas
     kind = str(node.get("type", "any JSON"))
     if kind == "array":
         items = type_of(cast("Schema", node["items"]))

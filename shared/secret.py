@@ -1,4 +1,4 @@
-"""Keeps the account's secret, from which every token is made: who needs it first writes it, and all others read it."""
+"""Stores the account's secret, which signs every token. Whoever needs it first writes it; all others read it."""
 
 import hashlib
 import hmac
@@ -18,8 +18,8 @@ _ANEW = (
 
 
 def ensure_secret(data_dir: Path) -> str:
-    """Return the account's secret, and make it on first use (0600, in a directory of 0700). Raises ServiceUnavailable
-    for one that makes no token."""
+    """Return the account's secret, after creating it on first use (0600, in a directory of 0700). Raises
+    ServiceUnavailable if it cannot be used."""
     data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
     data_dir.chmod(0o700)
     path = data_dir / SECRET_FILE
@@ -29,9 +29,9 @@ def ensure_secret(data_dir: Path) -> str:
         with draft.open("w", encoding="ascii") as file:
             file.write(secrets.token_urlsafe(48))
             file.flush()
-            os.fsync(file.fileno())  # a name without its text would be worse than none
+            os.fsync(file.fileno())  # a name without its content would be worse than none
         try:
-            os.link(draft, path)  # fails where another process was first: its secret is the one that counts
+            os.link(draft, path)  # fails if another process was first: then its secret counts
         except FileExistsError:
             pass
         finally:
@@ -40,10 +40,10 @@ def ensure_secret(data_dir: Path) -> str:
 
 
 def proof(secret: str, nonce: str, address: tuple[str, int]) -> str:
-    """Return what nobody can make of a nonce without the secret. It holds for one address: a program at another cannot
-    have it made by the service and pass it on.
+    """Return the proof for a nonce, which only the secret can make. It is valid for one address: a program at another
+    address cannot get it from the service and pass it on.
 
-    No token can be made of it, because what a token signs has no spaces.
+    The proof cannot serve as a token, because a token's signed text contains no spaces.
     """
     ip = ipaddress.ip_address(address[0].partition("%")[0])
     ip = ip.ipv4_mapped or ip if isinstance(ip, ipaddress.IPv6Address) else ip
@@ -52,13 +52,13 @@ def proof(secret: str, nonce: str, address: tuple[str, int]) -> str:
 
 
 def is_proof(given: object, secret: str, nonce: str, address: tuple[str, int]) -> bool:
-    """Say if what was given is that proof. How long it takes tells nothing of it."""
+    """Return whether `given` is that proof. The time taken reveals nothing."""
     return hmac.compare_digest(str(given).encode(), proof(secret, nonce, address).encode())
 
 
 def read_secret(data_dir: Path) -> str:
-    """Return the account's secret. Raises FileNotFoundError where there is none yet, ServiceUnavailable for one that
-    makes no token."""
+    """Return the account's secret. Raises FileNotFoundError if there is none yet, and ServiceUnavailable if it cannot
+    be used."""
     path = data_dir / SECRET_FILE
     try:
         if secret := path.read_bytes().decode("ascii").strip():

@@ -1,4 +1,4 @@
-"""Explains settings that cannot be used, in a line each, by the name under which somebody gave them."""
+"""Explains unusable settings, one line each, under the name by which they were given."""
 
 import os
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 _PREFIX: Final = "BROWSE_"
 _CONSEQUENCE: Final = "default_factory_not_called"
-"""Names pydantic's error for a default that another, wrong setting would have made. It repeats that one."""
+"""pydantic's error for a default that depends on another wrong setting. It repeats that one's error."""
 _WRONG_FORM: Final = "string_pattern_mismatch"
 _QUOTED_CHARACTERS: Final = 200
 
@@ -20,13 +20,13 @@ _QUOTED_CHARACTERS: Final = 200
 def explain(
     error: ValidationError, settings: type[BaseModel], flags: Mapping[str, str] = MappingProxyType({})
 ) -> list[str]:
-    """Return a line for each wrong setting, with its description where that says how to write it. `flags` has the flag
-    that a person typed for a variable."""
+    """Return a line for each wrong setting, with its description if that explains the format. `flags` has, by variable,
+    the flag that a person typed."""
     return [_line(fault, settings, flags) for fault in error.errors(include_url=False) if fault["type"] != _CONSEQUENCE]
 
 
 def _line(fault: "ErrorDetails", settings: type[BaseModel], flags: Mapping[str, str]) -> str:
-    if not fault["loc"]:  # settings that do not go together, whose error names them itself
+    if not fault["loc"]:  # an error about several settings, whose text names them itself
         return fault["msg"].removeprefix("Value error, ")
     field = str(fault["loc"][0]).removeprefix(_PREFIX).lower()
     setting = settings.model_fields.get(field)
@@ -39,12 +39,12 @@ def _line(fault: "ErrorDetails", settings: type[BaseModel], flags: Mapping[str, 
     if fault["type"] == "value_error" or setting is None:
         return f"{name}: {why}"
     text = str(fault["input"])[:_QUOTED_CHARACTERS]
-    given = "" if "@" in text else f" (given: {text!r})"  # what stands before it may be a password
+    given = "" if "@" in text else f" (given: {text!r})"  # before it, there may be a password
     return f"{name}: {why}{given}. {setting.description}"
 
 
 def _name(field: str, given: object, alias: object) -> str:
-    """Return the variable that has the value, else the flag that a person typed."""
+    """Return the variable with the value, or the flag that a person typed."""
     short_names = [str(choice) for choice in alias.choices] if isinstance(alias, AliasChoices) else []
     value = _words(",".join(given) if isinstance(given, tuple) else str(given))
     names = [f"{_PREFIX}{field.upper()}", *short_names]

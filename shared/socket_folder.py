@@ -1,4 +1,4 @@
-"""Says where the sockets of an account's gateways are. A launcher asks at once, and loads little for it."""
+"""Finds the folder for the sockets of an account's gateways. Launchers need it at once, so this imports little."""
 
 import os
 import stat
@@ -8,7 +8,7 @@ from shared.wire import APP_NAME
 
 
 def socket_folder(environment: Mapping[str, str]) -> str:
-    """Return the folder for programs of such an environment, whether or not it is there."""
+    """Return the folder for programs with such an environment, whether or not it exists."""
     runtime = environment.get("XDG_RUNTIME_DIR", "")
     if os.path.isabs(runtime) and _is_ours(runtime):  # noqa: PTH117 - without pathlib
         return f"{runtime}/{APP_NAME}"
@@ -16,7 +16,7 @@ def socket_folder(environment: Mapping[str, str]) -> str:
 
 
 def _is_ours(folder: str) -> bool:
-    """Return whether it is a folder of this account: `sudo -E` brings along that of another one."""
+    """Return whether the folder is this account's: `sudo -E` keeps another account's environment."""
     try:
         found = os.stat(folder)  # noqa: PTH116 - as above
     except OSError:

@@ -1,4 +1,4 @@
-"""What a person's hand does to a page that they have taken: by mouse, finger, wheel and keys."""
+"""A person's input on a page that they have taken over: mouse, finger, wheel and keys."""
 
 from typing import Literal
 

@@ -1,4 +1,4 @@
-"""Writes points in time for replies."""
+"""Formats points in time for replies."""
 
 from datetime import UTC, datetime
 

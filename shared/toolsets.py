@@ -40,15 +40,15 @@ CORE: Final = (
     "help",
     "call_tool",
 )
-"""What nearly every task needs, `help` to learn of the rest, and `call_tool` to call it."""
+"""The tools that nearly every task needs, `help` for the others, and `call_tool` to call them."""
 APART: Final = "seven"
-"""The category whose tools repeat others in other words; `all` leaves it out."""
+"""The category whose tools repeat others in another form. `all` leaves it out."""
 _FOR_PEOPLE: Final = "hands"
-"""The category of what only the account's own person may do; `all` leaves it out too."""
+"""The category of actions that only the account's own person may do. `all` leaves it out too."""
 
 
 class Tool(NamedTuple):
-    """An action as a tool list shows it."""
+    """An action as shown in a tool list."""
 
     name: str
     description: str
@@ -56,7 +56,7 @@ class Tool(NamedTuple):
     annotations: dict[str, bool]
 
     def message(self) -> dict[str, object]:
-        """Return the tool as the protocol spells it."""
+        """Return the tool in the protocol's form."""
         title = self.name.replace("_", " ").capitalize()
         told: dict[str, object] = {"name": self.name, "title": title, "description": self.description}
         told["inputSchema"] = self.schema
@@ -69,13 +69,13 @@ def category(action: type[Action]) -> str:
 
 _CATEGORIES: Final = tuple(dict.fromkeys(map(category, ACTIONS.values())))
 _ALSO: Final = {"session": {"sessions"}, "utility": {"waiting", "scripting", "sessions"}}
-"""What other servers call these categories."""
+"""Other servers' names for these categories."""
 NAMES: Final = ("core", *_CATEGORIES, *_ALSO, "all")
 """All toolsets: `core`, each category, and `all`."""
 
 
 def actions_in(toolsets: Collection[str]) -> dict[str, type[Action]]:
-    """Return the actions of some toolsets, in the order of the catalogue."""
+    """Return the actions of some toolsets, in catalogue order."""
     categories = frozenset(toolsets).union(*(_ALSO[name] for name in _ALSO.keys() & {*toolsets}))
 
     def is_listed(name: str, action: type[Action]) -> bool:
@@ -86,7 +86,7 @@ def actions_in(toolsets: Collection[str]) -> dict[str, type[Action]]:
 
 
 def tools(toolsets: Collection[str] = ("core",), *, extra: Collection[str] = ()) -> list[Tool]:
-    """Return the tools of some toolsets, and the tools that `extra` names, in the order of the catalogue."""
+    """Return the tools of some toolsets and those named by `extra`, in catalogue order."""
     names = {*actions_in(toolsets), *extra}
     return [
         Tool(name, action.description(), listed_schema(action), annotations(action))
@@ -95,17 +95,17 @@ def tools(toolsets: Collection[str] = ("core",), *, extra: Collection[str] = ())
     ]
 
 
-@lru_cache(maxsize=64)  # a caller names the toolsets, in any combination
+@lru_cache(maxsize=64)  # callers combine toolsets at will
 def listed_names(toolsets: frozenset[str]) -> frozenset[str]:
-    """Return the names of the tools in a list of some toolsets. `call_tool` is among them, because replies name calls
-    through it. Only a list of the seven alone lacks it, because that list is documented as it is."""
+    """Return the names of the tools in a list of some toolsets. It includes `call_tool`, because replies name calls
+    through it, except in a list of only the seven, which is documented as exactly these."""
     always = {CallTool.name()} if toolsets != {APART} else set[str]()
     return frozenset(actions_in(toolsets)) | always
 
 
 def annotations(action: type[Action]) -> dict[str, bool]:
-    """Return the action's effect in MCP's words, so that clients ask people less often: what differs from what they
-    take for granted, and has a client that acts on it."""
+    """Return the action's effect in MCP's terms, so that clients ask people less often. It contains only values that
+    differ from the protocol's defaults and that some client uses."""
     if action.effect is Effect.READS:
         return {"readOnlyHint": True}
     destructive = {} if action.effect is Effect.DESTROYS else {"destructiveHint": False}

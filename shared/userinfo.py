@@ -1,4 +1,4 @@
-"""Takes names and passwords out of addresses, as browsers read them: what others are shown of an address has none."""
+"""Removes names and passwords from addresses, as browsers parse them. Addresses shown to others have none."""
 
 import re
 from typing import Final
@@ -6,17 +6,17 @@ from urllib.parse import unquote
 
 _AUTHORITY: Final = re.compile(r"(\s*(?:https?|wss?):[/\\]*)([^/\\?#]*)@", re.IGNORECASE)
 _IGNORED: Final = str.maketrans("", "", "\t\n\r")
-"""Browsers leave these out wherever they stand in an address."""
+"""Characters that browsers ignore anywhere in an address."""
 
 
 def without_userinfo(url: str) -> str:
-    """Return an address without the name and the password in it."""
+    """Return an address without its name and password."""
     return split_userinfo(url)[0]
 
 
 def split_userinfo(url: str) -> tuple[str, str, str]:
-    """Return an address without the name and the password in it, and the two."""
-    if "@" not in url:  # the usual case costs nothing
+    """Return an address without its name and password, and these two."""
+    if "@" not in url:  # quick way for the usual case
         return url, "", ""
     plain = url.translate(_IGNORED)
     found = _AUTHORITY.match(plain)

@@ -1,4 +1,4 @@
-"""Names the variables of the environment that set the service, for programs that see them and do not read them."""
+"""Names the environment variables that configure the service, for programs that check but do not read them."""
 
 from collections.abc import Iterable, Mapping
 from typing import Final
@@ -31,22 +31,22 @@ REMOVED: Final = {
     "park_in_need_ms": "where memory is short, pages are parked after idle_lease_ms",
     "spare_window_ms": "a window is kept ready for 5 minutes",
 }
-"""Removed settings, with what holds now. One that somebody still has only gives a warning."""
+"""Removed settings, and what holds instead. Using one only causes a warning."""
 _FILE: Final = f"{PREFIX}CONFIG"
-"""Names the file of settings; no setting itself."""
+"""The variable with the settings file's path, which is no setting itself."""
 _SIMILARITY: Final = 0.6
 _MOST_NAMED: Final = 10
 
 
 def misspelt(environment: Mapping[str, str], known: Iterable[str]) -> list[str]:
-    """Return a line for each variable of ours that no program reads, with the nearest that one does."""
+    """Return a line for each of our variables that no program reads, with the nearest one that is read."""
     names = {name.removeprefix(PREFIX) for name in OF_SERVICE | {_FILE, *known}}
     strange = sorted(name for name in environment if name.startswith(PREFIX) and name.removeprefix(PREFIX) not in names)
     return [_line(name, names) for name in strange[:_MOST_NAMED]]
 
 
 def no_more(name: str) -> str:
-    """Say of a setting that was removed what holds now."""
+    """Return what holds instead of a removed setting."""
     return f"is no setting any more, and has no effect: {REMOVED[name]}."
 
 

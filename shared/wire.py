@@ -1,4 +1,4 @@
-"""Declares every string that both sides must spell alike: paths, header names, patterns, limits."""
+"""Every string that both sides must spell alike: paths, header names, patterns, limits."""
 
 import re
 from typing import Final
@@ -15,16 +15,16 @@ SHARED_GATEWAY: Final = "mcp_gateway.sharing"
 ACTIVITY: Final = "/api/activity"
 ACTIVITY_PICTURES: Final = "/api/activity/pictures"
 MOST_PICTURED: Final = 50
-"""So many records' pictures go into one reply."""
+"""The most records whose pictures fit into one reply."""
 BROWSER: Final = "/api/browser"
 PAGES: Final = "/api/browser/pages"
 CALLS: Final = "/api/calls"
 EVENTS: Final = "/api/events"
 FILES: Final = "/api/files"
 FILE_URI: Final = "browse://files/"
+"""Start of the URI by which a chat's host reads a file of a reply, with the chat's own token."""
 PDF: Final = "application/pdf"
 """MIME type of files whose text can be read too."""
-"""Begins the URI by which a chat's host reads a file of a reply, with the chat's own token."""
 SESSIONS: Final = "/api/sessions"
 TOOLS: Final = "/api/tools"
 HEALTH: Final = "/health"
@@ -50,9 +50,9 @@ WALL_SOCKET: Final = "/wall/socket"
 CALL_ID: Final = "X-Browse-Call"
 """The call's id, made by the caller: idempotency key, handle, and id in logs."""
 ATTEMPT: Final = "X-Browse-Attempt"
-"""How often the call was sent; from 2 on it was sent before."""
+"""How often the call was sent, with this one. From 2, it may be known already."""
 INLINE: Final = "X-Browse-Inline"
-"""Most characters of text that the caller wants in the reply; a cursor reads the rest."""
+"""The most characters of text that the caller wants in the reply. A cursor reads the rest."""
 CATALOGUE: Final = "X-Browse-Catalogue"
 """The fingerprint of the sender's catalogue, in requests and replies."""
 REPLY: Final = "X-Browse-Reply"
@@ -62,7 +62,7 @@ REQUEST_ID: Final = "X-Request-Id"
 PROOF: Final = "X-Browse-Proof"
 """A value that only the wall's own page knows, unlike a cookie."""
 CHAT: Final = "X-Browse-Chat"
-"""Tells apart the chats that share one named token; it never reaches clients of other tokens."""
+"""Distinguishes the chats that share a named token. It never reaches clients of other tokens."""
 
 # --- ids ---------------------------------------------------------------------------------------------------------
 ID_PATTERN: Final = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,47}$"
@@ -78,54 +78,55 @@ REF_PATTERN: Final = r"^(f\d+)?e\d+$"
 # --- MCP over a network ------------------------------------------------------------------------------------------
 MCP_SUBPROTOCOL: Final = "mcp"
 KEY_SUBPROTOCOL: Final = "bearer."
-"""Beginning of the subprotocol that carries a websocket's key, offered beside `MCP_SUBPROTOCOL`."""
+"""Start of the subprotocol that carries a websocket's key, offered beside `MCP_SUBPROTOCOL`."""
 CALL_ID_META: Final = "browse-together/callId"
-"""The callId in a request's `_meta`, made by the client, to ask for the call if the connection is cut."""
+"""The key in a request's `_meta` for the client's own callId, by which it can ask for the call after a lost
+connection."""
 
 ATTEMPT_META: Final = "browse-together/again"
-"""True there for a call that may have been sent under that id before."""
+"""The key there for whether the call may already have been sent under that id."""
 
 # --- limits ------------------------------------------------------------------------------------------------------
 MAX_MESSAGE_BYTES: Final = 10_485_760
 """Size limit of a request's body, and of one MCP message."""
 MOST_SUBSCRIBED: Final = 200
-"""Most resources that a chat subscribes to, because each page event is compared with all of them."""
+"""The most resources that a chat can subscribe to, because each page event is compared with all of them."""
 MAX_SOCKET_BYTES: Final = 65_536
 """Size limit of one message from a viewer of the wall."""
 FILE_BYTES: Final = 50_000_000
-"""Size limit of all files that one call uploads, and of a file that is sent ahead."""
+"""Size limit of all files that one call uploads, and of a file uploaded before its call."""
 INLINE_TEXT: Final = 20_000
-"""Most characters of text that a gateway asks for in one reply."""
+"""The most characters of text that a gateway requests in one reply."""
 OUTLINE_TEXT: Final = 1_000
-"""Most bytes of the outline after a navigation: with its heading at most 300 tokens."""
+"""The most bytes of the outline after a navigation: with its heading at most 300 tokens."""
 DELTA_TEXT: Final = 320
-"""Most bytes of the changes after an act: with their heading at most 120 tokens."""
+"""The most bytes of the changes after an act: with their heading at most 120 tokens."""
 AS_GIVEN: Final = "as given"
 CHANGED: Final = "done; the page changed"
-"""What acts reply that did just what they were asked for."""
+"""The reply of acts that did just what they should."""
 FORESEEN: Final = frozenset({AS_GIVEN, CHANGED, "it is checked now", "it is not checked now"})
 FOUND_ELEMENTS: Final = 12
-"""Most matches that a search of a page returns."""
+"""The most matches that a search of a page returns."""
 INLINE_BYTES: Final = 700_000
 """Size limit of an artifact that a reply carries as base64."""
 INLINE_EDGE: Final = 2_000
-"""Bounds the longer side, in pixels, of a picture that a reply carries, because hosts refuse larger ones. Of those a
-reply carries a smaller copy, or a slice."""
+"""Limit of the longer side, in pixels, of a picture in a reply, because hosts refuse larger ones. A larger picture is
+reduced, or sliced."""
 REPLY_WITHIN_MS: Final = 50_000
-"""Longest time until a reply; MCP clients give up at 60 s."""
+"""The longest time until a reply; MCP clients give up at 60 s."""
 
 # --- tokens ------------------------------------------------------------------------------------------------------
 TOKEN_ALGORITHM: Final = "HS256"  # noqa: S105 - the name of an algorithm
 TOKEN_AUDIENCE: Final = APP_NAME
 NONCE: Final = "nonce"
-"""Parameter of `HEALTH` by which a client makes the service prove that it has the account's secret."""
+"""The parameter of `HEALTH` with which a client makes the service prove that it has the account's secret."""
 NONCE_PATTERN: Final = r"^[0-9a-f]{32,64}$"
 TOKEN_NAME: Final = "name"  # noqa: S105 - the name of a claim
-"""Claim with the name of a token that `token create` made."""
+"""The claim with the name of a token made by `token create`."""
 TOKEN_LIMITS: Final = "limits"  # noqa: S105 - likewise
 TOKEN_NAME_PATTERN: Final = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$"  # noqa: S105 - the form of a name
 PERSON_AUDIENCE: Final = f"{TOKEN_AUDIENCE}/person"
-"""Audience of the keys by which people answer requests."""
+"""The audience of keys with which people answer requests."""
 SECRET_FILE: Final = "secret"  # noqa: S105 - the name of a file
 INSTANCE_FILE: Final = "instance.json"
 START_LOCK: Final = "start.lock"
@@ -141,13 +142,13 @@ def is_call_id(text: str) -> bool:
 
 
 def request_path(request_id: str, key: str) -> str:
-    """Return the path at which a person answers a request. The key is in the fragment, so that no log and no Referer
-    has it."""
+    """Return the path where a person answers a request. The key is in the fragment, so that no log or Referer contains
+    it."""
     return f"{WALL}#{key}&request={request_id}"
 
 
 def call_path(page_id: object) -> str:
-    """Return the path of a call on that page; of one without a page if this can be no page's id."""
+    """Return the path of a call on that page; of a call without a page if this is no page's id."""
     return f"{BROWSER}/{page_id}" if isinstance(page_id, str) and is_page_id(page_id) else BROWSER
 
 

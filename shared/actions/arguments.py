@@ -1,4 +1,4 @@
-"""Declares the types of arguments that actions of several categories share."""
+"""The types of arguments that actions of several categories share."""
 
 import re
 from typing import Annotated, Final, Literal, TypeVar
@@ -20,10 +20,10 @@ from shared.wire import ANY_PAGE_ID_PATTERN, CALL_ID_PATTERN, ID_PATTERN, REF_PA
 from shared.words import one_line, quotable
 
 MOST_TEXT: Final = 100_000
-"""Most characters of a text without a limit of its own; `shared.schema` writes it into the schemas."""
+"""The most characters of a text without a limit of its own. `shared.schema` writes this into the schemas."""
 MOST_SELECTOR: Final = 10_000
 LONG_TEXT: Final = 1_000_000
-"""Most characters of a document or a script."""
+"""The most characters of a document or a script."""
 
 
 def _not_reserved(text: str) -> str:
@@ -43,7 +43,7 @@ SessionId = Annotated[
 ]
 CallId = Annotated[str, StringConstraints(pattern=CALL_ID_PATTERN)]
 _SPELLED_REF: Final = re.compile(rf"(?:.*\[ref=|(?:aria-)?ref=|@)({REF_PATTERN[1:-1]})\]?", re.DOTALL)
-"""A ref as a snapshot shows it, with the text before it, or as other tools spell it."""
+"""A ref as a snapshot shows it, including text before it, or in other tools' spelling."""
 
 
 def _bare_ref(selector: str) -> str:
@@ -57,7 +57,7 @@ Selector = Annotated[
     AfterValidator(_bare_ref),
 ]
 AnyJson = SkipValidation[JsonValue]
-"""A value that was parsed from JSON; the parser has limited its size."""
+"""A value parsed from JSON. The parser has limited its size."""
 T = TypeVar("T")
 Several = Annotated[list[T], Field(max_length=1_000)]
 WaitUntil = Annotated[
@@ -77,7 +77,7 @@ def _quotable(value: object) -> object:
 OneLine = BeforeValidator(_on_one_line)
 """Text from an agent to a person: one line, without invisible characters."""
 Quotable = BeforeValidator(_quotable)
-"""Text that other agents read: the same, without characters that could end the quotes around it."""
+"""Text that other agents read: also without characters that could end the quotes around it."""
 AgentName = Annotated[str, StringConstraints(min_length=1, max_length=40), Quotable]
 Reason = Annotated[str, StringConstraints(min_length=1, max_length=200), Quotable]
 """What an agent tells others about its reasons."""
@@ -95,7 +95,7 @@ class Part(BaseModel):
         extra="forbid",
         allow_inf_nan=False,
         str_max_length=MOST_TEXT,
-        defer_build=True,  # when first needed: most processes need few of the hundred
+        defer_build=True,  # built when first needed: most processes need few of the hundred
     )
 
 

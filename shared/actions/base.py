@@ -1,6 +1,7 @@
-"""Declares the classes that actions are made from: their common arguments, and how one carries another.
+"""The base classes of actions: their common arguments, and how one carries another.
 
-`Action.own_arguments` leaves out every argument that a class of this module declares."""
+`Action.own_arguments` leaves out every argument that a class of this module declares.
+"""
 
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -61,7 +62,7 @@ class Action(Part, Traits):
         """Return all that its docstring says, for `help` and the reference."""
         return " ".join((cls.__doc__ or "").split())
 
-    def own_arguments(self) -> dict[str, Any]:  # Any: whatever Playwright's call of that name takes
+    def own_arguments(self) -> dict[str, Any]:  # Any: whatever Playwright's call of that name accepts
         """Return the arguments that no base class declares, by their Python names, as Playwright's call takes them."""
         common = type(self).common_fields()
         return {
@@ -73,16 +74,16 @@ class Action(Part, Traits):
     @classmethod
     @cache
     def common_fields(cls) -> frozenset[str]:
-        """Return the names of the fields that a class of this module declares, and not the action."""
+        """Return the names of the fields declared by the classes of this module."""
         bases = [base for base in cls.__mro__[1:] if issubclass(base, BaseModel) and base.__module__ == __name__]
         return frozenset(name for base in bases for name in base.model_fields)
 
     def canonical(self) -> "Action":
-        """Return the action of which this one is another form, or the action itself."""
+        """Return the action that this one is another form of, or the action itself."""
         return self
 
     def about_caller(self) -> Self:
-        """Return the form of the action that tells the caller only of what it did itself."""
+        """Return the form of the action that reports to the caller only its own effects."""
         return self
 
     def as_wide_act(self) -> "WideAct | None":
@@ -90,15 +91,15 @@ class Action(Part, Traits):
         return None
 
     def for_session(self) -> "SessionAct | None":
-        """Return the form of the action for the whole session that it names, if it has one; else None."""
+        """Return the form of the action for the whole named session, if it has one; else None."""
         return None
 
     def allowed_ms(self) -> int:
-        """Return how many milliseconds the handler may take, once it is this call's turn."""
+        """Return how many milliseconds the handler may take once the call has its turn."""
         return 30_000
 
     def parts(self) -> tuple["Action", ...]:
-        """Return the actions that this one carries. Whatever is checked of a call is checked of each of them."""
+        """Return the actions that this one carries. Every check of a call also applies to each of them."""
         if not self.part_fields:
             return ()
         values = [getattr(self, name) for name in self.part_fields]
@@ -106,22 +107,23 @@ class Action(Part, Traits):
         return tuple(part for parts in lists for part in parts)
 
     def every_part(self) -> tuple["Action", ...]:
-        """Return the action itself, and all that it carries, however deep."""
+        """Return the action itself and everything that it carries, at any depth."""
         parts = self.parts()
         return (self, *(each for part in parts for each in part.every_part())) if parts else (self,)
 
     def touches(self) -> Touches:
-        """Return the pages and sessions that the arguments name. Only the spine checks whether the caller may."""
+        """Return the pages and sessions that the arguments name. Only the spine checks whether the caller may use
+        them."""
         named = [_ids(action, action.id_fields) for action in (self, *self.parts())]
         pages, sessions = (frozenset[str]().union(*ids) for ids in zip(*named, strict=True))
         return Touches(pages, sessions)
 
     def given_names(self) -> Touches:
-        """Return the pages and sessions that the caller gave to this action itself, without defaults and parts."""
+        """Return the pages and sessions that the caller named in this action itself, without defaults and parts."""
         return _ids(self, [name for name in self.id_fields if name in self.model_fields_set])
 
     def secret_names(self) -> frozenset[str]:
-        """Return the names of the secrets that the call, or one that it carries, asks for."""
+        """Return the names of the secrets that the call, or a call inside it, uses."""
         given = (getattr(action, name) for action in (self, *self.parts()) for name in type(action).model_fields)
         return frozenset(ref.secret for value in given for ref in _secret_refs(value))
 
@@ -141,7 +143,7 @@ def _ids(action: Action, fields: Iterable[str]) -> Touches:
 
 
 def _secret_refs(value: object) -> Iterator[SecretRef]:
-    """Yield the named secrets in an argument: itself, or in a login, a list of fields or an object of headers."""
+    """Yield the named secrets in an argument: itself, or inside a login, a list of fields or an object of headers."""
     if isinstance(value, SecretRef):
         yield value
     elif isinstance(value, HttpAuth):
@@ -174,7 +176,7 @@ def from_parts(class_value: T, value_of: Callable[[tuple[Action, ...]], T]) -> T
 
 
 def strongest_effect(parts: tuple[Action, ...]) -> Effect:
-    """Return the effect of a call that does no more than its parts do."""
+    """Return the effect of a call that only does its parts."""
     return max((part.effect for part in parts), key=[*Effect].index, default=Effect.READS)
 
 
@@ -305,7 +307,7 @@ class VisitingAction(NavigationAction):
     @model_validator(mode="before")
     @classmethod
     def _split(cls, given: object) -> object:
-        """Make a name and a password in the URL an argument of their own, so that nobody is shown them with it."""
+        """Move a name and a password in the URL to a separate argument, so that nobody sees them with the URL."""
         if not isinstance(given, dict) or not isinstance(given.get("url"), str):
             return given
         url, username, password = split_userinfo(given["url"])

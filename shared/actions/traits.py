@@ -1,5 +1,8 @@
-"""Declares what policy asks of an action. Each question is an attribute with a default, so that a tool answers only
-those that concern it. What one action alone answers is a field or a method of its own class."""
+"""Declares what policies need to know about an action.
+
+Each question is an attribute with a default, so that a tool answers only those that concern it. What only one action
+answers is a field or a method of its own class.
+"""
 
 from collections.abc import Callable, Mapping
 from enum import IntEnum, StrEnum
@@ -45,7 +48,7 @@ class Unaddressed(StrEnum):
 
     @property
     def opens(self) -> bool:
-        """Return whether the call opens a page where there is none."""
+        """Return whether the call opens a page if there is none."""
         return self in {Unaddressed.NEW_PAGE, Unaddressed.ANOTHER_PAGE}
 
 
@@ -58,12 +61,12 @@ class Batching(StrEnum):
 
 
 class GivenScript(NamedTuple):
-    """JavaScript that the caller gives, and when it runs in a page."""
+    """JavaScript from the caller, and when it runs in a page."""
 
     later: bool = False
-    """Whether it runs in later documents, wherever the page is by then."""
+    """True if it runs in later documents, wherever the page is by then."""
     pattern: str = ""
-    """The URLs that it is bound to, if it is."""
+    """The pattern of URLs to which it is limited, if any."""
 
 
 class Cookies(StrEnum):
@@ -105,11 +108,11 @@ class Input(StrEnum):
     NONE = ""
     PLAIN = "plain"
     HOVER = "hover"
-    """The page may answer it by a style alone, which a snapshot does not show."""
+    """The page may react only with a style, which a snapshot does not show."""
     KEYS = "keys"
-    """It sets off what the element does, as Enter on a button does."""
+    """It triggers the element, as Enter triggers a button."""
     POINTER = "pointer"
-    """It does so with the mouse, so whatever is at that point of the element receives it."""
+    """It uses the mouse, so whatever is at that point of the element receives it."""
 
     @property
     def activates(self) -> bool:
@@ -125,7 +128,7 @@ class Reports(IntEnum):
     READ_BACK = 2
     """The value as the page shows it afterwards."""
     EVERYTHING = 3
-    """Enough that nobody needs to look at the page, unless the act caused something else."""
+    """Enough that nobody needs to look at the page, unless the act had other effects."""
 
 
 class Alias(NamedTuple):
@@ -144,7 +147,7 @@ class Touches(NamedTuple):
 
 
 class Closing(NamedTuple):
-    """What an action closes, why, and whether that may be a page which another agent of its client opened."""
+    """What an action closes, why, and whether that may be a page opened by another agent of its client."""
 
     scope: Scope
     reason: str | None = None
@@ -152,7 +155,7 @@ class Closing(NamedTuple):
 
 
 class PersonAsked(NamedTuple):
-    """What an action waits for a person to do, and the request that it continues."""
+    """What an action needs a person to do, and the request that it continues."""
 
     kind: str = ""
     request_id: str | None = None
@@ -166,31 +169,31 @@ class StoredLogins(NamedTuple):
 
 
 class Expectation(NamedTuple):
-    """What must hold of the page before a call does anything: its revision, and a glob of its URL."""
+    """What must be true of the page before a call does anything: its revision, and a glob for its URL."""
 
     revision: int | None = None
     url: str | None = None
 
 
 class ReadOn(NamedTuple):
-    """The place in an earlier call's result from which a call reads on, and how many characters it takes."""
+    """The position in an earlier call's result from which a call reads on, and how many characters it takes."""
 
     cursor: str
     budget: int | None = None
 
 
 class AskedReply(NamedTuple):
-    """What the reply to an act is to have: none, delta or full."""
+    """The wanted reply to an act: none, delta or full."""
 
     amount: str = "delta"
     trial: bool = False
-    """The call only checks that it could be done, and does nothing."""
+    """The call only checks whether it could be done."""
     awaits: bool = True
-    """The reply waits for what the act causes."""
+    """The reply waits for the act's effects."""
 
 
 class Addressed(NamedTuple):
-    """The page and the session that a call is for, and which of its client's agents calls."""
+    """The page and the session of a call, and the agent of its client that makes it."""
 
     page: str | None
     session: str | None
@@ -198,7 +201,7 @@ class Addressed(NamedTuple):
 
 
 class Aim(NamedTuple):
-    """The elements that a call names, and where in the first of them it uses the mouse."""
+    """The elements that a call names, and where it uses the mouse in the first of them."""
 
     selector: str | None = None
     onto: str | None = None
@@ -206,13 +209,13 @@ class Aim(NamedTuple):
     frame: str | None = None
     """The iframe in which the elements are."""
     point: BaseModel | None = None
-    """None is the middle."""
+    """None means the middle."""
     strict: bool = True
     """False takes the first of several matches."""
     timeout: int | None = None
-    """How many milliseconds to wait for them."""
+    """How long to wait for them, in milliseconds."""
     fields: tuple[str, ...] = ()
-    """The elements of an act on several."""
+    """The elements of an act on several elements."""
 
     @property
     def selectors(self) -> tuple[str, ...]:
@@ -220,7 +223,7 @@ class Aim(NamedTuple):
 
 
 class Keys(NamedTuple):
-    """What a call presses: a key with those held down, or the characters of a text."""
+    """What a call presses: a key with the keys held down, or the characters of a text."""
 
     chord: str = ""
     text: str = ""
@@ -228,14 +231,14 @@ class Keys(NamedTuple):
 
 
 UNDO: Final = "undo"
-"""The way back of an action whose change the service keeps for ten minutes."""
+"""Undoes an action whose change the service keeps for ten minutes."""
 
 A = TypeVar("A")
 T = TypeVar("T")
 
 
 class _Computed(Generic[A, T]):
-    """An attribute with one value on the class, and on a call the value that its arguments give."""
+    """An attribute with one value on the class; on a call its value depends on the arguments."""
 
     def __init__(self, class_value: T, value_of: Callable[[A], T]) -> None:
         self._class_value, self._value_of = class_value, value_of
@@ -245,8 +248,8 @@ class _Computed(Generic[A, T]):
 
 
 def computed(class_value: T, value_of: Callable[[A], T]) -> T:
-    """Return an attribute that is `class_value` on the class, and that each call computes."""
-    return cast("T", _Computed(class_value, value_of))  # it gives a T, as a property would
+    """Return an attribute that is `class_value` on the class, and that `value_of` computes for a call."""
+    return cast("T", _Computed(class_value, value_of))  # returns a T when read, like a property
 
 
 def _acts(action: "Traits") -> bool:
@@ -266,7 +269,7 @@ class Traits(BaseModel):
     id_fields: ClassVar[tuple[str, ...]] = ()
     """The arguments that name a page or, as `session_id`, a session. The call touches no other page or session."""
     part_fields: ClassVar[tuple[str, ...]] = ()
-    """The arguments that hold other actions, either one or a list of them."""
+    """The arguments that contain other actions, either one or a list."""
     batching: ClassVar[Batching] = Batching.NONE
 
     # --- how it is called and shown ----------------------------------------------------------------------------------
@@ -275,8 +278,8 @@ class Traits(BaseModel):
     option_bags: ClassVar[tuple[str, ...]] = ()
     """The arguments whose keys are moved among the action's own, such as `params`."""
     everyday: ClassVar[tuple[str, ...] | None] = None
-    """The arguments and option bags that tool lists show besides the required ones, about three; None shows all.
-    `help` describes the others, and `call_tool` takes them from clients that send only what a list shows."""
+    """The arguments and option bags that tool lists show besides the required ones, about three; None shows all. `help`
+    describes the others. `call_tool` accepts them from clients that send only listed arguments."""
     text_key: ClassVar[str] = ""
     """The key of the result that a model sees as text. Without one it sees the whole result as JSON."""
     extra_keys: ClassVar[tuple[str, ...]] = ()
@@ -285,38 +288,38 @@ class Traits(BaseModel):
     """What the action is doing, as its errors begin ("Error typing into element"). It marks the tools whose replies are
     their text and nothing else."""
     hints: ClassVar[Mapping[str, str]] = MappingProxyType({})
-    """What to do after an error, by its code, where that is not the error's own hint."""
+    """What to do after an error, by its code, if the error's own hint does not fit."""
     untrusted: ClassVar[bool] = False
-    """Whether the result has the site's own words, which a model must not take for instructions."""
+    """True if the result contains the site's own words, which a model must not take for instructions."""
     loggable_arguments: ClassVar[frozenset[str]] = frozenset()
     """The texts that are no secret, by their wire names. The record of who did what keeps these, elements, addresses
-    and reasons, and no other text."""
+    and reasons, but no other text."""
 
     # --- its limits, and its end -------------------------------------------------------------------------------------
 
     unmetered: ClassVar[bool] = False
-    """Whether no quota refuses the action: a client at its limit must be able to end what it began."""
+    """True if no quota refuses the action: a client at its limit must be able to end what it began."""
     undone_by: ClassVar[str] = ""
-    """The call that takes the action back; `UNDO` where the service keeps what the action changed."""
+    """The call that undoes the action; `UNDO` if the service keeps what the action changed."""
 
     # --- what guards ask of it ---------------------------------------------------------------------------------------
 
     gives: ClassVar[bool] = computed(True, _acts)  # noqa: FBT003 - the class's value
-    """Whether the call gives a site something: a text, a press, a request."""
+    """True if the call gives a site something: a text, a press, a request."""
     serves_reading: ClassVar[bool] = False
-    """Whether a client that may only read may do it too, with pages, sessions and calls of its own."""
+    """True if a client that may only read may do it too, on its own pages, sessions and calls."""
     runs_script: ClassVar[GivenScript | None] = None
     cookie_use: ClassVar[Cookies] = Cookies.NONE
     shows_all_pages: ClassVar[bool] = False
-    """Whether the caller sees all pages of the session, which is refused where one is private to another client."""
+    """True if the caller sees all pages of the session. It is refused if one is private to another client."""
     asks_person: ClassVar[PersonAsked | None] = None
-    """Whether the action waits for a person as long as it takes. It is no part of another call, and goes on when its
-    client has gone."""
+    """The person's part, if the action waits for a person as long as needed. It cannot be part of another call, and
+    goes on after its client has gone."""
 
     # --- pages and sessions, as it makes and ends them ---------------------------------------------------------------
 
     needs_open_page: ClassVar[bool] = True
-    """Whether the page must be open in the browser. Actions that only concern its owner do not need that."""
+    """True if the page must be open in the browser, which actions that concern only its owner do not need."""
     navigates: ClassVar[Navigation] = Navigation.NONE
     closes: ClassVar[Closing | None] = None
     makes_session: ClassVar[bool] = False
@@ -327,7 +330,7 @@ class Traits(BaseModel):
 
     input: ClassVar[Input] = Input.NONE
     request_method: ClassVar[str] = ""
-    """The HTTP method of the request that the page itself sends, with its own rights; empty if it sends none."""
+    """The HTTP method of the request that the page itself sends, with its own rights; empty if there is none."""
     reports: ClassVar[Reports] = Reports.NOTHING
 
     # --- what this very call asks for --------------------------------------------------------------------------------
@@ -353,28 +356,28 @@ class Traits(BaseModel):
 
     @property
     def presses(self) -> Keys | None:
-        """Return what the call presses on the keyboard; None if it presses nothing."""
+        """Return the keys that the call presses; None if it presses none."""
         return None
 
     @property
     def given_texts(self) -> tuple[str, ...]:
-        """Return what each field is to have that the call fills; an empty text for one that it ticks."""
+        """Return the text that the call gives each field that it fills; an empty text for a field that it ticks."""
         return ()
 
     @property
     def sends_anywhere(self) -> bool:
-        """Return whether what the call gives may go to any site: a program sends it, or each site that the page visits
-        gets it."""
+        """Return whether what the call gives may go to any site, because a program sends it, or each visited site gets
+        it."""
         return self.runs_script is not None
 
     @property
     def named_urls(self) -> tuple[str, ...]:
-        """Return the URLs at which the call does something. An empty one stands for what is not bound to a URL."""
+        """Return the URLs that the call concerns. An empty one stands for something without a fixed URL."""
         return (self.requested_url,) if self.requested_url is not None else ()
 
     @property
     def recipient(self) -> str | None:
-        """Return whom the call gives its page to: a client's name, or the id of a page of that client."""
+        """Return the receiver of the page: a client's name, or the id of a page of that client."""
         return None
 
     @property
@@ -393,15 +396,15 @@ class Traits(BaseModel):
 
     @property
     def needs_no_page(self) -> bool:
-        """Return whether this call can do without a page, because an earlier call left all that it reads."""
+        """Return whether this call needs no page, because an earlier call stored all that it reads."""
         return self.reads_on is not None
 
     @property
     def wakes_page(self) -> bool:
-        """Return whether a page that is not open is opened for this call, although it takes no turn."""
+        """Return whether this call opens a closed page, although it takes no turn."""
         return self.needs_open_page and self.effect is Effect.READS
 
     @property
     def asks_page(self) -> bool:
-        """Return whether the call asks the page itself, which answers nothing while it shows a dialog."""
+        """Return whether the call asks the page itself, which cannot answer while it shows a dialog."""
         return self.lane is Lane.QUEUE and self.reads_on is None

@@ -1,4 +1,2 @@
-"""Serves tools as JSON lines: one message on each line of stdin and stdout, whatever the tools do.
-
-It knows neither the browser nor the service, so that other programs can serve their tools by it.
-"""
+"""Serves any tools as JSON lines: one message on each line of stdin and stdout. It knows neither the browser nor the
+service, so other programs can serve their tools with it."""

@@ -1,4 +1,4 @@
-"""Reads and writes lines on a pair of file descriptors, none of them longer than a limit."""
+"""Reads and writes lines of limited length on a pair of file descriptors."""
 
 import json
 import os
@@ -13,7 +13,7 @@ from shared.wire import MAX_MESSAGE_BYTES
 
 CHUNK_BYTES: Final = 65_536
 END_BYTES: Final = 512
-"""Bytes that are kept of either end of a message over the limit."""
+"""The bytes kept of each end of a message over the limit."""
 BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 _ID: Final = rb'"id"\s*:\s*(-?\d{1,18}|"[^"\\]{0,256}")(?=\s*[,}])'
 _FIRST_ID: Final = re.compile(rb'\s*\{\s*(?:"(?:jsonrpc|type)"\s*:\s*"[\w.]{1,16}"\s*,\s*)?' + _ID)
@@ -21,7 +21,7 @@ _LAST_ID: Final = re.compile(rb",\s*" + _ID + rb"\s*\}\s*\Z")
 
 
 class Lines:
-    """The two descriptors that carry a protocol and nothing else."""
+    """The two descriptors of a protocol, which carry nothing else."""
 
     def __init__(self, stdin: int, stdout: int, most_bytes: int = MAX_MESSAGE_BYTES) -> None:
         self.most_bytes = most_bytes
@@ -30,7 +30,7 @@ class Lines:
 
     @classmethod
     def claim(cls) -> Self:
-        """Take the process's stdin and stdout: children then read nothing, and whatever prints goes to stderr."""
+        """Claim the process's stdin and stdout. Children then read nothing, and all other output goes to stderr."""
         lines = cls(os.dup(0), os.dup(1))
         null = os.open(os.devnull, os.O_RDONLY)
         os.dup2(null, 0)
@@ -40,7 +40,7 @@ class Lines:
         return lines
 
     def write(self, line: bytes) -> bool:
-        """Write a line, from any thread, and return whether it is out: a client that has stopped reading gets nothing
+        """Write a line, from any thread. Returns whether it was written: a client that has stopped reading gets nothing
         more."""
         rest = memoryview(line + b"\n")
         with self._write_lock:
@@ -53,20 +53,20 @@ class Lines:
 
     @property
     def is_read(self) -> bool:
-        """Return whether anybody can still read what is written, as far as this system tells."""
+        """Return whether anything can still read our output, as far as this system can tell."""
         if not hasattr(select, "poll"):
             return True
         poll = select.poll()
-        poll.register(self.stdout, 0)  # which still tells of an error, and of an end
+        poll.register(self.stdout, 0)  # reports at least errors and the end
         return not poll.poll(0)
 
     def read(self) -> Iterator[tuple[bytes, bool]]:
-        """Yield each line, and whether it is complete: only the two ends of one over the limit are kept."""
+        """Yield each line, and whether it is complete. Of a line over the limit, only its two ends are kept."""
         line, is_complete, is_open = bytearray(), True, True
         while is_open:
             chunk = os.read(self.stdin, CHUNK_BYTES)
             is_open = bool(chunk)
-            pieces = (chunk or b"\n").split(b"\n")  # the end of what is read ends a line too
+            pieces = (chunk or b"\n").split(b"\n")  # the end of input also ends a line
             for number, piece in enumerate(pieces, 1):
                 line += piece
                 if not is_complete or len(line) > self.most_bytes:
@@ -78,6 +78,6 @@ class Lines:
 
 
 def id_in(ends: bytes) -> object:
-    """Return the id of a message over the limit, if it is in one of its ends: clients put it first or last."""
+    """Return the id of a message over the limit, if one of its ends contains it: clients put it first or last."""
     found = _FIRST_ID.match(ends) or _LAST_ID.search(ends, max(len(ends) - END_BYTES, 0))
     return json.loads(found[1]) if found else None

@@ -1,4 +1,4 @@
-"""Declares the messages: `ready`, `call`, `result`, `error` and `quit`, and the words of what is wrong with one."""
+"""The messages `ready`, `call`, `result`, `error` and `quit`, and the texts for invalid ones."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,7 +15,7 @@ CallId = int | float | str
 
 
 class Tool(NamedTuple):
-    """A tool as `ready` announces it."""
+    """A tool as announced by `ready`."""
 
     name: str
     description: str
@@ -24,7 +24,7 @@ class Tool(NamedTuple):
 
 
 class Call(NamedTuple):
-    """One run of a tool that is asked for."""
+    """One requested run of a tool."""
 
     id: CallId
     tool: str
@@ -62,11 +62,11 @@ class InvalidMessage(Refused):
     def __init__(self, reason: str, call_id: object = None) -> None:
         super().__init__(reason)
         is_id = isinstance(call_id, int | float | str) and not isinstance(call_id, bool)
-        self.call_id: CallId | None = cast("CallId", call_id) if is_id else None  # is_id says so
+        self.call_id: CallId | None = cast("CallId", call_id) if is_id else None  # checked by is_id
 
 
 def parse(line: bytes) -> Call | None:
-    """Return the call on a line; None if the client asks to quit. Raises InvalidMessage."""
+    """Return the call on a line; None for a request to quit. Raises InvalidMessage."""
     message: object = None
     try:
         message = strict.loads(line)
@@ -87,7 +87,7 @@ def parse(line: bytes) -> Call | None:
 
 
 def too_large(ends: bytes, most_bytes: int) -> InvalidMessage:
-    """Make the error of a line of which only the ends were kept."""
+    """Make the error for a line over the limit, of which only the ends are known."""
     return InvalidMessage(f"Mensaje demasiado grande: como máximo {most_bytes} bytes", id_in(ends))
 
 
@@ -100,7 +100,7 @@ def result(call_id: CallId, value: Json) -> bytes:
 
 
 def error(call_id: CallId | None, text: str) -> bytes:
-    """Return the line of an error, whose text is one line too."""
+    """Return the line of an error. Its text is one line too."""
     return _line({"type": "error", "id": call_id, "ok": False, "error": " ".join(text.splitlines())})
 
 
@@ -120,6 +120,6 @@ def _short(name: str) -> str:
 
 
 def _line(message: Json) -> bytes:
-    """Return the text of a message. What UTF-8 has no bytes for stays the escape that it is in JSON."""
+    """Return a message's text. Characters that UTF-8 cannot encode stay JSON escapes."""
     text = json.dumps(message, ensure_ascii=False, separators=(",", ":"))
     return text.encode(errors="backslashreplace")

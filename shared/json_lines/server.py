@@ -1,6 +1,8 @@
-"""Answers calls as they come: those on one thing in their order, all others at the same time.
+"""Answers calls as they come: those on one subject in their order, all others at the same time.
 
-A client that does not read, or sends without end, is not read any more until it reads: what is under way is bounded."""
+If a client does not read, or sends without end, this stops reading from it, so that the work in progress stays
+limited.
+"""
 
 import asyncio
 import contextlib
@@ -17,14 +19,14 @@ from shared.json_lines.messages import Call, InvalidMessage, Json, Refused
 
 _MOST_CALLS: Final = 64
 _MOST_MESSAGES_BYTES: Final = 2
-"""Bytes of all lines that are under way, in longest messages."""
+"""Limit of the bytes of all lines in progress, as a multiple of the longest message."""
 _LOOKED_AFTER_S: Final = 0.5
 
 log = logging.getLogger(__name__)
 
 
 class Room:
-    """Room for lines that are under way: a number of them with a number of bytes, or one of any size."""
+    """Room for lines in progress: a limited number with limited bytes, or one of any size."""
 
     def __init__(self, calls: int, size: int) -> None:
         self._most = (calls, size)
@@ -32,7 +34,7 @@ class Room:
         self._changed = threading.Condition()
 
     def enter(self, size: int) -> None:
-        """Wait for room, in the thread that reads."""
+        """Wait for room, in the reading thread."""
         with self._changed:
             self._changed.wait_for(lambda: self._has_room(size))
             self._calls += 1
@@ -50,7 +52,7 @@ class Room:
 
 
 class Order:
-    """The order of calls: each waits for those before it on its subject, and for those without one. A call without a
+    """The order of calls. Each waits for earlier calls on its subject and for those without one. A call without a
     subject waits for all."""
 
     def __init__(self) -> None:
@@ -59,7 +61,7 @@ class Order:
         self._alone: asyncio.Task[None] | None = None
 
     def before(self, subject: str | None) -> list[asyncio.Task[None]]:
-        """Return what a call on this subject waits for."""
+        """Return the tasks that a call on this subject must wait for."""
         if subject is None:
             return [*self.running]
         return [task for task in (self._last.get(subject), self._alone) if task is not None and not task.done()]
@@ -79,9 +81,10 @@ class Order:
 
 
 class Server:
-    """The server of one client, until that says `quit` or closes its side; then calls under way are still answered.
+    """The server of one client, until that sends `quit` or closes its side. Calls in progress are still answered then.
 
-    `run` gives the result of a call, or raises Refused. `subject` names what a call is about, such as a page."""
+    `run` returns a call's result, or raises Refused. `subject` returns what a call concerns, such as a page.
+    """
 
     def __init__(
         self,
@@ -100,7 +103,7 @@ class Server:
         self._gone = asyncio.Event()
 
     async def serve(self) -> None:
-        """Answer until the end. Ends at once where nobody reads the replies."""
+        """Answer until the end. Ends at once if nothing reads the replies."""
         loop = asyncio.get_running_loop()
         for work in (self._read, self._write):
             threading.Thread(target=work, args=(loop,), daemon=True).start()
@@ -129,7 +132,7 @@ class Server:
                     self._gone.set()
 
     async def _answer(self, call: Call | InvalidMessage, size: int, before: list[asyncio.Task[None]]) -> None:
-        """Answer a call, or a line that is none: without an id, only its place among the replies tells which it was."""
+        """Answer a call or an invalid line. The error of a line without an id can be matched only by its position."""
         if before:
             await asyncio.wait(before)
         if isinstance(call, InvalidMessage):
@@ -139,9 +142,9 @@ class Server:
             reply = messages.result(call.id, await self._run(call))
         except Refused as refused:
             reply = messages.error(call.id, str(refused))
-        except Exception as error:  # a defect of the tool, which must not end the connection
+        except Exception as error:  # a defect of the tool must not end the connection
             log.exception("the tool %s failed", call.tool)
-            # the protocol's own words, as all of its errors
+            # the protocol's own words, like all of its errors
             reply = messages.error(call.id, f"Error interno: {type(error).__name__}: {error}")
         self._replies.put((reply, size))
 
@@ -168,7 +171,7 @@ class Server:
                     return
                 self._room.enter(len(line))
                 _tell(loop, self._heard.put_nowait, (said, len(line)))
-        except OSError:  # of a terminal that was closed
+        except OSError:  # the terminal was closed
             return
         finally:
             _tell(loop, self._heard.put_nowait, None)

@@ -1,12 +1,12 @@
-"""Parses JSON as the standard has it, which Python's own module goes beyond, and bounds it before: everybody in the
-process waits while one text is parsed, and while its values are looked at afterwards."""
+"""Parses standard JSON, which Python's own module extends, and limits it first: while a text is parsed and its values
+are checked, the whole process waits."""
 
 import json
 import math
 from typing import Final
 
 MOST_VALUES: Final = 20_000
-"""Values that a text may have in its lists and objects, at any depth."""
+"""The most values in a text's lists and objects, at any depth."""
 MOST_DEPTH: Final = 64
 _MOST_FIGURES: Final = 40
 _AROUND: Final = 20
@@ -22,8 +22,8 @@ class HalfCharacter(ValueError):
 
 
 def loads(text: bytes, most_values: int = MOST_VALUES) -> object:
-    """Return the value that a text is. Raises ValueError for broken UTF-8, deep nesting, a key that an object has
-    twice, and numbers that JSON does not have or nobody can count with; TooMuch for too many values."""
+    """Parse a text. Raises ValueError for broken UTF-8, deep nesting, duplicate keys, and numbers that JSON does not
+    have or that are out of range; TooMuch for too many values."""
     check_size(text, most_values)
     return json.loads(
         text.decode("utf-8-sig"),
@@ -35,8 +35,8 @@ def loads(text: bytes, most_values: int = MOST_VALUES) -> object:
 
 
 def check_size(text: bytes, most_values: int = MOST_VALUES) -> None:
-    """Raise TooMuch for a text with more values than can be parsed while others wait, and ValueError for one that is
-    nested too deeply. Its strings may be of any length."""
+    """Raise TooMuch for a text with too many values to parse while others wait, and ValueError for deep nesting.
+    Strings may have any length."""
     opened = text.count(b"[") + text.count(b"{")
     if opened <= MOST_DEPTH and opened + text.count(b",") <= most_values:
         return
@@ -50,7 +50,7 @@ def check_size(text: bytes, most_values: int = MOST_VALUES) -> None:
 
 
 def check_text(value: object, text: bytes) -> None:
-    """Raise HalfCharacter for half a surrogate pair in the value of a text, and quote what is around it."""
+    """Raise HalfCharacter, with the surrounding text, for half a surrogate pair in a text's value."""
     if b"\\u" not in text:
         return
     try:
@@ -62,7 +62,7 @@ def check_text(value: object, text: bytes) -> None:
 
 
 def _outside_strings(text: bytes, most_values: int) -> bytes:
-    """Return the text without its strings. Each step takes the time of reading the text once."""
+    """Return the text without its strings. Each step takes as long as reading the text once."""
     unescaped = text.replace(b"\\\\", b"").replace(b'\\"', b"")
     if unescaped.count(b'"') > 4 * most_values + 2:  # two for each value, and two for its key
         raise _too_many(most_values)
@@ -74,7 +74,8 @@ def _too_many(most: int) -> TooMuch:
 
 
 def distinct(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """Make an object. Parsers do not agree on which of two values counts, so what was checked might not be done."""
+    """Make an object. Raises ValueError for duplicate keys: parsers disagree on which value counts, so the checked
+    value might not be the used one."""
     made = dict[str, object]()
     for name, value in pairs:
         if name in made:
@@ -88,7 +89,7 @@ def _refuse(literal: str) -> None:
 
 
 def finite(literal: str) -> float:
-    """Parse a float. Raises ValueError for one that would become infinite, and be no JSON any more."""
+    """Parse a float. Raises ValueError if it is infinite, which JSON cannot express."""
     number = float(literal)
     if math.isinf(number):
         raise ValueError(f"{literal[:20]} is too large")
