@@ -13,7 +13,10 @@ from shared.catalogue import ACTIONS, digest
 ROOT = Path(__file__).parents[3]
 
 
-TELL = "from scripts import reference; from shared import catalogue; print(catalogue.digest(catalogue.ACTIONS), reference.reference())"
+TELL = (
+    "from scripts import reference; from shared import catalogue; "
+    "print(catalogue.digest(catalogue.ACTIONS), reference.reference())"
+)
 
 
 @pytest.mark.parametrize("seed", ["1", "2"])
