@@ -178,7 +178,10 @@ class LateEffects:
         """Wait for a timer of an earlier act that is due very soon, so that it does not come while the next act
         runs."""
         if (act := self.earlier.due_within(_TIMERS_WITHIN_S)) is not None:
-            await self._ask(_LATER, time.monotonic() - act.began_at, _TIMERS_WITHIN_S)
+            soon = time.monotonic() + _TIMERS_WITHIN_S
+            if (await self._ask(_LATER, time.monotonic() - act.began_at, _TIMERS_WITHIN_S)).came:
+                now = time.monotonic()  # what has come was noted as due later than it was, by a message's time
+                act.due = tuple(min(at, now) if at < soon else at for at in act.due)
 
     async def seen(self, act: Observation) -> list[str]:
         """Describe what scrolled since an act began, and what the browser refused to scripts."""

@@ -64,6 +64,7 @@ async def chat(browser: Browser, running: RunningService, site: Site) -> AsyncIt
         (shown,) = (await client.read_resource(cards.URI)).contents
         assert isinstance(shown, TextResourceContents)
         assert shown.mime_type == cards.MIME_TYPE
+        site.page("/favicon.ico", "")  # for which whole browsers ask
         site.page("/chat", _HOST.read_text(encoding="utf-8"))
         site.page("/card", Answer(shown.text, headers={"Content-Security-Policy": _POLICY}))
         window = await (await browser.new_context(viewport={"width": 420, "height": 700})).new_page()

@@ -75,7 +75,8 @@ def bank(site: Site) -> Site:
     site.page("/remember", Answer("remembered", headers=remember))
     site.page("/", home)
     site.page("/before", Answer("x", headers={"Set-Cookie": "before=1; Path=/"}))
-    site.page("/leave", Answer("x", headers={"Set-Cookie": "before=; Max-Age=0; Path=/"}))
+    site.page("/leave", Answer("<script>fetch('/left')</script>", headers={"Set-Cookie": "before=; Max-Age=0; Path=/"}))
+    site.page("/left", "x")
     site.page("/open", "a page that stays")
     return site
 
@@ -134,7 +135,7 @@ async def test_a_site_that_refuses_automation_is_signed_in_to_by_a_person_and_kn
     assert "before=1" in asked.headers["Cookie"]
     assert await home(agent, bank) == "remembered=yes sid=for-this-session before=1"
     call = sent(agent, "leaving", "login", url=bank.url("/leave"))
-    (await opened(service, bank, "/leave")).send_signal(signal.SIGINT)
+    (await opened(service, bank, "/left")).send_signal(signal.SIGINT)
     assert (await call).json()["success"] is True
     assert await home(agent, bank) == "remembered=yes sid=for-this-session"
 
