@@ -193,8 +193,8 @@ async def test_when_memory_is_short_idle_pages_are_parked_new_ones_refused_and_o
 def test_shared_memory_is_counted_once_and_the_limit_is_at_most_the_machines() -> None:
     ours = [psutil.Process()]
     assert 0 < exact_mb(ours) <= rough_mb(ours) + 1
-    before, twice, after = exact_mb(ours), exact_mb(ours * 2), exact_mb(ours)  # this process goes on meanwhile
-    assert twice <= 2 * max(before, after) + 5  # what others share with it comes and goes too
+    looks = ((exact_mb(ours * 2), exact_mb(ours)) for _ in range(20))  # others share pages with it, and come and go
+    assert any(twice <= 2 * once + 1 for twice, once in looks)
     assert 0 < machine_mb() <= psutil.virtual_memory().total // 1_000_000
 
 
