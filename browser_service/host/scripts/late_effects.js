@@ -1,4 +1,4 @@
-// Starts to note effects of acts that do not change the document, or come later. Returns three functions.
+// Starts to note effects of acts that do not change the document, or come later. Returns functions.
 //
 // `later` waits, for `most` ms at most, until what scripts asked for in the last `ms` ms has come. It returns whether any
 // of it did, when the rest is due, and what the page's policy refused. What is asked for within such a callback has that
@@ -8,10 +8,13 @@
 //
 // `motion` waits, for `most` ms at most, for animations that end within them, and returns whether there are any.
 //
+// `late` returns how many ms ago a message was sent, by the clock of its sender: a busy page hears it late. The other two
+// get this on top of an act's age. Another machine's clock may be any time away, so it counts up to LONGEST_MS.
+//
 // It runs at the start of each document. The event `name` at a window asks for these functions later. A frame asks its
 // parent by it: timers of frames of the same origin count as the page's.
 export default name => {
-  const MOST = 1000, STEPS = 3, LATE_MS = 50, FRAME_MS = 17, LISTED = 20, MOST_LOOKS = 50;
+  const MOST = 1000, STEPS = 3, LATE_MS = 50, LONGEST_MS = 1500, FRAME_MS = 17, LISTED = 20, MOST_LOOKS = 50;
   const {apply} = Reflect, {round} = Math, {setTimeout, requestAnimationFrame} = globalThis, Later = Promise;
   const listen = (kind, act) => addEventListener(kind, act, {capture: true, passive: true});
   const notesOf = window => {
@@ -21,7 +24,7 @@ export default name => {
   };
   const {history} = globalThis, {replaceState} = history, before = notesOf(self);
   if (before) return before;
-  const clock = performance, {now} = clock;
+  const clock = performance, {now} = clock, calendar = Date, {now: today} = calendar;
   const shared = (parent !== self && notesOf(parent)?.shared)
     || {cause: null, count: 0, ran: -1, refused: null, picker: null, asked: {__proto__: null}, frames: 0, time: () => apply(now, clock, [])};
   const {time} = shared, timers = {__proto__: null}, frames = {__proto__: null}, turns = {__proto__: null};
@@ -91,7 +94,9 @@ export default name => {
     for (let looks = 0; looks < MOST_LOOKS; looks++) {  // a page may stop its clock
       const at = time();
       let last = 0;
-      each(since, due => { if (due <= until && due + LATE_MS > at && due > last) last = due; });
+      each(since, due => {  // what is due already stands behind a busy script, and comes at once
+        if (due <= until && (due < began ? began : due) + LATE_MS > at && due > last) last = due;
+      });
       if (!last || at >= until) break;
       await new Later(then => apply(setTimeout, globalThis, [then, last > at ? last - at + 1 : 1]));
     }
@@ -150,7 +155,11 @@ export default name => {
     if (ends.length) await Later.race([Later.allSettled(ends), promise]);
     return {came: ends.length > 0};
   };
-  const notes = {later, seen, motion, shared};
+  const late = sent => {
+    const ms = apply(today, calendar, []) - sent;
+    return ms > 0 && ms < LONGEST_MS ? ms : 0;
+  };
+  const notes = {later, seen, motion, late, shared};
   listen(name, ({detail}) => { detail[0] = notes; });
   return notes;
 };

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import json
+import math
 import secrets
 import time
 from collections import deque
@@ -21,15 +22,15 @@ from shared.cuts import cut
 from shared.next_calls import next_call
 
 _NOTES: Final = script("late_effects")
-_LATER: Final = "function (ms, most) { return this.later(ms, most) }"
-_SEEN: Final = "function (ms) { return this.seen(ms) }"
+_LATER: Final = "function (sent, ms, most) { return this.later(ms + this.late(sent), most) }"
+_SEEN: Final = "function (sent, ms) { return this.seen(ms + this.late(sent)) }"
 _NEXT_FRAME: Final = bounded("async () => { await new Promise(requestAnimationFrame) }")
 _REQUESTS_END_WITHIN_S: Final = 1.0
 _EFFECTS_END_WITHIN_S: Final = 2.0
 """The limit of the wait for requests that follow from responses to others."""
 _DRAWN_WITHIN_S: Final = 0.1
 _TIMERS_WITHIN_S = 0.4
-_MOTION: Final = "function (_, most) { return this.motion(most) }"
+_MOTION: Final = "function (_, __, most) { return this.motion(most) }"
 _ANSWERS_S: Final = 1.0
 _CHARACTERS: Final = 200
 _MOST_EARLIER: Final = 5
@@ -199,7 +200,7 @@ class LateEffects:
             async with asyncio.timeout(sum(seconds[1:]) + _ANSWERS_S):
                 if not (notes := await asyncio.shield(self._asked)):
                     return _Later()
-                times = [{"value": round(each * 1000)} for each in seconds]
+                times = [{"value": math.ceil(each * 1000)} for each in (time.time(), *seconds)]
                 given = {"functionDeclaration": question, "objectId": notes, "arguments": times}
                 answer = await self._cdp.send(
                     "Runtime.callFunctionOn", {**given, "returnByValue": True, "awaitPromise": True}

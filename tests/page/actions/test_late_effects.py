@@ -9,7 +9,9 @@ import pytest
 from websockets.asyncio.server import ServerConnection, serve
 
 from browser_service.host.tabs import late_effects
+from browser_service.host.tabs.observation import Observation
 from tests.support.json import AnyJson
+from tests.support.service import RunningService
 from tests.support.tab import Tab
 
 pytestmark = [pytest.mark.anyio, pytest.mark.one_window]
@@ -232,6 +234,7 @@ async def test_an_acts_effects_are_in_its_reply(tab: Tab, effect: Effect) -> Non
 
 
 LIST = f'<button id=b onclick="{later("m.hidden = false", 300)}">Menu</button>{MENU}<script>m.hidden = true</script>'
+BUSY = "for (const from = performance.now(); performance.now() < from + 150;);"
 LATE = '<button id=b onclick="' + later(TOAST, 600) + '">Archive</button><input id=q><button id=c>Other</button>'
 
 
@@ -247,6 +250,23 @@ async def test_an_effect_during_the_next_act_is_reported_as_the_earlier_acts(
     name, given = act
     told = await tab.call(name, **given)
     assert told["changes"].splitlines() == ["from your click on #b:", "+ status: Saved"]
+
+
+async def test_a_busy_page_hears_late_what_is_asked_and_tells_of_the_act_all_the_same(
+    tab: Tab, service: RunningService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await tab.show("<input id=q oninput=\"setTimeout(() => this.value = '', 250)\">")
+    shown = service.host.pages["tab"].tab
+    assert shown is not None
+    wait = late_effects.LateEffects.wait
+
+    async def wait_while_busy(self: late_effects.LateEffects, act: Observation) -> None:
+        await shown.page.evaluate(f"() => {{ setTimeout(() => {{ {BUSY} }}) }}")
+        await wait(self, act)
+
+    monkeypatch.setattr(late_effects.LateEffects, "wait", wait_while_busy)
+    error = await tab.error("fill", selector="#q", value="tea")
+    assert "The page took the value back" in error["message"]
 
 
 async def test_a_page_that_refused_a_form_takes_further_acts(tab: Tab) -> None:
