@@ -4,9 +4,10 @@ import asyncio
 from typing import Final
 
 from playwright.async_api import Error as PlaywrightError
+from playwright.async_api import Page
 
 from browser_service.host import errors
-from browser_service.host.background import Background
+from browser_service.host.background import Background, bounded
 from browser_service.host.elements.filled_fields import FilledFields
 from browser_service.host.pages.dialogs import Dialogs
 from browser_service.host.sessions.session import SessionEntry
@@ -103,6 +104,13 @@ class CurrentTab:
         if tab is not None:
             self._dialogs.forget_tab(tab)
             self._background.spawn(tab.close())
+
+    def drop(self, window: Page) -> None:
+        """Close a window that was opened for the page in vain, whether it is its tab by now or not."""
+        if self.tab is not None and self.tab.page is window:
+            self.abandon()
+        else:
+            self._background.spawn(bounded(window.close()))
 
     def _detach(self) -> Tab | None:
         self.record.move(LifeEvent.LEFT)

@@ -144,6 +144,15 @@ class Recovery:
             return ""
         current.abandon()
         page = await self.session.open_window()
+        try:
+            return await self._load(page, revisits=revisits)
+        except BaseException:  # a cancel too: nobody else knows of the window
+            current.drop(page)
+            raise
+
+    async def _load(self, page: Page, *, revisits: bool) -> str:
+        """Make a new window the page's tab, and load its URL. Returns why that could not be loaded, or ""."""
+        record = self.record
         record.family = record.page_id
         if record.place.history:
             await replay_history(page, record.place.history)
@@ -159,9 +168,6 @@ class Recovery:
         one."""
         try:
             await page.goto(self.record.url, timeout=_REVIVE_MS, wait_until="domcontentloaded")
-        except asyncio.CancelledError:
-            self.current.abandon()
-            raise
         except PlaywrightError as error:
             died = await self.current.died(error)
             self.current.abandon()

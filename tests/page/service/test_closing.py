@@ -1,9 +1,12 @@
 """Tests the end of a page: whoever closes it, it is gone from the browser, and no later page of its name with it."""
 
+import asyncio
+
 import pytest
 from playwright.async_api import Page
 
-from tests.support.listening import become, sent
+from browser_service.host.tabs.settings import PageSettings
+from tests.support.listening import PATIENCE_S, become, sent
 from tests.support.service import Agent, RunningService
 from tests.support.site import Site
 
@@ -42,6 +45,33 @@ async def test_a_wait_that_outlives_its_page_does_not_take_a_new_page_of_the_sam
     assert [page["pageId"] for page in (await agent.call("list_pages"))["yours"]] == ["shop"]
     await agent.call("click", pageId="shop", selector="button")
     assert (await agent.call("get_page_title", pageId="shop"))["title"] == "clicked"
+
+
+@pytest.mark.parametrize("how", ["open_page", "undo"])
+async def test_a_call_that_is_cancelled_while_its_window_is_prepared_leaves_no_window_and_no_page(
+    service: RunningService, agent: Agent, site: Site, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    await agent.call("goto", pageId="shop", url=site.page("/", "<h1>shop</h1>"))
+    await agent.call("close_page", pageId="shop")
+    before, preparing = {*windows(service)}, asyncio.Event()
+
+    async def attach(*_: object, **__: object) -> None:
+        preparing.set()
+        await asyncio.Event().wait()
+
+    with monkeypatch.context() as patched:
+        patched.setattr(PageSettings, "attach", attach)
+        opening = sent(agent, "o", how, **({"pageId": "other"} if how == "open_page" else {}))
+        async with asyncio.timeout(PATIENCE_S):
+            await preparing.wait()
+        assert {*windows(service)} > before
+        (call_id,) = (each for each in service.host.running if each.startswith(f"{agent.client_id}/o"))
+        await service.host.cancel(call_id)
+        assert (await opening).json()["error"]["code"] == "CANCELLED"
+    await become(lambda: {*windows(service)} == before)
+    assert (await agent.call("list_pages"))["yours"] == []
+    await agent.call("undo")
+    assert [page["pageId"] for page in (await agent.call("list_pages"))["yours"]] == ["shop"]
 
 
 # --- gone from the browser -------------------------------------------------------------------------------------------
