@@ -174,6 +174,8 @@ class Pipeline:
         try:
             return await perform(Act(page, run, handler))
         except BrowserCrashed:
+            if run.url_before is None:  # it could not even be brought up, which was tried a few times
+                raise
             return await perform(Act(page, run, handler))
 
     async def _part(self, run: CallRun, page: BrowserPage, part: Action) -> Json:

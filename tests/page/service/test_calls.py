@@ -1,4 +1,4 @@
-"""Calls: sent twice they happen once, they can be asked after, and they can be stopped."""
+"""Tests calls: sent twice they happen once, they can be asked after and stopped, and a read does no work in vain."""
 
 import httpx
 import pytest
@@ -6,7 +6,7 @@ import pytest
 from tests.support.dialogs import asks
 from tests.support.listening import sent
 from tests.support.service import Agent, RunningService
-from tests.support.site import Site
+from tests.support.site import Answer, Site
 
 pytestmark = pytest.mark.anyio
 
@@ -25,3 +25,13 @@ async def test_a_stored_outcome_brings_the_notices_that_came_since_and_each_only
     (told,) = [text for reply in (first, *again) for text in said(reply)]
     assert told.startswith("p shows alert 'later'.")
     assert [reply.json()["result"] for reply in again] == [first.json()["result"]] * 2
+
+
+async def test_a_page_that_does_not_open_again_is_loaded_once_for_a_call_that_reads(
+    service: RunningService, agent: Agent, site: Site
+) -> None:
+    await agent.call("goto", pageId="p", url=site.page("/", "<h1>Here</h1>"))
+    service.host.pages["p"].current.abandon()
+    site.page("/", Answer(status=204))
+    error = await agent.error("get_page_title", pageId="p")
+    assert (error["code"], site.counts["/"]) == ("BROWSER_CRASHED", 2)
