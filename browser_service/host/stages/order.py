@@ -1,6 +1,7 @@
 """The stages around an act, from the outside in. A feature adds its stage here and nowhere else."""
 
 from collections.abc import Sequence
+from contextlib import AsyncExitStack
 from typing import Final
 
 from playwright.async_api import Error as PlaywrightError
@@ -24,37 +25,35 @@ from browser_service.host.stages.title import Title
 from shared.errors import BrowseError
 from shared.model import Json
 
-_ALWAYS: Final = (Errors, WaitingDialog, Clock, Crash, Front, OwnersRules, CrossOrigin)
-OF_READS: Final = (Pictures, Live, LeftFields, Leave, Handles, *_ALWAYS)
-OF_ACTS: Final = (Pictures, Live, LeftFields, Title, Leave, Changes, LoginsLeft, Observed, Handles, *_ALWAYS)
+_ALWAYS: Final = (Errors, WaitingDialog, Clock, Crash, Front, OwnersRules, CrossOrigin, Leave)
+OF_READS: Final = (Pictures, Live, LeftFields, Handles, *_ALWAYS)
+OF_ACTS: Final = (Pictures, Live, LeftFields, Title, Changes, LoginsLeft, Observed, Handles, *_ALWAYS)
 
 
 async def perform(act: Act) -> Json:
     """Run an act within all its stages, and return its result."""
     stages: list[Stage] = [kind(act) for kind in (OF_ACTS if act.observed else OF_READS)]
     begun: list[Stage] = []
-    try:
+    async with AsyncExitStack() as ends:  # each has its turn, even if another fails
         try:
-            for stage in stages:
-                begun.append(stage)
-                if "before" in stage.moments:
-                    await stage.before()
-            await _do(act, stages)
-        except (BrowseError, PlaywrightError, TimeoutError) as error:
-            await _explain(error, begun)
-        for stage in reversed(stages):
-            if "after" in stage.moments:
-                await stage.after()
-    except BrowseError as error:
-        act.changed = act.changed and not error.nothing_happened
-        raise
-    else:
+            try:
+                for stage in stages:
+                    begun.append(stage)
+                    if "end" in stage.moments:
+                        ends.push_async_callback(stage.end)
+                    if "before" in stage.moments:
+                        await stage.before()
+                await _do(act, stages)
+            except (BrowseError, PlaywrightError, TimeoutError) as error:
+                await _explain(error, begun)
+            for stage in reversed(stages):
+                if "after" in stage.moments:
+                    await stage.after()
+        except BrowseError as error:
+            act.changed = act.changed and not error.nothing_happened
+            raise
         act.done = True
-        return act.result
-    finally:
-        for stage in reversed(begun):
-            if "end" in stage.moments:
-                await stage.end()
+    return act.result
 
 
 async def _do(act: Act, stages: Sequence[Stage]) -> None:

@@ -53,6 +53,11 @@ class Inner(Stage):
         said.append("inner end")
 
 
+class Ending(Outer):
+    async def end(self) -> None:
+        raise OSError("it cannot end")
+
+
 class Refusing(Inner):
     async def before(self) -> None:
         raise ValidationFailed("not so")
@@ -103,3 +108,10 @@ async def test_only_stages_that_have_begun_are_asked_and_ended(monkeypatch: pyte
     with pytest.raises(ElementNotFound):
         await order.perform(act())
     assert said == ["outer before", "outer failed ElementNotFound", "inner end", "outer end"]
+
+
+async def test_a_stage_that_fails_at_its_end_keeps_no_other_from_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(order, "OF_ACTS", (Outer, Ending, Inner))
+    with pytest.raises(OSError, match="it cannot end"):
+        await order.perform(act())
+    assert said[-2:] == ["inner end", "outer end"]
