@@ -3,6 +3,7 @@
 It is longer than 300 lines because every place that checks an address asks this one policy.
 """
 
+import contextlib
 import re
 from collections.abc import Callable, Collection
 from collections.abc import Set as AbstractSet
@@ -101,7 +102,11 @@ class UrlPolicy:
     def check_from(self, base: str, url: str) -> str:
         """Check a URL that may be relative to `base`, and return it in full. Raises ValidationFailed, Forbidden."""
         url = with_slashes(url)
-        return self.check(url if re.match(r"\s*[a-zA-Z][\w+.-]*:", url) else urljoin(base, url))
+        if re.match(r"\s*[a-zA-Z][\w+.-]*:", url):
+            return self.check(url)
+        with contextlib.suppress(ValueError):  # else the check says what is wrong with it
+            url = urljoin(base, url)
+        return self.check(url)
 
     def permits(self, url: str) -> bool:
         try:

@@ -214,6 +214,8 @@ def test_a_relative_url_is_judged_from_where_the_page_is() -> None:
     for url in ("//169.254.169.254/x", "\\\\169.254.169.254\\x", "\t//169.254.169.254", "/\\169.254.169.254/x"):
         with pytest.raises(Forbidden):
             POLICY.check_from(base, url)
+    with pytest.raises(ValidationFailed, match="Invalid IPv6 URL"):
+        POLICY.check_from(base, "//[")
 
 
 def test_only_allowed_hosts_are_opened_where_some_are_named() -> None:
