@@ -10,7 +10,7 @@ from browser_service.security.urls import origin_of
 _BELOW: Final = "*."
 _FORM: Final = re.compile(r"https?://(\*\.)?([^\s/?#@*\[\]:]+|\[[0-9a-fA-F:.]+\])(:[0-9]{1,5})?/?", re.IGNORECASE)
 _LABEL: Final = re.compile(r"(?!-)[a-z0-9_-]{1,63}(?<!-)")
-_BLANK: Final = frozenset({"", "about:blank"})
+_BLANK: Final = frozenset({"", "about:blank", "about:client"})
 _LITERAL_ORIGIN: Final = re.compile(r"(https?://[^/*?#\\\s]+)/", re.IGNORECASE)
 _NOWHERE: Final = "https://relative.invalid"
 

@@ -15,8 +15,9 @@ from shared import catalogue
 from shared.actions.base import Action
 from shared.actions.traits import Claim, Cookies, Effect, Scope
 from shared.cuts import cut
-from shared.errors import Forbidden
+from shared.errors import Forbidden, field_details
 from shared.events import PageMoved
+from shared.limits import Limits
 from shared.model import Json
 from shared.next_calls import next_call
 from shared.pages import PageState
@@ -32,6 +33,7 @@ _WHAT: Final = {
     "--no-cookies": "it has nothing to do with cookies",
     "--toolset": "its toolsets lack this tool",
 }
+_PROGRAM: Final = "CSS and HTML load from any address, and may choose it by what the page has"
 _WITHOUT: Final = frozenset({"--read-only", "--no-scripting", "--no-cookies"})
 _KEYS: Final = "browse-together token create --name NAME"
 
@@ -81,6 +83,9 @@ class Policy:
                 "--read-only",
                 f"One of your own: {next_call('open_page', url='...')}.",
             )
+        if not (page.belongs_to(caller.client_id) or page.access == "act" or caller.operator):
+            for each in action.every_part():
+                _check_no_program(each, page)
         if self.takes_page(caller, action, page):
             self._check_page_count(caller, action, page.page_id)
 
@@ -162,6 +167,13 @@ class Policy:
         rule = caller.limits.rule_against(action)
         if not rule and not caller.limits.scripting and any(map(_is_script, action.named_urls)):
             rule = "--no-scripting"
+        if not rule and action.programs and (rule := _rule_against_programs(caller.limits)):
+            raise _refused(
+                caller,
+                f"{action.name()} with {action.programs[0]} is not allowed to this token: {_PROGRAM}",
+                rule,
+                f"Without {action.programs[0]} it is allowed.",
+            )
         if rule:
             raise _refused(caller, f"{action.name()} is not allowed to this token: {_WHAT[rule]}", rule)
 
@@ -239,6 +251,23 @@ def _check_person(caller: Identity, action: Action) -> None:
         raise Forbidden(
             f"{action.name()} is for the account's own person. Nothing was done.",
             hint=f"Ask them: {next_call('request_human', message='...')}.",
+        )
+
+
+def _rule_against_programs(limits: Limits) -> str:
+    ruled = {"--read-only": limits.read_only, "--no-scripting": not limits.scripting, "--origin": bool(limits.origins)}
+    return next((rule for rule, holds in ruled.items() if holds), "")
+
+
+def _check_no_program(action: Action, page: PageState) -> None:
+    """Raise Forbidden for a style sheet or HTML on a page of another, which the page would obey."""
+    if action.programs:
+        field = action.programs[0]
+        raise Forbidden(
+            f'{action.name()} of "{page.page_id}", which is not this client\'s, takes no {field}: {_PROGRAM}. '
+            "Nothing was done.",
+            hint=f"Leave {field} out, or use a page of your own: {next_call('open_page', url='...')}.",
+            details=field_details(field),
         )
 
 

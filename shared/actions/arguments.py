@@ -1,6 +1,7 @@
 """The types of arguments that actions of several categories share."""
 
 import re
+from enum import Enum, auto
 from typing import Annotated, Final, Literal, TypeVar
 
 from pydantic import (
@@ -15,6 +16,7 @@ from pydantic import (
 )
 from pydantic.alias_generators import to_camel
 
+from shared.actions.selectors import check_selector
 from shared.named_secrets import MOST_CHARACTERS, SecretName
 from shared.wire import ANY_PAGE_ID_PATTERN, CALL_ID_PATTERN, ID_PATTERN, REF_PATTERN, RESERVED_IDS, nearest_valid_id
 from shared.words import one_line, quotable
@@ -55,7 +57,20 @@ Selector = Annotated[
     str,
     StringConstraints(min_length=1, max_length=MOST_SELECTOR, strip_whitespace=True),
     AfterValidator(_bare_ref),
+    AfterValidator(check_selector),
 ]
+
+
+class Means(Enum):
+    """What a text is besides a text, which limits of tokens and owners of pages ask."""
+
+    ADDRESS = auto()
+    PROGRAM = auto()
+    """CSS or HTML: it loads what it names, and may choose that by what the page has."""
+
+
+Address = Annotated[str, Means.ADDRESS]
+Style = Annotated[str, Means.PROGRAM]
 AnyJson = SkipValidation[JsonValue]
 """A value parsed from JSON. The parser has limited its size."""
 T = TypeVar("T")

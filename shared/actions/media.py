@@ -4,16 +4,12 @@ from typing import Annotated, Literal
 
 from pydantic import AliasChoices, BeforeValidator, Field, JsonValue, StringConstraints, ValidationInfo, field_validator
 
-from shared.actions.arguments import Clip, Part, Selector
+from shared.actions.arguments import Clip, Part, Selector, Style
 from shared.actions.base import PageAction
 from shared.actions.reading import Cursor, Named
-from shared.actions.traits import Effect, computed
+from shared.actions.traits import Effect
 
 _WHOLE_PAGE_MS = 30_000
-
-
-def _is_styled(action: "Screenshot") -> bool:
-    return action.style is not None
 
 
 class Screenshot(PageAction):
@@ -22,7 +18,6 @@ class Screenshot(PageAction):
     With `clip`: only a region."""
 
     everyday = ("selector", "fullPage")
-    gives = computed(False, _is_styled)  # noqa: FBT003 - the class's value
 
     selector: Selector | None = Field(default=None, description="Only this element.")
     frame: Selector | None = Field(default=None, description="Selector of its iframe.")
@@ -40,13 +35,8 @@ class Screenshot(PageAction):
     )
     mask: list[Selector] | None = Field(default=None, max_length=100, description="Elements to paint over.")
     mask_color: str | None = Field(default=None, description="CSS colour of the paint.")
-    style: str | None = Field(default=None, description="CSS to apply while the picture is taken.")
+    style: Style | None = Field(default=None, description="CSS to apply while the picture is taken.")
     cursor: Cursor = None
-
-    @property
-    def sends_anywhere(self) -> bool:
-        """A style sheet loads what it names, and may choose it by what the page has."""
-        return self.style is not None
 
     @field_validator("full_page")
     @classmethod
@@ -127,11 +117,11 @@ class GeneratePdf(PageAction):
     )
     print_background: bool = Field(default=False, description="With background colours and pictures.")
     display_header_footer: bool = Field(default=False, description="Print the templates; they need a margin.")
-    header_template: str | None = Field(
+    header_template: Style | None = Field(
         default=None,
         description="HTML; elements of class date, title, url, pageNumber, totalPages are filled in.",
     )
-    footer_template: str | None = Field(default=None, description="Likewise.")
+    footer_template: Style | None = Field(default=None, description="Likewise.")
     prefer_css_page_size: bool = Field(
         default=False,
         validation_alias=AliasChoices("preferCssPageSize", "preferCSSPageSize"),

@@ -5,7 +5,7 @@ from typing import Any
 
 from pydantic import Field
 
-from shared.actions.arguments import WaitUntil
+from shared.actions.arguments import Address, WaitUntil
 from shared.actions.base import NavigationAction, PageAction, VisitingAction
 from shared.actions.traits import Alias, Navigation, Unaddressed, computed
 from shared.next_calls import next_call
@@ -28,9 +28,9 @@ class Goto(VisitingAction):
     aliases = (Alias("navigate_to", presets=MappingProxyType({"newSession": True})),)
     text_key = "observed"
 
-    url: str = Field(min_length=1, description="Absolute URL.")
+    url: Address = Field(min_length=1, description="Absolute URL.")
     wait_until: WaitUntil = "load"
-    referer: str | None = Field(default=None, description="Referer header value.")
+    referer: Address | None = Field(default=None, description="Referer header value.")
     new_session: bool = Field(
         default=False, description="Without pageId and sessionId: in a session of its own, with no login."
     )

@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from shared.actions.arguments import Reason, SessionId, WaitUntil
+from shared.actions.arguments import Address, Reason, SessionId, WaitUntil
 from shared.actions.base import Action, PageAction, VisitingAction
 from shared.actions.traits import UNDO, Alias, Closing, Effect, Lane, Scope, Unaddressed, computed
 from shared.next_calls import next_call
@@ -35,9 +35,9 @@ class OpenPage(VisitingAction):
     aliases = (Alias("openPage"),)
     text_key = "observed"
 
-    url: str | None = Field(default=None, min_length=1, description="Absolute URL.")
+    url: Address | None = Field(default=None, min_length=1, description="Absolute URL.")
     wait_until: WaitUntil = "load"
-    referer: str | None = Field(default=None, description="Referer header value.")
+    referer: Address | None = Field(default=None, description="Referer header value.")
 
 
 def _closing(action: "ClosePage") -> Closing:

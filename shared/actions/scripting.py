@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from pydantic import AliasChoices, Field, JsonValue, field_validator
 from pydantic.json_schema import SkipJsonSchema
 
-from shared.actions.arguments import LONG_TEXT, AnyJson, SecretHeader, Selector
+from shared.actions.arguments import LONG_TEXT, Address, AnyJson, SecretHeader, Selector
 from shared.actions.base import PageAction, SessionAct
 from shared.actions.traits import Alias, Effect, GivenScript, Lane, computed
 from shared.json_lines.strict import MOST_VALUES
@@ -136,7 +136,7 @@ class Fetch(PageAction):
     extra_keys = ("status", "redirectedTo", "headers")
     untrusted = True
 
-    url: str = Field(min_length=1, description="May be relative to the page's.")
+    url: Address = Field(min_length=1, description="May be relative to the page's.")
     response_type: Literal["text", "json", "binary"] = Field(
         default="text", description="binary is kept as a file, and so is a PDF."
     )
@@ -153,7 +153,7 @@ class Fetch(PageAction):
         default=None, description="Use of the HTTP cache."
     )
     redirect: Literal["follow", "error", "manual"] | None = Field(default=None, description="What to do on redirects.")
-    referrer: str | None = Field(default=None, description="Referrer URL, or about:client.")
+    referrer: Address | None = Field(default=None, description="Referrer URL, or about:client.")
     referrer_policy: str | None = Field(default=None, description="Referrer policy.")
     integrity: str | None = Field(default=None, description="Subresource integrity hash.")
     keepalive: bool | None = Field(default=None, description="Let the request outlive the page.")

@@ -8,9 +8,10 @@ from typing import Annotated, ClassVar, Final, Literal
 
 from pydantic import Field
 
-from shared.actions.arguments import LONG_TEXT, Part, Selector
+from shared.actions.arguments import LONG_TEXT, Address, Part, Selector
 from shared.actions.base import Action, OwnPageAction, VisitingAction
 from shared.actions.interaction import Click, Fill, HowToClick, Type
+from shared.actions.selectors import check_selector
 from shared.actions.traits import Effect, Lane
 from shared.errors import ValidationFailed, field_details
 from shared.filenames import FileName
@@ -88,7 +89,7 @@ class BrowserNavigate(VisitingAction, OwnPageAction):
     everyday = ("waitUntil",)
     activity_phrase = "navigating"
 
-    url: str = Field(min_length=1, description="URL to navigate to (must include protocol)")
+    url: Address = Field(min_length=1, description="URL to navigate to (must include protocol)")
     wait_until: Literal["load", "domcontentloaded", "networkidle"] = Field(
         default="load", description="When to consider navigation succeeded"
     )
@@ -190,7 +191,7 @@ _LOCATING: Final = frozenset(field.alias or name for name, field in LocatorOptio
 def located(selector: str, kind: str, options: LocatorOptions | None) -> str:
     """Return the selector that finds the same as Playwright's getByRole, getByText, getByLabel or getByTestId.
 
-    Raises ValidationFailed for an option that the type of selector does not have.
+    Raises ValidationFailed for an option that the type of selector does not have, or a role with a pattern.
     """
     given = options.model_dump(include=set(LocatorOptions.model_fields), exclude_none=True) if options else {}
     if unfit := [name for name in given if name not in _TAKES.get(kind, ())]:
@@ -200,6 +201,10 @@ def located(selector: str, kind: str, options: LocatorOptions | None) -> str:
             details=field_details(f"options.{unfit[0]}"),
         )
     if kind == "role":
+        try:
+            check_selector(f"role={selector}")
+        except ValueError as error:
+            raise ValidationFailed(f"selector: {error}", details=field_details("selector")) from None
         states = "".join(f"[{key.replace('_', '-')}={json.dumps(given[key])}]" for key in _OF_ROLES if key in given)
         return f"role={selector}{states}{_name(given)}"
     if kind == "testId":

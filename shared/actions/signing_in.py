@@ -4,6 +4,7 @@ from urllib.parse import urlsplit
 
 from pydantic import Field
 
+from shared.actions.arguments import Address
 from shared.actions.base import SessionAct
 from shared.actions.traits import UNDO, Cookies, Lane, PersonAsked
 from shared.next_calls import next_call
@@ -23,7 +24,9 @@ class Login(SessionAct):
     lane = Lane.BESIDE
     asks_person = PersonAsked()
 
-    url: str | None = Field(default=None, min_length=1, description="Where the window opens, such as the login page.")
+    url: Address | None = Field(
+        default=None, min_length=1, description="Where the window opens, such as the login page."
+    )
 
     def allowed_ms(self) -> int:
         """Return a day, because the service's own limit ends the call sooner."""

@@ -6,10 +6,14 @@ answers is a field or a method of its own class.
 
 from collections.abc import Callable, Mapping
 from enum import IntEnum, StrEnum
+from functools import cache
 from types import MappingProxyType
-from typing import ClassVar, Final, Generic, NamedTuple, TypeVar, cast
+from typing import ClassVar, Final, Generic, NamedTuple, TypeVar, cast, get_args
 
 from pydantic import BaseModel, JsonValue
+from pydantic.alias_generators import to_camel
+
+from shared.actions.arguments import Means
 
 
 class Effect(StrEnum):
@@ -253,7 +257,12 @@ def computed(class_value: T, value_of: Callable[[A], T]) -> T:
 
 
 def _acts(action: "Traits") -> bool:
-    return action.effect is not Effect.READS
+    return action.effect is not Effect.READS or bool(action.programs)
+
+
+def _is_marked(annotation: object, meaning: Means) -> bool:
+    given = getattr(annotation, "__metadata__", ())
+    return meaning in given or any(_is_marked(each, meaning) for each in get_args(annotation))
 
 
 class Traits(BaseModel):
@@ -368,12 +377,27 @@ class Traits(BaseModel):
     def sends_anywhere(self) -> bool:
         """Return whether what the call gives may go to any site, because a program sends it, or each visited site gets
         it."""
-        return self.runs_script is not None
+        return self.runs_script is not None or bool(self.programs)
 
     @property
     def named_urls(self) -> tuple[str, ...]:
         """Return the URLs that the call concerns. An empty one stands for something without a fixed URL."""
-        return (self.requested_url,) if self.requested_url is not None else ()
+        given = (getattr(self, name) for name in self.fields_that_are(Means.ADDRESS))
+        return tuple(url for url in given if url)
+
+    @property
+    def programs(self) -> tuple[str, ...]:
+        """Return the names of the given arguments that are style sheets or HTML."""
+        return tuple(to_camel(name) for name in self.fields_that_are(Means.PROGRAM) if getattr(self, name) is not None)
+
+    @classmethod
+    @cache
+    def fields_that_are(cls, meaning: Means) -> tuple[str, ...]:
+        """Return the names of the arguments that are more than texts."""
+        fields = cls.model_fields.items()
+        return tuple(
+            name for name, field in fields if meaning in field.metadata or _is_marked(field.annotation, meaning)
+        )
 
     @property
     def recipient(self) -> str | None:

@@ -7,6 +7,7 @@ from pydantic import JsonValue
 
 from browser_service.host.sessions.cookie_values import HIDDEN, may_read_cookies, without_values
 from browser_service.security.auth import Identity
+from browser_service.spine.addressing import Address
 from browser_service.spine.policy import Policy
 from shared import catalogue, toolsets
 from shared.actions.base import Action
@@ -15,6 +16,7 @@ from shared.errors import Forbidden, ScriptExecutionFailed
 from shared.help_text import action_help, example, overview, toolset_help
 from shared.limits import Limits, limits_of, readable_limits
 from shared.model import Json
+from shared.pages import PageState
 from shared.schema import full_schema
 from tests.support.each import each
 
@@ -138,6 +140,40 @@ def test_a_token_without_cookies_gives_none_by_headers(body: Json) -> None:
     assert refused(caller(cookies="none"), catalogue.parse({**body, "headers": {"X-Cookie": "a"}})) == ""
 
 
+PROGRAMS: list[Json] = [
+    {"action": "screenshot", "style": "@import url(http://evil.example/)"},
+    {"action": "get_screenshot_as_base64", "style": ""},
+    {"action": "generate_pdf", "headerTemplate": "<img src=http://evil.example/>"},
+    {"action": "generate_pdf", "footerTemplate": "<p>"},
+]
+
+
+@pytest.mark.parametrize("body", PROGRAMS, ids=str)
+def test_a_limited_token_gives_no_page_a_style_sheet_or_html_and_nobody_anothers_page(body: Json) -> None:
+    (field,) = body.keys() - {"action"}
+    call, bare = catalogue.parse(body), catalogue.parse({"action": body["action"]})
+    ruled: dict[str, dict[str, object]] = {
+        "--read-only": {"readOnly": True},
+        "--no-scripting": {"scripting": False},
+        "--origin": {"origins": ["https://shop.example"]},
+    }
+    for rule, limits in ruled.items():
+        carried = catalogue.parse({"action": "batch", "steps": [body]})
+        assert refused(caller(**limits), call) == refused(caller(**limits), carried) == rule
+        assert refused(caller(**limits), bare) == ""
+    assert refused(caller(), call) == refused(caller(pages=2, cookies="none"), call) == ""
+    policy, address = Policy(), Address("p", "s")
+    policy.directory.note(PageState(page_id="p", session_id="s", holder_id="other"))
+    policy.check_place(caller(), bare, address)
+    with pytest.raises(Forbidden, match=field) as error:
+        policy.check_place(caller(), call, address)
+    assert "context" in error.value.details
+    assert error.value.details["context"] == {"field": field}
+    for ours in ({"holder_id": "c"}, {"holder_id": "other", "access": "act"}):
+        policy.directory.note(PageState.model_validate({"page_id": "p", "session_id": "s", **ours}))
+        policy.check_place(caller(), call, address)
+
+
 @pytest.mark.parametrize(
     "body",
     [
@@ -148,6 +184,9 @@ def test_a_token_without_cookies_gives_none_by_headers(body: Json) -> None:
         {"action": "goto", "url": "https:\\\\evil.example\\"},
         {"action": "goto", "url": "data:text/html,x"},
         {"action": "open_page", "url": "https://evil.example/"},
+        {"action": "goto", "url": "https://shop.example/", "referer": "https://evil.example/"},
+        {"action": "open_page", "url": "https://shop.example/", "referer": "https://evil.example/"},
+        {"action": "fetch", "url": "/", "referrer": "https://evil.example/"},
         {"action": "browser_navigate", "url": "https://evil.example/"},
         {"action": "fetch", "url": "//evil.example/"},
         {"action": "fetch", "url": "https://evil.example/"},
@@ -180,8 +219,11 @@ def test_an_origin_limit_keeps_addresses_within_it() -> None:
     bodies: list[Json] = [
         {"action": "goto", "url": "https://SHOP.example:443/a?b#c"},
         {"action": "goto", "url": "https://a.cdn.example/"},
+        {"action": "goto", "url": "https://shop.example/a", "referer": "https://shop.example/"},
         {"action": "open_page"},
         {"action": "open_page", "url": "about:blank"},
+        {"action": "fetch", "url": "/cart", "referrer": "about:client"},
+        {"action": "fetch", "url": "/cart", "referrer": ""},
         {"action": "fetch", "url": "/cart"},
         {"action": "fetch", "url": "cart?x=https://evil.example"},
         {"action": "get_cookies", "urls": ["https://shop.example/"]},
