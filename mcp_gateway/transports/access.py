@@ -15,7 +15,7 @@ from mcp_gateway.transports.keys import digest
 from mcp_gateway.transports.settings import TransportSettings
 from mcp_gateway.transports.tickets import Tickets
 from mcp_gateway.transports.turnstile import Turnstile
-from shared.held import Held
+from shared.requests import Held
 from shared.wire import KEY_SUBPROTOCOL
 
 ANYONE: Final = "anyone"
@@ -85,13 +85,19 @@ class Access:
         raise Refused(401, f"The key is not known here: {self._how}.", self._challenge('error="invalid_token"'))
 
     def _key(self, connection: HTTPConnection) -> str | None:
-        """Return a request's key. A web page cannot set a websocket's headers, so it sends the key as a subprotocol."""
-        subprotocols = [*connection.scope.get("subprotocols", ())]
-        offered = (name.removeprefix(KEY_SUBPROTOCOL) for name in subprotocols if name.startswith(KEY_SUBPROTOCOL))
+        """Return a request's key. A web page cannot set a websocket's headers, so it sends the key as a subprotocol.
+        Raises Refused for two keys, of which another program might have read the other one."""
+        subprotocols: list[str] = connection.scope.get("subprotocols", [])
+        found = [name.removeprefix(KEY_SUBPROTOCOL) for name in subprotocols if name.startswith(KEY_SUBPROTOCOL)]
+        scheme, _, bearer = connection.headers.get("authorization", "").partition(" ")
         if self._auth == "api-key":
-            return connection.headers.get(API_KEY) or next(offered, None)
-        scheme, _, key = connection.headers.get("authorization", "").partition(" ")
-        return key.strip() if scheme.lower() == "bearer" and key.strip() else next(offered, None)
+            found.append(connection.headers.get(API_KEY, ""))
+        elif scheme.lower() == "bearer":
+            found.append(bearer.strip())
+        given = [key for key in found if key]
+        if given[1:]:
+            raise Refused(400, "The request has two keys: send one, as a header or as a subprotocol.")
+        return given[0] if given else None
 
     def _with_ticket(self, connection: HTTPConnection) -> str | None:
         """Return the client of a websocket that presents a session instead of the key."""

@@ -20,9 +20,7 @@ from mcp_gateway.transports.websocket import SessionMaker, WebSockets
 _METHODS: Final = ("GET", "POST", "DELETE")
 
 
-def http_app(
-    settings: TransportSettings, connect: Connect, access: Access, port: int, streamable: StreamableHttp
-) -> ASGIApp:
+def http_app(settings: TransportSettings, connect: Connect, access: Access, streamable: StreamableHttp) -> ASGIApp:
     """Return the application that serves streamable HTTP, and SSE for older clients, on one port."""
     paths, routes = list[str](), list[BaseRoute]()
     if "http" in settings.transport:
@@ -35,14 +33,14 @@ def http_app(
         routes.append(Route(SSE_PATH, _Sse(sse, connect, access), methods=["GET"]))
         routes.append(Mount(MESSAGES_PATH, sse.handle_post_message))
     router = Router(routes, default=_Elsewhere(" and ".join(paths)))
-    return _behind_door(OneMessage(router, settings.max_message_bytes), settings, access, port)
+    return _behind_door(OneMessage(router, settings.max_message_bytes), settings, access)
 
 
-def websocket_app(settings: TransportSettings, connect: Connect, access: Access, port: int) -> ASGIApp:
+def websocket_app(settings: TransportSettings, connect: Connect, access: Access) -> ASGIApp:
     routes = list[BaseRoute]([WebSocketRoute(WS_PATH, WebSockets(connect, access))])
     if access.tickets:
         routes.append(Route(WS_PATH, SessionMaker(access.tickets), methods=["POST"]))
-    return _behind_door(Router(routes, default=_Elsewhere(f"{WS_PATH}, by websocket")), settings, access, port)
+    return _behind_door(Router(routes, default=_Elsewhere(f"{WS_PATH}, by websocket")), settings, access)
 
 
 class _Sse:
@@ -68,9 +66,9 @@ class _Elsewhere:
         raise Refused(404, f"Nothing is served at {HTTPConnection(scope).url.path[:200]}; MCP is at {self._paths}.")
 
 
-def _behind_door(app: ASGIApp, settings: TransportSettings, access: Access, port: int) -> ASGIApp:
+def _behind_door(app: ASGIApp, settings: TransportSettings, access: Access) -> ASGIApp:
     return CORSMiddleware(
-        Door(app, settings, port, access),
+        Door(app, settings, access),
         allow_origins=settings.cors_origins,
         allow_methods=_METHODS,
         allow_headers=("*",),

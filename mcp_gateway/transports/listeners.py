@@ -110,7 +110,7 @@ class Listeners:
         open_files.allow_many()
         async with self._streamable.running():
             for name, listener in self._bound().items():
-                common = self._settings, self._connect, self._access, _port(listener)
+                common = self._settings, self._connect, self._access
                 if name == "http":
                     paths = {"http": MCP_PATH, "sse": SSE_PATH}
                     self._start(http_app(*common, self._streamable), listener, paths)

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import replace
 from pathlib import Path
 
 import httpx
@@ -12,7 +13,7 @@ import pytest
 
 from browser_service.http import edge, streams, watching
 from client.credentials import mint
-from shared import patience, wire
+from shared import patience, requests, wire
 from shared.pages import Figures
 from tests.support.listening import become, listening
 from tests.support.service import RunningService
@@ -110,6 +111,13 @@ async def test_a_handshake_with_two_hosts_or_origins_is_refused(raw: Raw) -> Non
         assert await raw.status(raw.head(*upgrade, *twice, target=wire.EVENTS)) == 400
 
 
+async def test_a_length_that_an_older_forwarder_does_not_know_is_refused(raw: Raw) -> None:
+    head = raw.head("Content-Type: application/json", "Transfer-Encoding: chunked", method="POST", target=wire.BROWSER)
+    body = f"{len(LIST):x}\r\n".encode() + LIST + b"\r\n0\r\n\r\n"
+    assert await raw.status(head, body) == 200
+    assert await raw.status(head.replace(b"HTTP/1.1", b"HTTP/1.0"), body) == 400
+
+
 async def test_a_request_with_hundreds_of_headers_is_refused(raw: Raw) -> None:
     assert await raw.status(raw.head(*(f"X-{number}: 1" for number in range(90)))) == 200
     assert await raw.status(raw.head(*(f"X-{number}: 1" for number in range(200)))) == 400
@@ -130,7 +138,7 @@ async def test_fifty_incomplete_requests_are_dropped_and_delay_nobody(
     raw: Raw, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(patience, "HEAD_WITHIN_S", 0.3)
-    monkeypatch.setattr(edge, "BODY_WITHIN_S", 0.3)
+    monkeypatch.setattr(edge, "MESSAGE", replace(edge.MESSAGE, within_s=0.3))
     posting = raw.head("Content-Type: application/json", "Content-Length: 99", method="POST", target=wire.BROWSER)
     unread = raw.head("Content-Type: application/json", "Content-Length: 99", method="POST", proven=False)
     halves = [b"", b"GET /api/br", raw.head()[:-2], b"\r\n\r\n", posting + LIST[:9], unread + b"{"]
@@ -165,8 +173,8 @@ async def test_idle_connections_keep_nobody_out(raw: Raw, monkeypatch: pytest.Mo
 
 
 async def test_a_sender_of_many_halves_keeps_few_of_them_in_memory(raw: Raw, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(edge, "MESSAGES_AT_A_TIME", 2)
-    monkeypatch.setattr(edge, "MAX_MESSAGE_BYTES", 1_000)
+    monkeypatch.setattr(requests, "MESSAGES_AT_A_TIME", 2)
+    monkeypatch.setattr(edge, "MESSAGE", replace(edge.MESSAGE, most=1_000))
     head = raw.head("Content-Type: application/json", "Content-Length: 1000", method="POST", target=wire.BROWSER)
     halves = [await raw.open(head + b" " * 999) for _ in range(2)]
     await become(lambda: edge.HELD.of(f"Bearer {raw.token}") == 1_998)

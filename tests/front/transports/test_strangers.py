@@ -1,7 +1,9 @@
 """What strangers may not do: read this machine's files, or keep a connection open with half a request."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
+from functools import partial
 from http import HTTPStatus
 from pathlib import Path
 
@@ -15,8 +17,9 @@ from mcp_gateway.transports import messages
 from mcp_gateway.transports.access import HELD
 from mcp_gateway.transports.keys import digest
 from mcp_gateway.websocket_client import NotConnected, websocket_client
-from shared import patience
-from tests.front.transports.conftest import KEY, Listen, Listening, before
+from shared import patience, requests
+from shared.requests import BodyLimits
+from tests.front.transports.conftest import KEY, OTHER_KEY, Listen, Listening, before
 from tests.support.listening import become
 from tests.support.standin import StandIn
 
@@ -126,7 +129,7 @@ async def test_a_target_with_another_authority_is_refused(every: Listening, tran
 
 
 async def test_halves_of_requests_are_counted_together(gateway: Listening, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(messages, "MESSAGES_AT_A_TIME", 1)
+    monkeypatch.setattr(requests, "MESSAGES_AT_A_TIME", 1)
     http = address(gateway.url)
     client = digest(KEY)[:24]
     _, writer = await asyncio.open_connection(*http.split(":"))
@@ -137,13 +140,13 @@ async def test_halves_of_requests_are_counted_together(gateway: Listening, monke
     await become(lambda: HELD.of(client) == 0)
 
 
-async def test_half_a_request_does_not_hold_a_connection(gateway: Listening, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_half_a_request_does_not_hold_a_connection(listen: Listen, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(patience, "HEAD_WITHIN_S", 0.2)
-    monkeypatch.setattr(messages, "BODY_WITHIN_S", 0.2)
-    host, port = gateway.url.removeprefix("http://").partition("/")[0].split(":")
-    head = _head(f"{host}:{port}", 99)
-    async with asyncio.timeout(PATIENCE_S):
-        for half, answer in ((b"", b""), (b"POST /mcp HT", b""), (head + b"{", b"HTTP/1.1 408 ")):
+    monkeypatch.setattr(messages, "BodyLimits", partial(BodyLimits, within_s=0.2))
+    async with listen() as gateway, asyncio.timeout(PATIENCE_S):
+        host, port = address(gateway.url).split(":")
+        head = _head(f"{host}:{port}", 99)
+        for half, answer in ((b"", b""), (b"POST /mcp HT", b""), (head + b"{", b"HTTP/1.1 504 ")):
             reader, writer = await asyncio.open_connection(host, int(port))
             writer.write(half)
             assert (await reader.read(100)).startswith(answer)
@@ -154,17 +157,61 @@ async def test_half_a_request_does_not_hold_a_connection(gateway: Listening, mon
             writer.close()
 
 
-@pytest.mark.parametrize(("site", "refused"), [("same-origin", True), ("none", False)])
-async def test_a_page_of_the_gateways_own_origin_may_not_call(every: Listening, site: str, *, refused: bool) -> None:
-    """An agent can send a page to the gateway's port, and have a script of it call from what the port answers."""
-    async with every.http() as http:
-        params = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}
-        body = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}
-        headers = {"Origin": f"http://{address(every.urls['http'])}", "Sec-Fetch-Site": site}
-        reply = await http.post(
-            every.urls["http"], json=body, headers={"Accept": "application/json, text/event-stream", **headers}
-        )
-    assert (reply.status_code == HTTPStatus.FORBIDDEN) is refused
+APP = "https://app.example.com"
+
+
+@pytest.mark.parametrize("transport", ["http", "websocket"])
+@pytest.mark.parametrize(
+    ("lines", "refused"),
+    [
+        (("Sec-Fetch-Site: none",), b""),
+        (("Sec-Fetch-Site: cross-site", f"Origin: {APP}"), b""),
+        (("Sec-Fetch-Site: cross-site",), b"403"),
+        (("Sec-Fetch-Site: same-site",), b"403"),
+        (("Sec-Fetch-Site: same-origin", "Origin: http://HOST"), b"403"),
+        (("Sec-Fetch-Site: cross-site", "Origin: https://evil.example"), b"403"),
+        ((f"Sec-WebSocket-Protocol: bearer.{OTHER_KEY}",), b"400"),  # which nothing reads but the websocket
+    ],
+)
+async def test_only_pages_that_may_call_and_senders_of_one_key_come_in(
+    listen: Listen, transport: str, lines: tuple[str, ...], refused: bytes
+) -> None:
+    """An agent can also send a page to the gateway's own port, and have a script of it call from what answers there."""
+    async with listen(transport="http,websocket", cors_origins=APP) as gateway:
+        host = address(gateway.urls[transport])
+        given = [line.replace("HOST", host) for line in lines]
+        said = await answer(host, _hello(host, *given) if transport == "http" else _handshake(host, *given))
+    is_read = transport == "websocket" or not lines[0].startswith("Sec-WebSocket")
+    assert said.split()[1] == (refused if refused and is_read else b"200" if transport == "http" else b"101")
+
+
+async def test_a_body_that_two_programs_may_read_differently_is_refused(gateway: Listening) -> None:
+    host = address(gateway.url)
+    assert await status(host, _hello(host)) == HTTPStatus.OK
+    assert await status(host, _hello(host, "Content-Encoding: gzip")) == HTTPStatus.UNSUPPORTED_MEDIA_TYPE
+    chunked = f"{len(HELLO):x}\r\n".encode() + HELLO + b"\r\n0\r\n\r\n"
+    head = (
+        _hello(host)
+        .partition(HELLO)[0]
+        .replace(f"Content-Length: {len(HELLO)}".encode(), b"Transfer-Encoding: chunked")
+    )
+    assert await status(host, head + chunked) == HTTPStatus.OK
+    assert await status(host, head.replace(b"HTTP/1.1", b"HTTP/1.0") + chunked) == HTTPStatus.BAD_REQUEST
+
+
+PARAMS = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}
+HELLO = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": PARAMS}).encode()
+
+
+def _hello(host: str, *lines: str) -> bytes:
+    accepts = "Accept: application/json, text/event-stream"
+    return _head(host, len(HELLO)).removesuffix(b"\r\n") + "\r\n".join([accepts, *lines, "", ""]).encode() + HELLO
+
+
+def _handshake(host: str, *lines: str) -> bytes:
+    upgrade = ("Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Version: 13")
+    proof = ("Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==", f"Authorization: Bearer {KEY}")
+    return "\r\n".join(["GET /ws HTTP/1.1", f"Host: {host}", *upgrade, *proof, *lines, "", ""]).encode()
 
 
 def _head(host: str, length: int) -> bytes:

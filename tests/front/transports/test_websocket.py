@@ -81,7 +81,7 @@ async def test_who_has_no_key_or_comes_from_elsewhere_stays_outside(gateway: Lis
         ({"additional_headers": {"Authorization": "Bearer wrong-key-of-many-characters"}}, 401),
         ({"additional_headers": {}, "subprotocols": ["mcp", "bearer.wrong-key-of-many-characters"]}, 401),
         ({"origin": "https://evil.example"}, 403),
-        ({"host": "127.0.0.1", "port": port}, 421),
+        ({"host": "127.0.0.1", "port": port}, 403),
     ]
     for options, status in refusals:
         name = Listening({"websocket": "ws://rebound.example/ws"}, gateway.keys_file) if "port" in options else gateway
