@@ -30,6 +30,7 @@ from browser_service.wall import card, entry, socket, static
 from shared import wire
 from shared.cuts import hide
 from shared.errors import JournalFailed
+from shared.loopback import is_loopback
 
 _DAY_S = 86_400
 
@@ -98,7 +99,7 @@ def create_app(
         app.include_router(part.router)
     faults.install(app)
     describe(app)
-    _wrap(app, own_hosts, metrics_local=metrics_port.is_local(settings))
+    _wrap(app, own_hosts, metrics_local=is_loopback((settings.metrics_address or ("127.0.0.1", 0))[0]))
     return app
 
 
@@ -157,7 +158,7 @@ async def _clean_daily(services: Services) -> None:
     while True:
         try:
             await services.artifacts.clean()
-            await services.activity.clean(settings.activity_days)
+            await services.activity.clean(settings.tuning.activity_days)
             await services.downloads.clean(settings.tuning.artifact_days)
         except (JournalFailed, OSError) as error:
             log.warning("what is old cannot be removed", reason=str(error))

@@ -86,6 +86,5 @@ def host_limits(settings: Settings) -> HostLimits:
             spare_s=tuning.spare_window_ms / 1000,
         ),
         save_every_ms=tuning.save_every_ms,
-        invisible_text=settings.invisible_text,
         timeline=settings.timeline,
     )

@@ -105,7 +105,7 @@ class Services:
         self.journal = Journal(data_dir / JOURNAL_FILE)
         self.seal = Seal(data_dir, settings.key_store, self.storage.report)
         limits = ArtifactLimits(
-            settings.tuning.artifact_days, settings.tuning.client_artifacts_mb, settings.artifacts_mb
+            settings.tuning.artifact_days, settings.tuning.client_artifacts_mb, settings.tuning.artifacts_mb
         )
         uploads = UploadRoots(settings.upload_roots)
         self.secrets = NamedSecrets(data_dir, self.seal)

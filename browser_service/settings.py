@@ -4,7 +4,7 @@ It is long because all settings stand here, each with what users read of it.
 """
 
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal, Self
+from typing import Annotated, ClassVar, Final, Literal, Self
 from urllib.parse import urlsplit
 
 import platformdirs
@@ -20,6 +20,7 @@ from shared.loopback import exposure, is_loopback, reachable
 from shared.wire import APP_NAME, DEFAULT_PORT
 
 Names = Annotated[tuple[str, ...], NoDecode]
+MOST_PORTS: Final = 65_535
 
 
 def _bare(name: str) -> AliasChoices:
@@ -143,26 +144,17 @@ class Settings(FileSettings):
         ge=100,
         description="A browser above the minimum is closed after this long without use, in milliseconds.",
     )
-    metrics_enabled: bool = Field(
-        default=False,
-        description="Also serve /metrics on a port of its own, without a token. The service's port always serves it, "
-        "with one.",
+    metrics_port: str | None = Field(
+        default=None,
+        pattern=r"^(([^\s:/]+|\[[^\s\]]+\]):)?[0-9]+$",
+        description="Also serve /metrics without a token: at this port of this machine (9090; 0 takes a free one), or "
+        "at an address (0.0.0.0:9090). Whoever reaches it reads figures, and no names. The service's port always "
+        "serves it, with a token.",
     )
-    metrics_host: str = Field(
-        default="127.0.0.1", description="Address of that port. Whoever reaches it reads figures, and no names."
-    )
-    metrics_port: int = Field(default=9_090, ge=0, le=65535, description="That port; 0 takes a free one.")
-    activity_days: int = Field(default=30, ge=1, description="Days to keep the record of who did what.")
     timeline: Literal["thumbnails", "watched", "off"] = Field(
         default="watched",
         description="Small pictures of acts for replays: of every act, only while somebody watches or records the "
         "page, or none.",
-    )
-    artifacts_mb: int = Field(
-        default=5_000,
-        ge=0,
-        description="Megabytes of files that calls made, of all clients together; the oldest are removed. 0 means no "
-        "limit.",
     )
     client_pages: int = Field(default=30, ge=0, description="Pages that one client may have open; 0 means no limit.")
     client_calls_per_minute: int = Field(
@@ -212,11 +204,6 @@ class Settings(FileSettings):
         description="Whether pages may reach this machine and private networks. refuse checks the address that a name "
         "resolves to. Clouds' metadata addresses are always refused.",
     )
-    invisible_text: Literal["drop", "mark", "keep"] = Field(
-        default="drop",
-        description="What replies do with text that nobody sees on the page, such as white on white: leave it out, "
-        "mark it, or keep it. HTML that is asked for is complete.",
-    )
     policy_file: Path | None = Field(
         default=None,
         description="Rules for acts that a person confirms or that are refused; by default `policy.toml` in the data "
@@ -239,6 +226,12 @@ class Settings(FileSettings):
     def viewport_size(self) -> tuple[int, int]:
         width, _, height = self.viewport.partition("x")
         return int(width), int(height)
+
+    @property
+    def metrics_address(self) -> tuple[str, int] | None:
+        """Return where /metrics is served without a token."""
+        host, _, port = (self.metrics_port or "").rpartition(":")
+        return (host.strip("[]") or "127.0.0.1", int(port)) if port else None
 
     @property
     def rules_file(self) -> Path:
@@ -271,6 +264,13 @@ class Settings(FileSettings):
     @classmethod
     def _origin(cls, value: str | None) -> str | None:
         return value and public_origin(value)
+
+    @field_validator("metrics_port")
+    @classmethod
+    def _is_port(cls, value: str | None) -> str | None:
+        if value and int(value.rpartition(":")[2]) > MOST_PORTS:
+            raise ValueError(f"{value} is no port; the highest is {MOST_PORTS}")
+        return value
 
     @field_validator("upload_roots", mode="before")
     @classmethod
@@ -315,8 +315,8 @@ class Settings(FileSettings):
                 f"--public-url {self.public_url} is reached from elsewhere, where the wall is shown over TLS alone; "
                 "write https://, or give --behind-proxy where something in front encrypts"
             )
-        if self.metrics_enabled and not is_loopback(self.metrics_host) and not self.allow_remote:
-            raise ValueError(f"--metrics-host {self.metrics_host} is reached from elsewhere; give --allow-remote")
+        if self.metrics_address and not is_loopback(self.metrics_address[0]) and not self.allow_remote:
+            raise ValueError(f"--metrics-port {self.metrics_port} is reached from elsewhere; give --allow-remote")
         return self
 
     def people_url(self, port: int) -> str:

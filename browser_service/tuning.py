@@ -14,7 +14,10 @@ class Tuning:
     """Popups that a page may have open, including those of its popups; more are closed as they come."""
     client_artifacts_mb: int = 1_000
     """Megabytes of one client's files; the oldest files beyond this are removed."""
+    artifacts_mb: int = 5_000
+    """Megabytes of all clients' files together; the oldest files beyond this are removed."""
     artifact_days: int = 7
+    activity_days: int = 30
     origin_at_once: int = 8
     """Navigations and fetches to one origin at once, of all clients together."""
     origin_pause_s: int = 900

@@ -7,9 +7,11 @@ from typing import Final, NoReturn
 
 from pydantic.fields import FieldInfo
 
+from client import caller
 from mcp_gateway.settings import Settings
 from mcp_gateway.transports.settings import TransportSettings
 from shared.similarity import nearest
+from shared.variables import REMOVED, REMOVED_SWITCHES, no_more
 from shared.wire import APP_NAME, VERSION
 
 PROGRAM: Final = "mcp-gateway"
@@ -39,6 +41,7 @@ def take(arguments: Sequence[str], environment: MutableMapping[str, str] | None 
     `--version` and wrong flags."""
     parser = _parser()
     given, unknown = parser.parse_known_args(arguments)
+    unknown = _without_removed(unknown)
     if unknown:
         parser.error(_problem(unknown[0], parser))
     environment = os.environ if environment is None else environment
@@ -86,6 +89,23 @@ def _add(group: "argparse._ArgumentGroup", name: str, field: FieldInfo, flags: l
 
 def _flag(name: str) -> str:
     return f"--{_FLAGS.get(name, name).replace('_', '-')}"
+
+
+def _without_removed(unknown: list[str]) -> list[str]:
+    """Warn of flags whose settings no longer exist, and return the other arguments."""
+    left = list[str]()
+    takes_value = False
+    for one in unknown:
+        flag = one.partition("=")[0]
+        name = flag.removeprefix("--").removeprefix("no-").replace("-", "_")
+        if flag.startswith("--") and name in REMOVED:
+            caller.say(f"{PROGRAM}: {flag} {no_more(name)}\n")
+            takes_value = one == flag and name not in REMOVED_SWITCHES
+        elif takes_value and not flag.startswith("--"):
+            takes_value = False
+        else:
+            left.append(one)
+    return left
 
 
 def _problem(unknown: str, parser: _Parser) -> str:

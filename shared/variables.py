@@ -10,6 +10,11 @@ PREFIX: Final = "BROWSE_"
 OF_SERVICE: Final = frozenset(f"{PREFIX}{name.upper()}" for name in setting_names.SERVICE)
 REMOVED: Final = {
     "page_events_per_second": "a page that makes too many events is heard less, and not ended for it",
+    "metrics_enabled": "metrics_port turns the port for metrics on, such as 9090",
+    "metrics_host": "metrics_port has the address too, such as 0.0.0.0:9090",
+    "activity_days": "the record of who did what is kept for 30 days",
+    "artifacts_mb": "5,000 MB of files are kept, of all clients together",
+    "invisible_text": "text that nobody sees is left out, and content with unseen shows it",
     "viewport_width": "viewport has width and height, such as 1280x720",
     "viewport_height": "viewport has width and height, such as 1280x720",
     "idle_work_ms": "claimed work is free as early as a page, after idle_lease_ms",
@@ -32,6 +37,8 @@ REMOVED: Final = {
     "spare_window_ms": "a window is kept ready for 5 minutes",
 }
 """Removed settings, and what holds instead. Using one only causes a warning."""
+REMOVED_SWITCHES: Final = frozenset({"metrics_enabled", "origin_local"})
+"""Those whose flag had no value."""
 _FILE: Final = f"{PREFIX}CONFIG"
 """The variable with the settings file's path, which is no setting itself."""
 _SIMILARITY: Final = 0.6

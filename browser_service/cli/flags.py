@@ -1,5 +1,6 @@
 """Makes a flag for each field of `Settings`, with its description."""
 
+import inspect
 from collections.abc import Callable
 from functools import cache
 from typing import Annotated, Any, cast
@@ -7,9 +8,10 @@ from typing import Annotated, Any, cast
 import typer
 from pydantic import AliasChoices, JsonValue
 
-from browser_service.cli.options import Option, parameter, parameters_of, with_signature
+from browser_service.cli.options import Option, parameter, parameters_of, switch, with_signature
 from browser_service.settings import Settings
 from shared.schema import Schema, kebab, plain
+from shared.variables import REMOVED, REMOVED_SWITCHES, no_more
 
 DataDir = Annotated[
     str | None,
@@ -30,13 +32,16 @@ def flags() -> tuple[Option, ...]:
 
 
 def with_settings(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command a flag for each setting."""
-    return with_signature(command, [*parameters_of(command), *map(parameter, flags())])
+    """Give a command a flag for each setting, and hidden ones for those that no longer exist."""
+    return with_signature(command, [*parameters_of(command), *map(parameter, flags()), *map(_removed, REMOVED)])
 
 
 def typed_settings(options: dict[str, Any]) -> dict[str, JsonValue]:  # Any: typer's value of each flag
-    """Return the settings typed as flags. All others come from the environment."""
-    return {name: value for name, value in options.items() if value not in (None, [])}
+    """Return the settings typed as flags. All others come from the environment. Says which no longer exist."""
+    typed = {name: value for name, value in options.items() if value not in (None, [])}
+    for name in typed.keys() & REMOVED.keys():
+        typer.echo(f"--{kebab(name)} {no_more(name)}", err=True)
+    return {name: value for name, value in typed.items() if name not in REMOVED}
 
 
 def settings(data_dir: str | None = None) -> Settings:
@@ -46,6 +51,13 @@ def settings(data_dir: str | None = None) -> Settings:
 def environment(changes: dict[str, JsonValue]) -> dict[str, str]:
     """Return settings as environment variables for a child process, because everybody can read a command line."""
     return {f"BROWSE_{name.upper()}": _text(value) for name, value in changes.items()}
+
+
+def _removed(name: str) -> inspect.Parameter:
+    is_switch = name in REMOVED_SWITCHES
+    info = typer.Option(None, switch(kebab(name)) if is_switch else f"--{kebab(name)}", hidden=True)
+    kind = bool if is_switch else str
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=info, annotation=kind | None)
 
 
 def _text(value: JsonValue) -> str:

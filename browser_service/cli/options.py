@@ -51,7 +51,7 @@ def parameter(option: Option, complete: Callable[[str], list[str]] | None = None
     completes values in a shell."""
     annotation, metavar = _annotation(option.schema)
     spellings = dict.fromkeys(option.spellings)
-    flags = [_switch(name) for name in spellings] if annotation is bool else [f"--{name}" for name in spellings]
+    flags = [switch(name) for name in spellings] if annotation is bool else [f"--{name}" for name in spellings]
     info = typer.Option(None, *flags, help=option.help, metavar=metavar, show_default=False, autocompletion=complete)
     return inspect.Parameter(
         option.identifier, inspect.Parameter.KEYWORD_ONLY, default=info, annotation=annotation | None
@@ -147,7 +147,7 @@ def _types(schema: Schema) -> frozenset[str]:
     return frozenset(str(option["type"]) for option in _alternatives(schema) if "type" in option)
 
 
-def _switch(name: str) -> str:
+def switch(name: str) -> str:
     return f"--{name}/--{name[3:]}" if name.startswith("no-") else f"--{name}/--no-{name}"
 
 

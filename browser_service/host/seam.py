@@ -120,6 +120,5 @@ class HostLimits:
     """None is a share of the memory that there is; 0 is no limit."""
     idle: Idle = field(default_factory=Idle)
     save_every_ms: int = 30_000
-    invisible_text: Literal["drop", "mark", "keep"] = "drop"
     timeline: Literal["thumbnails", "watched", "off"] = "watched"
     """Which acts get a picture for the record."""

@@ -55,28 +55,22 @@ class MetricsPort:
         return await figures_of(request)
 
 
-def is_local(settings: Settings) -> bool:
-    return settings.metrics_host.startswith(_LOOPBACK)
-
-
 def listen(settings: Settings, service_port: int) -> socket.socket | None:
     """Return a listening socket for the metrics, or None if it is off or its port is taken. A taken port is logged, and
     the service starts without it."""
-    if not settings.metrics_enabled:
+    if settings.metrics_address is None:
         return None
-    if settings.metrics_port == service_port:
-        _warn(settings, "it is the service's own")
+    host, port = settings.metrics_address
+    reason = "it is the service's own"
+    listener = None
+    if port != service_port:
+        try:
+            listener = ports.bind(host, port, listen=True)
+        except OSError as error:
+            reason = error.strerror or str(error)
+    if listener is None:
+        advice = "Choose another: --metrics-port or BROWSE_METRICS_PORT."
+        log.warning("no port for metrics alone", address=f"{host}:{port}", reason=reason, advice=advice)
         return None
-    try:
-        listener = ports.bind(settings.metrics_host, settings.metrics_port, listen=True)
-    except OSError as error:
-        _warn(settings, error.strerror or str(error))
-        return None
-    log.info("metrics", url=f"http://{settings.metrics_host}:{listener.getsockname()[1]}{wire.METRICS}")
+    log.info("metrics", url=f"http://{host}:{listener.getsockname()[1]}{wire.METRICS}")
     return listener
-
-
-def _warn(settings: Settings, reason: str) -> None:
-    address = f"{settings.metrics_host}:{settings.metrics_port}"
-    advice = "Choose another: --metrics-port or BROWSE_METRICS_PORT."
-    log.warning("no port for metrics alone", address=address, reason=reason, advice=advice)

@@ -212,7 +212,7 @@ class Artifacts:
         await self._remove(await self._records("artifact_id = ? AND client_id = ?", artifact_id, client_id))
 
     def _check_fits(self, size: int) -> None:
-        limits = {"a client's files": self._limits.client_mb, "all files (BROWSE_ARTIFACTS_MB)": self._limits.all_mb}
+        limits = {"a client's files": self._limits.client_mb, "all files": self._limits.all_mb}
         for which, limit in limits.items():
             if limit and size > limit * _MB:
                 raise ResourceExhausted(

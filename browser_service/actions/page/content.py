@@ -40,7 +40,7 @@ async def content(page: BrowserPage, action: reading.Content) -> Json:
     else:
         element = await page.elements.find(action.selector or ":root", action.frame)
         source = _VISIBLE_TEXT if action.format == "text" else _SEEN_HTML
-        text, unseen, cut = await _read(element.evaluate(source, page.looks.invisible_text, timeout=action.timeout))
+        text, unseen, cut = await _read(element.evaluate(source, timeout=action.timeout))
         text = text if action.format == "text" else await markdown(text)
         beside = {**page.looks.of_unseen(unseen), **cut}
     where = {} if action.selector or action.frame else await _beside_a_blank_page(page, action, text)
@@ -66,7 +66,7 @@ async def _evaluate(page: BrowserPage, action: reading.Content, source: str, arg
 
 async def _article(page: BrowserPage, action: reading.Content) -> Json:
     """Return the beginning of a page, a section of it, or the passages about a question."""
-    answer = await _evaluate(page, action, _BLOCKS, [page.looks.invisible_text])
+    answer = await _evaluate(page, action, _BLOCKS, "drop")
     found = results.made(articles.Found.of, answer)
     article = found.article(await page.files.conceal(found.text))
     told: Json
@@ -86,7 +86,7 @@ async def _article(page: BrowserPage, action: reading.Content) -> Json:
 
 async def _unseen(page: BrowserPage, action: reading.Content) -> Json:
     """Return the invisible text, marked within the blocks around it."""
-    found = results.made(articles.Found.of, await _evaluate(page, action, _BLOCKS, ["mark"]))
+    found = results.made(articles.Found.of, await _evaluate(page, action, _BLOCKS, "mark"))
     article = found.article(await page.files.conceal(found.text))
     blocks = [block for block in article.blocks if UNSEEN_MARK in block]
     told: Json = {} if blocks else {"advice": "nothing that it draws is unseen"}
@@ -123,7 +123,7 @@ async def _beside_a_blank_page(page: BrowserPage, action: reading.Content, text:
         if len(page.playwright.frames) == 1:
             return {}
         root = page.playwright.locator(":root")
-        text, _, _ = await _read(root.evaluate(_VISIBLE_TEXT, "keep", timeout=action.timeout))
+        text, _, _ = await _read(root.evaluate(_VISIBLE_TEXT, timeout=action.timeout))
     if text.strip():
         return {}
     return {**await page.elements.in_frames(_NOT_EMPTY, None), **(await page.looks.state()).beyond.advice(page.url)}
@@ -137,8 +137,6 @@ async def _html(page: BrowserPage, action: reading.Content) -> tuple[str, Json]:
     told: Json = {}
     if page.files.is_for_model and not action.format and len(html) > _LEAST_HTML and is_mostly_unshown(html):
         told = {"advice": f"mostly scripts and styles; its words: {next_call('content', format='markdown')}"}
-    if page.looks.invisible_text == "keep":
-        return html, {**beside, **told}
     unseen = results.made(int, await element.evaluate(_UNSEEN_COUNT, timeout=action.timeout))
     if unseen:
         texts = "1 text in it is" if unseen == 1 else f"{unseen} texts in it are"

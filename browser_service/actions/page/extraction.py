@@ -191,7 +191,7 @@ async def _read_seen(
     kind: type[T], page: BrowserPage, action: ElementExtraction, source: str, arg: object
 ) -> tuple[T, Json]:
     """Evaluate a script that reads visible content. Return its value, and how much is invisible."""
-    found = await _read(_Seen, page, action, source, [page.looks.invisible_text, [action.all, arg]])
+    found = await _read(_Seen, page, action, source, [action.all, arg])
     return of_kind(kind, found["value"]), page.looks.of_unseen(found["unseen"])
 
 
@@ -205,5 +205,5 @@ async def _of_scope(
     kind: type[T], page: BrowserPage, action: ScopedExtraction, source: str, arg: object
 ) -> tuple[T, Json]:
     root = await page.elements.find(action.selector or ":root", action.frame)
-    found = read(_Seen, await root.evaluate(source, [page.looks.invisible_text, arg], timeout=action.timeout))
+    found = read(_Seen, await root.evaluate(source, arg, timeout=action.timeout))
     return of_kind(kind, found["value"]), page.looks.of_unseen(found["unseen"])

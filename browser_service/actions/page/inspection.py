@@ -30,7 +30,7 @@ class _Found(TypedDict):
 async def find_elements(page: BrowserPage, action: inspection.FindElements) -> Json:
     found = await page.elements.find(action.selector, action.frame, strict=True, frames=False)
     await locators.check_syntax(found, action.selector, page.playwright)
-    asked = [page.looks.invisible_text, [action.limit, action.attributes]]
+    asked = [action.limit, action.attributes]
     described = (await locators.evaluate_all(_Found, found, _ELEMENTS, asked))["value"]
     refs = await page.looks.refs(found, action.limit, action.timeout)
     framed = action.frame or locators.leading_ref(action.selector) or "enter-frame" in action.selector

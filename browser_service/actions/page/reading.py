@@ -68,8 +68,9 @@ async def find(page: BrowserPage, action: reading.Find) -> Json:
     if not total and (where := await page.elements.in_frames(action.selector, action.frame)):
         lines = [f"nothing matches on the page itself; it is in {where['inFrames']}"]
         return {**_reply(page, lines, [], 0), **where}
-    asked = [page.looks.invisible_text, FOUND_ELEMENTS]
-    candidates = (await locators.evaluate_all(locators.Candidates, elements, locators.DESCRIBE, asked))["value"]
+    candidates = (await locators.evaluate_all(locators.Candidates, elements, locators.DESCRIBE, FOUND_ELEMENTS))[
+        "value"
+    ]
     refs = await page.looks.refs(elements, FOUND_ELEMENTS, action.timeout)
     if action.asked:
         return await _find_in_tree(page, action, frozenset[str]().union(*(each.inner for each in refs)))

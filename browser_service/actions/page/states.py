@@ -62,9 +62,7 @@ async def get_element(page: BrowserPage, action: states.GetElement) -> Json:
         found = await page.elements.find(action.selector, waits=False)
         if not await found.count():
             return {"selector": action.selector, "exists": False, **_NOT_THERE}
-        facts = results.read(_Seen, await found.evaluate(_FACTS, [page.looks.invisible_text], timeout=action.timeout))[
-            "value"
-        ]
+        facts = results.read(_Seen, await found.evaluate(_FACTS, timeout=action.timeout))["value"]
         return {
             "selector": action.selector,
             "exists": True,

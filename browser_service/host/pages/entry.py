@@ -250,5 +250,4 @@ class PageEntry:
             dialogs=common.dialogs,
             act_rules=common.limits.act_rules,
             undoable=run.undoable,
-            invisible_text=common.limits.invisible_text,
         )

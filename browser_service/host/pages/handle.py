@@ -17,7 +17,6 @@ from browser_service.host.pages.recovery import Recovery
 from browser_service.host.pages.screencast import Screencast
 from browser_service.host.pages.thumbnails import Thumbnails
 from browser_service.host.pages.titles import Titles
-from browser_service.host.reading.unseen import InvisibleText
 from browser_service.host.sessions.session import SessionEntry
 from browser_service.host.tabs.console import Console
 from browser_service.host.tabs.observer import Observer
@@ -64,8 +63,6 @@ class BrowserPage:
     act_rules: ActRules
     undoable: Undoes
     """The function that notes how to undo the act."""
-    invisible_text: InvisibleText
-    """How replies treat texts of the page that no person can see."""
     reply_shares: int = 1
     """How many parts of a call share the room for text in its reply."""
     quiet: bool = False
@@ -81,7 +78,7 @@ class BrowserPage:
         page_id, client_id = self.record.page_id, self.call.client_id
         self.files = Files(self.artifacts, self.call, page_id, self.reply_shares)
         self.effects = Effects(self.current, self.settings.network.traffic, client_id)
-        self.looks = Looks(self.current, self.effects, self.titles, client_id, self.invisible_text)
+        self.looks = Looks(self.current, self.effects, self.titles, client_id)
         self.elements = Elements(page_id, self.current, self.looks, self.effects, self.screencast)
 
     @property

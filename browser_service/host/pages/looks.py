@@ -13,7 +13,6 @@ from browser_service.host.pages.titles import Titles
 from browser_service.host.reading import snapshot, tree
 from browser_service.host.reading.folding import folded
 from browser_service.host.reading.snapshot import ClientView, Refs, State
-from browser_service.host.reading.unseen import InvisibleText
 from browser_service.host.scripts.results import Evaluates
 from browser_service.host.tabs.observation import Observation
 from shared.model import Json
@@ -21,12 +20,9 @@ from shared.next_calls import next_call
 
 
 class Looks:
-    """One client's reads of a page; `invisible_text` says how to treat texts that no person can see."""
+    """One client's reads of a page, without the texts that no person can see."""
 
-    def __init__(
-        self, current: CurrentTab, effects: Effects, titles: Titles, client_id: str, invisible_text: InvisibleText
-    ) -> None:
-        self.invisible_text: InvisibleText = invisible_text
+    def __init__(self, current: CurrentTab, effects: Effects, titles: Titles, client_id: str) -> None:
         self.state_after_act: tuple[State, int] | None = None
         """The state that the act's own script read, if no more effects were due, and the tab's count of navigations
         then."""
@@ -39,10 +35,8 @@ class Looks:
 
     async def refresh_view(self, timeout_ms: int, *, boxes: bool = False, known: State | None = None) -> ClientView:
         """Take a snapshot of the whole page, and return the client's view of the page, updated with it."""
-        mode, tab = self.invisible_text, self._current.open_tab
-        taken = await snapshot.take(
-            tab.page, tab, lambda: self._effects.moves, timeout_ms, mode, boxes=boxes, known=known
-        )
+        tab = self._current.open_tab
+        taken = await snapshot.take(tab.page, tab, lambda: self._effects.moves, timeout_ms, boxes=boxes, known=known)
         view = self.view
         if view is None or view.document != taken.state.document:
             former = view.elements if view else {}
@@ -81,22 +75,21 @@ class Looks:
         return folded(self.view.unseen.out_of(part)[0] if self.view else part)
 
     def of_unseen(self, count: int) -> Json:
-        """Return the reply's fields about `count` texts that no person can see, and that were left out or marked."""
+        """Return the reply's fields about `count` texts that no person can see, and that were left out."""
         if not count:
             return {}
-        done = "marked" if self.invisible_text == "mark" else f"left out: {next_call('content', unseen=True)}"
         texts = "1 text that nobody sees is" if count == 1 else f"{count} texts that nobody sees are"
-        return {"invisible": count, "advice": f"{texts} {done}"}
+        return {"invisible": count, "advice": f"{texts} left out: {next_call('content', unseen=True)}"}
 
     async def state(self, turns: int = 0) -> State:
         """Read a state that differs whenever the page does. It takes a tenth of a snapshot's time."""
-        state = await snapshot.state_of(self._current.open_tab, self.invisible_text, turns, self.shown_state)
+        state = await snapshot.state_of(self._current.open_tab, turns, self.shown_state)
         self._note_title(state)
         return state
 
     def state_question(self, turns: int) -> list[JsonValue]:
         """Return the arguments by which an act's script also reads the state, for `note_state`."""
-        return snapshot.state_question(self.invisible_text, turns, self.shown_state)
+        return snapshot.state_question(turns, self.shown_state)
 
     def note_state(self, found: list[JsonValue]) -> None:
         """Note the state that an act's script read at its end, in answer to `state_question`."""

@@ -17,7 +17,7 @@ from browser_service.host.reading.beyond_tree import NOTHING_BEYOND, BeyondTree,
 from browser_service.host.reading.folding import folded
 from browser_service.host.reading.tree import Node, Tree
 from browser_service.host.reading.tree_text import mark_frames, parsed, too_large, tree_text
-from browser_service.host.reading.unseen import NOTHING_UNSEEN, InvisibleText, Judgement, Unseen, judgement
+from browser_service.host.reading.unseen import NOTHING_UNSEEN, Judgement, Unseen, judgement
 from browser_service.host.scripts import marked, script
 from browser_service.host.scripts.results import Evaluates, bounded, made
 from shared.cuts import shortened
@@ -155,10 +155,10 @@ async def document_of(page: Evaluates) -> float:
     return made(float, await page.evaluate(TIME_ORIGIN))
 
 
-async def state_of(page: Evaluates, mode: InvisibleText, turns: int = 0, known: State | None = None) -> State:
+async def state_of(page: Evaluates, turns: int = 0, known: State | None = None) -> State:
     """Read the state after `turns` of the page's own tasks, such as one that reports a script error. If the document is
     unchanged, invisible text is taken from the `known` state."""
-    asked = state_question(mode, turns, known)
+    asked = state_question(turns, known)
     try:
         found = await page.evaluate(_STATE, asked)
     except PlaywrightError as error:
@@ -168,9 +168,9 @@ async def state_of(page: Evaluates, mode: InvisibleText, turns: int = 0, known: 
     return with_unseen(made(state_from, found), known)
 
 
-def state_question(mode: InvisibleText, turns: int, known: State | None) -> list[JsonValue]:
+def state_question(turns: int, known: State | None) -> list[JsonValue]:
     """Return the argument for the script that reads the state."""
-    return [turns, TITLE_CHARACTERS, mode, known.mark if known else None]
+    return [turns, TITLE_CHARACTERS, known.mark if known else None]
 
 
 def with_unseen(state: State, known: State | None) -> State:
@@ -207,19 +207,18 @@ async def take(
     document: Evaluates,
     moves: Moves,
     timeout_ms: int,
-    mode: InvisibleText,
     *,
     boxes: bool = False,
     known: State | None = None,
 ) -> PageView:
-    """Read the whole page's tree without typed secrets, and with invisible text dropped, kept or marked as `mode` says.
+    """Read the whole page's tree without typed secrets, and without invisible text.
     `known` is the page's state from just before.
 
     It takes the whole page in AI mode: in any other form Playwright forgets the refs that it does not print.
     """
     while True:
         before = moves()
-        state = known or await state_of(document, mode)
+        state = known or await state_of(document)
         if state.elements > _MOST_ELEMENTS:
             raise too_large(f"{state.elements:,} elements, and {_MOST_ELEMENTS:,}")
         whole = page.locator(":root") if state.beyond.bodiless else page
@@ -235,7 +234,7 @@ async def take(
     for prefix, index in inner_frames:
         try:
             inner = page.locator(f"aria-ref={nodes[index].ref}")
-            answer = await inner.evaluate(_FRAME, mode, timeout=_FRAME_MS)
+            answer = await inner.evaluate(_FRAME, timeout=_FRAME_MS)
             frames[prefix], in_frame, judged = made(_frame, answer)
             words_within, hidden_within = _unseen(nodes, prefix, judged)
             words, hidden = words + words_within, hidden + hidden_within
@@ -243,7 +242,7 @@ async def take(
         except PlaywrightError:  # the frame is gone or does not respond: all of its texts are hidden
             in_frame = [node.words for node in nodes if _is_of(node, prefix)], []
         typed.append(in_frame)
-    unseen = Unseen([*dict.fromkeys(words)], frozenset(nodes[index].ref or "" for index in hidden), mode)
+    unseen = Unseen([*dict.fromkeys(words)], frozenset(nodes[index].ref or "" for index in hidden))
     seen, count = unseen.out_of(nodes)
     masked, told = ([*dict.fromkeys(chain(*texts))] for texts in zip(*typed, strict=True))
     if len(masked) * sum(len(node.name) for node in seen) > _MOST_SEARCHED:

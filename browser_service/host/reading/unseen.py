@@ -1,14 +1,13 @@
-"""Removes or marks a tree's invisible text, as judged by a script."""
+"""Removes a tree's invisible text, as judged by a script."""
 
 from bisect import bisect_right
 from collections import defaultdict
 from dataclasses import dataclass, replace
 from itertools import accumulate
-from typing import Any, Final, Literal, TypedDict
+from typing import Any, Final, TypedDict
 
 from browser_service.host.reading.tree import Node, Tree, descendants, without
 
-InvisibleText = Literal["drop", "mark", "keep"]
 UNSEEN_MARK: Final = "⟦not seen on the page: "
 _CUT: Final = "…"
 _MOST_WORDS: Final = 1_000
@@ -41,26 +40,25 @@ class Unseen:
 
     words: list[str]
     frames: frozenset[str]
-    mode: InvisibleText
     count: int = 0
     """The number of nodes in the page's tree with invisible text."""
 
     def out_of(self, nodes: Tree) -> tuple[Tree, int]:
-        """Return the tree as a person sees it, or with marks, and the number of nodes that differ."""
+        """Return the tree as a person sees it, and the number of nodes that differ."""
         if not self.words and not self.frames:
             return nodes, 0
         roots = [index for index, node in enumerate(nodes) if node.ref in self.frames]
         gone = {id(node) for index in roots for node in (nodes[index], *descendants(nodes, index))}
         found = _found(nodes, self.words)
         changed = [
-            _changed(node, [node.name, node.words] if id(node) in gone else found.get(index, []), self.mode)
+            _changed(node, [node.name, node.words] if id(node) in gone else found.get(index, []))
             for index, node in enumerate(nodes)
         ]
         count = sum(new is not old for new, old in zip(changed, nodes, strict=True))
-        return _without_empty(changed, nodes) if self.mode == "drop" else changed, count
+        return _without_empty(changed, nodes), count
 
 
-NOTHING_UNSEEN: Final = Unseen([], frozenset(), "keep")
+NOTHING_UNSEEN: Final = Unseen([], frozenset())
 
 
 def _found(nodes: Tree, texts: list[str]) -> dict[int, list[str]]:
@@ -79,17 +77,17 @@ def _found(nodes: Tree, texts: list[str]) -> dict[int, list[str]]:
     return found
 
 
-def _changed(node: Node, texts: list[str], mode: InvisibleText) -> Node:
+def _changed(node: Node, texts: list[str]) -> Node:
     """Return the node without its invisible text, or the node itself if nothing changes."""
     name, words = node.name, node.words
     for text in texts:
-        name, words = _without(name, text, mode), _without(words, text, mode)
+        name, words = _without(name, text), _without(words, text)
     if (name, words) == (node.name, node.words):
         return node
     return replace(node, name=name, text=node.text if words == node.words else words)
 
 
-def _without(label: str, text: str, mode: InvisibleText) -> str:
+def _without(label: str, text: str) -> str:
     start = label.find(text.removesuffix(_CUT)) if text else -1
     if start < 0:
         return label
@@ -97,8 +95,7 @@ def _without(label: str, text: str, mode: InvisibleText) -> str:
     is_whole = (start, end) == (0, len(label))
     if not is_whole and len(text) < _SURE_PART and (len(text) < _LEAST_PART or not _is_apart(label, start, end)):
         return label
-    instead = f"{UNSEEN_MARK}{label[start:end]}⟧" if mode == "mark" else ""
-    return " ".join(f"{label[:start]} {instead} {label[end:]}".split())
+    return " ".join(f"{label[:start]} {label[end:]}".split())
 
 
 def _is_apart(label: str, start: int, end: int) -> bool:

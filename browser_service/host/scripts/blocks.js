@@ -2,7 +2,7 @@
 // heading's level, or 0. Also returns at which block the main part begins, and whether there is more.
 import {HIDDEN, secretsIn} from "./secret_field.js";
 import {parentOf} from "./past_names.js";
-import {UNDRAWN, MOST_TEXTS, reading, placeOf, blockOf, drawn, unseen, unseenElement, marked, inMode} from "./seen.js";
+import {UNDRAWN, MOST_TEXTS, reading, placeOf, blockOf, drawn, unseen, unseenElement, marked, asSeen} from "./seen.js";
 
 const MOST_NODES = 300000, MOST_BLOCKS = 20000, MOST_CHARACTERS = 1000000;
 const HEADINGS = 'h1, h2, h3, h4, h5, h6, [role=heading]';
@@ -15,7 +15,7 @@ const siblings = node => () => { const next = node; node = node?.nextSibling; re
 const levelOf = heading => heading ? Math.min(6, +(/^h([1-6])$/.exec(heading.localName)?.[1]
   ?? heading.getAttribute('aria-level')) || 2) : 0;
 
-export default inMode(root => {
+export default asSeen((root, mode) => {
   const blocks = [], hidden = !(root.checkVisibility?.() ?? true), left = [listed([root])];
   const main = root.querySelector?.('main, [role=main], article');
   let at = null, row = null, item = null, mark = '', text = '', level = 0;
@@ -37,10 +37,10 @@ export default inMode(root => {
     if (start < 0 && main?.contains(parent)) start = blocks.length;
   };
   const add = node => {
-    const judged = texts++ < MOST_TEXTS && reading.mode !== 'keep' && !hidden, out = judged ? unseen(node) : '';
+    const judged = texts++ < MOST_TEXTS && !hidden, out = judged ? unseen(node) : '';
     if (out === 'undrawn' || (!hidden && !out && !drawn(node))) return;
     if (out) reading.unseen++;
-    if (out && reading.mode !== 'mark') return;
+    if (out && mode !== 'mark') return;
     const parent = parentOf(node), keeps = parent && /^(pre|break-spaces)/.test(placeOf(parent).style.whiteSpace);
     put(parent, secretsIn(node).length ? HIDDEN : out ? marked(node.data) : keeps ? node.data : node.data.replace(/\s+/g, ' '));
   };
@@ -63,7 +63,7 @@ export default inMode(root => {
     else if (node.nodeType === 3 && (text || node.data.trim())) add(node);
     else if (node.nodeType === 1 && !node.matches(UNDRAWN)) {
       if (node.localName === 'br') text += '\n';
-      if (reading.mode === 'mark') putNames(node);
+      if (mode === 'mark') putNames(node);
       const slotted = node.localName === 'slot' ? node.assignedNodes() : [];
       left.push(slotted.length ? listed(slotted) : siblings((node.shadowRoot ?? node).firstChild));
     }

@@ -22,7 +22,7 @@ export const rolls = () => {
   return found;
 };
 
-export const documentState = async ([turns, titleCharacters, mode, known]) => {
+export const documentState = async ([turns, titleCharacters, known]) => {
   const {port1, port2} = new MessageChannel();
   for (let turn = 0; turn < turns; turn++) await new Promise(then => { port1.onmessage = then; port2.postMessage(0); });
   const parts = [], typed = [[], []];
@@ -42,9 +42,9 @@ export const documentState = async ([turns, titleCharacters, mode, known]) => {
   const busy = [...document.querySelectorAll('[aria-busy=true], [role=progressbar]:not([aria-valuenow]), '
     + 'progress:not([value])')].slice(0, 99).filter(e => e.checkVisibility({visibilityProperty: true})).length;
   const title = cut(String(document.title), titleCharacters);
-  const unseen = mode === 'keep' || mark === known ? null : unseenWords(document);
-  if (turns && unseen && await appears()) return documentState([0, titleCharacters, mode, known]);
-  reading.mode = mode;
+  const unseen = mark === known ? null : unseenWords(document);
+  if (turns && unseen && await appears()) return documentState([0, titleCharacters, known]);
+  reading.judged = true;
   const announced = mark === known ? null : [...document.querySelectorAll(ANNOUNCED)].slice(0, MOST_ANNOUNCED)
     .filter(e => e.checkVisibility({visibilityProperty: true}))
     .map(e => [e.getAttribute('role') || 'status', cut(seenText(e).replace(/\s+/g, ' ').trim(), 160)]);

@@ -1,9 +1,9 @@
 // Returns data in the form that `fields` describe, once all required fields are there or the time is over.
 import {cut} from "./cut.js";
 import {line, textOf, absolute, within} from "./document_parts.js";
-import {inMode, reading} from "./seen.js";
+import {asSeen, reading} from "./seen.js";
 
-export default inMode(async (root, {fields, ms}) => {
+export default asSeen(async (root, {fields, ms}) => {
   const NOT = ['no', 'false', 'off', '0', ''];
   const decimalOf = e => {
     const lang = e.closest?.('[lang]')?.lang || 'en';

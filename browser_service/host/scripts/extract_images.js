@@ -1,9 +1,9 @@
 // Returns the images in an element, and on request those that its style sheets draw.
 import {cut} from "./cut.js";
 import {absolute, shown, within} from "./document_parts.js";
-import {inMode, reading, unseenElement} from "./seen.js";
+import {asSeen, reading, unseenElement} from "./seen.js";
 
-export default inMode((root, {backgrounds}) => {
+export default asSeen((root, {backgrounds}) => {
   const inline = url => url.startsWith('data:') && url.length > 200;
   const short = url => inline(url) ? `${cut(url, 60)}… (${url.length} characters)` : url;
   const found = within(root, 'img, input[type=image], svg image').flatMap(e => {
@@ -11,7 +11,7 @@ export default inMode((root, {backgrounds}) => {
     if (!raw) return [];
     const box = e.getBoundingClientRect();
     return [{
-      url: short(absolute(raw) ?? raw), alt: reading.mode === 'drop' && e.alt && !['', 'small', 'hidden'].includes(unseenElement(e)) ? (reading.unseen++, '') : e.getAttribute('alt'),
+      url: short(absolute(raw) ?? raw), alt: e.alt && !['', 'small', 'hidden'].includes(unseenElement(e)) ? (reading.unseen++, '') : e.getAttribute('alt'),
       ...(e.naturalWidth !== undefined && {width: e.naturalWidth, height: e.naturalHeight}),
       shownWidth: Math.round(box.width), shownHeight: Math.round(box.height),
       ...(e.complete !== undefined && {loaded: e.complete && e.naturalWidth > 0}),

@@ -2,7 +2,7 @@
 // rows and cells, they are in the order of these numbers, and parts of the same row are joined.
 import {line, textOf, shown, within, IS_TABLE} from "./document_parts.js";
 import {ofEach} from "./of_each.js";
-import {inMode} from "./seen.js";
+import {asSeen} from "./seen.js";
 
 const CELL = '[role=cell], [role=gridcell], [role=columnheader], [role=rowheader]';
 const placed = (found, mark) => {
@@ -65,4 +65,4 @@ const one = (e, {headers, lists}) => {
   };
 };
 
-export default inMode(ofEach(one, e => e.matches(IS_TABLE) ? [e] : within(e, IS_TABLE)));
+export default asSeen(ofEach(one, e => e.matches(IS_TABLE) ? [e] : within(e, IS_TABLE)));

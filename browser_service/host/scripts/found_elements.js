@@ -1,9 +1,9 @@
 // Returns what elements are and show, up to a limit, and how many there are.
 import {cut} from "./cut.js";
 import {plainValue} from "./secret_field.js";
-import {inMode, seenText} from "./seen.js";
+import {asSeen, seenText} from "./seen.js";
 
-export default inMode((found, [most, attributes]) => ({count: found.length, elements: found.slice(0, most).map(e => {
+export default asSeen((found, [most, attributes]) => ({count: found.length, elements: found.slice(0, most).map(e => {
   const box = e.getBoundingClientRect(), round = number => Math.round(number * 10) / 10;
   const said = e.matches('input, textarea') ? plainValue(e) : seenText(e, true);
   const checked = e.checked ?? {true: true, false: false}[e.ariaChecked];

@@ -12,7 +12,7 @@ const LABEL_CHARACTERS = 120, LEAST_OPACITY = 0.1, LEAST_PX = 2, NEAR_COLOURS = 
 const CONTROLS = 'button, a[href], label, legend, summary, [role=button], [role=link], [role=tab], [role=switch], '
   + '[role=menuitem], [role=menuitemcheckbox], [role=menuitemradio], [role=option], [role=checkbox], [role=radio]';
 export const UNDRAWN = 'script, style, template, noscript, head, option, optgroup, textarea, title';
-export const reading = {mode: 'keep', unseen: 0};
+export const reading = {judged: false, unseen: 0};
 const places = new Map(), views = new Map(), range = document.createRange();
 let backdrops = 200;
 
@@ -248,41 +248,40 @@ export const seenText = (e, hidden) => {
   const whole = e.innerText ?? e.textContent, cut = [...texts(e)].some(lacksInInnerText);
   if (!cut && (!whole || !whole.trim()) || e.closest?.(UNDRAWN)) return whole;
   const secrets = secretsIn(e), toAll = hidden && !e.checkVisibility?.({visibilityProperty: true});
-  if (!secrets.length && !cut && (reading.mode === 'keep' || toAll)) return whole;
+  if (!secrets.length && !cut && (!reading.judged || toAll)) return whole;
   const ofAll = !e.checkVisibility?.() && ![...texts(e)].some(drawn), instead = new Map(), found = new Set();
   for (const text of texts(e)) {
-    const secret = secrets.find(field => field.contains(text)), judged = reading.mode !== 'keep' && !toAll && !secret;
+    const secret = secrets.find(field => field.contains(text)), judged = reading.judged && !toAll && !secret;
     const why = !judged || text.parentElement?.closest(UNDRAWN) ? '' : unseen(text);
     if (secret) {
       instead.set(text, found.has(secret) ? '' : HIDDEN);
       found.add(secret);
     } else if (why && (ofAll || why !== 'undrawn')) {
-      instead.set(text, reading.mode === 'mark' ? marked(text.data) : '');
+      instead.set(text, '');
       reading.unseen++;
     }
   }
   if (!instead.size && !cut) return whole;
-  if (ofAll) return reading.mode === 'mark' && !secrets.length ? marked(whole) : '';
+  if (ofAll) return '';
   return rebuilt(e, instead);
 };
 export const seenData = text => {
   if (secretsIn(text).length) return HIDDEN;
-  if (reading.mode === 'keep' || !unseen(text)) return text.data;
+  if (!reading.judged || !unseen(text)) return text.data;
   reading.unseen++;
-  return reading.mode === 'mark' ? marked(text.data) : '';
+  return '';
 };
-// Turns a function into one that reads a text in a mode, and returns the count of what it left out, a line break and
+// Turns a function into one that reads a text without what nobody sees, and returns the count of what it left out, a line break and
 // the text.
-export const textInMode = read => (target, mode) => {
-  reading.mode = mode;
+export const seenPart = read => target => {
+  reading.judged = true;
   const text = read(target);
   return `${reading.unseen}\n${text}`;
 };
-// Turns a function into one that reads in the mode given by its last argument's first item, and returns what it left
-// out.
-export const inMode = read => (target, [mode, ...args]) => {
-  reading.mode = mode;
+// Turns a function into one that reads without what nobody sees, and returns how much it left out.
+export const asSeen = read => (target, given) => {
+  reading.judged = true;
   const give = value => ({value, unseen: reading.unseen});
-  const value = read(target, ...args);
+  const value = read(target, given);
   return value?.then ? value.then(give) : give(value);
 };

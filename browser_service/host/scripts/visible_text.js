@@ -1,4 +1,4 @@
 // Returns what a person sees of an element; for SVG, which has no innerText, all of its text.
-import {seenText, textInMode} from "./seen.js";
+import {seenText, seenPart} from "./seen.js";
 
-export default textInMode(e => seenText(e === e.ownerDocument.documentElement && e.ownerDocument.body || e));
+export default seenPart(e => seenText(e === e.ownerDocument.documentElement && e.ownerDocument.body || e));

@@ -169,7 +169,7 @@ async def _wrong_frame(error: PlaywrightError, page: BrowserPage, action: Action
 
 async def _ambiguous(page: BrowserPage, locator: Locator, selector: str) -> BrowseError:
     """List the candidates with ref and place, which tell apart candidates of the same name."""
-    described = (await evaluate_all(Candidates, locator, DESCRIBE, ["drop", _MOST_CANDIDATES]))["value"]
+    described = (await evaluate_all(Candidates, locator, DESCRIBE, _MOST_CANDIDATES))["value"]
     refs = await page.looks.refs(locator, _MOST_CANDIDATES, _LOOK_MS)
     nodes = page.looks.view.tree if page.looks.view else []
     candidates: list[Json] = []

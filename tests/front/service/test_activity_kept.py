@@ -62,7 +62,7 @@ async def test_a_journal_that_cannot_be_written_loses_nothing_once_it_can(start:
         assert [one["action"] for one in await recorded(agent)] == ["reload_page", "goto"]
 
 
-async def test_records_older_than_the_setting_are_removed(tmp_path: Path, site: Site) -> None:
+async def test_records_older_than_the_limit_are_removed(tmp_path: Path, site: Site) -> None:
     async with running_service(settings_for(tmp_path)) as service, service.agent("Claude") as agent:
         await agent.call("goto", pageId="old", url=site.page("/", "x"))
         await agent.call("goto", pageId="new", url=site.url("/"))

@@ -99,7 +99,7 @@ async def test_a_call_that_waited_for_its_turn_is_counted_with_its_wait(start: S
 
 
 async def test_the_metrics_port_serves_metrics_and_nothing_else(start: StartService) -> None:
-    service = await start(metrics_enabled=True)
+    service = await start(metrics_port="9090")
     service.app.state.metrics_port = 9090
     transport = httpx.ASGITransport(service.app)
     async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:9090") as prometheus:
@@ -120,18 +120,18 @@ async def test_the_metrics_port_serves_metrics_and_nothing_else(start: StartServ
 
 def test_a_taken_metrics_port_is_a_warning(tmp_path: Path) -> None:
     def told(**changes: object) -> list[dict[str, object]]:
-        settings = settings_for(tmp_path).model_copy(update={"metrics_enabled": True, **changes})
+        settings = settings_for(tmp_path).model_copy(update=changes)
         with capture_logs() as lines:
             assert metrics_port.listen(settings, 1) is None
         return [{name: str(value) for name, value in line.items()} for line in lines]
 
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
-        (line,) = told(metrics_port=port)
+        (line,) = told(metrics_port=str(port))
     assert (line["log_level"], line["address"]) == ("warning", f"127.0.0.1:{port}")
     assert "--metrics-port" in str(line["advice"])
-    assert told(metrics_port=1)[0]["reason"] == "it is the service's own"
-    assert told(metrics_enabled=False) == []
+    assert told(metrics_port="1")[0]["reason"] == "it is the service's own"
+    assert told() == []
 
 
 async def test_every_line_of_a_call_has_the_id_that_its_caller_gave_it(start: StartService, site: Site) -> None:

@@ -4,11 +4,8 @@ from typing import Final
 
 import pytest
 
-from browser_service.host.reading import snapshot
-from browser_service.host.reading.unseen import InvisibleText
-from browser_service.host.scripts import script
 from tests.support.json import AnyJson
-from tests.support.service import Agent, RunningService
+from tests.support.service import Agent
 from tests.support.site import Site
 
 pytestmark = [pytest.mark.anyio, pytest.mark.one_window]
@@ -284,21 +281,3 @@ async def test_a_control_without_a_visible_name_keeps_its_ref(agent: Agent, site
     tree = (await agent.call("snapshot", pageId="tab"))["snapshot"]
     assert "hidden" not in tree
     assert "link [ref=" in tree
-
-
-@pytest.mark.parametrize(
-    ("mode", "shown"), [("mark", "price ⟦not seen on the page: secret⟧ is 5"), ("keep", "price secret is 5")]
-)
-async def test_invisible_text_can_be_marked_or_kept(
-    agent: Agent, site: Site, service: RunningService, mode: InvisibleText, shown: str
-) -> None:
-    html = "<p id=p>price <span style='opacity:0'>secret</span> is 5</p>"
-    await agent.call("goto", pageId="tab", url=site.page("/", html))
-    window = service.window("tab")
-    paragraph = window.locator("#p")
-    assert (await paragraph.evaluate(script("visible_text"), mode)).partition("\n")[2] == shown
-    assert shown in (await paragraph.evaluate(script("seen_html"), mode)).replace(
-        '<span style="opacity:0">', ""
-    ).replace("</span>", "")
-    taken = await snapshot.take(window, window, lambda: 0, 5_000, mode)
-    assert shown in [node.words for node in taken.tree]

@@ -33,7 +33,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Terminal]:
     shared = Terminal(tmp_path_factory.mktemp("cli") / "data")
     width, height = map(str, VIEWPORT)
     try:
-        figures = ("--metrics-enabled", "--metrics-port", "0")
+        figures = ("--metrics-port", "0")
         shared.succeed("up", "--detach", "--viewport", f"{width}x{height}", *figures)
         yield shared
     finally:

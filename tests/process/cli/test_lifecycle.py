@@ -76,10 +76,7 @@ def test_status_shows_the_settings_of_the_running_service_and_what_a_restart_wou
     assert f"viewport is {width}x{height} and would be 1280x720" in shown.err
     assert shown.err.endswith("browse-together down, then browse-together up --detach.\n")
     file = tmp_path / "config.toml"
-    file.write_text(
-        f'max_pages = 7\nviewport = "{width}x{height}"\n'
-        f'metrics_enabled = true\nmetrics_port = 0\nexecutable_path = "{browser}"\n'
-    )
+    file.write_text(f'max_pages = 7\nviewport = "{width}x{height}"\nmetrics_port = 0\nexecutable_path = "{browser}"\n')
     of_file = Terminal(running.data_dir, config=str(file))
     here = {"BROWSE_EXECUTABLE_PATH": ""}
     assert of_file.succeed("status", "--json", **here).json["afterRestart"] == {"max_pages": 7}

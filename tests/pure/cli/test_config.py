@@ -15,6 +15,7 @@ from client import config_file
 from mcp_gateway.settings import Settings as GatewaySettings
 from mcp_gateway.transports.settings import TransportSettings
 from shared import setting_names
+from shared.variables import no_more
 from tests.support.json import AnyJson
 
 
@@ -251,3 +252,13 @@ def test_an_editor_that_fails_changes_nothing(file: Path, tmp_path: Path, monkey
 
 def test_the_path_is_printed_also_where_there_is_no_file(file: Path) -> None:
     assert succeed("path") == f"{file}\n"
+
+
+def test_a_flag_of_a_removed_setting_is_a_warning(file: Path) -> None:
+    written(file, "")
+    shown = run("show", "--activity-days", "5", "--no-metrics-enabled", "--max-pages", "7")
+    assert shown.exit_code == 0
+    assert sorted(shown.stderr.splitlines()) == [
+        f"--activity-days {no_more('activity_days')}",
+        f"--metrics-enabled {no_more('metrics_enabled')}",
+    ]

@@ -46,7 +46,7 @@ def test_every_setting_is_a_flag(app: typer.Typer, command: str) -> None:
 
 def test_flags_reach_a_child_through_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     changes = {name: sample(field.annotation) for name, field in Settings.model_fields.items()}
-    changes["viewport"] = "640x480"
+    changes |= {"viewport": "640x480", "metrics_port": "9090"}
     changes["host"] = "127.0.0.2"  # others need more than their own flag
     del changes["cdp_url"]  # which does not go with all others
     for name, value in flags.environment(changes).items():

@@ -5,8 +5,10 @@ import sys
 import pytest
 
 from mcp_gateway import __main__ as gateway
+from mcp_gateway.arguments import take
 from mcp_gateway.settings import Settings
 from mcp_gateway.transports.settings import TransportSettings
+from shared.variables import no_more
 from shared.wire import VERSION
 
 
@@ -60,3 +62,18 @@ def test_what_is_unknown_is_an_error_that_names_the_nearest(
     printed = capsys.readouterr()
     assert says in printed.err
     assert printed.out == ""
+
+
+def test_a_flag_of_a_removed_setting_is_a_warning(capsys: pytest.CaptureFixture[str]) -> None:
+    environment = dict[str, str]()
+    arguments = ["--mcp-path", "/here", "--no-metrics-enabled", "--ws-path=/there", "--toolsets", "all"]
+    assert take(arguments, environment) == {"BROWSE_TOOLSETS": "--toolsets"}
+    assert environment == {"BROWSE_TOOLSETS": "all"}
+    assert capsys.readouterr().err.splitlines() == [
+        f"mcp-gateway: {flag} {no_more(name)}"
+        for flag, name in (
+            ("--mcp-path", "mcp_path"),
+            ("--no-metrics-enabled", "metrics_enabled"),
+            ("--ws-path", "ws_path"),
+        )
+    ]

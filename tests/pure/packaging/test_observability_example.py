@@ -90,11 +90,11 @@ def test_prometheus_asks_where_the_service_serves(monkeypatch: pytest.MonkeyPatc
     for name, value in COMPOSE["services"]["browser"]["environment"].items():
         monkeypatch.setenv(name, value)
     settings = Settings()
-    assert (settings.metrics_enabled, settings.metrics_host) == (True, "0.0.0.0")
+    assert settings.metrics_address == ("0.0.0.0", 9_090)
     prometheus = yaml.safe_load((HERE / "prometheus.yml").read_text(encoding="utf-8"))
     (target,) = prometheus["scrape_configs"][0]["static_configs"][0]["targets"]
-    assert target == f"browser:{settings.metrics_port}"
-    assert COMPOSE["services"]["browser"]["expose"] == [str(settings.metrics_port)]
+    assert target == "browser:9090"
+    assert COMPOSE["services"]["browser"]["expose"] == ["9090"]
 
 
 def test_the_profile_mounts_files_that_exist_and_publishes_on_loopback() -> None:

@@ -23,7 +23,7 @@ TREE = """\
 
 
 def lines(words: list[str], frames: frozenset[str] = frozenset()) -> list[str]:
-    nodes, _ = Unseen(words, frames, "drop").out_of(tree.parse(TREE))
+    nodes, _ = Unseen(words, frames).out_of(tree.parse(TREE))
     assert all(node.parent is None or nodes[node.parent].depth < node.depth for node in nodes)
     return [node.line for node in nodes]
 

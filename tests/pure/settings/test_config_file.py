@@ -91,7 +91,7 @@ def test_the_environment_stands_above_it_and_flags_above_both(
         ("# mine\nmax_page = 3\n", "line 2: there is no setting 'max_page'. Did you mean max_pages?"),
         ("BROWSE_HEADLESS = true\n", "line 1: there is no setting 'BROWSE_HEADLESS'. Did you mean headless?"),
         ("\n[metrics]\nenabled = true\n", "line 2: [metrics] is a table, and the settings are all in one"),
-        ("metrics.enabled = true\n", "Write metrics_enabled = ..."),
+        ("metrics.port = 9090\n", "Write metrics_port = ..."),
         ('transport = "http"\n', "line 1: transport is nothing for a file, because a chat's host starts"),
         ("port = 1\nmax_pages = = 3\n", "line 2: this is no TOML. Invalid value."),
         ("port = 1\nallow_hosts = [\n", "line 2: this is no TOML."),

@@ -49,6 +49,7 @@ def test_links_for_people_have_the_address_that_is_stated_or_listened_on(said: d
 def test_contradictory_settings_are_refused() -> None:
     for wrong, says in (
         ({"tls_cert": Path("cert.pem")}, "--tls-cert and --tls-key belong together"),
+        ({"metrics_port": "65536"}, "65536 is no port"),
         (
             {"public_url": "http://browse.example.com"},
             "is reached from elsewhere, where the wall is shown over TLS alone",
@@ -58,7 +59,7 @@ def test_contradictory_settings_are_refused() -> None:
         ({"public_url": "https://me:key@browse.example.com"}, "is no address of a service"),
         ({"public_url": "https://browse.example.com:70000"}, "is no address of a service"),
         ({"public_url": "https://browse.example.com:0"}, "is no address of a service"),
-        ({"metrics_enabled": True, "metrics_host": "0.0.0.0"}, "--metrics-host 0.0.0.0 is reached from elsewhere"),
+        ({"metrics_port": "0.0.0.0:9090"}, "--metrics-port 0.0.0.0:9090 is reached from elsewhere"),
     ):
         with pytest.raises(ValidationError, match=says):
             Settings.alone(wrong)
