@@ -38,7 +38,7 @@ async def caller(service: ServiceProcess, label: str) -> AsyncIterator[Agent]:
 async def forgotten(service: RunningService, client: str) -> dict[str, int]:
     """Return what `browse-together forget` is answered."""
     async with service.agent() as operator:
-        token = mint(service.parts.secret, "cli", "CLI", operator=True)
+        token = mint(service.secret, "cli", "CLI", operator=True)
         headers = {"Authorization": f"Bearer {token}"}
         reply = await operator.http.delete(wire.ACTIVITY, params={"client": client}, headers=headers)
     assert reply.status_code == 200, reply.text

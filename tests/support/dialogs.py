@@ -12,7 +12,7 @@ OPENER = "<button onclick=\"window.open('/popup')\">b</button>"
 
 
 def state(service: RunningService, page_id: str) -> PageState | None:
-    return service.parts.directory.get(page_id)
+    return service.known_page(page_id)
 
 
 async def asking(service: RunningService, page_id: str) -> None:

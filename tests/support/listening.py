@@ -50,7 +50,7 @@ async def listening(data_dir: Path, **settings: AnyJson) -> AsyncIterator[Runnin
 @contextlib.asynccontextmanager
 async def connected(service: RunningService, client_id: str, label: str = "") -> AsyncIterator[Agent]:
     """Return a client with connections of its own."""
-    token = mint(service.parts.secret, client_id, label or client_id)
+    token = mint(service.secret, client_id, label or client_id)
     async with httpx.AsyncClient(
         base_url=service.base_url, headers={"Authorization": f"Bearer {token}"}, timeout=60, trust_env=False
     ) as http:
@@ -98,7 +98,7 @@ async def watching(service: RunningService, client_id: str) -> AsyncIterator[Pro
                     progress.add(moved)
 
     listener = asyncio.create_task(listen())
-    await become(lambda: service.parts.clients.present(client_id))
+    await become(lambda: service.is_present(client_id))
     try:
         yield progress
     finally:
@@ -119,7 +119,7 @@ async def present(service: RunningService, agent: Agent) -> AsyncIterator[Progre
     async with agent.http.stream("GET", wire.EVENTS) as response:
         assert response.status_code == 200
         listener = asyncio.create_task(listen(response))
-        await become(lambda: service.parts.clients.present(agent.client_id))
+        await become(lambda: service.is_present(agent.client_id))
         try:
             yield progress
         finally:

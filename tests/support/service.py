@@ -13,13 +13,19 @@ from fastapi import FastAPI
 from playwright.async_api import BrowserContext, Page
 
 from browser_service.app import create_app
+from browser_service.host.calls import CallRun
 from browser_service.host.host import LocalHost
+from browser_service.host.pages.entry import PageEntry
+from browser_service.host.sessions.session import SessionEntry
 from browser_service.rules.clock import Clock
 from browser_service.services import Carrier, MakeHost, Services
 from browser_service.settings import Settings
+from browser_service.spine.register import Record
 from browser_service.tuning import Tuning
 from client.credentials import mint
 from shared import wire
+from shared.events import CallMoved
+from shared.pages import PageState
 from shared.wire import DEFAULT_SESSION
 from tests.support import browsers
 from tests.support.json import AnyJson
@@ -84,15 +90,71 @@ class RunningService:
 
     def context(self, session_id: str = DEFAULT_SESSION) -> BrowserContext:
         """Return Playwright's context of a session, which must be open."""
-        context = self.host.sessions[session_id].opened
+        context = self.session(session_id).opened
         assert context is not None
         return context
 
     def window(self, page_id: str) -> Page:
         """Return Playwright's page of a pageId, which must be live."""
-        tab = self.host.pages[page_id].tab
+        tab = self.entry(page_id).tab
         assert tab is not None
         return tab.page
+
+    def entry(self, page_id: str) -> PageEntry:
+        """Return what the host keeps of an open page."""
+        return self.host.pages[page_id]
+
+    def session(self, session_id: str = DEFAULT_SESSION) -> SessionEntry:
+        """Return what the host keeps of a session."""
+        return self.host.sessions[session_id]
+
+    def running_calls(self) -> dict[str, CallRun]:
+        """Return the calls that the host runs, by their ids."""
+        return {**self.host.running}
+
+    def registered_calls(self, client_id: str | None = None) -> list[Record]:
+        """Return the front's records of a client's calls without a reply, or of everybody's."""
+        return self.parts.ledger.register.running(client_id)
+
+    def known_page(self, page_id: str) -> PageState | None:
+        """Return what the front knows of a page."""
+        return self.parts.directory.get(page_id)
+
+    def known_pages(self) -> list[PageState]:
+        return self.parts.directory.pages()
+
+    def known_sessions(self) -> list[str]:
+        return self.parts.directory.sessions.names()
+
+    def is_present(self, client_id: str) -> bool:
+        return self.parts.clients.present(client_id)
+
+    def has_news_for(self, agent: Agent) -> bool:
+        """Tell whether notices wait for an agent's next reply."""
+        return self.parts.clients.has_notices(agent.client_id)
+
+    def last_move(self, client_id: str, call_id: str) -> CallMoved | None:
+        """Return the last progress of a call."""
+        return self.parts.clients.last_move(client_id, call_id)
+
+    def link_to(self, request_id: str) -> str:
+        """Return the link by which a person answers a request."""
+        return self.parts.requests.link(request_id)
+
+    async def release(self, agent: Agent) -> None:
+        """Take the leases from an agent, as if it had gone."""
+        await self.parts.host.release(agent.client_id, 1_000_000)
+
+    async def revoke(self, token: str) -> None:
+        """Take back a token by its name."""
+        await self.parts.administration.revoke_named(token)
+
+    async def close_expired_sessions(self) -> None:
+        await self.parts.lifecycle.close_expired()
+
+    @property
+    def secret(self) -> str:
+        return self.parts.secret
 
     @property
     def base_url(self) -> str:
@@ -104,7 +166,7 @@ class RunningService:
     ) -> AsyncIterator[Agent]:
         """Return a client, with an identity of its own unless one is given; or the account's own person."""
         client_id = client_id or f"client-{next(_numbers)}"
-        token = mint(self.parts.secret, client_id, label or client_id, operator=operator)
+        token = mint(self.secret, client_id, label or client_id, operator=operator)
         async with httpx.AsyncClient(
             transport=httpx.ASGITransport(app=self.app),
             base_url=self.base_url,

@@ -22,7 +22,7 @@ async def limited(service: RunningService, name: str, chat: str = "", **limits: 
     end, so that the name is free. Any: any limit's value."""
     async with sharing(service, await token_for(service, name, **limits), chat) as agent:
         yield agent
-    await service.parts.administration.revoke_named(name)
+    await service.revoke(name)
 
 
 @asynccontextmanager

@@ -162,7 +162,7 @@ async def answering(
     """Return what a call returns, while a person answers what they are asked. Any: a reply."""
     call, answered = asyncio.create_task(calling), set[str]()
     while not (await asyncio.wait({call}, timeout=0.02))[0]:
-        for page in service.parts.directory.pages():
+        for page in service.known_pages():
             if page.person is None or page.person.request_id in answered:
                 continue
             answered.add(page.person.request_id)

@@ -221,7 +221,7 @@ async def test_a_service_of_this_machine_by_https_is_proven_by_the_secret(
 async def test_a_real_service_proves_itself_and_another_secret_does_not_pass(tmp_path: Path) -> None:
     async with listening(tmp_path / "data") as service:
         async with client_of(service.base_url, service.settings.data_dir) as client, client.events():
-            await become(lambda: service.parts.clients.present("tester"))
+            await become(lambda: service.is_present("tester"))
         other = tmp_path / "other"
         ensure_secret(other)
         async with client_of(service.base_url, other) as client:

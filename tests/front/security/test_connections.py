@@ -39,7 +39,7 @@ class Raw:
     def __init__(self, service: RunningService) -> None:
         self.service = service
         self.host = f"127.0.0.1:{service.settings.port}"
-        self.token = mint(service.parts.secret, "raw", "raw")
+        self.token = mint(service.secret, "raw", "raw")
 
     def head(self, *lines: str, method: str = "GET", target: str = wire.PAGES, proven: bool = True) -> bytes:
         """Return a request's head, with further headers after ours."""

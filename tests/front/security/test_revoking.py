@@ -23,7 +23,7 @@ async def revoke(service: RunningService, body: dict[str, object], *, operator: 
 
 
 def token(service: RunningService, client_id: str, *, operator: bool = False, lifetime_s: int = 600) -> str:
-    return mint(service.parts.secret, client_id, client_id, operator=operator, lifetime_s=lifetime_s)
+    return mint(service.secret, client_id, client_id, operator=operator, lifetime_s=lifetime_s)
 
 
 def listening(service: RunningService, agent: Agent) -> "asyncio.Task[None]":
@@ -68,7 +68,7 @@ async def test_a_revoked_client_stays_out_whatever_token_it_makes_until_it_is_re
                 error = (await agent.reply("list_pages")).json()["error"]
                 assert (error["code"], "was revoked" in error["message"]) == ("UNAUTHORIZED", True)
                 assert "browse-together token restore" in error["hint"]
-            owner = mint(service.parts.secret, "r-1", "Robin", operator=True)
+            owner = mint(service.secret, "r-1", "Robin", operator=True)
             headers = {"Authorization": f"Bearer {owner}"}
             restored = await anew.http.post(wire.RESTORE, json={"names": ["Robin"]}, headers=headers)
             assert restored.json()["result"] == {"restored": True}
@@ -85,7 +85,7 @@ async def test_revoking_ends_calls_that_run_and_frees_pages(service: RunningServ
         await eve.call("open_page", pageId="held")
         waiting = asyncio.create_task(eve.reply("wait", pageId="held", duration=30_000))
         async with asyncio.timeout(10):
-            while not service.parts.ledger.register.running("eve"):  # noqa: ASYNC110 - the request has no event
+            while not service.registered_calls("eve"):  # noqa: ASYNC110 - the request has no event
                 await asyncio.sleep(0)
         await revoke(service, {"clients": ["eve"]})
         async with asyncio.timeout(10):
@@ -119,7 +119,7 @@ async def test_a_chat_that_shares_a_token_is_revoked_by_its_own_id(service: Runn
     named = await token_for(service, "team-of-two")
     async with sharing(service, named, "chat-1") as one, sharing(service, named, "chat-2") as two:
         await one.call("open_page", pageId="of-one")
-        page = service.parts.directory.get("of-one")
+        page = service.known_page("of-one")
         assert page is not None
         await revoke(service, {"clients": [page.holder_id]})
         assert await refused(one)
@@ -135,7 +135,7 @@ async def test_a_token_that_ends_takes_its_running_calls_with_it_and_no_step_fol
         batch = asyncio.create_task(brief.reply("batch", steps=steps, pageId="p"))
         assert (await waits).json()["error"]["code"] == "CANCELLED"
         assert not (await batch).json()["success"]
-        assert service.parts.directory.get("late") is None
+        assert service.known_page("late") is None
         assert (await brief.reply("list_pages")).json()["error"]["message"] == "The token has expired."
 
 
@@ -151,7 +151,7 @@ async def test_a_body_that_comes_after_its_token_was_revoked_is_not_done(service
         headers = {"content-type": "application/json"}
         late = asyncio.create_task(slow.http.post(wire.BROWSER, content=body(), headers=headers))
         await begun.wait()
-        await service.parts.administration.revoke_named("slow")
+        await service.revoke("slow")
         revoked.set()
         assert (await late).json()["error"]["code"] == "UNAUTHORIZED"
-        assert service.parts.directory.get("late") is None
+        assert service.known_page("late") is None

@@ -29,7 +29,7 @@ def rule(error: dict[str, object]) -> str:
 
 async def owner_posts(service: RunningService, path: str, body: dict[str, object], *, operator: bool = True) -> object:
     async with service.agent() as agent:
-        token = mint(service.parts.secret, "owner", operator=operator)
+        token = mint(service.secret, "owner", operator=operator)
         reply = await agent.http.post(path, json=body, headers={"Authorization": f"Bearer {token}"})
     return reply.json()
 
@@ -97,7 +97,7 @@ async def test_limits_that_are_changed_in_the_token_or_unknown_here_make_it_wort
     claims = jwt.decode(token, options={"verify_signature": False})
     head, _, signature = token.split(".")
     unlimited = jwt.encode({**claims, "limits": {}}, "another secret, as long as it has to be, at least")
-    strange = jwt.encode({**claims, "limits": {"noPrinting": True}}, service.parts.secret)
+    strange = jwt.encode({**claims, "limits": {"noPrinting": True}}, service.secret)
     for forged in (unlimited, ".".join([head, unlimited.split(".")[1], signature]), strange):
         async with sharing(service, forged) as agent:
             assert (await agent.reply("list_pages")).status_code == 401
@@ -210,7 +210,7 @@ async def test_revoking_a_token_frees_the_work_that_was_claimed_with_it(service:
     async with sharing(service, await token_for(service, "worker"), "chat-1") as one:
         await one.call("claim_work", key="ticket/9", minutes=60)
         assert (await agent.error("claim_work", key="ticket/9"))["code"] == "WORK_OWNED"
-        await service.parts.administration.revoke_named("worker")
+        await service.revoke("worker")
         assert (await agent.call("claim_work", key="ticket/9"))["yours"]
 
 
@@ -219,7 +219,7 @@ async def test_revoking_a_token_frees_the_pages_that_were_held_with_it(service: 
         await one.call("open_page", pageId="held-long")
         await one.call("hold_page", pageId="held-long", reason="mine", minutes=30)
         assert (await agent.error("claim_page", pageId="held-long"))["code"] == "PAGE_OWNED"
-        await service.parts.administration.revoke_named("holder")
+        await service.revoke("holder")
         await agent.call("claim_page", pageId="held-long")
         await agent.call("close_page", pageId="held-long")
 
@@ -260,7 +260,7 @@ async def test_pages_are_counted_for_all_that_share_a_token_and_for_calls_at_onc
         await one.call("open_page", pageId="t4")
         assert "--pages" in (await one.error("undo"))["message"]  # which would open both of the session's again
         await one.call("close_page", pageId="t4")
-    await service.parts.administration.revoke_named("three")
+    await service.revoke("three")
 
 
 async def test_limited_tokens_cannot_read_the_settings(service: RunningService) -> None:
@@ -290,7 +290,7 @@ async def test_chats_that_share_a_token_are_clients_of_their_own(service: Runnin
         plain.http.headers[wire.CHAT] = ana.client_id  # which divides a token of a name, and nothing else
         assert (await plain.error("reload_page", pageId="anas"))["code"] == "PAGE_OWNED"
         await ana.call("close_page", pageId="anas")
-    await service.parts.administration.revoke_named("team")
+    await service.revoke("team")
 
 
 async def test_a_caller_cannot_escape_limits_by_inventing_chats(
@@ -305,7 +305,7 @@ async def test_a_caller_cannot_escape_limits_by_inventing_chats(
         assert (statuses[:64], set(statuses[64:])) == ([200] * 64, {429})
         agent.http.headers[wire.CHAT] = "chat-1"
         assert (await agent.reply("list_work")).status_code == 200
-    await service.parts.administration.revoke_named("crowd")
+    await service.revoke("crowd")
 
 
 async def test_revoking_a_token_ends_the_streams_and_calls_of_all_that_share_it_and_frees_their_pages(
@@ -315,7 +315,7 @@ async def test_revoking_a_token_ends_the_streams_and_calls_of_all_that_share_it_
     async with sharing(service, token, "chat-1") as one, sharing(service, token, "chat-2") as two:
         await one.call("open_page", pageId="held")
         waiting = asyncio.create_task(one.reply("wait", pageId="held", duration=30_000))
-        (client_id,) = {page.holder_id for page in service.parts.directory.pages() if page.page_id == "held"}
+        (client_id,) = {page.holder_id for page in service.known_pages() if page.page_id == "held"}
         assert client_id is not None
 
         async def listen() -> None:
@@ -324,9 +324,9 @@ async def test_revoking_a_token_ends_the_streams_and_calls_of_all_that_share_it_
 
         streaming = asyncio.create_task(listen())
         async with asyncio.timeout(10):
-            while not service.parts.ledger.register.running(client_id):  # noqa: ASYNC110 - the request has no event
+            while not service.registered_calls(client_id):  # noqa: ASYNC110 - the request has no event
                 await asyncio.sleep(0)
-            await service.parts.administration.revoke_named("lost")
+            await service.revoke("lost")
             assert (await waiting).json()["error"]["code"] == "CANCELLED"
             await streaming
         for each in (one, two):

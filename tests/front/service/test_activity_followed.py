@@ -38,7 +38,7 @@ async def test_a_follower_sees_acts_as_they_happen_and_does_not_count_as_present
     ):
         stream = events(response)
         assert (await anext(stream))[0] == "hello"
-        assert not service.parts.clients.present("b")
+        assert not service.is_present("b")
         await alice.call("goto", pageId="p", url=logging_out(site))
         await alice.call("click", pageId="p", selector="#logout")
         name, record = await asyncio.wait_for(anext(stream), 10)

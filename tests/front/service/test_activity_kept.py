@@ -123,7 +123,7 @@ async def test_a_present_client_keeps_its_pages_when_its_records_are_forgotten(t
         connected(service, "chat", "Claude") as agent,
         agent.http.stream("GET", wire.EVENTS) as _,
     ):
-        await become(lambda: service.parts.clients.present("chat"))
+        await become(lambda: service.is_present("chat"))
         await agent.call("goto", pageId="mine", url=site.page("/", "x"))
         assert await forgotten(service, "Claude") == {"records": 1, "notices": 0, "leases": 0}
         assert [page["pageId"] for page in (await agent.call("list_pages"))["yours"]] == ["mine"]

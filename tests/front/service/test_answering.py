@@ -53,7 +53,7 @@ async def test_an_agents_token_cannot_answer_its_own_request_but_the_person_in_i
     for client, code in ((agent, "FORBIDDEN"), (other, "INVALID_REQUEST")):
         refused = (await resolve(client, request_id, answer="red", by="Ana")).json()
         assert refused["error"]["code"] == code
-    secret, path = service.parts.secret, f"{wire.REQUESTS}/{request_id}/resolve"
+    secret, path = service.secret, f"{wire.REQUESTS}/{request_id}/resolve"
 
     async def with_key(key: str) -> int:
         headers = {"Authorization": f"Bearer {key}"}

@@ -380,7 +380,7 @@ async def test_a_queued_call_whose_connection_ends_does_not_happen(
             await progress.until(lambda p: any(moved.position == 1 for moved in p.moves))
             asking.cancel()
             await asyncio.gather(asking, return_exceptions=True)
-            await become(lambda: len(service.parts.ledger.register.running("agent-1")) == 1)
+            await become(lambda: len(service.registered_calls("agent-1")) == 1)
             hold.set()
             assert await code(first) == "ok"  # while its client is there
         assert site.counts["/second"] == 0

@@ -32,7 +32,7 @@ async def third(service: RunningService) -> AsyncIterator[Agent]:
 
 
 def ownership(service: RunningService, page_id: str) -> leases.Ownership:
-    found: leases.Ownership = service.host.pages[page_id].record.ownership
+    found: leases.Ownership = service.entry(page_id).record.ownership
     return found
 
 
@@ -42,7 +42,7 @@ def idle_ms(service: RunningService, page_id: str) -> int:
 
 
 def waits(service: RunningService, agent: Agent, call_id: str, position: int = 1) -> bool:
-    moved = service.parts.clients.last_move(agent.client_id, call_id)
+    moved = service.last_move(agent.client_id, call_id)
     return moved is not None and (moved.state, moved.position) == (CallState.QUEUED, position)
 
 
@@ -222,7 +222,7 @@ async def test_a_held_page_does_not_lapse_though_its_holder_is_idle_or_gone(star
         error = await other.error("click", pageId="cart", selector="#b")
         assert error["code"] == "PAGE_OWNED"
         assert f'held until {held["heldUntil"]}, in its own words: "waiting for a code"' in error["message"]
-        await service.parts.host.release(agent.client_id, 1_000_000)
+        await service.release(agent)
         assert (await other.error("click", pageId="cart", selector="#b"))["code"] == "PAGE_OWNED"
         listed = next(page for page in (await other.call("list_pages"))["others"] if page["pageId"] == "cart")
         assert listed["heldFor"] == "waiting for a code"
@@ -239,7 +239,7 @@ async def test_an_expired_hold_keeps_nobody_out(
     assert lease is not None
     assert lease.kept_until > 0
     lease.kept_until -= 61
-    await service.parts.host.release(agent.client_id, 1_000_000)
+    await service.release(agent)
     await other.call("click", pageId="cart", selector="#b")
 
 
@@ -265,7 +265,7 @@ async def test_a_private_page_stays_private_when_its_holder_is_gone(
 ) -> None:
     await opened(agent, site)
     await agent.call("share_page", pageId="cart", access="private")
-    await service.parts.host.release(agent.client_id, 1_000_000)
+    await service.release(agent)
     assert (await other.error("content", pageId="cart"))["code"] == "PAGE_OWNED"
     assert "Cart" in (await agent.call("content", pageId="cart"))["content"]
 
@@ -395,7 +395,7 @@ async def test_a_persons_tab_may_be_taken_for_acting_and_is_not_closed_without_a
     await opened(agent, site)
     context = service.context()
     page = await context.new_page()
-    await become(lambda: service.parts.directory.get("default~1") is not None)
+    await become(lambda: service.known_page("default~1") is not None)
     await page.goto(site.url("/cart"))
     assert [each["pageId"] for each in (await agent.call("list_pages"))["people"]] == ["default~1"]
     error = await agent.error("close_page", pageId="default~1")
@@ -412,7 +412,7 @@ async def test_a_new_chat_of_the_same_name_is_shown_the_way_to_what_the_earlier_
     service = await start()
     async with service.agent("Claude") as before:
         await opened(before, site)
-        await service.parts.host.release(before.client_id, 1_000_000)
+        await service.release(before)
     async with service.agent("Claude") as now, service.agent("Codex") as stranger:
         error = await now.error("click", selector="#b")
         assert error["code"] == "PAGE_REQUIRED"

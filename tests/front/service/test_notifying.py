@@ -80,5 +80,5 @@ async def test_the_desktop_shows_a_request_and_a_click_opens_it_by_a_link_in_no_
         (file,) = service.settings.data_dir.glob(LINK_FILES)
         assert opened_urls == [file.as_uri()]
         (opens,) = re.findall(r'url=(\S+)">', html.unescape(file.read_text()))
-        assert _but_for_its_end(opens) == _but_for_its_end(service.parts.requests.link(request_id))
+        assert _but_for_its_end(opens) == _but_for_its_end(service.link_to(request_id))
         assert file.stat().st_mode & 0o077 == 0

@@ -90,7 +90,7 @@ async def test_a_call_that_waited_for_its_turn_is_counted_with_its_wait(start: S
         first = asyncio.create_task(agent.call("get_page_title"))
         await entered.wait()
         second = asyncio.create_task(agent.call("get_page_title"))
-        await become(lambda: len(service.host.pages["p"].queue.line) == 1)
+        await become(lambda: len(service.entry("p").queue.line) == 1)
         asyncio.get_running_loop().call_later(0.02, leave.set)
         await asyncio.gather(first, second)
         text = (await agent.http.get(wire.METRICS)).text

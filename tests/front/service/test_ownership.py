@@ -29,7 +29,7 @@ FORM = "<h1>Cart</h1><input id=a><select id=s><option>1</select><input id=c type
 
 
 def lease(service: RunningService, page_id: str) -> Lease | None:
-    found: Lease | None = service.host.pages[page_id].lease
+    found: Lease | None = service.entry(page_id).lease
     return found
 
 
@@ -76,7 +76,7 @@ async def test_acting_on_a_free_page_takes_its_lease(
     service: RunningService, agent: Agent, other: Agent, site: Site
 ) -> None:
     await agent.call("goto", pageId="p", url=site.page("/", FORM))
-    await service.parts.host.release(agent.client_id, 1_000_000)
+    await service.release(agent)
     assert await owner(agent, "p") is None
     await other.call("fill", pageId="p", selector="#a", value="x")
     assert await owner(agent, "p") == {"label": other.label, "you": False}
@@ -150,11 +150,11 @@ async def test_a_turn_checks_ownership_again_when_it_comes(
         await first.call("goto", pageId="p", url=site.page("/", FORM))
         going = sent(first, "g", "goto", pageId="p", url=site.url("/held"))
         await become(lambda: site.counts["/held"] == 1)
-        await service.parts.host.release(first.client_id, 1_000_000)  # as if its presence had ended
+        await service.release(first)  # as if its presence had ended
         queued = sent(second, "q", "fill", pageId="p", selector="#a", value="x")
         await become(lambda: lease(service, "p") is not None)
-        await service.parts.host.release(second.client_id, 1_000_000)
-        entry = service.host.pages["p"]
+        await service.release(second)
+        entry = service.entry("p")
         entry.record.ownership.give(ClientRef(client_id="a-third", label="third"))
         hold.set()
         assert (await queued).json()["error"]["code"] == "PAGE_OWNED"
@@ -197,14 +197,14 @@ async def test_a_page_is_not_idle_while_its_holder_has_a_call_queued_or_running(
         await first.call("goto", pageId="p", url=site.page("/", FORM))
         if action == "a wait beside":
             busy = sent(first, "w", "wait_for_selector", pageId="p", selector="#late")
-            await become(lambda: f"{first.client_id}/w" in service.host.running)
+            await become(lambda: f"{first.client_id}/w" in service.running_calls())
         else:
             busy = sent(first, "g", "goto", pageId="p", url=site.url("/held"))
             await become(lambda: site.counts["/held"] == 1)
         if action == "an act that waits":
             reading = sent(second, "r", "snapshot", pageId="p")  # somebody else's read may stand between
             busy = sent(first, "q", "evaluate_script", pageId="p", expression="1")
-            await become(lambda: len(service.host.running) == 3)
+            await become(lambda: len(service.running_calls()) == 3)
         await become(lambda: (lease(service, "p") or Lease(ClientRef(client_id=""))).idle_ms > 100)
         assert (await second.error("fill", pageId="p", selector="#a", value="x"))["code"] == "PAGE_OWNED"
         hold.set()
@@ -283,7 +283,7 @@ async def test_a_client_that_comes_back_within_the_grace_keeps_everything(
         await become(lambda: site.counts["/held"] == 1)
         async with present(service, agent):
             pass
-        await become(lambda: not service.parts.clients.present("chat-1"))
+        await become(lambda: not service.is_present("chat-1"))
         leaving = service.parts.clients.leaving("chat-1")
         assert leaving is not None
         async with present(service, agent):

@@ -46,7 +46,7 @@ async def _answered(agent: Agent, other: Agent, ana: Agent) -> AsyncIterator[Non
 
 
 def as_person(service: RunningService, agent: Agent) -> Agent:
-    token = mint(service.parts.secret, "cli-ana", "CLI", operator=True)
+    token = mint(service.secret, "cli-ana", "CLI", operator=True)
     agent.http.headers["Authorization"] = f"Bearer {token}"
     return Agent(agent.http, "cli-ana", "CLI")
 
@@ -138,7 +138,7 @@ async def test_running_calls_finish_and_queued_ones_are_refused(
     runs = sent(agent, "runs", "goto", pageId="cart", url=site.url("/held"))
     await become(lambda: site.counts["/held"] == 1)
     waits = sent(agent, "waits", "click", pageId="cart", selector="#b")
-    await become(lambda: service.parts.clients.last_move(agent.client_id, "waits") is not None)
+    await become(lambda: service.last_move(agent.client_id, "waits") is not None)
     await pending(agent)
     hold.set()
     assert (await runs).json()["success"] is True
@@ -189,7 +189,7 @@ async def test_a_lease_neither_lapses_nor_passes_on_meanwhile(start: StartServic
     service = await start(idle_lease_ms=50)
     async with service.agent("Claude") as first, service.agent("Codex") as second, service.agent() as person_:
         await opened(first, site)
-        entry = service.host.pages["cart"]
+        entry = service.entry("cart")
         request_id = await pending(first)
         await become(lambda: entry.lease is not None and entry.lease.idle_ms > 100)
         assert (await second.error("click", pageId="cart", selector="#b"))["code"] == "HUMAN_IN_CONTROL"
@@ -212,7 +212,7 @@ async def test_a_page_whose_holder_is_gone_is_freed_only_when_the_person_has_don
         async with present(service, gone):
             call = sent(gone, "r", "request_human", pageId="cart", **LOGIN)
             await become(lambda: waiting(service) == 1)
-        entry = service.host.pages["cart"]
+        entry = service.entry("cart")
         await become(lambda: entry.lease is not None and entry.lease.client_left)
         assert (await stays.error("click", pageId="cart", selector="#b"))["code"] == "HUMAN_IN_CONTROL"
         (request,) = await asked(as_person(service, cli))
@@ -445,7 +445,7 @@ async def test_without_a_sign_of_presence_the_hold_expires_with_a_notice(
     assert ended["observed"].startswith("No person came for something")
     other_id = await pending(agent, kind="other", message="Anybody now?")
     assert other_id != request_id
-    entry = service.host.pages["cart"]
+    entry = service.entry("cart")
     await become(lambda: entry.record.person is None)
     clicked = await agent.reply("click", pageId="cart", selector="#b")
     assert [text.split(" in ")[0] for text in told(clicked)] == [f"No person came for something at {site.url('')}"]

@@ -142,9 +142,9 @@ async def test_waiting_and_reading_clients_are_shut_out_when_a_page_becomes_priv
     await holder.call("share_page", pageId=NAME, access="read")
     waits = sent(other, "w", "claim_page", pageId=NAME, waitSeconds=60)
     reads = sent(third, "r", "wait_for_selector", pageId=NAME, selector="#never", timeout=60_000)
-    ownership = service.host.pages[NAME].record.ownership
+    ownership = service.entry(NAME).record.ownership
     await become(lambda: ownership.waiting == 1)
-    await become(lambda: any(run.call.client_id == third.client_id for run in service.host.running.values()))
+    await become(lambda: any(run.call.client_id == third.client_id for run in service.running_calls().values()))
     await holder.call("share_page", pageId=NAME, access="private")
     async with asyncio.timeout(10):
         replies = [(await call).json() for call in (waits, reads)]
@@ -189,7 +189,7 @@ async def test_streams_and_records_tell_nothing_of_a_private_page(
 ) -> None:
     stream = service.parts.clients.stream(other.client_id)
     heard = asyncio.ensure_future(anext(stream))
-    await become(lambda: service.parts.clients.present(other.client_id))
+    await become(lambda: service.is_present(other.client_id))
     await holder.call("click", pageId=NAME, selector="p")
     await refused(other, holder, "content")
     found = await other.reply("get_activity", pageId=NAME)

@@ -44,7 +44,7 @@ async def asks(asker: Agent, **what: Any) -> str:  # Any: JSON
 
 async def test_the_key_of_a_link_opens_that_request_and_nothing_else(running: RunningService, asker: Agent) -> None:
     one = await asks(asker, **DECISION)
-    key, other_key = mint_key(running.parts.secret, one), mint_key(running.parts.secret, "ask-00000000")
+    key, other_key = mint_key(running.secret, one), mint_key(running.secret, "ask-00000000")
     async with httpx.AsyncClient(base_url=running.base_url) as http:
 
         async def status(method: str, path: str, bearer: str, body: object = None) -> int:
@@ -66,9 +66,9 @@ async def test_a_visitor_with_a_link_sees_the_requests_page_works_on_it_and_answ
     await asker.call("goto", pageId="other", url=site.url("/cart"))
     one = await asks(asker, **DECISION)
     with pytest.raises(AssertionError):
-        async with guest(running, one, mint_key(running.parts.secret, "ask-00000000")):
+        async with guest(running, one, mint_key(running.secret, "ask-00000000")):
             pass
-    async with guest(running, one, mint_key(running.parts.secret, one)) as person:
+    async with guest(running, one, mint_key(running.secret, one)) as person:
         state = await person.until(lambda message: message["type"] == "state")
         assert ([*state["pages"]], state["agents"], state["requests"][0]["choices"]) == (["cart"], [], ["red", "blue"])
         for what, page_id in (("take", "cart"), ("close", "other")):
@@ -88,7 +88,7 @@ async def test_a_visitor_with_a_link_sees_the_requests_page_works_on_it_and_answ
     told = await asker.call("request_human", pageId="cart", requestId=one)
     assert told["observed"] == "A person decided. It says: red"
     with pytest.raises(AssertionError):
-        async with guest(running, one, mint_key(running.parts.secret, one)):
+        async with guest(running, one, mint_key(running.secret, one)):
             pass
     await asker.call("close_page", pageId="other")
 

@@ -113,10 +113,10 @@ async def test_running_and_queued_calls_say_that_their_session_closed(
     agent: Agent, service: RunningService, mine: str
 ) -> None:
     first = sent(agent, "first", "evaluate_script", pageId="inside", expression="new Promise(() => {})", timeout=20_000)
-    await become(lambda: bool(service.host.pages["inside"].queue.busy))
+    await become(lambda: bool(service.entry("inside").queue.busy))
     calls = [first, sent(agent, "second", "click", pageId="inside", selector="#b")]
     calls.append(sent(agent, "third", "wait_for_selector", pageId="inside", selector="#never", timeout=20_000))
-    await become(lambda: len(service.host.running) == len(calls))
+    await become(lambda: len(service.running_calls()) == len(calls))
     await agent.call("close_session", sessionId=mine)
     assert [(await call).json()["error"]["code"] for call in calls] == ["SESSION_NOT_FOUND"] * 3
 

@@ -62,7 +62,7 @@ async def test_a_stop_cancels_the_running_call_and_refuses_queued_and_new_ones(
         running = sent(agent, "runs", "goto", pageId="p", url=site.url("/held"))
         await become(lambda: site.counts["/held"] == 1)
         waiting = sent(agent, "waits", "click", pageId="p", selector="button")
-        await become(lambda: len(service.host.pages["p"].queue.line) == 1)
+        await become(lambda: len(service.entry("p").queue.line) == 1)
         await ana.call("take_over", pageId="p", stop=True)
         stopped = [(await call).json()["error"] for call in (running, waiting)]
         assert [error["code"] for error in stopped] in (

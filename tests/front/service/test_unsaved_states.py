@@ -54,7 +54,7 @@ async def test_a_session_that_cannot_be_stored_again_is_not_open_and_can_still_b
         writer.execute("BEGIN IMMEDIATE")
         try:
             assert "undo of close_session" in (await agent.error("undo"))["message"]
-            assert "mine" not in service.parts.directory.sessions.names()
+            assert "mine" not in service.known_sessions()
         finally:
             writer.execute("ROLLBACK")
             writer.close()

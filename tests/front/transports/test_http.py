@@ -86,7 +86,7 @@ async def test_a_session_that_ends_is_gone_like_a_gateway_that_ends(gateway: Lis
     async with gateway.client() as ending:
         await text(ending, "list_pages")
         (session,) = {*served.parts.clients.present_ids} - before
-    await become(lambda: not served.parts.clients.present(session))
+    await become(lambda: not served.is_present(session))
 
 
 async def test_a_session_is_unknown_under_another_key_and_after_its_end(gateway: Listening) -> None:

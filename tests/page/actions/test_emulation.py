@@ -70,7 +70,7 @@ async def widths_beside_pictures(
     service: RunningService, begin: Callable[[], Awaitable[object]], end: Callable[[], Awaitable[object]]
 ) -> list[list[int]]:
     """Return how wide the page is after each beginning, and after an end that came while a picture of it was made."""
-    shown = service.host.pages["tab"].tab
+    shown = service.entry("tab").tab
     assert shown is not None
     widths = list[list[int]]()
     for _ in range(3):
@@ -106,7 +106,7 @@ async def test_a_page_gets_its_width_back_after_a_phone_even_with_a_screenshot_m
     service: RunningService, tab: Tab
 ) -> None:
     await tab.show(HTML)
-    entry = service.host.pages["tab"]
+    entry = service.entry("tab")
     shown, fit, width = entry.tab, Fit(entry.settings.emulation), await tab.sees("innerWidth")
     assert shown is not None
     assert await widths_beside_pictures(service, lambda: fit.begin(shown, 390, 500), fit.end) == [[390, width]] * 3
@@ -166,7 +166,7 @@ async def test_emulation_comes_back_with_a_lost_page(service: RunningService, ta
     await tab.call("emulate", timezone="Asia/Tokyo", viewport={"width": 400, "height": 300})
     await tab.call("mock_response", pattern="/data", body="mocked")
     await tab.call("set_extra_headers", headers={"X-Mine": "1"})
-    entry = service.host.pages["tab"]
+    entry = service.entry("tab")
     lost = entry.tab
     assert lost is not None
     entry.current.note_crash(lost)

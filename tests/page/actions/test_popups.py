@@ -31,7 +31,7 @@ async def test_a_popup_that_no_act_opened_is_reported_to_its_openers_holder(
     site.page("/popup", "later")
     await agent.call("goto", pageId="shop", url=site.page("/shop", OPENERS))
     await service.window("shop").evaluate("void setTimeout(() => window.open('/popup'))")
-    await become(lambda: service.parts.clients.has_notices(agent.client_id))
+    await become(lambda: service.has_news_for(agent))
     told = (await agent.reply("list_pages")).json()["notices"]
     assert [notice["text"] for notice in told] == ["shop opened the popup shop~1."]
 

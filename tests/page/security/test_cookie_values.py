@@ -4,7 +4,6 @@ import json
 
 import pytest
 
-from shared.wire import DEFAULT_SESSION
 from tests.support.json import AnyJson
 from tests.support.service import Agent, RunningService
 from tests.support.site import Answer, Site
@@ -17,7 +16,7 @@ VALUE = "s3cr3t-4711"
 @pytest.fixture(autouse=True)
 async def _no_other_cookies(service: RunningService) -> None:
     """Begin without the cookies of other tests, which ports do not keep apart."""
-    if (context := service.host.sessions[DEFAULT_SESSION].opened) is not None:
+    if (context := service.session().opened) is not None:
         await context.clear_cookies()
 
 

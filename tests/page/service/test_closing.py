@@ -36,7 +36,7 @@ async def test_a_wait_that_outlives_its_page_does_not_take_a_new_page_of_the_sam
     url = site.page("/", "<button onclick='document.title = \"clicked\"'>b</button>")
     await agent.call("goto", pageId="shop", url=url)
     waiting = sent(agent, "w", "wait", pageId="shop", duration=2_000 if end == "by itself" else 60_000)
-    await become(lambda: f"{agent.client_id}/w" in service.host.running)
+    await become(lambda: f"{agent.client_id}/w" in service.running_calls())
     await agent.call("close_page", pageId="shop")
     await agent.call("goto", pageId="shop", url=url)
     if end == "by a cancel":
@@ -65,7 +65,7 @@ async def test_a_call_that_is_cancelled_while_its_window_is_prepared_leaves_no_w
         async with asyncio.timeout(PATIENCE_S):
             await preparing.wait()
         assert {*windows(service)} > before
-        (call_id,) = (each for each in service.host.running if each.startswith(f"{agent.client_id}/o"))
+        (call_id,) = (each for each in service.running_calls() if each.startswith(f"{agent.client_id}/o"))
         await service.host.cancel(call_id)
         assert (await opening).json()["error"]["code"] == "CANCELLED"
     await become(lambda: {*windows(service)} == before)
@@ -100,7 +100,7 @@ async def test_the_holder_of_a_popup_that_closes_itself_is_told(
     (popup,) = (await agent.call("click", pageId="shop", selector="button"))["popups"]
     page = live(service, popup)
     reply = (await agent.reply("click", pageId=popup, selector="button")).json()
-    await become(lambda: popup not in {page.page_id for page in service.parts.directory.pages()})
+    await become(lambda: popup not in {page.page_id for page in service.known_pages()})
     assert page not in windows(service)
     listed = (await agent.reply("list_pages")).json()
     assert [page["pageId"] for page in listed["result"]["yours"]] == ["shop"]
@@ -117,7 +117,7 @@ async def test_a_window_that_comes_while_its_session_is_closed_goes_with_it(
 ) -> None:
     await agent.call("create_session", sessionId="brief")
     await agent.call("goto", pageId="shop", sessionId="brief", url=site.page("/", OPENER))
-    context, logins = service.context("brief"), service.host.sessions["brief"].logins
+    context, logins = service.context("brief"), service.session("brief").logins
     save = logins.save
 
     async def save_slowly(*, with_storage: bool = False) -> None:

@@ -60,7 +60,7 @@ async def test_a_dialog_that_a_person_closes_lets_its_call_go_on(
     await by_hand.send("Page.enable")
     asked = await agent.call("click", pageId="p", selector="button")
     await by_hand.send("Page.handleJavaScriptDialog", {"accept": True})
-    await become(lambda: service.host.pages["p"].record.dialog is None)
+    await become(lambda: service.entry("p").record.dialog is None)
     ended = await agent.reply("get_call", callId=asked["callId"])
     assert "confirm 'Delete all?' was closed in the browser" in ended.json()["result"]["observed"]
     assert notices(ended)[0].startswith("p: confirm 'Delete all?' was closed in the browser.")

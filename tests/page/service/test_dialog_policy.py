@@ -56,7 +56,7 @@ async def test_a_dialog_outside_of_any_act_is_reported_in_a_notice(
     await agent.call("goto", pageId="p", url=site.page("/asks", ASKS))
     await agent.call("set_dialog_policy", pageId="p", policy="accept")
     await service.window("p").evaluate("void setTimeout(() => { window.said = confirm('Still there?') })")
-    await become(lambda: service.parts.clients.has_notices(agent.client_id))
+    await become(lambda: service.has_news_for(agent))
     told = "p: confirm 'Still there?' was accepted by the page's dialog policy."
     assert notices(await agent.reply("list_pages")) == [told]
     assert (await agent.call("evaluate_script", pageId="p", expression="window.said"))["value"] is True
@@ -74,5 +74,5 @@ async def test_popups_have_their_openers_policy_and_another_holder_is_asked(
     await other.call("claim_page", pageId="p", reason="mine now")
     assert (await other.call("click", pageId="p", selector="#all"))["suspended"] is True
     await other.call("handle_dialog", pageId="p", accept=False)
-    entry = service.host.pages["p"]
+    entry = service.entry("p")
     await become(lambda: entry.record.dialog is None)

@@ -127,7 +127,7 @@ async def test_a_dialog_that_is_open_longer_than_its_clicks_timeout_still_gives_
     site.page("/all", "gone")
     await agent.call("goto", pageId="p", url=site.page("/", f'<button onclick="{script}">b</button>'))
     asked = await agent.call("click", pageId="p", selector="button", timeout=300)
-    entry = service.host.pages["p"]
+    entry = service.entry("p")
     await become(lambda: entry.life is Life.SUSPECT)  # Playwright has given up
     result = await agent.call("handle_dialog", pageId="p", accept=True)
     assert "error" not in result
@@ -140,7 +140,7 @@ async def test_an_element_that_does_not_come_while_a_dialog_is_open_is_not_found
     service: RunningService, agent: Agent, site: Site
 ) -> None:
     await agent.call("goto", pageId="p", url=site.page("/", "x"))
-    entry = service.host.pages["p"]
+    entry = service.entry("p")
     clicking = sent(agent, "c", "click", pageId="p", selector="#none", timeout=3_000)
     await become(lambda: entry.queue.current is not None)
     await asks(service, "p", "alert('wait')")
@@ -174,7 +174,7 @@ async def test_every_call_that_would_hang_on_an_open_dialog_is_refused_at_once_w
         assert "confirm 'Delete all?'" in error["message"]
         assert 'handle_dialog {"pageId": "p", "accept": true}' in error["hint"]
         assert error["details"]["context"]["dialog"]["type"] == "confirm"
-    assert service.host.pages["p"].queue.busy
+    assert service.entry("p").queue.busy
     await agent.call("handle_dialog", pageId="p", accept=True)
     assert (await agent.call("evaluate_script", pageId="p", expression="window.said"))["value"] is True
 
@@ -208,11 +208,11 @@ async def test_queued_calls_are_refused_when_a_dialog_opens(
     await agent.call("goto", pageId="p", url=site.page("/", CONFIRM))
     script = "new Promise(done => { window.ask = () => done(confirm('Now?')) })"
     holding = sent(agent, "h", "evaluate_script", pageId="p", expression=script)
-    queue = service.host.pages["p"].queue
+    queue = service.entry("p").queue
     await become(lambda: queue.current is not None)
     behind = [sent(agent, "q", "fill", pageId="p", selector="#i", value="x"), sent(other, "r", "snapshot", pageId="p")]
     beside = sent(other, "w", "wait_for_selector", pageId="p", selector="#never")
-    await become(lambda: len(service.host.running) == 4)
+    await become(lambda: len(service.running_calls()) == 4)
     live = service.window("p")
     await live.evaluate("void setTimeout(() => window.ask(), 0)")
     assert (await holding).json()["result"]["dialog"]["message"] == "Now?"
@@ -293,7 +293,7 @@ async def test_a_private_windows_dialog_text_is_not_shown_to_its_openers_holder(
     await agent.call("handle_dialog", pageId="p~1", accept=True)
     slow = "new Promise((done) => { window.begun = 1; setTimeout(() => done(1), 5000) })"
     running = asyncio.create_task(other.reply("evaluate_script", pageId="p", expression=slow))
-    await become(lambda: any(run.call.client_id == other.client_id for run in service.host.running.values()))
+    await become(lambda: any(run.call.client_id == other.client_id for run in service.running_calls().values()))
     await agent.call("click", pageId="p~1", selector="button")
     suspended = await running
     assert not [word for word in ("the secret", "p~1", agent.label) if word in suspended.text], suspended.text

@@ -7,7 +7,6 @@ from contextlib import AsyncExitStack
 
 import pytest
 
-from shared.wire import DEFAULT_SESSION
 from tests.support.json import AnyJson
 from tests.support.service import Agent, RunningService
 from tests.support.site import Site
@@ -111,7 +110,7 @@ async def test_a_page_that_nobody_opened_is_not_found_and_not_made(agent: Agent)
 
 def open_windows(service: RunningService) -> int:
     """Count the windows in the browser itself, whatever the service believes."""
-    context = service.host.sessions[DEFAULT_SESSION].opened
+    context = service.session().opened
     return len(context.pages) if context is not None else 1
 
 

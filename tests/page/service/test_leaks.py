@@ -103,7 +103,7 @@ async def test_a_wait_is_ended_by_what_another_client_does_on_the_same_page(
     await agent.call("goto", pageId="own", url=site.page("/own", HTML))
     await agent.call("share_page", pageId="own", access="act")
     waiting = sent(agent, "w", "wait_for_selector", pageId="own", selector="#later")
-    await become(lambda: f"{agent.client_id}/w" in service.host.running)
+    await become(lambda: f"{agent.client_id}/w" in service.running_calls())
     add = "document.body.append(Object.assign(document.createElement('p'), {id: 'later', textContent: 'now'}))"
     await other.call("evaluate_script", pageId="own", expression=add)
     assert (await waiting).json()["success"] is True

@@ -35,7 +35,7 @@ async def phone(browser: Browser) -> AsyncIterator[Page]:
 async def follow(phone: Page, running: RunningService, request_id: str) -> None:
     """Go to the link of a request, and wait for the picture of its page."""
     await phone.goto("about:blank")
-    await phone.goto(running.parts.requests.link(request_id))
+    await phone.goto(running.link_to(request_id))
     await expect(phone.get_by_role("main").locator(".picture")).not_to_have_class(re.compile("empty"))
     assert await phone.evaluate("document.documentElement.scrollWidth") == 390
 
@@ -56,7 +56,7 @@ async def test_a_request_is_answered_beside_its_page(phone: Page, running: Runni
         await expect(phone.get_by_role("heading")).to_contain_text("agents go on" if press != "Decline" else "declined")
         answered = await claude.call("request_human", pageId="shop", requestId=asked["requestId"])
         assert re.search(told, answered["observed"])
-    await phone.goto(running.parts.requests.link(asked["requestId"]))
+    await phone.goto(running.link_to(asked["requestId"]))
     await expect(phone.get_by_role("heading")).to_have_text("It is over: nobody is asked any more.")
 
 

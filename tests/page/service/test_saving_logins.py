@@ -22,5 +22,5 @@ async def test_a_cookie_that_a_script_makes_of_an_answer_while_the_page_is_looke
 
     monkeypatch.setattr(Changes, "after", look)
     await agent.call("click", pageId="p", selector="button")
-    saved = cookies_of(service.host.pages["p"].session.logins.saved)
+    saved = cookies_of(service.entry("p").session.logins.saved)
     assert "made-by-script" in {cookie["value"] for cookie in saved}

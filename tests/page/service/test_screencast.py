@@ -51,7 +51,7 @@ async def test_a_page_is_seen_as_it_changes_and_no_picture_is_made_when_nobody_w
 ) -> None:
     monkeypatch.setattr(screencast, "LASTS_S", 0.2)
     await agent.call("goto", pageId="seen", url=site.page("/red", "<body style='background:red'>"))
-    cast = service.host.pages["seen"].screencast
+    cast = service.entry("seen").screencast
     assert not cast.watched
     seen = await until(service, "seen", lambda frame: colour(frame) == "red")
     size = await service.window("seen").evaluate("[innerWidth, innerHeight]")
@@ -179,10 +179,10 @@ async def test_a_window_that_people_see_opens_its_own_choosers_but_for_what_was_
     service: RunningService, agent: Agent, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await agent.call("open_page")
-    monkeypatch.setattr(type(service.host.sessions["default"]), "headless", False)
+    monkeypatch.setattr(type(service.session()), "headless", False)
     monkeypatch.setattr(hands, "_CHOOSER_WITHIN_S", 60)
     await agent.call("goto", pageId="files", url=site.page("/", "<style>* {margin: 0}</style><input type=file>"))
-    tab = service.host.pages["files"].tab
+    tab = service.entry("files").tab
     assert tab is not None
     made: list[tuple[list[Stroke], str | None]] = [
         ([Stroke(do="move", x=9, y=9)], None),
@@ -216,7 +216,7 @@ async def test_hanging_and_crashed_pages_are_shown_as_such(
     await hanging
     await agent.call("goto", pageId="hung", url=site.url("/"))
     await until(service, "hung", lambda frame: frame.state == "live")
-    tab = service.host.pages["hung"].tab
+    tab = service.entry("hung").tab
     assert tab is not None
     assert tab.cdp is not None
     asyncio.ensure_future(tab.cdp.send("Page.crash")).add_done_callback(lambda done: done.exception())
@@ -248,7 +248,7 @@ async def test_a_field_in_a_closed_root_is_black_too_also_in_an_open_one_and_in_
     await until(service, "closed", lambda frame: black_at(frame, *places) == [False, False, False], MASKED)
     await window.evaluate("fields[0].focus()")
     await until(service, "closed", lambda frame: black_at(frame, *places) == [True, False, False], MASKED)
-    tab = service.host.pages["closed"].tab
+    tab = service.entry("closed").tab
     assert tab is not None
     with monkeypatch.context() as other_engine:
         other_engine.setattr(tab, "cdp", None)  # which shows no closed roots: there what has the focus is black

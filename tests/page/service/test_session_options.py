@@ -127,7 +127,7 @@ async def test_a_session_whose_time_is_over_is_closed_and_says_so(
     await agent.call("extend_session", sessionId="short", ttl=1)
     error = await agent.error("content", pageId="in")
     assert (error["code"], error["status"]) == ("SESSION_EXPIRED", 410)
-    await service.parts.lifecycle.close_expired()
+    await service.close_expired_sessions()
     assert (await agent.reply("list_pages", sessionId="short")).json()["result"]["yours"] == []
     error = await agent.error("open_page", sessionId="short")
     assert error["code"] == "SESSION_EXPIRED"
@@ -155,7 +155,7 @@ async def test_a_session_lasts_as_long_as_it_says_a_day_without_and_from_a_milli
     for ttl in (0, YEAR_MS + 1):
         error = await agent.error(action, sessionId=f"lasts-{action[:6]}-None", ttl=ttl)
         assert (error["code"], error["details"]["context"]["field"]) == ("VALIDATION_ERROR", "ttl")
-    await service.parts.lifecycle.close_expired()
+    await service.close_expired_sessions()
     assert (await agent.error("get_session", sessionId=f"lasts-{action[:6]}-1"))["code"] == "SESSION_EXPIRED"
     assert (await agent.call("get_session", sessionId=f"lasts-{action[:6]}-None"))["pageCount"] == 0
 
@@ -170,10 +170,10 @@ async def test_a_session_is_closed_when_its_time_has_passed_and_not_before(
         assert record.expires_at
         of_all = given.get("ttl", DAY_MS) / 1000
         record.expires_at -= of_all - 60  # as it is a minute before its end
-        await service.parts.lifecycle.close_expired()
+        await service.close_expired_sessions()
         assert (await agent.call("get_session", sessionId=session_id))["pageCount"] == 1
         record.expires_at -= 60
-        await service.parts.lifecycle.close_expired()
+        await service.close_expired_sessions()
         assert (await agent.error("get_session", sessionId=session_id))["code"] == "SESSION_EXPIRED"
         assert (await agent.error("content", pageId=f"{session_id}-page"))["code"] == "SESSION_EXPIRED"
         listed = (await other.call("list_sessions"))["sessions"]

@@ -7,7 +7,6 @@ from playwright.async_api import Error, Page
 
 from browser_service.host.sessions.spare_window import SpareWindow
 from browser_service.host.sessions.spare_windows import SpareWindows
-from shared.wire import DEFAULT_SESSION
 from tests.support.listening import become
 from tests.support.service import Agent, RunningService
 from tests.support.site import Site
@@ -19,7 +18,7 @@ MINUTE_S = 60.0
 
 async def prepared(service: RunningService) -> int:
     """Have a spare window made, as after a call that opened the second page. Return the number of windows."""
-    SpareWindows(MINUTE_S).prepare(service.host.sessions[DEFAULT_SESSION])
+    SpareWindows(MINUTE_S).prepare(service.session())
     before = len(service.context().pages)
     await become(lambda: len(service.context().pages) == before + 1)
     return before + 1
@@ -46,7 +45,7 @@ async def test_the_next_page_gets_the_spare_window_which_stays_invisible_until_t
 async def test_a_spare_window_goes_when_its_session_changes_nobody_opens_pages_or_memory_is_short(
     service: RunningService, agent: Agent, site: Site
 ) -> None:
-    session = service.host.sessions[DEFAULT_SESSION]
+    session = service.session()
     for page_id in ("one", "two"):
         await agent.call("goto", pageId=page_id, url=site.page("/", "x"))
     with_spare = await prepared(service)

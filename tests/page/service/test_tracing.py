@@ -80,7 +80,7 @@ async def test_a_trace_ends_by_itself_and_is_kept_until_it_is_asked_for(
     service: RunningService, agent: Agent, own: str
 ) -> None:
     await agent.call("start_tracing", sessionId=own, maxSeconds=1)
-    tracing = service.host.sessions[own].tracing
+    tracing = service.session(own).tracing
     await become(lambda: tracing.begun and not tracing.running)
     result = await agent.call("stop_tracing", sessionId=own)
     assert "its 1 s were over" in result["observed"]
@@ -130,8 +130,8 @@ async def test_a_trace_begins_where_a_dialog_had_kept_another_from_beginning_and
     service: RunningService, agent: Agent, own: str
 ) -> None:
     await agent.call("evaluate_script", pageId="mine", expression="void setTimeout(() => alert('hi'), 0)")
-    await become(lambda: (page := service.parts.directory.get("mine")) is not None and page.dialog is not None)
-    tracing = service.host.sessions[own].tracing
+    await become(lambda: (page := service.known_page("mine")) is not None and page.dialog is not None)
+    tracing = service.session(own).tracing
     asked = asyncio.create_task(agent.reply("start_tracing", sessionId=own, headers={wire.CALL_ID: "given-up"}))
     await become(lambda: tracing.begun or asked.done())
     await agent.call("cancel_call", callId="given-up")
@@ -155,13 +155,13 @@ async def test_a_window_that_crashed_and_is_not_closed_yet_keeps_no_trace_from_b
 
     monkeypatch.setattr(windows, "bounded", late)
     await agent.call("open_page", pageId="crashes", sessionId=own)
-    tab = service.host.pages["crashes"].tab
+    tab = service.entry("crashes").tab
     assert tab is not None
     assert tab.cdp is not None
     asyncio.ensure_future(tab.cdp.send("Page.crash")).add_done_callback(lambda done: done.exception())
     await become(lambda: tab.dead)
     starting = sent(agent, "trace", "start_tracing", sessionId=own)
-    await become(lambda: service.host.sessions[own].tracing.begun)
+    await become(lambda: service.session(own).tracing.begun)
     asyncio.get_running_loop().call_later(0.3, closes.set)
     assert (await starting).json()["success"] is True
     await agent.call("stop_tracing", sessionId=own)

@@ -62,7 +62,7 @@ async def agent(service: RunningService, site: Site) -> AsyncIterator[Agent]:
 
 
 def asked_at(service: RunningService, page_id: str) -> str:
-    page = service.parts.directory.get(page_id)
+    page = service.known_page(page_id)
     return page.person.request_id if page and page.person else ""
 
 
@@ -133,7 +133,7 @@ async def test_one_answer_is_for_one_call_also_where_two_ask_the_same_at_once(
     both = [asyncio.create_task(agent.reply("click", pageId="p", selector="#pay")) for _ in range(2)]
 
     def wait() -> bool:
-        person = service.host.pages["p"].record.person
+        person = service.entry("p").record.person
         return any(call.done() for call in both) or (person is not None and len(person.waiters) == len(both))
 
     async def replies() -> dict[str, AnyJson]:

@@ -30,7 +30,7 @@ async def test_a_call_that_the_services_end_cut_off_is_recorded(tmp_path: Path, 
         await agent.call("goto", pageId="p", url=site.page("/", "x"))
         script = "() => { document.title = 'begun'; return new Promise(() => {}); }"
         running = sent(agent, "long", "evaluate_script", pageId="p", expression=script)
-        await become(lambda: "long" in [record.call_id for record in service.parts.ledger.register.running()])
+        await become(lambda: "long" in [record.call_id for record in service.registered_calls()])
     await asyncio.gather(running, return_exceptions=True)
     async with running_service(settings_for(tmp_path)) as service, service.agent("Claude") as agent:
         newest = (await recorded(agent, limit=1))[0]

@@ -139,7 +139,7 @@ async def test_nothing_of_the_persons_browser_is_written_down(
     async with service.agent() as agent:
         await agent.call("goto", pageId="mine", url=bank.url("/"))
         await agent.call("fill", pageId="mine", selector="#a", value="x")
-        session = service.host.sessions["default"]
+        session = service.session()
         await session.logins.save()
         assert session.logins.saved == {}
 

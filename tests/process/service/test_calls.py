@@ -26,7 +26,7 @@ async def test_a_notice_after_the_still_running_reply_is_in_the_next_reply(
         assert running.json()["result"]["stillRunning"] is True
         monkeypatch.undo()
         hold.set()
-        await become(lambda: service.parts.clients.has_notices(agent.client_id))
+        await become(lambda: service.has_news_for(agent))
         ended = await agent.reply("get_call", callId="long")
         assert ended.json()["result"]["state"] == "done"
         (told,) = said(ended)
@@ -43,7 +43,7 @@ async def test_a_call_cancelled_while_its_page_is_brought_back_frees_the_page_an
         hold.set()
         await agent.call("goto", pageId="p", url=site.url("/held"))
         hold.clear()
-        entry = service.host.pages["p"]
+        entry = service.entry("p")
         assert entry.tab is not None
         entry.current.note_crash(entry.tab)  # as after a crash of its renderer
         running = sent(agent, "one", "click", pageId="p", selector="body")

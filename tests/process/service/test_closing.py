@@ -20,7 +20,7 @@ async def test_a_popup_over_the_limit_of_pages_is_closed_and_its_openers_holder_
         before = windows(service)
         clicked = (await agent.reply("click", pageId="shop", selector="button")).json()
         assert clicked["success"] is True
-        await become(lambda: clicked["notices"] or service.parts.clients.has_notices(agent.client_id))
+        await become(lambda: clicked["notices"] or service.has_news_for(agent))
         await become(lambda: windows(service) == before)
         listed = (await agent.reply("list_pages")).json()
         assert [page["pageId"] for page in listed["result"]["yours"]] == ["shop"]

@@ -87,7 +87,7 @@ async def test_the_next_call_works_under_the_same_page_owner_and_url_and_says_wh
         value = await agent.call("evaluate_script", pageId="p", expression="document.querySelector('#a').value")
         assert value["value"] == "again"
         assert [each.headers.get("x-mine") for each in site.received if each.path == "/form"] == ["1", "1"]
-        windows = service.host.sessions[DEFAULT_SESSION].windows
+        windows = service.session().windows
         assert windows is not None
         await become(lambda: not windows.dead)
         await agent.call("set_session_headers", headers={})  # also where the browser's own blank page had died
@@ -125,7 +125,7 @@ async def test_ten_calls_after_a_crash_start_one_browser(
     async with service.agent() as agent:
         await asyncio.gather(*(agent.call("goto", pageId=f"p{n}", url=url) for n in range(5)))
         in_flight = [sent(agent, f"f{n}", "wait_for_selector", pageId=f"p{n}", selector="#never") for n in range(5)]
-        await become(lambda: len(service.host.running) == 5)
+        await become(lambda: len(service.running_calls()) == 5)
         await disaster(service)
         for call in in_flight:
             assert (await call).json()["error"]["code"] in LOST
@@ -145,7 +145,7 @@ async def test_a_renderer_that_crashes_by_itself_takes_no_other_page_with_it(
         await agent.call("goto", pageId="mine", url=url)
         await other.call("goto", pageId="others", url=url)
         waiting = sent(other, "w", "wait_for_selector", pageId="others", selector="#late")
-        entry = service.host.pages["mine"]
+        entry = service.entry("mine")
         page = service.window("mine")
         session = await page.context.new_cdp_session(page)
         crash = asyncio.create_task(session.send("Page.crash"))
@@ -250,7 +250,7 @@ async def test_a_window_that_never_comes_is_asked_for_again_and_none_is_left_ove
     monkeypatch.setattr("browser_service.host.sessions.windows._RETRY_AFTER_S", retries)
     async with visiting(service) as agent:
         await agent.call("goto", pageId="p", url=site.page("/", "<h1>Here</h1>"))
-        windows = service.host.sessions[DEFAULT_SESSION].windows
+        windows = service.session().windows
         assert windows is not None
         before = len(service.context().pages)
         losing = Losing(windows, loses)

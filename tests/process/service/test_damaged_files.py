@@ -141,7 +141,7 @@ async def test_on_a_full_disk_work_continues_and_is_written_once_there_is_room(t
             ):
                 error = await agent.error(action, **arguments)
                 assert (action, error["code"], bool(error["hint"])) == (action, "RESOURCE_EXHAUSTED", True)
-            assert "kept" not in service.parts.directory.sessions.names()
+            assert "kept" not in service.known_sessions()
             assert service.parts.storage.problem
             assert await agent.call("content", pageId="new")
         assert list((tmp_path / "artifacts").glob("*")) == []
@@ -150,4 +150,4 @@ async def test_on_a_full_disk_work_continues_and_is_written_once_there_is_room(t
         await agent.call("create_session", sessionId="kept", persistent=True)
     async with started(tmp_path) as (service, agent):
         assert {page["pageId"] for page in (await agent.call("list_pages"))["yours"]} == {"old", "new"}
-        assert "kept" in service.parts.directory.sessions.names()
+        assert "kept" in service.known_sessions()

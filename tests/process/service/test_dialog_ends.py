@@ -54,7 +54,7 @@ async def test_when_its_client_is_gone_a_dialog_is_dismissed_and_its_page_is_fre
         await asking_no_more(service, "p")
         await become(lambda: (found := state(service, "p")) is not None and found.holder_id is None)
         assert (await stays.call("evaluate_script", pageId="p", expression="window.said"))["value"] is not True
-        assert service.host.running == {}
+        assert service.running_calls() == {}
 
 
 @pytest.mark.parametrize("end", ["browser", "driver"])
@@ -67,7 +67,7 @@ async def test_a_browser_that_dies_with_a_dialog_open_leaves_nothing_that_hangs(
         await agent.call("goto", pageId="p", url=url)
         asked = await agent.call("click", pageId="p", selector="button")
         await processes.kill(getattr(processes, end)(service.settings.data_dir))
-        await become(lambda: service.host.running == {})
+        await become(lambda: service.running_calls() == {})
         assert (await agent.error("get_call", callId=asked["callId"]))["code"] in LOST
         reply = (await agent.reply("click", pageId="p", selector="#i")).json()
         assert reply["success"] is True, reply
@@ -79,8 +79,8 @@ async def test_a_service_that_stops_with_a_dialog_open_ends_in_good_order(start:
     async with service.agent() as agent:
         await agent.call("goto", pageId="p", url=site.page("/", CONFIRM))
         await agent.call("click", pageId="p", selector="button")
-        await service.parts.host.stop()  # type: ignore[attr-defined] # the host in this process
-        assert not service.host.running
+        await service.host.stop()
+        assert not service.running_calls()
 
 
 async def test_a_page_that_greets_with_an_alert_can_be_brought_back_after_a_crash(

@@ -87,7 +87,7 @@ async def test_without_its_key_a_session_is_kept_and_comes_back_with_it(tmp_path
         said = told((await agent.reply("list_pages")).json())
         assert f"{KEY_FILE}.damaged-" in said
         assert "1 sessions cannot be read" in said
-        assert "kept" not in service.parts.directory.sessions.names()
+        assert "kept" not in service.known_sessions()
         assert (await agent.error("create_session", sessionId="kept"))["code"] == "VALIDATION_ERROR"
     key.write_bytes(lost)
     async with started(tmp_path) as (_, agent):
@@ -125,7 +125,7 @@ async def test_holds_privacy_and_guards_continue_for_their_remaining_time(tmp_pa
 
 
 def asked_at(service: RunningService, page_id: str) -> str:
-    page = service.parts.directory.get(page_id)
+    page = service.known_page(page_id)
     return page.person.request_id if page and page.person else ""
 
 
@@ -136,7 +136,7 @@ async def test_a_request_to_a_person_stays_open_across_a_restart(tmp_path: Path,
         waits = asyncio.create_task(agent.reply("request_human", pageId="p", kind="login", message="Sign in."))
         await become(lambda: bool(asked_at(service, "p")))
         request_id = asked_at(service, "p")
-        await service.parts.host.stop()  # type: ignore[attr-defined] # the host in this process
+        await service.host.stop()
         error = (await waits).json()["error"]
         assert (error["code"], error["details"]["context"]["ending"]) == ("SERVICE_UNAVAILABLE", True)
     async with started(tmp_path) as (service, agent), service.agent("Codex") as other:
@@ -227,7 +227,7 @@ async def test_logins_that_a_pages_script_stores_are_saved_too(tmp_path: Path, s
     async with running_service(settings) as service, service.agent("Claude", client_id="chat") as agent:
         await agent.call("create_session", sessionId="kept", persistent=True)
         await agent.call("goto", pageId="p", sessionId="kept", url=site.page("/", later))
-        await become(lambda: "late" in str(service.host.sessions["kept"].logins.saved))
+        await become(lambda: "late" in str(service.session("kept").logins.saved))
 
 
 LASTING = Answer("<title>in</title>", headers={"set-cookie": "lasting=l1; Path=/; Max-Age=86400"})

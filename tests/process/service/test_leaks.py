@@ -14,7 +14,7 @@ async def test_the_last_one_out_leaves_the_login_behind(start: StartService, sit
     site.page("/in", Answer(HTML, headers={"set-cookie": "login=ana; Path=/"}))
     async with service.agent() as first:
         await first.call("goto", pageId="own", url=site.url("/in"))
-        await service.parts.host.release(first.client_id, 1_000_000)
+        await service.release(first)
     async with service.agent() as second:
         await second.call("goto", pageId="mine", url=site.url("/in"))
         assert (await second.call("evaluate_script", pageId="mine", expression="document.cookie"))[

@@ -121,7 +121,7 @@ async def test_the_login_survives_a_stop_is_unreadable_at_rest_and_goes_with_its
         files = journal_files(data_dir)
         assert {file.name for file in files} >= {"journal.sqlite3", "journal.sqlite3-wal"}
         assert all(SESSION_COOKIE.encode() not in file.read_bytes() for file in files)
-        assert service.parts.secret.encode() not in b"".join(file.read_bytes() for file in files)
+        assert service.secret.encode() not in b"".join(file.read_bytes() for file in files)
     assert SESSION_COOKIE.encode() not in (data_dir / "journal.sqlite3").read_bytes()
     for secret in (data_dir / SECRET_FILE, data_dir / KEY_FILE, *journal_files(data_dir)):
         assert stat.S_IMODE(secret.stat().st_mode) == 0o600, secret

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from shared.events import PageChanged
-from shared.wire import DEFAULT_SESSION
 from tests.support.idle_time import HOUR_S, host_of, parked, rests
 from tests.support.listening import become, sent
 from tests.support.service import RunningService, running_service, settings_for
@@ -30,7 +29,7 @@ async def resting(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Run
 
 def windows(service: RunningService) -> int:
     """Return the windows that are open in the shared browser."""
-    context = service.host.sessions[DEFAULT_SESSION].opened
+    context = service.session().opened
     return len(context.pages) if context is not None else 0
 
 
@@ -47,7 +46,7 @@ async def test_an_unused_page_loses_its_window_and_comes_back_unchanged(resting:
         assert windows(resting) == before - 1
         (page,) = (await agent.call("list_pages"))["yours"]
         assert (page["pageId"], page["url"], page["title"], page["parked"]) == ("long", url, "/long", True)
-        known = resting.host.pages["long"].record.place.parked
+        known = resting.entry("long").record.place.parked
         assert known is not None
         assert (known.y, known.history) == (3000, length)
         see = "[scrollY, sessionStorage.token, document.title, history.length]"
@@ -136,13 +135,13 @@ async def test_pages_that_somebody_needs_unchanged_stay(
         await agent.call("fill", pageId="signed", selector="#a", value="x")
         await agent.call("goto", pageId="signed", url=url)
         await agent.call("evaluate_script", pageId="asks", expression="setTimeout(() => confirm('?'))")
-        await become(lambda: resting.host.pages["asks"].record.dialog is not None)
+        await become(lambda: resting.entry("asks").record.dialog is not None)
         await agent.call("request_human", pageId="person", **asks)
         await agent.call("record_video", pageId="films", command="start")
         await agent.call("click", pageId="loads", selector="text=File")
         await agent.call("click", pageId="opener", selector="text=Popup")
         waiting = sent(agent, "w", "wait_for_selector", pageId="runs", selector="#never", timeout=20_000)
-        await become(lambda: any(run.call.page_id == "runs" for run in resting.host.running.values()))
+        await become(lambda: any(run.call.page_id == "runs" for run in resting.running_calls().values()))
         await rests(resting)
         assert parked(resting) & here == {"idle", "signed"}
         hold.set()

@@ -217,11 +217,11 @@ async def test_the_untouched_pages_of_a_client_that_is_gone_are_closed_and_it_fi
                 await rests(service, 700)
                 await abandoned.close_blank()
                 assert {"blank", "heres"} <= {page.page_id for page in await service.parts.host.describe()}
-            await become(lambda: not service.host.pages["used"].record.ownership.lease)
+            await become(lambda: not service.entry("used").record.ownership.lease)
             await rests(service, 700)
             await abandoned.close_blank()
             await service.parts.feed.catch_up()
-            assert {page.page_id for page in service.parts.directory.pages()} == {"heres", "held", "used"}
+            assert {page.page_id for page in service.known_pages()} == {"heres", "held", "used"}
             (others,) = [page for page in (await here.call("list_pages"))["others"] if page["pageId"] == "used"]
             assert others["leftBy"] == "Claude"
         mine = {page["pageId"]: page for page in (await gone.call("list_pages"))["yours"]}
@@ -308,7 +308,7 @@ async def test_a_page_remembers_what_it_showed_to_its_latest_fifty_readers(limit
         await first.call("find", pageId="looked-at", role="button")
         for agent in others[40:]:
             await agent.call("find", pageId="looked-at", role="button")
-        looked_at = limited.host.pages["looked-at"].tab
+        looked_at = limited.entry("looked-at").tab
         assert looked_at is not None
         assert len(looked_at.views) == 50
         await first.call("click", pageId="looked-at", selector=refs[0])

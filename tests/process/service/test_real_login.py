@@ -147,7 +147,7 @@ async def test_the_window_is_the_same_browser_on_the_same_profile_without_any_sw
     await agent.call("goto", pageId="slow", url=bank.url("/"))
     slow = "new Promise(r => setTimeout(() => r('done'), 1500))"
     running = sent(agent, "slow", "evaluate_script", pageId="slow", expression=slow)
-    await become(lambda: any(r.call.call_id.endswith("/slow") for r in service.host.running.values()))
+    await become(lambda: any(r.call.call_id.endswith("/slow") for r in service.running_calls().values()))
     ours = processes.browser(service.settings.data_dir)
     executable, profile = ours.exe(), next(word for word in ours.cmdline() if word.startswith("--user-data-dir="))
     call = sent(agent, "signing-in", "login", url=bank.url("/open"))

@@ -64,7 +64,7 @@ async def test_running_calls_learn_what_may_have_happened_and_waiting_ones_conti
         await become(lambda: all(performing(service, page) for page in ("act", "read", "go", "batch")))
         await become(lambda: site.counts["/held"] > 0 and under_way(service, "batch") == "wait_for_selector")
         queued = sent(agent, "queued", "fill", pageId="act", selector="#a", value="y")
-        entry = service.host.pages["act"]
+        entry = service.entry("act")
         await become(lambda: len(entry.queue.line) > 0)
         await disaster(service)
         async with asyncio.timeout(60):
@@ -87,7 +87,7 @@ async def test_running_calls_learn_what_may_have_happened_and_waiting_ones_conti
 
 
 def under_way(service: RunningService, page_id: str) -> str:
-    turn = service.host.pages[page_id].queue.current
+    turn = service.entry(page_id).queue.current
     return turn.part if turn is not None else ""
 
 
@@ -99,7 +99,7 @@ async def test_an_act_that_still_waited_for_its_element_surely_did_not_happen(st
         await become(lambda: service.host.memory.latest_mb > 0)
         waiting = sent(agent, "w", "click", pageId="p", selector="#never", timeout=60_000)
         await become(lambda: performing(service, "p"))
-        entry = service.host.pages["p"]
+        entry = service.entry("p")
         await service.window("p").evaluate("1")  # the driver has had its turn with the click
         await renderers_die(service)
         error = (await waiting).json()["error"]
@@ -180,7 +180,7 @@ async def test_site_storage_comes_back_in_temporary_sessions(start: StartService
         await agent.call("create_session", sessionId="own")
         await agent.call("goto", pageId="p", sessionId="own", url=url)
         await agent.call("evaluate_script", pageId="p", expression=f"{store}.then(() => 1)")
-        session = service.host.sessions["own"]
+        session = service.session("own")
         await become(lambda: session.logins.saved.get("origins"))
         await browser_dies(service)
         await agent.call("click", pageId="p", selector="h1")
@@ -245,7 +245,7 @@ async def test_a_page_that_crashes_again_and_again_is_left_alone_until_somebody_
 
 async def crash(service: RunningService, page_id: str) -> None:
     """Crash this page's renderer and no other."""
-    entry = service.host.pages[page_id]
+    entry = service.entry(page_id)
     page = service.window(page_id)
     session = await page.context.new_cdp_session(page)
     crashing = asyncio.create_task(session.send("Page.crash"))

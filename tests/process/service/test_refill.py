@@ -22,7 +22,7 @@ FORM = """
 async def crashed(service: RunningService, page_id: str) -> None:
     """Crash the page's renderer, and wait until the service knows it."""
     await processes.kill(*processes.renderers(service.settings.data_dir))
-    entry = service.host.pages[page_id]
+    entry = service.entry(page_id)
     await become(lambda: entry.life.died)
 
 
@@ -57,7 +57,7 @@ async def test_all_kinds_of_fields_are_offered_and_filled_again_and_secrets_are_
         await agent.call("fill", pageId="p", selector="#inside", frame="#inner", value="within")
         await crashed(service, "p")
         told = await notice(agent, "p")
-        kept = {field.selector: field.value for field in service.host.pages["p"].filled_fields.offered(agent.client_id)}
+        kept = {field.selector: field.value for field in service.entry("p").filled_fields.offered(agent.client_id)}
         assert kept["#name"] == "Ana B."
         assert [kept[selector] for selector in ("#pw", "#sms", "[name=cardCvc]")] == [None, None, None]
         assert 'refill {"pageId": "p"}' in told

@@ -55,7 +55,7 @@ async def test_a_foreign_tab_is_not_given_to_the_holder_of_a_page_that_is_not_op
     async with started(tmp_path) as (service, _), service.agent("Codex") as other:
         await other.call("goto", pageId="theirs", url=site.url("/"))
         await service.context().new_page()
-        await become(lambda: len(service.parts.directory.pages()) == 3)
+        await become(lambda: len(service.known_pages()) == 3)
         listed = await other.call("list_pages")
         (tab,) = [page for page in listed["people"] if page["pageId"] not in {"parked", "theirs"}]
         assert (tab["pageId"], tab["owner"]) == (f"{DEFAULT_SESSION}~1", None)

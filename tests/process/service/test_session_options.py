@@ -31,7 +31,7 @@ async def test_a_session_that_nobody_uses_is_closed_unless_it_is_kept(start: Sta
         await agent.call("create_session", sessionId="kept", persistent=True)
         for record in service.parts.directory.sessions.all():
             record.accessed_at -= 2
-        await service.parts.lifecycle.close_expired()
+        await service.close_expired_sessions()
         names = [one["sessionId"] for one in (await agent.call("list_sessions"))["sessions"]]
         assert names == ["default", "kept"]
         over = await agent.error("get_session", sessionId="idle")
@@ -49,8 +49,8 @@ async def test_a_persistent_session_outlives_the_service_with_its_logins_and_pag
         await agent.call("goto", pageId="in", sessionId="kept", url=url)
         await agent.call("goto", pageId="out", sessionId="lost", url=url)
         await seen(agent, SIGN_IN, pageId="in")
-        await become(lambda: first.host.sessions["kept"].logins.saved.get("origins"))
-        await first.parts.host.stop()  # type: ignore[attr-defined] # as there
+        await become(lambda: first.session("kept").logins.saved.get("origins"))
+        await first.host.stop()
     second = await start()
     async with second.agent(client_id="ana") as agent, second.agent(client_id="eve") as stranger:
         site.page("/", "no new cookie")
@@ -60,7 +60,7 @@ async def test_a_persistent_session_outlives_the_service_with_its_logins_and_pag
         assert (await agent.error("content", pageId="out"))["code"] == "SESSION_NOT_FOUND"
         await agent.call("destroy_session", sessionId="kept")
     third = await start()
-    assert third.parts.directory.sessions.names() == ["default"]
+    assert third.known_sessions() == ["default"]
 
 
 @pytest.mark.parametrize("persistent", [True, False])
@@ -78,7 +78,7 @@ async def test_a_session_of_an_earlier_ones_name_has_nothing_of_its_logins(
             await seen(ana, SIGN_IN, pageId="in")
             await ana.call("close_session", sessionId="shop")
         else:
-            await service.parts.host.stop()  # type: ignore[attr-defined] # the host in this process
+            await service.host.stop()
             service = await start()
     site.page("/", "no new cookie")
     async with service.agent(client_id="eve") as eve:
