@@ -42,9 +42,10 @@ chaos: export BROWSE_TESTS_BROWSER = whole
 chaos: setup ## Kill browsers, services and gateways 200 times under load
 	@$(PYTHON_IN_VENV) -m pytest -s tests/process/chaos
 
-lint: setup ## Check style and formatting
+lint: setup ## Check style, formatting, sizes, documents and set-up
 	@$(PYTHON_IN_VENV) -m ruff check .
 	@$(PYTHON_IN_VENV) -m ruff format --check .
+	@$(PYTHON_IN_VENV) -m scripts.lint
 
 types: setup ## Check types
 	@$(PYTHON_IN_VENV) -m mypy

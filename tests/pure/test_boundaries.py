@@ -1,4 +1,4 @@
-"""Tests who may import whom, and how long things may get: the layout, checked by reading the source.
+"""Tests who may import whom: the layout, checked by reading the source.
 
 It is longer than 300 lines because all rules of the layout stand here, each beside what finds a breach of it.
 """
@@ -12,13 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from scripts.lint.sources import AROUND, PACKAGES, ROOT, files, place, tree
 from shared.actions.base import Action
 from shared.actions.traits import Traits
 from shared.catalogue import ACTIONS
-
-ROOT = Path(__file__).parents[2]
-PACKAGES = ("browse_together", "shared", "client", "browser_service", "mcp_gateway", "mcp_home_simulator")
-AROUND = ("tests", "examples", "benchmarks", "conformance", "scripts")
 
 
 def _packages(*names: str) -> set[str]:
@@ -113,19 +110,6 @@ WORDS = 80
 """Limit of a JavaScript expression's length in Python. Longer ones, and those with statements, are files."""
 HANDLED = {"ValueError", "TypeError"}
 """Exceptions that a handler may catch: text that turned out not to be JSON."""
-
-
-@cache
-def tree(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"))
-
-
-def files(*folders: str) -> list[Path]:
-    return sorted(path for folder in folders for path in (ROOT / folder).rglob("*.py"))
-
-
-def place(path: Path) -> str:
-    return path.relative_to(ROOT).as_posix()
 
 
 def imported(node: ast.AST) -> Iterator[str]:
@@ -400,15 +384,3 @@ def test_a_handler_of_a_page_does_not_reach_its_entry() -> None:
         if isinstance(node, ast.Attribute) and node.attr == "entry" and ast.unparse(node.value) != "session"
     }
     assert reached == set()
-
-
-def test_no_file_is_longer_than_500_lines_and_no_function_than_60() -> None:
-    sources = files(*PACKAGES, *AROUND)
-    long_files = {place(path) for path in sources if len(path.read_text(encoding="utf-8").splitlines()) > 500}
-    long_functions = {
-        f"{place(path)}:{node.name}"
-        for path in sources
-        for node in ast.walk(tree(path))
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and (node.end_lineno or 0) - node.lineno >= 60
-    }
-    assert long_files | long_functions == set()

@@ -1,8 +1,6 @@
-"""Tests the JavaScript that runs in pages: its syntax, what its files say of themselves, and how one is put
-together."""
+"""Tests the JavaScript that runs in pages: its syntax, and how a script is put together."""
 
 import json
-import re
 import subprocess
 from importlib import resources
 from pathlib import Path
@@ -11,7 +9,6 @@ from playwright._impl._driver import compute_driver_executable
 
 from browser_service.host import scripts
 from browser_service.host.scripts import call_of, script
-from tests.support.each import each
 
 FILES = {file.name: file.read_text("utf-8") for file in resources.files(scripts).iterdir() if file.name.endswith(".js")}
 CALLED = [name.removesuffix(".js") for name, source in FILES.items() if "export default " in source]
@@ -34,25 +31,6 @@ def test_each_file_is_a_module_and_each_function_a_script() -> None:
 def test_the_check_finds_bad_syntax_and_what_is_not_there_to_import() -> None:
     broken = {"a.js": "export default e => {;", "b.js": 'import {none} from "./c.js";', "c.js": "export const c = 1;"}
     assert wrong(broken, {"d": "e => }"}).keys() == {"./a.js", "./b.js", "d"}
-
-
-@each({name: name for name in FILES})
-def test_a_file_begins_with_a_sentence_on_what_it_does_and_uses_what_it_imports(name: str) -> None:
-    said = re.match(r"(// .+\n)+", FILES[name])
-    assert said is not None
-    assert re.match(r"// [A-Z][a-z]+s ", said.group())
-    assert said.group().rstrip().endswith(".")
-    imported = {
-        each for names in re.findall(r"^import \{(.+)\} from", FILES[name], re.MULTILINE) for each in names.split(", ")
-    }
-    body = re.sub(r"^(//|import ).*", "", FILES[name], flags=re.MULTILINE)
-    assert {each for each in imported if not re.search(rf"\b{each}\b", body)} == set()
-
-
-def test_each_file_is_used() -> None:
-    code = "".join(path.read_text("utf-8") for path in Path(scripts.__file__).parents[2].rglob("*.py"))
-    used = {*re.findall(r'\bscript\("(\w+)"\)', code), *re.findall(r'from "\./(\w+)\.js"', "".join(FILES.values()))}
-    assert {name.removesuffix(".js") for name in FILES} == used
 
 
 def test_imported_functions_stand_before_a_script_once() -> None:

@@ -1,14 +1,11 @@
 """Reads the pages that people read."""
 
 import re
-from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
-PAGES = ["README.md", "CONTRIBUTING.md", *sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs").glob("*.md"))]
+from scripts.lint.documents import PAGES, page
+from scripts.lint.sources import ROOT
 
-
-def page(name: str) -> str:
-    return (ROOT / name).read_text(encoding="utf-8")
+__all__ = ["PAGES", "ROOT", "commands", "page"]
 
 
 def commands(name: str) -> list[str]:

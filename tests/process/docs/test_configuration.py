@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from mcp import Client, StdioServerParameters
 
+from scripts.lint.documents import configurations
 from shared.toolsets import tools
-from tests.pure.docs.test_pages import configurations
 
 
 @pytest.mark.anyio

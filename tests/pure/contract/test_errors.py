@@ -89,11 +89,6 @@ def test_every_code_that_callers_know_exists_and_no_other() -> None:
 
 
 @every_class
-def test_an_error_says_in_one_line_when_it_is_raised(error: type[BrowseError]) -> None:
-    assert re.fullmatch(r"Raised when [^\n]+\.", str(error.__doc__))
-
-
-@every_class
 def test_an_error_crosses_a_boundary_whole(error: type[BrowseError]) -> None:
     body = error("It went wrong.", details={"selector": "#buy", "context": {"tried": 2}}).body("req-1")
     again = ErrorBody.model_validate_json(body.model_dump_json(by_alias=True))

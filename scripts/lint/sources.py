@@ -1,0 +1,23 @@
+"""The Python files of the source tree."""
+
+import ast
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+ROOT: Final = Path(__file__).parents[2]
+PACKAGES: Final = ("browse_together", "shared", "client", "browser_service", "mcp_gateway", "mcp_home_simulator")
+AROUND: Final = ("tests", "examples", "benchmarks", "conformance", "scripts")
+
+
+@cache
+def tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def files(*folders: str) -> list[Path]:
+    return sorted(path for folder in folders for path in (ROOT / folder).rglob("*.py"))
+
+
+def place(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
