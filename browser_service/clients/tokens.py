@@ -9,10 +9,11 @@ from typing import Annotated, Final
 import structlog
 from pydantic import AfterValidator, Field, ValidationError
 
-from browser_service.security.auth import Identity, Revocations, token_client
+from browser_service.security.auth import Identity, Revocations, token_client, token_name
 from browser_service.security.origins import origin_pattern
 from browser_service.store.tokens import TokenRecord, TokenTable
 from client.credentials import mint, token_id
+from shared.calls import ClientRef
 from shared.errors import JournalFailed, RateLimited, ValidationFailed, field_details
 from shared.limits import Limits
 from shared.model import Json
@@ -125,6 +126,13 @@ class Tokens:
             hint=f"There are: {names}." if names else "browse-together token create makes one.",
             details=field_details("name"),
         )
+
+    def with_limits(self, client: ClientRef) -> Identity:
+        """Return a client with the limits of its named token, if it has one."""
+        name = token_name(client.client_id)
+        if (record := self._records.get(name.casefold())) is None:
+            return Identity(client_id=client.client_id)
+        return Identity(client_id=client.client_id, token_name=record.name, limits=record.limits)
 
     def name_of(self, token_id: str) -> str:
         """Return the name of the token with this id; empty if it has none."""

@@ -51,9 +51,14 @@ def token_client(name: str, chat: str = "") -> str:
     return f"token:{name}{own}"
 
 
+def token_name(client_id: str) -> str:
+    """Return the name of the token that a client has; empty if it has no named one."""
+    kind, _, rest = client_id.partition(":")
+    return rest.partition(":")[0] if kind == "token" else ""
+
+
 def is_of_token(client_id: str, name: str) -> bool:
-    own = token_client(name).casefold()
-    return client_id.casefold() == own or client_id.casefold().startswith(f"{own}:")
+    return token_name(client_id).casefold() == name.casefold() != ""
 
 
 class Revocations:

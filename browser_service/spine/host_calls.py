@@ -66,8 +66,9 @@ class HostCalls:
 
     async def run(self, task: HostTask) -> Outcome:
         """Run a task within the limits that apply to it."""
-        async with self._within_limits(task):
-            outcome = await self.host.run(await self._call(task))
+        recipient = self._recipient(task)
+        async with self._within_limits(task, recipient):
+            outcome = await self.host.run(await self._call(task, recipient))
             self._note_arrival(task.limited or task.action, outcome)
             return await self.secrets.concealed_reply(outcome, besides=UNSHOWN)
 
@@ -92,9 +93,9 @@ class HostCalls:
         await self.host.release(client_id, next(self._seq), for_good=for_good)
 
     @asynccontextmanager
-    async def _within_limits(self, task: HostTask) -> AsyncIterator[None]:
-        """Hold a new page's name and its place in the quota, and a turn at each origin that the task sends requests
-        to."""
+    async def _within_limits(self, task: HostTask, recipient: ClientRef | None) -> AsyncIterator[None]:
+        """Hold a new page's name and its place in the quota of whoever gets it, and a turn at each origin that the task
+        sends requests to."""
         client_id, action, page_id = task.caller.client_id, task.limited or task.action, task.address.page_id
         page = self.directory.get(page_id)
         origins = count_visits(action, self.directory.seen_by(page, client_id).url if page else "")
@@ -106,6 +107,9 @@ class HostCalls:
             takes = self.policy.takes_page(task.caller, action, page)  # perhaps only after waiting in line for it
             if page_id and (task.address.is_new or takes):
                 limits.enter_context(self.directory.reserve(page_id, client_id))
+            if page_id and recipient is not None:
+                self.policy.check_recipient(task.caller, recipient, page_id)
+                limits.enter_context(self.directory.reserve(page_id, recipient.client_id))
             for origin, times in sorted(origins.items()):  # always in one order, so that no two calls deadlock
                 visit = Visit(task.call_id, client_id, action.name(), action.allowed_ms() / 1000, times)
                 if text := await limits.enter_async_context(self.origins.turn(origin, visit, task.cancel)):
@@ -121,7 +125,7 @@ class HostCalls:
         reached = outcome.result.get("redirectedTo") or (outcome.page.url if action.navigates and outcome.page else "")
         self.origins.note_arrival(action.requested_url, str(reached))
 
-    async def _call(self, task: HostTask) -> Call:
+    async def _call(self, task: HostTask, recipient: ClientRef | None) -> Call:
         action, caller, address = task.action, task.caller, task.address
         stored = action.stored_logins if task.undo is None else None
         if stored is not None and not stored.restores:
@@ -132,7 +136,7 @@ class HostCalls:
             seq=next(self._seq),
             client_id=caller.client_id,
             client_label=caller.label,
-            recipient=self._recipient(task),
+            recipient=recipient,
             body=action.wire_body(),
             page_id=address.page_id,
             session_id=address.session_id,

@@ -14,6 +14,7 @@ from browser_service.spine.addressing import Address
 from shared import catalogue
 from shared.actions.base import Action
 from shared.actions.traits import Claim, Cookies, Effect, Scope
+from shared.calls import ClientRef
 from shared.cuts import cut
 from shared.errors import Forbidden, field_details
 from shared.events import PageMoved
@@ -47,6 +48,8 @@ class Policy:
     """Whether the owner lets tokens without limits read the shared login's cookie values."""
     check_token: Callable[[Identity], None] = lambda _: None
     """Raises Unauthorized for a caller whose token is no longer valid."""
+    with_limits: Callable[[ClientRef], Identity] = lambda client: Identity(client_id=client.client_id)
+    """Returns a client with the limits of its named token, if it has one."""
 
     def __post_init__(self) -> None:
         self.rules: list[Rule] = [self._check_kind, self._check_session, self._check_origins, _check_person]
@@ -95,6 +98,16 @@ class Policy:
             return False
         acts = any(each.effect is not Effect.READS for each in action.every_part())
         return acts and action.closes is None and page.access != "act"
+
+    def check_recipient(self, caller: Identity, recipient: ClientRef, page_id: str) -> None:
+        """Raise Forbidden if a page is handed to a client that may have no more. A person may exceed the number."""
+        known = self.with_limits(recipient)
+        if not caller.operator and self._too_many(known, page_id) is not None:
+            raise Forbidden(
+                f'"{recipient.named}" has as many pages as its token allows (--pages). Nothing was done.',
+                hint=f"Leave the page to whoever may take it: {next_call('release_page', page_id=page_id)}.",
+                details={"context": {"rule": "--pages"}},
+            )
 
     def check_restoring(self, caller: Identity, action: Action, page_ids: Collection[str]) -> None:
         """Raise Forbidden if a closed session may not come back with all these pages."""
@@ -222,20 +235,23 @@ class Policy:
     def _check_page_count(self, caller: Identity, action: Action, page_id: str | None, *, beside: int = 0) -> None:
         """Raise Forbidden if the token's clients have as many pages as it allows. `page_id` would be one more, and come
         with `beside` others."""
-        most = caller.limits.pages
-        if most is None or page_id is None:
-            return
-        held = {page.page_id for page in self.directory.pages() if caller.is_sibling(page.holder_id or "")}
-        opening = {name for name, client_id in self.directory.reservations if caller.is_sibling(client_id)}
-        if len((held | opening) - {page_id}) + beside < most:
+        if page_id is None or (held := self._too_many(caller, page_id, beside=beside)) is None:
             return
         names = ", ".join(sorted(held)[:5])
         raise _refused(
             caller,
-            f"{action.name()} would make more than the {most} pages that this token may have",
+            f"{action.name()} would make more than the {caller.limits.pages} pages that this token may have",
             "--pages",
             f"Close one first ({names}): {next_call('close_page', page_id='...')}." if names else "",
         )
+
+    def _too_many(self, client: Identity, page_id: str, *, beside: int = 0) -> set[str] | None:
+        """Return the pages of a token's clients if they may not have this one too, and `beside` others; else None."""
+        if (most := client.limits.pages) is None:
+            return None
+        held = {page.page_id for page in self.directory.pages() if client.is_sibling(page.holder_id or "")}
+        opening = {name for name, client_id in self.directory.reservations if client.is_sibling(client_id)}
+        return None if len((held | opening) - {page_id}) + beside < most else held
 
     def _exports_hidden_cookies(self, caller: Identity, action: Action) -> bool:
         for each in action.every_part():

@@ -206,6 +206,19 @@ async def test_waiting_for_several_pages_yields_no_more_than_the_token_allows(
         assert sorted(replies) == [False, False, True]
 
 
+async def test_a_client_is_handed_no_more_pages_than_its_token_allows(service: RunningService, agent: Agent) -> None:
+    names = ("h1", "h2", "h3")
+    for name in names:
+        await agent.call("open_page", pageId=name)
+    async with limited(service, "receiver", pages=2) as receiver:
+        await receiver.call("open_page", pageId="r1")
+        gifts = await asyncio.gather(*(agent.reply("hand_over_page", pageId=each, to="receiver") for each in names))
+        assert sorted(gift.json()["success"] for gift in gifts) == [False, False, True]
+        error = next(gift.json()["error"] for gift in gifts if not gift.json()["success"])
+        assert (error["code"], error["details"]["context"]["rule"]) == ("FORBIDDEN", "--pages")
+        assert len((await receiver.call("list_pages"))["yours"]) == 2
+
+
 async def test_revoking_a_token_frees_the_work_that_was_claimed_with_it(service: RunningService, agent: Agent) -> None:
     async with sharing(service, await token_for(service, "worker"), "chat-1") as one:
         await one.call("claim_work", key="ticket/9", minutes=60)
