@@ -156,6 +156,11 @@ GUARDED = """<style>body {margin: 0} .at {position: absolute; left: 600px; width
 <button id=icon aria-describedby=tip onclick="location = '/gone'">x</button><i id=tip role=tooltip hidden>Delete</i>
 <select id=choice aria-label="Delete what" onchange="location = '/gone'"><option>-<option>all</select>
 <label><input type=checkbox id=tick onchange="location = '/gone'">Delete it</label>
+<div onclick="location = '/gone'"><i id=in-div>*</i><span>Delete</span></div>
+<ul><li><svg id=in-item width=9 height=9></svg> Delete</ul>
+<div style="cursor: pointer"><p><b id=pointed>1</b></p>Delete</div>
+<section><em id=bare>*</em> <span>Delete</span></section>
+<ul><li id=row><span id=name-in-row>Bob</span> <button aria-label="Delete Bob">Delete</button></li></ul>
 <button accesskey=d onclick="location = '/gone'">Delete by key</button>
 <script>
 host.attachShadow({mode: 'open'}).innerHTML = `<button style="width: 200px; height: 60px">Delete</button>`;
@@ -173,6 +178,7 @@ WAYS: list[tuple[str, AnyJson]] = [
     ("click", {"selector": "button", "strict": False}),
     ("click", {"selector": "#drawn"}),
     ("click", {"selector": "#late"}),
+    *(("click", {"selector": f"#{name}"}) for name in ("in-div", "in-item", "pointed", "bare")),
     ("drag_and_drop", {"source": "#sends", "target": "#sends"}),
     ("press", {"selector": "#name", "key": "\n"}),
     ("press", {"selector": "#name", "key": "Control+Enter"}),
@@ -233,6 +239,7 @@ async def test_a_rule_looks_at_the_element_that_receives_the_click_or_key(agent:
         error = await agent.error(name, **{"sessionId" if name.startswith("browser_") else "pageId": "p"}, **arguments)
         assert (error["code"], "nothing is deleted" in error["message"]) == ("FORBIDDEN", True), (name, error)
     assert site.counts["/gone"] == 0
+    await agent.call("click", pageId="p", selector="#name-in-row")
     typed = await agent.call("type", pageId="p", selector="#name", text="Delete")
     assert "the value is 'Delete'" in typed["observed"]
 
