@@ -1,24 +1,21 @@
 """Types named secrets only into the element they are for, and never into a page of another origin."""
 
 import time
-from typing import Final
 
 from playwright.async_api import ElementHandle, Frame, Locator
 
+from browser_service.actions.support.field_values import not_as_given
+from browser_service.host.elements.frames import origin_of_frame
 from browser_service.host.elements.handles import taken
 from browser_service.host.elements.locators import is_of_origin, none_if_gone
 from browser_service.host.pages.handle import BrowserPage
-from browser_service.host.scripts import script
-from browser_service.host.scripts.results import bounded
 from browser_service.security.one_time_codes import typed_text
 from browser_service.security.urls import origin_of
 from shared.actions.arguments import SecretHeader, SecretRef
 from shared.actions.scripting import Fetch
 from shared.errors import Forbidden, ValidationFailed, field_details
 from shared.named_secrets import NamedSecret
-
-_SHOW_DOTS: Final = bounded(script("field_dots"))
-_SEAL: Final = bounded(script("field_sealed"))
+from shared.next_calls import next_call
 
 
 async def to_type(
@@ -27,36 +24,60 @@ async def to_type(
     """Return what to type into which element: a text unchanged, or a secret if the element's document may have it.
 
     A secret goes to exactly the element whose origin was checked, so that no later document gets it. The field is
-    emptied, so that it holds only the secret, and shows dots from now on, also in pictures. Raises Forbidden.
+    emptied, so that it holds only the secret, and shows dots in place of it, also in pictures. Raises Forbidden.
     """
     if isinstance(value, str):
         return element, value
     secret = page.secret(value.secret)
     handle = taken(await element.element_handle(timeout=timeout_ms))
-    frame = await handle.owner_frame()
-    await _check_frame(secret, frame)
-    await handle.evaluate(_SHOW_DOTS)
-    return handle, typed_text(secret, time.time())
+    origin = await _origin_for(page, secret, await handle.owner_frame())
+    text = _given(page, secret, origin)
+    await page.session.given_secrets.prepare(handle, origin)
+    return handle, text
 
 
-async def seal(target: Locator | ElementHandle) -> None:
-    """Make a typed secret indivisible, so that no later edit leaves a part of it."""
-    if isinstance(target, ElementHandle):
-        await none_if_gone(target.evaluate(_SEAL))
+async def check_kept(
+    page: BrowserPage, target: Locator | ElementHandle, value: object, text: str, selector: str
+) -> None:
+    """Check after typing that a field has the whole secret, if it was given one. Raises WithoutEffect if it kept a
+    part, which is removed: a page may send and show it where nobody would recognise it."""
+    if not isinstance(value, SecretRef) or not isinstance(target, ElementHandle):
+        return
+    frame = await none_if_gone(target.owner_frame())
+    if frame is None:  # it was sent, say
+        return
+    secrets, origin = page.session.given_secrets, origin_of_frame(frame)
+    count, form = await secrets.kept(target, origin, text)
+    if form:
+        secrets.add(origin, value.secret, form)
+    elif 0 < count < len(text):
+        raise not_as_given(
+            f"The field kept {count} of the {len(text)} characters of the secret {value.secret!r}, so it was emptied.",
+            selector,
+            hint=f"It may be for something else: look at it, {next_call('snapshot')}. If it is the right field, the "
+            "secret is too long for it.",
+        )
 
 
-async def _check_frame(secret: NamedSecret, frame: Frame | None) -> None:
-    """Raise Forbidden unless the secret is for the origin of the frame's document."""
-    url = frame.url if frame is not None else ""
-    _check_origin(secret, url)
-    if frame is not None and not await is_of_origin(frame, origin_of(url) or ""):
-        _check_origin(secret, "")
+def _given(page: BrowserPage, secret: NamedSecret, origin: str) -> str:
+    """Return what an origin that may have the secret is given, and guard it there from now on."""
+    text = typed_text(secret, time.time())
+    page.session.given_secrets.add(origin, secret.name, text)
+    return text
 
 
-def _check_origin(secret: NamedSecret, url: str) -> None:
-    """Raise Forbidden unless the secret is for the origin of the URL."""
+async def _origin_for(page: BrowserPage, secret: NamedSecret, frame: Frame | None) -> str:
+    """Return the origin of the frame's document. Raises Forbidden unless the secret is for it."""
+    origin = _permitted(page, secret, frame.url if frame is not None else "")
+    if frame is not None and not await is_of_origin(frame, origin):
+        _permitted(page, secret, "")
+    return origin
+
+
+def _permitted(page: BrowserPage, secret: NamedSecret, url: str) -> str:
+    """Return the origin of the URL. Raises Forbidden unless the secret is for it, and reaches it unread."""
     origin = origin_of(url)
-    if origin not in secret.origins:
+    if origin is None or origin not in secret.origins:
         here = origin or "a document without one"
         raise Forbidden(
             f"The secret {secret.name!r} is for {' and '.join(secret.origins)}, and not for {here}.",
@@ -64,6 +85,13 @@ def _check_origin(secret: NamedSecret, url: str) -> None:
             f"browse-together secret set {secret.name} --origin ...",
             details=field_details("secret", origin=origin),
         )
+    if origin.startswith("http:") and page.session.has_own_proxy:
+        raise Forbidden(
+            f"The secret {secret.name!r} would pass this session's own proxy unencrypted, which could read it.",
+            hint=f"Go there in a session without a proxy: {next_call('create_session')}.",
+            details=field_details("secret", origin=origin),
+        )
+    return origin
 
 
 def password_for(page: BrowserPage, value: str | SecretRef, url: str) -> str:
@@ -71,8 +99,7 @@ def password_for(page: BrowserPage, value: str | SecretRef, url: str) -> str:
     if isinstance(value, str):
         return value
     secret = page.secret(value.secret)
-    _check_origin(secret, url)
-    return typed_text(secret, time.time())
+    return _given(page, secret, _permitted(page, secret, url))
 
 
 async def header_values(page: BrowserPage, action: Fetch, url: str) -> dict[str, str]:
@@ -90,9 +117,8 @@ async def header_values(page: BrowserPage, action: Fetch, url: str) -> dict[str,
 
 async def _header(page: BrowserPage, value: SecretHeader, url: str) -> str:
     secret = page.secret(value.secret)
-    await _check_frame(secret, page.playwright.main_frame)
-    _check_origin(secret, url)
-    text = typed_text(secret, time.time())
+    await _origin_for(page, secret, page.playwright.main_frame)
+    text = _given(page, secret, _permitted(page, secret, url))
     if not text.isascii():
         raise ValidationFailed(
             f"The secret {secret.name!r} has characters that no header can carry.", details=field_details("headers")

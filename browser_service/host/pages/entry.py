@@ -152,6 +152,7 @@ class PageEntry:
         record, tab = self.record, Tab(page, self.session.owns, self.session.sign_ins)
         page.on("crash", lambda _: self._on_crash(tab))
         page.on("close", lambda _: self._on_close(self, tab))
+        page.on("framenavigated", self.session.given_secrets.on_navigated)
         self._listener.listen(tab)
         try:
             await self._listener.guard(tab)

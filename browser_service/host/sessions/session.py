@@ -9,6 +9,7 @@ from playwright.async_api import Error as PlaywrightError
 
 from browser_service.host.background import bounded
 from browser_service.host.elements.clipboards import Clipboards
+from browser_service.host.elements.given_secrets import GivenSecrets
 from browser_service.host.network.guard import BrowserGuard
 from browser_service.host.network.sign_in import SignIns
 from browser_service.host.sessions import person_window
@@ -80,6 +81,7 @@ class SessionEntry:
         self.init_scripts = InitScripts(texts={**spec.init_scripts})
         self.permissions = Permissions({**spec.permissions})
         self.clipboards = Clipboards()
+        self.given_secrets = GivenSecrets()
 
     @property
     def profile(self) -> bool:
@@ -100,6 +102,11 @@ class SessionEntry:
     def attached(self) -> bool:
         """True if the session's browser is somebody else's."""
         return self.launcher.attached
+
+    @property
+    def has_own_proxy(self) -> bool:
+        """True if its pages come through a proxy that an agent chose."""
+        return self._spec.options.proxy is not None
 
     @property
     def live(self) -> bool:

@@ -21,13 +21,14 @@ from browser_service.host.stages.logins import LoginsLeft
 from browser_service.host.stages.observed import Observed
 from browser_service.host.stages.pictures import Pictures
 from browser_service.host.stages.rules import Leave, OwnersRules
+from browser_service.host.stages.secret_fields import SecretFields
 from browser_service.host.stages.title import Title
 from shared.errors import BrowseError
 from shared.model import Json
 
 _ALWAYS: Final = (Errors, WaitingDialog, Clock, Crash, Front, OwnersRules, CrossOrigin, Leave)
-OF_READS: Final = (Pictures, Live, LeftFields, Handles, *_ALWAYS)
-OF_ACTS: Final = (Pictures, Live, LeftFields, Title, Changes, LoginsLeft, Observed, Handles, *_ALWAYS)
+OF_READS: Final = (Pictures, Live, LeftFields, SecretFields, Handles, *_ALWAYS)
+OF_ACTS: Final = (Pictures, Live, LeftFields, Title, Changes, SecretFields, LoginsLeft, Observed, Handles, *_ALWAYS)
 
 
 async def perform(act: Act) -> Json:
