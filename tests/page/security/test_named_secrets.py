@@ -225,14 +225,6 @@ async def test_a_secret_in_a_textarea_outlasts_a_line_break_at_its_end(agent: Ag
     assert length["value"] < 2, "an edit within it begins with an empty field"
 
 
-async def test_the_field_shows_dots_in_pictures(agent: Agent, shop: Shop) -> None:
-    shop.site.page("/big", "<input id=a style='font: 40px monospace; width: 99%'>")
-    await agent.call("goto", pageId="p", url=shop.site.url("/big"))
-    await agent.call("fill", pageId="p", selector="#a", value=REF)
-    style = await agent.call("evaluate_script", pageId="p", expression="getComputedStyle(a).webkitTextSecurity")
-    assert style["value"] == "disc"
-
-
 async def test_a_header_goes_to_the_origin_of_the_secret_from_its_own_pages_and_follows_no_redirect(
     agent: Agent, shop: Shop
 ) -> None:

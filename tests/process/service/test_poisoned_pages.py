@@ -77,6 +77,7 @@ USES = {
     "found_elements": "run($$('input, p'), ['drop', [5, true]])",
     "frame_corner": "run($('#f'))",
     "frame_selector": "run($('#f'))",
+    "given_secrets": "run($('#i'), {of: origin, texts: ['Ana'], given: 'Ana'})",
     "keys_ready": "run($('#i'), true) ?? document.activeElement.id",
     "list_options": "run($('#s'))",
     "list_under": "run((({x, y}) => ({x: x + 5, y: y + 5}))($('#s').getBoundingClientRect())).id",
