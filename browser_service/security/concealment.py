@@ -1,88 +1,85 @@
-"""Hides secrets in everything that leaves the service: texts, replies and files show their names instead."""
+"""Hides secrets in every text that leaves the service: their names stand there instead."""
 
-import base64
-import html
-import io
-import json
 import re
-import zipfile
 from collections.abc import Iterable, Iterator
-from typing import Final
-from urllib.parse import quote, quote_plus
+from functools import lru_cache
+from typing import Final, NamedTuple
 
 from pydantic import JsonValue
 
-from browser_service.security.disguises import squeezed, undisguised
-from shared.cuts import BEYOND, Place
-from shared.errors import ResourceExhausted
+from browser_service.security.decoding import Layer, base64_layers, layers
+from shared.cuts import Place
+from shared.named_secrets import LEAST_CHARACTERS
 
-_LEAST_ENCODED: Final = 6
-"""Shorter encoded forms would match too many unrelated texts."""
+_LEAST_CASELESS: Final = 6
+"""A shorter secret in other case would match too many unrelated texts."""
 _LEAST_NUMBER: Final = 1_000
-_LONGEST_CODE: Final = 8
-_MOST_UNPACKED: Final = 500_000_000
+_PIECE: Final = 100_000
+"""Characters that are decoded at once, so that a long text takes little memory, and other threads get their turns."""
+_SPELLED: Final = 16
+"""How many characters may stand for one."""
+_KNOWN_BY: Final = 150
+"""What a cut leaves of a longer secret is recognized by this many characters."""
 _OF_PAGES: Final = frozenset({"value", "data", "body"})
 """Result fields with content made by pages and scripts, where a number can be a code."""
-_BETWEEN: Final = r"[\W_]{1,20}"
-_SEEN_THROUGH: Final = 2_000
-"""Longer texts are searched only for encodings, because undoing disguises takes up to 10 ms for this many
-characters."""
-_PICTURES: Final = ("image/", "video/", "audio/")
-_ZIP: Final = "application/zip"
-_URI_SIGNS: Final = ";,/?:@&=+$-_.!~*'()#"
-"""Characters that JavaScript's encodeURI leaves as they are."""
-
-_MARKDOWN: Final = re.compile(r"[*_]")
-"""Characters that Markdown escapes with a backslash."""
-
 _NOT_IN_NAMES: Final = re.compile(r'[<>:"/\\|?*~]')
 """Characters that Chromium replaces by `_` in the name of a download."""
 
-_IN_QUOTES: Final = re.compile(r"[\\']")
-"""Characters that get a backslash between single quotes."""
+
+class _Needle(NamedTuple):
+    """A text to look for, and its mark. A quick search finds `anchor`, its longest part without blanks."""
+
+    anchor: str
+    text: str
+    mark: str
+    rest: int = 0
+    """The characters of the secret after the text."""
 
 
 class Concealment:
-    """The texts to hide, in the encodings of pages and files; each is replaced by `«secret:NAME»`."""
+    """The texts to hide, in whatever encoding they stand; each is replaced by `«secret:NAME»`."""
 
     def __init__(self, appearances: Iterable[tuple[str, str]] = ()) -> None:
         """`appearances` are pairs of a secret's name and a text by which it appears."""
-        known = [*appearances]
-        shown = {form: f"«secret:{name}»" for name, text in known for form in _forms(text)}
+        known = [(f"«secret:{name}»", text) for name, text in appearances]
+        lengths = [len(text) for _, text in known] or [0]
         self._numbers: dict[float, str] = {
-            int(text): f"«secret:{name}»" for name, text in known if text.isdecimal() and int(text) >= _LEAST_NUMBER
+            int(text): mark for mark, text in known if text.isdecimal() and int(text) >= _LEAST_NUMBER
         }
-        self._marks = dict(sorted(shown.items(), key=lambda pair: -len(pair[0])))
-        self._whole = {
-            text: (name, plain)
-            for name, text in known
-            if len(plain := squeezed(text)) >= _LEAST_ENCODED and not _is_code(text)
-        }
-        self._mark_bytes = {form.encode(): mark.encode() for form, mark in self._marks.items()}
+        self._needles = [_needle(form, mark) for mark, text in known for form in _forms(text)]
+        self._bytes = [_needle(form, mark) for mark, text in known for form in (text, text.encode().decode("latin-1"))]
+        self._heads = [_needle(each.text[:_KNOWN_BY], each.mark, len(each.text[_KNOWN_BY:])) for each in self._needles]
+        self._wide = [
+            _needle(text.encode(charset).decode("latin-1"), mark)
+            for mark, text in known
+            for charset in ("utf-16-le", "utf-16-be")
+        ]
+        self._least_base64 = min(lengths) * 4 // 3
+        self._reach = _SPELLED * (max(lengths) + 1)
 
-    def finds(self, text: str) -> bool:
-        return any(form in text for form in self._marks) or any(str(number) in text for number in self._numbers)
+    def finds(self, value: JsonValue) -> bool:
+        """Return whether a JSON value may have a secret in it."""
+        text = "\n".join(_texts(value))
+        return any(True for _ in self._places(text)) or any(str(number) in text for number in self._numbers)
 
-    def may_find(self, text: str) -> bool:
-        """Return whether JSON may contain a secret, including one that a script disguised."""
-        return self.finds(text) or any(f'"{name}":' in text for name in _OF_PAGES)
+    def stands_in(self, text: str) -> bool:
+        """Return whether a text has a secret as it is, in no other encoding."""
+        return any(needle.text in text for needle in (*self._needles, *self._wide))
 
     def text(self, text: str) -> str:
-        """Return a text without secrets."""
-        for form, mark in self._marks.items():
-            if form in text:
-                text = text.replace(form, mark)
-        return text
+        """Return a text without secrets, the same object if it has none."""
+        shown, at = list[str](), 0
+        for place in sorted(self._places(text), key=lambda place: (place.start, -place.end)):
+            if place.start >= at:
+                shown += (text[at : place.start], place.mark)
+            at = max(at, place.end)
+        return "".join([*shown, text[at:]]) if shown else text
 
     def across(self, text: str, at: int) -> Place | None:
         """Return the first secret that begins before position `at` of a text and ends after it, or None."""
-        found = []
-        for form, mark in self._marks.items():
-            known, first = form[:BEYOND], max(0, at - len(form) + 1)
-            start = text.find(known, first, at + len(known) - 1)
-            if start >= 0:
-                found.append(Place(start, min(len(text), start + len(form)), mark))
-        return min(found, default=None)
+        first = max(0, at - self._reach)
+        places = self._within(text[first : at + self._reach], self._heads, first)
+        return min((place for place in places if place.start < at < place.end), default=None)
 
     def value(self, value: JsonValue, *, of_page: bool = False) -> JsonValue:
         """Return a JSON value without secrets, keys included. Numbers are searched only in values that pages made."""
@@ -91,106 +88,64 @@ class Concealment:
         if isinstance(value, list):
             return [self.value(item, of_page=of_page) for item in value]
         if isinstance(value, dict):
-            return {self.text(key): self._item(key, item, of_page=of_page) for key, item in value.items()}
+            return {
+                self.text(key): self.value(item, of_page=of_page or key in _OF_PAGES) for key, item in value.items()
+            }
         return self._numbers.get(value, value) if of_page and isinstance(value, int | float) else value
 
-    def _item(self, key: str, item: JsonValue, *, of_page: bool) -> JsonValue:
-        """Return an object's item without secrets. If a page made it and it is a secret in disguise, the whole item
-        goes, because no part of it could be named."""
-        clean = self.value(item, of_page=of_page or key in _OF_PAGES)
-        if of_page or key not in _OF_PAGES or not self._whole or not (name := self._disguised(clean)):
-            return clean
-        return f"«secret:{name}» in another form; what it stood in is left out"
+    def _places(self, text: str) -> Iterator[Place]:
+        """Yield where a text has secrets. Pieces that overlap are decoded one after the other."""
+        for at in range(0, len(text), _PIECE):
+            yield from self._within(text[at : at + _PIECE + self._reach], self._needles, at)
 
-    def _disguised(self, value: JsonValue) -> str | None:
-        """Return the name of a secret that a value contains in pieces, backwards, letter by letter, as character codes
-        or in another base."""
-        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        if len(text) > _SEEN_THROUGH:
-            return None
-        joined, plain = "".join(_strings(value)), squeezed(text)
-        forms = undisguised([text, joined])
-        for whole, (name, each) in self._whole.items():
-            if whole in joined:
-                return name
-            # A plain match is hidden already. Of a page's words, only ones with signs between all letters count.
-            if _apart(each).search(text) if each in plain else any(each in form for form in forms):
-                return name
-        return None
+    def _within(self, text: str, needles: list[_Needle], first: int) -> Iterator[Place]:
+        """Yield where these stand in a part of a text that begins at `first`, in whatever encoding."""
+        if not needles:
+            return
+        read = [*layers(text)]
+        for layer in read:
+            yield from self._found(layer, needles, first)
+        for layer in base64_layers(read[-1], self._least_base64):
+            yield from self._found(layer, self._bytes, first)
 
-    def data(self, data: bytes, mime_type: str) -> bytes:
-        """Return a file's bytes without secrets. Pictures stay as they are; in an archive, each file is searched.
-
-        Raises ResourceExhausted for an archive that is too large to search."""
-        if not self._marks or mime_type.startswith(_PICTURES):
-            return data
-        if mime_type == _ZIP or zipfile.is_zipfile(io.BytesIO(data)):
-            return self._archive(data)
-        for form, mark in self._mark_bytes.items():
-            if form in data:
-                data = data.replace(form, mark)
-        return data
-
-    def _archive(self, data: bytes) -> bytes:
-        searched = io.BytesIO()
-        try:
-            with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(searched, "w", zipfile.ZIP_DEFLATED) as new:
-                if sum(entry.file_size for entry in old.infolist()) > _MOST_UNPACKED:
-                    raise ResourceExhausted(
-                        "The archive is too large to be searched for secrets, and was dropped.",
-                        hint="Record less: a shorter time, without pictures or bodies.",
-                    )
-                for entry in old.infolist():
-                    kind = "image/" if entry.filename.endswith((".jpeg", ".jpg", ".png")) else "text/plain"
-                    new.writestr(self.text(entry.filename), self.data(old.read(entry), kind))
-        except (zipfile.BadZipFile, NotImplementedError, RuntimeError):
-            return data  # not an archive of ours, and unreadable for everybody
-        return searched.getvalue()
+    def _found(self, layer: Layer, needles: list[_Needle], first: int) -> Iterator[Place]:
+        text = layer.text
+        for needle in [*needles, *self._wide] if "\0" in text else needles:
+            if needle.anchor in text:
+                for found in _pattern(needle.text).finditer(text):
+                    start, end = layer.origin(found.start(), min(len(text), found.end() + needle.rest))
+                    yield Place(first + start, first + end, needle.mark)
 
 
-def _strings(value: JsonValue) -> Iterator[str]:
-    """Yield the texts of a JSON value in order, without keys."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, list | dict):
+def _texts(value: JsonValue) -> Iterator[str]:
+    """Yield the texts, keys and numbers of a JSON value."""
+    if isinstance(value, dict):
+        yield from value
+    if isinstance(value, dict | list):
         for item in value.values() if isinstance(value, dict) else value:
-            yield from _strings(item)
+            yield from _texts(item)
+    elif value is not None:
+        yield str(value)
 
 
-def _is_code(text: str) -> bool:
-    """Return whether a text is only a few digits, which read backwards match too many other texts."""
-    return text.isdecimal() and len(text) <= _LONGEST_CODE
+def _needle(text: str, mark: str, rest: int = 0) -> _Needle:
+    return _Needle(max(text.split() or [text], key=len), text, mark, rest)
 
 
-def _apart(plain: str) -> re.Pattern[str]:
-    """Return a pattern of these letters and digits, with 1 to 20 separators between any two."""
-    return re.compile(_BETWEEN.join(map(re.escape, plain)), re.IGNORECASE)
+@lru_cache(maxsize=1_000)
+def _pattern(text: str) -> re.Pattern[str]:
+    """Return a pattern of a text, with blanks as HTML draws them and forms spell them."""
+    return re.compile(r"[\s+]+".join(map(re.escape, text.split())) or re.escape(text))
 
 
-def _forms(text: str) -> Iterator[str]:
-    """Yield a text as pages, addresses and files spell it: plain, URL-encoded once and twice, in JSON, HTML, file
-    names, base64 and hexadecimal."""
-    yield text
-    encoded = {
-        *(" ".join(text.split()), _MARKDOWN.sub(r"\\\g<0>", text)),
-        *(quote(text, safe=safe) for safe in ("", "/", _URI_SIGNS)),
-        *(quote(quoted) for quoted in (quote(text, safe=""), quote(text, safe=_URI_SIGNS), quote_plus(text))),
-        _NOT_IN_NAMES.sub("_", text),
-        *(quote_plus(text), json.dumps(text)[1:-1], json.dumps(text, ensure_ascii=False)[1:-1]),
-        *(repr(text)[1:-1], _IN_QUOTES.sub(r"\\\g<0>", text)),
-        *(html.escape(text), html.escape(text, quote=False), html.escape(text).replace("&#x27;", "&#39;")),
-    }
-    yield from (form for form in encoded if form not in {text, ""})
-    yield from (form.replace("%2F", "%2f") for form in encoded if "%2F" in form)
+def _forms(text: str) -> set[str]:
+    """Return the texts that say a secret once they are decoded: as it is, in other case, as the name of a file, as
+    bytes, and what is left of it if it looks like an escape itself."""
+    cased = {text, text.upper(), text.lower()} if len(text) >= _LEAST_CASELESS else {text}
+    forms = {layer.text for form in (*cased, _NOT_IN_NAMES.sub("_", text)) for layer in layers(form)}
     data = text.encode()
-    others = {*_base64_forms(data), data.hex(), data.hex().upper(), text.upper(), text.lower()} - {text}
-    yield from (form for form in others if len(form) >= _LEAST_ENCODED)
-
-
-def _base64_forms(data: bytes) -> Iterator[str]:
-    """Yield the part of the base64 text that does not depend on where the bytes stand in a larger value."""
-    for shift in range(3):
-        whole = base64.b64encode(bytes(shift) + data).decode()
-        part = whole[-(-shift * 8 // 6) : (shift + len(data)) * 8 // 6]
-        yield part
-        yield part.replace("+", "-").replace("/", "_")
+    return {form for form in forms if len(form) >= LEAST_CHARACTERS} | {
+        data.decode("latin-1"),
+        data.hex(),
+        data.hex().upper(),
+    }

@@ -12,17 +12,25 @@ from typing import Final, TypeVar, cast
 from filelock import FileLock
 from pydantic import BaseModel, JsonValue, ValidationError
 
+from browser_service.pdf_text import pdf_text
+from browser_service.security.concealed_files import FileSearch
 from browser_service.security.concealment import Concealment
 from browser_service.security.one_time_codes import appearances
 from browser_service.security.seal import Seal
 from shared.cuts import Place
 from shared.data_files import KEY_FILE, SECRETS_FILE, SECRETS_LOCK, draft_of
-from shared.errors import ServiceUnavailable, ValidationFailed, field_details
-from shared.named_secrets import MOST_SECRETS, NamedSecret
+from shared.errors import Forbidden, ResourceExhausted, ServiceUnavailable, ValidationFailed, field_details
+from shared.named_secrets import MOST_CHARACTERS, MOST_SECRETS, NamedSecret
+from shared.next_calls import next_call
 
 UNSHOWN: Final = frozenset({"undo", "state"})
 """Fields of the host's messages in which secrets stay: they are never shown and must be put back unchanged (what undoes
 an act, and saved logins)."""
+_PDF: Final = b"%PDF"
+_MOST_SEARCHED: Final = 50_000_000
+_PIECE: Final = 8_000_000
+_MOST_BYTES: Final = 4
+"""How many bytes of UTF-8 one character has at most."""
 _NONE: Final[Mapping[str, NamedSecret]] = MappingProxyType({})
 _CODES_S: Final = 10
 """One-time codes change, so the forms to hide are recomputed after this many seconds."""
@@ -71,9 +79,6 @@ class NamedSecrets:
             self._conceal(now)
         return self._concealment
 
-    def conceal(self, text: str) -> str:
-        return self.concealment.text(text)
-
     def across(self, text: str, at: int) -> Place | None:
         return self.concealment.across(text, at)
 
@@ -82,21 +87,40 @@ class NamedSecrets:
         concealment = self.concealment
         return await asyncio.to_thread(concealment.text, text) if self._secrets else text
 
-    async def conceal_data(self, data: bytes, mime_type: str) -> bytes:
-        """Return a file's bytes without secrets, searched in a thread. Raises ResourceExhausted for too large an
-        archive."""
+    async def conceal_file(self, data: bytes, mime_type: str) -> bytes:
+        """Return a file's bytes without secrets, searched in a thread. Raises Forbidden for a PDF with one, in which
+        nothing can be replaced, and ResourceExhausted for too large an archive."""
         concealment = self.concealment
-        return await asyncio.to_thread(concealment.data, data, mime_type) if self._secrets else data
+        if not self._secrets:
+            return data
+        if data.startswith(_PDF):
+            await _check_pdf(data, concealment)
+            return data
+        return await asyncio.to_thread(FileSearch(concealment).without_secrets, data, mime_type)
 
-    def concealed(self, message: M, *, besides: frozenset[str] = frozenset()) -> M:
-        """Return a message without secrets; the fields `besides` stay unchanged."""
+    async def conceal_in(self, path: Path, mime_type: str) -> None:
+        """Remove secrets from a file, as `conceal_file` does. Raises ResourceExhausted for one that has any and is too
+        large to be changed; there the search is for the plain text alone."""
         concealment = self.concealment
-        return _without_secrets(message, concealment, besides) if self._secrets else message
+        if not self._secrets:
+            return
+        if (await asyncio.to_thread(path.stat)).st_size > _MOST_SEARCHED:
+            await asyncio.to_thread(_check_large, path, concealment)
+            return
+        data = await asyncio.to_thread(path.read_bytes)
+        clean = await self.conceal_file(data, mime_type)
+        if clean is not data:
+            await asyncio.to_thread(path.write_bytes, clean)
 
-    async def concealed_reply(self, message: M, *, besides: frozenset[str] = frozenset()) -> M:
+    def concealed(self, message: M) -> M:
+        """Return a message without secrets; its fields `UNSHOWN` stay unchanged."""
+        concealment = self.concealment
+        return _without_secrets(message, concealment) if self._secrets else message
+
+    async def concealed_reply(self, message: M) -> M:
         """Return a message as `concealed` does. It may be large, so a thread searches it."""
         concealment = self.concealment
-        return await asyncio.to_thread(_without_secrets, message, concealment, besides) if self._secrets else message
+        return await asyncio.to_thread(_without_secrets, message, concealment) if self._secrets else message
 
     # --- what the owner does -----------------------------------------------------------------------------------------
 
@@ -171,9 +195,34 @@ class NamedSecrets:
         self._concealment = Concealment((each.name, text) for each in secrets for text in appearances(each, now))
 
 
-def _without_secrets(message: M, concealment: Concealment, besides: frozenset[str]) -> M:
-    if not concealment.may_find(message.model_dump_json(exclude={*besides})):
+def _without_secrets(message: M, concealment: Concealment) -> M:
+    said = message.model_dump(mode="json", exclude={*UNSHOWN})
+    if not concealment.finds(said):
         return message
-    clean = concealment.value(message.model_dump(mode="json", exclude={*besides}))
-    kept = {name: getattr(message, name) for name in besides if name in type(message).model_fields}
-    return type(message).model_validate(clean).model_copy(update=kept)
+    kept = {name: getattr(message, name) for name in UNSHOWN if name in type(message).model_fields}
+    return type(message).model_validate(concealment.value(said)).model_copy(update=kept)
+
+
+async def _check_pdf(data: bytes, concealment: Concealment) -> None:
+    try:
+        text = await pdf_text(data, all_of_it=True)
+    except ValidationFailed:
+        return  # encrypted or broken, and so unreadable for an agent too
+    if await asyncio.to_thread(concealment.finds, [text, "".join(text.split())]):
+        raise Forbidden(
+            "The text of this PDF has a named secret in it, so that it was not kept.",
+            hint=f"Read the page, where the name stands instead: {next_call('content')}.",
+        )
+
+
+def _check_large(path: Path, concealment: Concealment) -> None:
+    with path.open("rb") as file:
+        end = ""
+        while piece := file.read(_PIECE):
+            text = end + piece.decode("latin-1")
+            if concealment.stands_in(text):
+                raise ResourceExhausted(
+                    f"The file has a named secret in it, and over {_MOST_SEARCHED:,} bytes, too many to remove it.",
+                    hint="Download a part of it, or ask a person for it.",
+                )
+            end = text[-MOST_CHARACTERS * _MOST_BYTES :]

@@ -8,7 +8,7 @@ from browser_service.clients.downloads import Downloads
 from browser_service.clients.presence import Clients
 from browser_service.host.seam import CallKey, SessionHost
 from browser_service.rules.bounded import Bounded
-from browser_service.security.named_secrets import UNSHOWN, NamedSecrets
+from browser_service.security.named_secrets import NamedSecrets
 from browser_service.security.seal import Seal
 from browser_service.security.urls import origin_of
 from browser_service.sessions.directory import Directory
@@ -111,7 +111,7 @@ class Feed:
             for event in batch.events:
                 if event.seq > self._seq:
                     self._seq = event.seq
-                    self._apply(self.secrets.concealed(event, besides=UNSHOWN))
+                    self._apply(self.secrets.concealed(event))
             try:
                 await self._write_down()
             except JournalFailed as error:  # the act is done; it will be written with the next event

@@ -11,7 +11,7 @@ from browser_service.rules.origin_turns import Visit
 from browser_service.rules.quotas import Quotas
 from browser_service.rules.visits import count_visits, visits
 from browser_service.security.auth import Identity
-from browser_service.security.named_secrets import UNSHOWN, NamedSecrets
+from browser_service.security.named_secrets import NamedSecrets
 from browser_service.sessions.directory import Directory
 from browser_service.sessions.vault import SessionVault
 from browser_service.spine.addressing import Address
@@ -70,7 +70,7 @@ class HostCalls:
         async with self._within_limits(task, recipient):
             outcome = await self.host.run(await self._call(task, recipient))
             self._note_arrival(task.limited or task.action, outcome)
-            return await self.secrets.concealed_reply(outcome, besides=UNSHOWN)
+            return await self.secrets.concealed_reply(outcome)
 
     async def pages(self) -> list[PageState]:
         """Return the host's pages, without secrets."""

@@ -93,7 +93,7 @@ class Artifacts:
         """Keep `data` without secrets, and remove the oldest files to make room. A file with a name goes into the
         output directory, where people find it. With `inline`, the result carries small data as base64, or a preview of
         a larger picture. Raises ResourceExhausted for data that can never fit."""
-        data = await self._secrets.conceal_data(data, mime_type)
+        data = await self._secrets.conceal_file(data, mime_type)
         self._check_fits(len(data))
         artifact = await self._keep(lambda path: path.write_bytes(data), len(data), mime_type, client_id, name)
         if not inline:
@@ -108,7 +108,12 @@ class Artifacts:
         return await self._secrets.conceal_text(text)
 
     async def take(self, path: Path, mime_type: str, client_id: str, *, name: str = "") -> Artifact:
-        """Keep a file by moving it. Raises ResourceExhausted for one that can never fit."""
+        """Keep a file that the browser wrote, without secrets, by moving it. Raises ResourceExhausted for one that can
+        never fit, or is too large to be searched, and Forbidden for a PDF with a secret in it."""
+        await self._secrets.conceal_in(path, mime_type)
+        return await self._move(path, mime_type, client_id, name)
+
+    async def _move(self, path: Path, mime_type: str, client_id: str, name: str = "") -> Artifact:
         size = (await asyncio.to_thread(path.stat)).st_size
         self._check_fits(size)
         await asyncio.to_thread(path.chmod, 0o600)
@@ -125,7 +130,7 @@ class Artifacts:
                 with path.open("wb", buffering=_BUFFER_BYTES) as file:
                     async for chunk in chunks:
                         size += await asyncio.to_thread(file.write, chunk)
-                return await self.take(path, mime_type, client_id)
+                return await self._move(path, mime_type, client_id)
         except OSError as error:
             raise _not_stored(size, self._directory, error) from error
 
@@ -133,7 +138,7 @@ class Artifacts:
         self, write: Callable[[Path], object], size: int, mime_type: str, client_id: str, name: str
     ) -> Artifact:
         """Write a file and record it, or leave nothing behind. Raises ResourceExhausted."""
-        artifact_id, name = f"art-{token_urlsafe(12)}", self._secrets.conceal(name)
+        artifact_id, name = f"art-{token_urlsafe(12)}", self._secrets.concealment.text(name)
         directory, path = self._output if name else self._directory, None
         try:
             path = await asyncio.to_thread(self._claim, artifact_id, name and with_suffix(name, mime_type))

@@ -163,7 +163,7 @@ class Downloads:
         self._end(
             active,
             state="finished",
-            size=size,
+            size=artifact.size,
             mime_type=mime_type,
             artifact_id=artifact.artifact_id,
             file=artifact.url,

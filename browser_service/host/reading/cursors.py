@@ -2,7 +2,7 @@
 
 from browser_service.host.files import Files
 from browser_service.host.reading.comparison import compare_artifacts
-from browser_service.host.reading.pdf_text import pdf_text
+from browser_service.pdf_text import pdf_text
 from browser_service.pictures import slice_of
 from shared.actions.base import Action
 from shared.actions.media import CompareScreenshots, Screenshot

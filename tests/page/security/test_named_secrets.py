@@ -98,18 +98,6 @@ async def test_the_site_gets_the_secret_and_no_reply_has_it(agent: Agent, shop: 
     assert "«secret:shop-password»" in json.dumps(seen, ensure_ascii=False)
 
 
-@pytest.mark.parametrize("made", ["[...pw.value].reverse().join('')", "[...pw.value].map(x => x.codePointAt(0))"])
-async def test_no_script_returns_the_secret_in_a_disguise(agent: Agent, shop: Shop, made: str) -> None:
-    await agent.call("goto", pageId="p", url=shop.site.url("/"))
-    await agent.call("fill", pageId="p", selector="[name=plain]", value=REF)
-    alone = await agent.call("evaluate_script", pageId="p", expression=made)
-    together = await agent.call("batch", pageId="p", steps=[{"action": "evaluate_script", "expression": made}])
-    for reply in (alone, together):
-        assert "«secret:shop-password» in another form" in json.dumps(reply, ensure_ascii=False)
-        assert VALUE[:9][::-1] not in str(reply)
-        assert "83, 51, 99" not in str(reply)
-
-
 async def test_a_secret_is_only_for_its_origin_also_in_frames(agent: Agent, shop: Shop) -> None:
     frame = shop.site.page("/frame", "<input id=stolen>")
     foreign = frame.replace("127.0.0.1", "localhost")

@@ -6,10 +6,14 @@ import contextlib
 import io
 import os
 import sys
+from collections.abc import Iterator
 from itertools import islice
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from shared.errors import ValidationFailed, field_details
+
+if TYPE_CHECKING:
+    from pypdf import PdfReader
 
 MOST_SECONDS: Final = 15
 _MOST_MEMORY: Final = 1_000_000_000
@@ -20,12 +24,13 @@ _slots: Final = asyncio.Semaphore(2)
 """Limits how many processes run at once."""
 
 
-async def pdf_text(data: bytes) -> str:
-    """Return the text of a PDF, page by page. Raises ValidationFailed for a PDF whose text cannot be read."""
+async def pdf_text(data: bytes, *, all_of_it: bool = False) -> str:
+    """Return the text of a PDF, page by page, and with `all_of_it` also what no page shows: its title and addresses of
+    links. Raises ValidationFailed for a PDF whose text cannot be read."""
     quiet, pipe = asyncio.subprocess.DEVNULL, asyncio.subprocess.PIPE
     async with _slots:
         process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", __name__, stdin=pipe, stdout=pipe, stderr=quiet
+            sys.executable, "-m", __name__, *(["all"] if all_of_it else []), stdin=pipe, stdout=pipe, stderr=quiet
         )
         try:
             async with asyncio.timeout(MOST_SECONDS):
@@ -59,12 +64,24 @@ def _limit() -> None:
         resource.setrlimit(resource.RLIMIT_CPU, (MOST_SECONDS, MOST_SECONDS))
 
 
-def _read(data: bytes) -> str:
+def _read(data: bytes, *, all_of_it: bool) -> str:
     from pypdf import PdfReader  # noqa: PLC0415 - the service itself never needs it
 
     reader = PdfReader(io.BytesIO(data))
     if reader.is_encrypted and not reader.decrypt(""):
         sys.exit(_ENCRYPTED)
+    return _shown(reader) + ("\n".join(["", *_unshown(reader)]) if all_of_it else "")
+
+
+def _unshown(reader: "PdfReader") -> Iterator[str]:
+    """Yield the metadata of a PDF, and the addresses that its pages link to."""
+    yield from map(str, (reader.metadata or {}).values())
+    for page in islice(reader.pages, _MOST_PAGES):
+        for each in page.annotations or []:
+            yield str(each.get_object())
+
+
+def _shown(reader: "PdfReader") -> str:
     pages, left, texts = len(reader.pages), _MOST_CHARACTERS, list[str]()
     for page in islice(reader.pages, _MOST_PAGES):
         texts.append(page.extract_text().strip()[:left])
@@ -81,4 +98,4 @@ def _read(data: bytes) -> str:
 
 if __name__ == "__main__":
     _limit()
-    sys.stdout.buffer.write(_read(sys.stdin.buffer.read()).encode("utf-8", "replace"))
+    sys.stdout.buffer.write(_read(sys.stdin.buffer.read(), all_of_it=len(sys.argv) > 1).encode("utf-8", "replace"))
