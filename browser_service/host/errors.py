@@ -48,7 +48,8 @@ _CLOSED: Final = (
 )
 """How Playwright's own messages begin. A page's script may fail in the same words."""
 TOO_LARGE: Final = "Error: too large for a tree"
-"""The error of `tree_bounds.js`, which Playwright takes along into its own worlds."""
+TOO_LONG: Final = "Error: search takes too long"
+"""The errors of `tree_bounds.js`, which Playwright takes along into its own worlds."""
 _ENDED: Final = "TargetClosedError"
 """An error class of Playwright's that it does not export, and that no script of a page can choose."""
 _CALL: Final = r"^(?:\w+\.\w+: )*"
@@ -235,8 +236,8 @@ def _translate(error: PlaywrightError, action: Action, *, url: str, shown: str) 
     if has_ended(error):
         details["context"] = {"lastUrl": url, "crashReason": first}
         return BrowserCrashed("Browser instance crashed unexpectedly", details=details)
-    if not _runs_script(action) and not is_timeout(error) and any(text in first for text in _SYNTAX):
-        return InvalidSelector(f"Selector {selector!r} has a syntax error: {flat(_reason(first))}", details=details)
+    if bad := _bad_selector(error, action, first, details):
+        return bad
     if action.navigates and (
         is_timeout(error) or is_network(error) or _INTERRUPTED in message or "Download is starting" in message
     ):
@@ -250,6 +251,20 @@ def _translate(error: PlaywrightError, action: Action, *, url: str, shown: str) 
     if is_timeout(error):
         return _timeout(action, selector, details, message, shown)
     return _other(action, first, message, selector, details)
+
+
+def _bad_selector(error: PlaywrightError, action: Action, first: str, details: Json) -> InvalidSelector | None:
+    """Return the error for a selector that no engine can parse, or that takes too long on this page."""
+    selector = action.aim.selector
+    if TOO_LONG in first:
+        return InvalidSelector(
+            f"Looking for {selector!r} on this page takes more than 1 s, and was ended.",
+            hint=f"Name less of the page (an id, a tag, one step), or look for words: {next_call('find', text='...')}.",
+            details=details,
+        )
+    if not _runs_script(action) and not is_timeout(error) and any(text in first for text in _SYNTAX):
+        return InvalidSelector(f"Selector {selector!r} has a syntax error: {flat(_reason(first))}", details=details)
+    return None
 
 
 def not_found(

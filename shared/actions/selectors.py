@@ -26,6 +26,13 @@ _START: Final = re.compile(r"^|(?<=>>)")
 """Where a part of a chain may begin; in a quoted text, none does."""
 _NAMED: Final = re.compile(r"[\s\ufeff]*\*?([a-zA-Z0-9_+:*-]+)[\s\ufeff]*=[\s\ufeff]*")
 _ATTRIBUTE_PATTERN: Final = re.compile(r"=[\s\ufeff]*/")
+_XPATH: Final = re.compile(r"(?:^|(?<=>>))[\s\ufeff]*\*?(?:xpath(?::light)?[\s\ufeff]*=|\(*(?=//)|(?=\.\.))")
+_MOST_XPATHS: Final = 5
+_LITERAL: Final = re.compile(r"\"[^\"]*\"|'[^']*'")
+_STEP: Final = re.compile(
+    r"(?P<opens>\[)|(?P<closes>\])|(?<![-\w])(?P<wide>preceding|following)\s*::"
+    r"|(?P<absolute>(?<![\w.\])*/])/|(?<=[\s)\]])(?:and|or|div|mod)/)|(?P<back>::|\.\.)"
+)
 _CSS_ESCAPE: Final = re.compile(r"\\(?:([0-9a-fA-F]{1,6})\s?|(.))", re.DOTALL)
 _ESCAPED: Final = re.compile(r"\\.", re.DOTALL)
 _UNBOUNDED: Final = re.compile(r"[({]|[*+](?!/[^/]*\Z)")
@@ -47,6 +54,10 @@ def check_selector(selector: str) -> str:
             raise ValueError(f":text-matches() may keep the page busy for minutes; {_instead('')}")
         for engine, body in _parts(selector):
             _check_part(engine, body)
+        for number, xpath in enumerate(_XPATH.finditer(selector)):
+            if number == _MOST_XPATHS:
+                raise ValueError(f"a selector has at most {_MOST_XPATHS} XPaths in a chain; write them as one")
+            _check_xpath(selector[xpath.end() :])
     return selector
 
 
@@ -77,6 +88,21 @@ def _check_pattern(pattern: str) -> None:
             "a pattern in a selector has at most 200 characters and no ( or {, and + or * only at its end, because it "
             f"may keep the page busy for minutes; {_instead(pattern)}"
         )
+
+
+def _check_xpath(path: str) -> None:
+    """Raise ValueError for conditions that look through the whole page for each element, or that do so within each
+    other."""
+    depth = wide = 0
+    for step in _STEP.finditer(_LITERAL.sub("''", path)):
+        kind = step.lastgroup
+        depth += {"opens": 1, "closes": -1}.get(kind or "", 0)
+        wide += kind == "wide"
+        if wide > 1 or (depth > 0 and kind == "absolute") or (depth > 1 and kind in {"wide", "back"}):
+            raise ValueError(
+                f"{step[0]!r} in this XPath may keep the page busy for minutes; a condition may name what is in the "
+                'element, as //tr[.//td="Anna"], and an XPath one thing far from it, as //label/following::input[1]'
+            )
 
 
 def _instead(pattern: str) -> str:

@@ -235,7 +235,7 @@ async def check_syntax(locator: Locator, selector: str, page: Page) -> None:
     try:
         await locator.count()
     except PlaywrightError as error:
-        if errors.is_closed(error):
+        if errors.is_closed(error) or errors.TOO_LONG in str(error):
             raise
         first = str(error).splitlines()[0]
         raise InvalidSelector(

@@ -208,3 +208,11 @@ async def test_reading_tools_take_the_first_match(tab: Tab) -> None:
     assert (await tab.call("snapshot", selector="form"))["snapshot"].startswith('- form "Form 0"')
     assert (await tab.call("wait_for_selector", selector="button"))["observed"] == "button is visible"
     assert (await tab.call("screenshot", selector="button"))["width"] < 300
+
+
+async def test_a_search_that_would_take_a_page_for_minutes_is_ended_and_the_page_goes_on(tab: Tab) -> None:
+    await tab.show("<div>" * 15 + "".join(f"<p><b>Item {number}</b></p>" for number in range(2_500)))
+    for action in ("extract_text", "find", "click"):
+        error = await tab.error(action, selector="*:near(*)")
+        assert (error["code"], "takes more than 1 s" in error["message"]) == ("INVALID_SELECTOR", True), error
+    assert (await tab.call("extract_text", selector="text=Item 2499"))["text"] == "Item 2499"

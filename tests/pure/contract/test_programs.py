@@ -45,6 +45,12 @@ PATTERNS: Final = {
     "text-matches": r"p:text-matches('(\\w+)+!')",
     "text-matches in other letters": r"p:TEXT\-M\61 tches('(\\w+)+!')",
     "components": f"_react=Item[name={SLOW}]",
+    "XPath through all": "//*[count(//*) > 3]",
+    "XPath after a word": "//a[b and//c]",
+    "XPath twice": "//*[preceding::b[following::b]]",
+    "XPath on and on": "//b/preceding::*/following ::*",
+    "XPath back and back": "xpath=//p[../p[../p]]",
+    "XPath in brackets": "p >> (//p[preceding-sibling::p[preceding-sibling::p]])[1]",
     "long": f"text=/{'a|' * 101}/",
     "optional": "text=/a?a?a?a?aaaa/",
     "a tree": 'aria-template={"kind": "role", "role": "link", "name": {"pattern": "(a+)+b"}}',
@@ -91,7 +97,7 @@ def test_a_selector_that_could_keep_a_page_busy_or_act_on_it_is_refused_by_the_a
         with pytest.raises(ValidationFailed) as refused:
             parse(body)
         assert str(refused.value).startswith(f"{field} of ")
-        assert "text=" in str(refused.value)
+        assert "minutes" in str(refused.value) or "no selector" in str(refused.value)
         with pytest.raises(ValidationFailed):
             parse({"action": "batch", "steps": [body]})
 
@@ -100,6 +106,12 @@ def test_a_selector_that_could_keep_a_page_busy_or_act_on_it_is_refused_by_the_a
     "selector",
     [
         *("a[href='/x(1)+']", "//a[contains(@href, '/x') and (1 + 1)]", "text=a/b(c)+", r".a\:b", "e12 >> text=Save"),
+        *('//tr[.//td[contains(., "//a[")]]//a[div/b]/@href', "(//label)[2]/following::input[1]", "//a[../b] | //i"),
+        *(
+            "//tr[td[2]='x']/ancestor::table[1]/preceding-sibling::h2[@id]",
+            "..",
+            "//li[count(preceding-sibling::li)=2]",
+        ),
         *("text=/save|send/i", r"text=/^Order \d\d$/", r"text=/Order \d+/", "text=/.*/", r"text=/\(2\) \+ 1/"),
         *("role=link[name=/next|more/i]", 'role=link[name="a (b)+"]', 'p >> internal:has="text=/ab?c/"'),
         *('internal:text="/(a+)+/"i', 'iframe[src="/f"] >> internal:control=enter-frame >> a'),
