@@ -32,13 +32,13 @@ from browser_service.spine.abandoned import AbandonedPages
 from browser_service.spine.addressing import Addressing
 from browser_service.spine.administration import Administration
 from browser_service.spine.cross_origin import CrossOriginGuard
-from browser_service.spine.dispatch import Dispatcher, Intake
+from browser_service.spine.dispatch import Dispatcher, Rules
 from browser_service.spine.feed import Feed
 from browser_service.spine.host_calls import HostCalls
 from browser_service.spine.ledger import Ledger
 from browser_service.spine.policy import Policy
 from browser_service.spine.politeness import Origins
-from browser_service.spine.ports import ServiceActions, ServicePorts
+from browser_service.spine.ports import ServicePorts
 from browser_service.spine.register import CallRegister
 from browser_service.spine.rendering.told import ToldPages
 from browser_service.spine.undo import UndoStore
@@ -85,17 +85,17 @@ class Services:
         self.directory = Directory()
         self.directory.sessions.shared_browser = configuration.shared_browser(settings)
         self._open_data_dir()
-        policy = configuration.url_policy(settings, own_hosts)
+        policy, limits = configuration.url_policy(settings, own_hosts), configuration.host_limits(settings)
         self.local_host = make_host(
             configuration.launch_options(settings, policy),
             _handlers(Scope.PAGE) | _handlers(Scope.SESSION),
             self.artifacts,
             policy,
-            configuration.host_limits(settings),
+            limits,
         )
         self.host = carrier(self.local_host)
         self._serve_clients(clock, port)
-        self._make_spine(clock)
+        self._make_spine(clock, owner_asks=bool(limits.act_rules))
         self._connect()
 
     def _open_data_dir(self) -> None:
@@ -137,7 +137,7 @@ class Services:
         self.quotas = Quotas(configuration.client_limits(settings), clock)
         self.origins = Origins(configuration.origin_limits(settings), clients.send, clock)
 
-    def _make_spine(self, clock: Clock) -> None:
+    def _make_spine(self, clock: Clock, *, owner_asks: bool) -> None:
         host, directory, clients = self.host, self.directory, self.clients
         undos, artifacts = UndoStore(directory.sessions, clock), self.artifacts
         metrics = Metrics(lambda: len(clients.present_ids), lambda: Made(artifacts.made, artifacts.made_bytes))
@@ -148,10 +148,7 @@ class Services:
             on_person=self.notifier.notify,
             people_url=self.people_url,
         )
-        self.host_calls = host_calls = HostCalls(
-            *(host, directory, clients, feed, ledger.register, self.vault, self.quotas, self.origins, self.policy),
-            secrets=self.secrets,
-        )
+        self.host_calls = host_calls = HostCalls(*(host, ledger.register, self.vault, self.policy, self.secrets))
         self.lifecycle = SessionLifecycle(
             *(host, directory, self.journal, self.vault),
             notify=clients.notify,
@@ -162,13 +159,13 @@ class Services:
             guarded=self.settings.guarded,
         )
         addressing = Addressing(directory)
+        self.guard = CrossOriginGuard(directory, self.downloads.urls_of)
         ports = ServicePorts(
             *(ledger, self.policy, directory, addressing, host_calls, self.lifecycle, host, self.work, self.downloads)
         )
-        actions = ServiceActions(ports, _handlers(Scope.SERVICE))
-        intake = Intake(clients, directory, addressing, self.policy, self.quotas)
+        rules = Rules(addressing, self.policy, self.quotas, self.origins, self.guard, owner_asks)
         self.dispatcher = Dispatcher(
-            intake, host_calls, actions, ledger, feed, CrossOriginGuard(directory, self.downloads.urls_of)
+            *(clients, directory, rules, feed, ledger, host_calls, ports, _handlers(Scope.SERVICE))
         )
         self.administration = Administration(
             *(directory, clients, self.work, self.revoked, self.tokens, ledger, host_calls, feed)

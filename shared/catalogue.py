@@ -220,7 +220,8 @@ def _parse(body: Body, carrier: type[Action] | None = None) -> Action:
             details=argument_errors.error_details(named.action, ""),
         )
     try:
-        return named.action.model_validate(_with_parts(named.action, arguments))
+        parsed = _with_parts(named.action, arguments) if named.action.part_fields else arguments
+        return named.action.model_validate(parsed)
     except ValidationError as error:
         raise argument_errors.explain(named.action, arguments, error) from None
 

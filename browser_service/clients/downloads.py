@@ -15,7 +15,8 @@ class Downloads:
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
         self._known: dict[str, DownloadState] = {}
-        self._unwritten: dict[str, None] = {}
+        self.unwritten: dict[str, None] = {}
+        """Those that are not in the journal yet, by id."""
 
     async def open(self) -> None:
         self._known = {state.download_id: state for state in (await self._journal.downloads())[-_MOST:]}
@@ -24,17 +25,17 @@ class Downloads:
         """Record a download's state; the oldest downloads beyond the limits, per client and in all, are dropped."""
         self._known[download.download_id] = download
         if download.state != "running":
-            self._unwritten[download.download_id] = None
+            self.unwritten[download.download_id] = None
         own_ids = [each.download_id for each in self._known.values() if each.client_id == download.client_id]
         for download_id in {*own_ids[:-_MOST_OF_CLIENT], *[*self._known][:-_MOST]}:
             del self._known[download_id]
 
     async def write_down(self) -> None:
         """Write finished downloads that are not in the journal yet. Raises JournalFailed."""
-        for download_id in [*self._unwritten]:
+        for download_id in [*self.unwritten]:
             if state := self._known.get(download_id):
                 await self._journal.keep_download(state)
-            del self._unwritten[download_id]
+            del self.unwritten[download_id]
 
     def listed(self, client_id: str | None) -> list[Json]:
         """Return the client's downloads, newest first; None means the account's owner, who sees all."""

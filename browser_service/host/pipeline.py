@@ -23,7 +23,6 @@ from browser_service.host.sessions.memory import Memory
 from browser_service.host.sessions.session import SessionEntry
 from browser_service.host.sessions.spare_windows import SpareWindows
 from browser_service.host.stages.act import Act
-from browser_service.host.stages.act_check import check_session_act
 from browser_service.host.stages.admission import Admission
 from browser_service.host.stages.confinement import confined
 from browser_service.host.stages.crash import add_crash_context
@@ -33,6 +32,7 @@ from browser_service.host.stages.openings import Openings
 from browser_service.host.stages.order import perform
 from browser_service.host.stages.parts import as_part, note_part, wait_for_dialog
 from browser_service.host.stages.reversal import REVERSALS
+from browser_service.host.stages.rules import check_session_act
 from browser_service.host.stages.session_handle import BrowserSession, perform_on_session
 from browser_service.host.tabs.life import Life
 from browser_service.observability.logging import unexpected
@@ -128,7 +128,7 @@ class Pipeline:
     # --- place, and admit --------------------------------------------------------------------------------------------
 
     async def _on_page(self, run: CallRun) -> Json:
-        entry = await self.openings.page_for(run)
+        entry = self.pages.get(run.call.page_id or "") or await self.openings.page_for(run)
         record = run.page = entry.record
         lease = record.lease
         try:
@@ -260,7 +260,7 @@ class Pipeline:
 
     def _reply(self, run: CallRun, result: Json | None, error: ErrorBody | None) -> Outcome:
         outcome, page = Outcome(call_id=run.call.call_id), run.page
-        if page is not None and is_shut_out(page, run):
+        if page is not None and page.private_from(run.call.client_id) and is_shut_out(page, run):
             outcome.error = shut_out_error(page, run).body()
             return outcome
         outcome.result, outcome.error = result, error
@@ -274,8 +274,10 @@ class Pipeline:
         """Add to a failure what was done before it, and how the page died."""
         if isinstance(failure, PageOwned) and not run.part_results:
             run.admitted = False  # it had only asked whether it may have the page
-        described = with_account(run.action, run.part_results, run.part_index, failure)
-        described.__traceback__ = failure.__traceback__
+        described = failure
+        if run.part_results or run.part_index is not None:
+            described = with_account(run.action, run.part_results, run.part_index, failure)
+            described.__traceback__ = failure.__traceback__
         if run.stopped_by and run.page is not None:
             described = told_of_stop(run.page, run, described)
         add_crash_context(described, run.page, self.memory)

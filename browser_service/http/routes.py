@@ -20,7 +20,7 @@ from browser_service.http.streams import EventStream
 from browser_service.observability import search
 from browser_service.security.auth import Identity, identify, person_for
 from browser_service.services import Services
-from browser_service.spine.front_call import CallRequest
+from browser_service.spine.call import FrontCall
 from browser_service.spine.register import Reply
 from browser_service.spine.rendering.reply import asked_form, in_form
 from shared import catalogue, toolsets, wire, written
@@ -225,17 +225,19 @@ def _activity_feed(request: Request, caller: Identity) -> AsyncGenerator[dict[st
 
 
 async def _run(request: Request, caller: Identity, body: Json, page_id: str | None = None) -> Response:
-    call = CallRequest(
-        body=body,
-        page_id=page_id,
-        call_id=_call_id(request),
+    call_id = _call_id(request)
+    call = FrontCall(
+        caller,
+        body,
+        path_page=page_id,
+        call_id=call_id or "",
         attempt=_number(request, wire.ATTEMPT, 1),
         inline_text=_number(request, wire.INLINE, 0) or None,
         request_id=request.state.request_id,
     )
     form = asked_form(request.headers.get(wire.REPLY))
-    run = services(request).dispatcher.run(caller, call)
-    reply = await (run if call.call_id is not None else _unless_gone(request, caller, asyncio.ensure_future(run)))
+    run = services(request).dispatcher.run(call)
+    reply = await (run if call_id is not None else _unless_gone(request, caller, asyncio.ensure_future(run)))
     is_first = call.attempt == 1  # the reply to an earlier attempt may have been lost
     reader = services(request).told.reader(caller.client_id, body, page_id) if is_first else None
     return _response(request, in_form(reply, body, form, request.headers.get(wire.CATALOGUE), reader))

@@ -21,7 +21,7 @@ class Bounded(MutableMapping[K, V]):
         self,
         most: int,
         *,
-        weigh: Callable[[V], int] = lambda _: 0,
+        weigh: Callable[[V], int] | None = None,
         most_weight: int = 0,
         ttl_s: float | None = None,
         spared: Callable[[V], bool] = lambda _: False,
@@ -44,8 +44,8 @@ class Bounded(MutableMapping[K, V]):
 
     def __setitem__(self, key: K, value: V) -> None:
         if key in self._kept:
-            del self[key]
-        weight = self._weigh(value)
+            self._weight -= self._kept.pop(key)[1]
+        weight = self._weigh(value) if self._weigh is not None else 0
         self._kept[key] = (value, weight, self._clock())
         self._weight += weight
         self.trim()
@@ -67,12 +67,12 @@ class Bounded(MutableMapping[K, V]):
 
     def trim(self) -> None:
         """Remove entries beyond the limits or older than `ttl_s`."""
-        for key in [*self._too_many()]:
-            del self[key]
+        is_full = len(self._kept) > self._most or 0 < self._most_weight < self._weight
+        if is_full or (self._ttl_s is not None and self._kept):  # else there is nothing to ask of any entry
+            for key in [*self._too_many()]:
+                del self[key]
 
     def _too_many(self) -> Iterator[K]:
-        if not (self._expired() or self._over(len(self._kept), self._weight)):
-            return  # the usual case is cheap
         count, weight, latest = len(self._kept), self._weight, next(reversed(self._kept))
         for key, (value, its_weight, set_at) in self._kept.items():
             if not self._old(set_at) and (key == latest or not self._over(count, weight)):
@@ -80,9 +80,6 @@ class Bounded(MutableMapping[K, V]):
             if not self._spared(value):
                 count, weight = count - 1, weight - its_weight
                 yield key
-
-    def _expired(self) -> bool:
-        return bool(self._kept) and self._old(next(iter(self._kept.values()))[2])
 
     def _old(self, set_at: float) -> bool:
         return self._ttl_s is not None and self._clock() - set_at > self._ttl_s

@@ -146,6 +146,8 @@ class Claimable(Generic[C]):
 
     def advance(self) -> None:
         """Offer a free name to the first in line."""
+        if not self.line.places:
+            return
         first = self.line.first() if self.lapsed else None
         if first is not None:
             now = self._clock()

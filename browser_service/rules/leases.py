@@ -93,7 +93,8 @@ class Ownership:
 
     def private_from(self, client_id: str) -> bool:
         """Return whether the page is private to another client, so that this one may know only that it exists."""
-        return self.private and self.lease is not None and self.lease.client_id != client_id
+        lease = self._page.claim if self.access == "private" else None
+        return lease is not None and lease.client_id != client_id
 
     @property
     def waiting(self) -> int:

@@ -51,28 +51,29 @@ class Line(Generic[P]):
 
     send: Send
     behind: Callable[[], str]
-    _places: deque[P] = field(default_factory=deque)
+    places: deque[P] = field(default_factory=deque)
+    """The places in the order in which they will be served."""
 
     def __iter__(self) -> Iterator[P]:
         """Iterate over the places in the order in which they will be served."""
-        return iter(self._places)
+        return iter(self.places)
 
     def __len__(self) -> int:
-        return len(self._places)
+        return len(self.places)
 
     def join(self, place: P) -> None:
-        at = next((at for at, waiting in enumerate(self._places) if waiting.seq > place.seq), len(self._places))
-        self._places.insert(at, place)
+        at = next((at for at, waiting in enumerate(self.places) if waiting.seq > place.seq), len(self.places))
+        self.places.insert(at, place)
 
     def leave(self, place: P) -> bool:
         """Remove a place, and return whether it was in the line."""
-        if place not in self._places:
+        if place not in self.places:
             return False
-        self._places.remove(place)
+        self.places.remove(place)
         return True
 
     def first(self) -> P | None:
-        return self._places[0] if self._places else None
+        return self.places[0] if self.places else None
 
     def serve(self, place: P) -> None:
         self.leave(place)
@@ -80,20 +81,20 @@ class Line(Generic[P]):
 
     def refuse(self, make_error: Callable[[P], BrowseError]) -> list[P]:
         """Refuse all places, each with the error that `make_error` returns, and return them."""
-        waiting = [*self._places]
-        self._places.clear()
+        waiting = [*self.places]
+        self.places.clear()
         for place in waiting:
             place.refuse(make_error(place))
         return waiting
 
     def wake(self) -> None:
         """Wake all waiting calls, because what they wait for has changed."""
-        for place in self._places:
+        for place in self.places:
             place.wake()
 
     def tell(self) -> None:
         """Send an event to each call whose position has changed."""
-        for position, place in enumerate(self._places, 1):
+        for position, place in enumerate(self.places, 1):
             if place.position != position:
                 place.position = position
                 self.send(place.event(CallState.QUEUED, self.behind()))

@@ -46,16 +46,20 @@ class PageQueue:
     def enter(self, call: Call, action: str) -> Turn:
         """Return the call's turn: granted at once if the page is free, else granted or refused later."""
         turn = Turn(call.call_id, call.client_id, call, action, seq=call.seq)
-        self.line.join(turn)
-        self._advance()
+        if self.current is None and not self.line.places:  # the usual case is cheap
+            self.current, turn.began_at, turn.granted = turn, self._clock(), True
+        else:
+            self.line.join(turn)
+            self._advance()
         return turn
 
     def leave(self, turn: Turn) -> None:
         """Remove a call that ended or no longer waits, and grant the next turn."""
         if turn is self.current:
             self.current = None
-        self.line.leave(turn)
-        self._advance()
+        if self.line.places:
+            self.line.leave(turn)
+            self._advance()
 
     def cancel(self, call_id: str) -> bool:
         """Refuse a waiting call with Cancelled, and return whether it was waiting."""

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import os
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final, TypeVar, cast
@@ -78,6 +78,11 @@ class NamedSecrets:
         if now - self._made_at > _CODES_S and any(secret.codes for secret in self._secrets.values()):
             self._conceal(now)
         return self._concealment
+
+    def hider(self) -> Callable[[str], str]:
+        """Return the function that hides today's secrets in a text."""
+        concealment = self.concealment
+        return concealment.text if self._secrets else str
 
     def across(self, text: str, at: int) -> Place | None:
         return self.concealment.across(text, at)

@@ -270,8 +270,7 @@ def abridged(url: str) -> str:
 
 def abridged_in(value: JsonValue, urls: Collection[str]) -> JsonValue:
     """Replace these URLs by their short forms in all texts of a value."""
-    long = [url for url in urls if abridged(url) != url]
-    if not long:
+    if not (long := [url for url in urls if ("@" in url or len(url) > 2 * _MOST_SHOWN) and abridged(url) != url]):
         return value
     if isinstance(value, str):
         for url in long:

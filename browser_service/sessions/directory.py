@@ -65,7 +65,8 @@ class Directory:
         """Store a page's state, and return whether something changed that must outlive the process."""
         former = self._pages.get(page.page_id)
         self._pages[page.page_id] = page
-        self.closed.reopened(page.page_id)
+        if former is None:
+            self.closed.reopened(page.page_id)
         if former is None or _durable(former) != _durable(page):
             return True
         return (page.hold_left_ms or 0) > (former.hold_left_ms or 0)  # a new hold for the same reason

@@ -103,10 +103,13 @@ class Sessions:
         self._over = Bounded[str, bool](_EXPIRED_KEPT)
         """Sessions that the service ended: True if their time was over, False if nobody used them."""
         self._used: set[str] = set()
+        self.any_guarded = False
+        """True once a session was guarded."""
         self.shared_browser = Browser()
 
     def add(self, record: SessionRecord) -> None:
         self._records[record.session_id] = record
+        self.any_guarded = self.any_guarded or record.guarded
         self._over.pop(record.session_id, None)
 
     def drop(self, record: SessionRecord, *, over: bool = False) -> bool:

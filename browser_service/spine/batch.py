@@ -2,15 +2,16 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from typing import Final
 
 from browser_service.rules.partial import with_account
-from browser_service.security.auth import Identity
 from browser_service.sessions.directory import Directory
-from browser_service.spine.front_call import FrontCall
+from browser_service.spine.addressing import Addressing
+from browser_service.spine.call import FrontCall, Go, Stage
 from browser_service.spine.register import Record, Reply
 from shared.actions.base import Action
-from shared.actions.traits import Scope, Unaddressed
+from shared.actions.traits import Batching, Scope, Unaddressed
 from shared.calls import Outcome
 from shared.errors import BrowseError, Cancelled, Relayed, TimedOut, UnknownOutcome
 from shared.model import Json
@@ -20,22 +21,38 @@ from shared.wire import INLINE_BYTES, MAX_MESSAGE_BYTES
 _STOPS_WITHIN_S: Final = 5.0
 
 
-BeginPart = Callable[[Identity, Json, str, int], Record | Reply]
-"""Begins a step as its own call, or refuses it. Takes caller, body, callId and the maximum of inline characters."""
+Begin = Callable[[FrontCall], Record | Reply]
+"""Begins a call, or refuses it."""
 CancelCall = Callable[[str, str], Awaitable[str]]
 
 
-class BatchRun:
+@dataclass(eq=False)
+class SeparateSteps(Stage):
+    """The steps of a batch that spans several pages, each as a call of its own."""
+
+    addressing: Addressing
+    directory: Directory
+    begin: Begin
+    cancel: CancelCall
+
+    def concerns(self, kind: type[Action]) -> bool:
+        return bool(kind.batching)
+
+    async def run(self, call: FrontCall, go: Go) -> Outcome:
+        if call.action.batching is not Batching.SEPARATE_CALLS:
+            return await go(call)
+        self.addressing.check_touched(call.action, call.caller)
+        return await _BatchRun(call, self).run()
+
+
+class _BatchRun:
     """One such batch of one client."""
 
-    def __init__(self, call: FrontCall, directory: Directory, begin_part: BeginPart, cancel: CancelCall) -> None:
-        self._directory = directory
-        self._begin_part = begin_part
-        self._cancel = cancel
-        self._caller = call.caller
+    def __init__(self, call: FrontCall, stage: SeparateSteps) -> None:
+        self._call, self._stage = call, stage
         self._record = call.record
         self._batch = call.action
-        self._inline_text = call.request.inline_text or MAX_MESSAGE_BYTES // 2
+        self._inline_text = call.inline_text or MAX_MESSAGE_BYTES // 2
         self._page: PageState | None = None
         """The previous step's page, used by a step that names no page if the batch names none either."""
         self._done: list[Json] = []
@@ -65,8 +82,15 @@ class BatchRun:
         if self._record.cancel.requested:
             raise Cancelled("The call was cancelled before this step; it did not happen.")
         share = sum(each.text_key != "observed" for each in batch.parts()) or 1
-        body = self._with_address(batch, part)
-        return self._begin_part(self._caller, body, call_id, max(1, self._inline_text // share))
+        step = FrontCall(
+            self._call.caller,
+            self._with_address(batch, part),
+            call_id=call_id,
+            inline_text=max(1, self._inline_text // share),
+            request_id=call_id,
+            counted=False,
+        )
+        return self._stage.begin(step)
 
     def _with_address(self, batch: Action, part: Action) -> Json:
         """Return the step's body, with page, session and agent of the batch where it names none."""
@@ -96,7 +120,7 @@ class BatchRun:
 
     async def _stop(self, step: Record, batch: Action) -> None:
         """Cancel a step that is out of time. Return if it succeeded nevertheless, else raise its error."""
-        await self._cancel(step.client_id, step.call_id)
+        await self._stage.cancel(step.client_id, step.call_id)
         await asyncio.wait({step.task}, timeout=_STOPS_WITHIN_S)
         if not step.task.done():
             raise UnknownOutcome(f"{step.action} was told to stop, and has not ended yet.")
@@ -116,9 +140,9 @@ class BatchRun:
         page = reply.body.get("page")
         place: Json = {}
         if isinstance(page, dict):
-            page_id, state = str(page["pageId"]), self._directory.get(str(page["pageId"]))
+            page_id, state = str(page["pageId"]), self._stage.directory.get(str(page["pageId"]))
             if state is not None:
-                self._page = self._directory.seen_by(state, self._caller.client_id)
+                self._page = self._stage.directory.seen_by(state, self._call.client_id)
             elif self._page is not None and self._page.page_id == page_id:
                 self._page = None
             place = {"pageId": page_id, **({"url": page["url"]} if part.untrusted else {})}

@@ -1,16 +1,15 @@
 """Asks a person about an act if a rule of the account's owner says so, and runs it once they allow it."""
 
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import count
 from typing import Final
 
 from pydantic import TypeAdapter
 
 from browser_service.rules.bounded import Bounded
+from browser_service.spine.call import FrontCall, Go, Perform, Stage
 from browser_service.spine.cross_origin import CrossOriginGuard
-from browser_service.spine.front_call import FrontCall, Perform
-from browser_service.spine.host_calls import HostTask
+from shared.actions.base import Action
 from shared.calls import ASKING, Outcome, Pair
 from shared.cuts import cut
 from shared.errors import BrowseError, ErrorBody, Forbidden
@@ -59,20 +58,25 @@ class Question:
 
 
 @dataclass(eq=False)
-class Confirmations:
+class Confirmations(Stage):
     """Asks people with `request_human`, as agents do, so that every way to answer works."""
 
     perform: Perform
     guard: CrossOriginGuard
+    owner_asks: bool
+    """Whether the account's owner has rules about acts."""
     _spent: Bounded[str, bool] = field(default_factory=lambda: Bounded(_KEPT))
     """Ids of the requests whose answer a call has used, because equal calls at the same time share one request."""
 
-    async def run(self, call: FrontCall, task: HostTask, go: Callable[[HostTask], Awaitable[Outcome]]) -> Outcome:
-        """Do the task. If a rule requires a person's consent, ask, and do this very act once they allow it."""
-        outcome = await go(task)
+    def concerns(self, kind: type[Action]) -> bool:
+        return self.owner_asks or self.guard.concerns(kind)
+
+    async def run(self, call: FrontCall, go: Go) -> Outcome:
+        """Do the call. If a rule requires a person's consent, ask, and do this very act once they allow it."""
+        outcome = await go(call)
         asked: set[tuple[str, str]] = set()
         while (question := Question.of(outcome.error)) is not None and not call.action.parts():
-            page_id = task.address.page_id
+            page_id = call.address.page_id
             if page_id is None or outcome.page is None:
                 return _refusal(outcome, question, "There is no page on which a person could be asked.")
             if (question.rule, question.place) in asked:
@@ -85,8 +89,8 @@ class Confirmations:
             if answer != question.allows:
                 return _refusal(outcome, question, answer)
             asked.add((question.rule, question.place))
-            task = replace(task, confirmed=(*task.confirmed, question.key))
-            outcome = await go(task)
+            call.confirmed += (question.key,)
+            outcome = await go(call)
         return outcome
 
     async def _ask(self, call: FrontCall, page_id: str, question: Question, number: int) -> str:

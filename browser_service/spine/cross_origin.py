@@ -5,16 +5,16 @@ finds out where an act leads (`host/stages/guard.py`) at the moment of the act, 
 then."""
 
 import json
-from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from typing import Final
 
 from browser_service.rules.bounded import Bounded
 from browser_service.security.auth import Identity
 from browser_service.security.urls import origin_of
 from browser_service.sessions.directory import Directory
-from browser_service.spine.front_call import FrontCall
-from browser_service.spine.host_calls import HostTask
+from browser_service.spine.call import FrontCall, Go, Stage
+from shared.actions.base import Action
 from shared.actions.traits import Effect, Scope
 from shared.calls import SEVERAL, Guard, Outcome, Pair
 from shared.errors import Forbidden
@@ -23,8 +23,6 @@ _BLANK: Final = ("about:", "chrome-error:")
 _MOST_CHATS: Final = 2_000
 _MOST_ORIGINS: Final = 200
 _MOST_ANSWERS: Final = 500
-
-Go = Callable[[HostTask], Awaitable[Outcome]]
 
 
 @dataclass(eq=False)
@@ -42,7 +40,7 @@ class _Chat:
 
 
 @dataclass(eq=False)
-class CrossOriginGuard:
+class CrossOriginGuard(Stage):
     """The origins that chats with guarded sessions have read. Other chats cost nothing."""
 
     directory: Directory
@@ -50,22 +48,26 @@ class CrossOriginGuard:
     """Returns the URLs of a client's downloads, because it may have read the files."""
     _chats: Bounded[str, _Chat] = field(default_factory=lambda: Bounded(_MOST_CHATS))
 
-    async def run(self, go: Go, task: HostTask) -> Outcome:
-        """Do a task, with the origins that its chat has read, and note those that it reads now."""
-        client_id, page = task.caller.client_id, self.directory.get(task.address.page_id)
+    def concerns(self, kind: type[Action]) -> bool:  # noqa: ARG002 - each action may tell of what was read
+        return self.directory.sessions.any_guarded
+
+    async def run(self, call: FrontCall, go: Go) -> Outcome:
+        """Do a call, with the origins that its chat has read, and note those that it reads now."""
+        client_id, page = call.client_id, self.directory.get(call.address.page_id)
         chat = self._chats.get(client_id)
-        if chat is None and self._is_guarded(page.session_id if page else task.address.session_id):
+        if chat is None and self._is_guarded(page.session_id if page else call.address.session_id):
             chat = _Chat()
-        if chat is None or task.caller.operator or task.undo is not None:
-            return await go(task)
+        if chat is None or call.caller.operator:
+            return await go(call)
         self._chats[client_id] = chat  # the newest
         chat.note(self.downloaded(client_id))
         allowed = [pair for pair, allows in chat.answers.items() if allows]
-        outcome = await go(replace(task, guard=Guard(read=sorted(chat.read), allowed=allowed)))
-        if self._is_guarded(outcome.page.session_id if outcome.page else task.address.session_id):
+        call.guard = Guard(read=sorted(chat.read), allowed=allowed)
+        outcome = await go(call)
+        if self._is_guarded(outcome.page.session_id if outcome.page else call.address.session_id):
             chat.note(outcome.read_at)
             chat.note([outcome.page.url] if outcome.page else [])
-            if task.action.scope is Scope.SESSION and task.action.effect is Effect.READS:
+            if call.action.scope is Scope.SESSION and call.action.effect is Effect.READS:
                 chat.read.add(SEVERAL)  # the cookies of any site
         return outcome
 

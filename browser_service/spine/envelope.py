@@ -1,17 +1,13 @@
 """Builds the envelope, the one shape of all replies and errors."""
 
-from collections.abc import Callable
-
 from browser_service.clients.listing import page_block
 from browser_service.rules.quotas import retry_after
-from browser_service.security.auth import Identity
 from browser_service.security.urls import abridged
-from browser_service.spine.front_call import FrontCall
+from browser_service.spine.call import FrontCall
 from browser_service.spine.register import Record, Reply
 from shared.calls import Outcome
 from shared.errors import ErrorBody
 from shared.model import Json, weight
-from shared.pages import PageState
 
 
 def reply_of(call: FrontCall, outcome: Outcome) -> Reply:
@@ -27,7 +23,7 @@ def reply_of(call: FrontCall, outcome: Outcome) -> Reply:
 def failed(error: ErrorBody, *, page: Json | None = None) -> Reply:
     fields = error.model_dump(mode="json", by_alias=True, exclude={"status"}, exclude_none=True)
     body: dict[str, object] = {"success": False, "error": fields, "page": page, "notices": []}
-    return Reply(error.status, body, retry_after_s=retry_after(error))
+    return Reply(error.status, body, error=error, retry_after_s=retry_after(error))
 
 
 def still_running(record: Record) -> Reply:
@@ -36,25 +32,13 @@ def still_running(record: Record) -> Reply:
     return Reply(200, {"success": True, "result": result, "page": None})
 
 
-def without_private(outcome: Outcome, caller: Identity, seen: Callable[[PageState], PageState]) -> Outcome:
-    """Return the outcome without a page that is private to another client, and without the URLs and requests of a page
-    that the caller may not look into."""
-    if outcome.page is None:
-        return outcome
-    is_private = outcome.page.private_from(caller.client_id) and not caller.operator
-    page = None if is_private else seen(outcome.page)
-    if page is outcome.page:
-        return outcome
-    return outcome.model_copy(update={"page": page, "url_before": None, "requests": []})
-
-
 def _with_details(error: ErrorBody, call: FrontCall, outcome: Outcome) -> ErrorBody:
     """Return the error with the known details: tool (as it was called), sessionId, selector, url."""
-    details: Json = {"tool": str(call.request.body["action"])}
+    details: Json = {"tool": str(call.body["action"])}
     if outcome.page is not None:
         details |= {"sessionId": outcome.page.session_id, "url": abridged(outcome.page.shown_url)}
     if selector := call.action.aim.selector:
         details["selector"] = selector
     hint = call.action.hints.get(error.code, error.hint)
-    known = {"details": {**details, **error.details}, "hint": hint, "request_id": call.request.request_id}
+    known = {"details": {**details, **error.details}, "hint": hint, "request_id": call.request_id}
     return error.model_copy(update=known)

@@ -183,7 +183,8 @@ class Feed:
 
     async def _write_down(self) -> None:
         """Write changed pages, logins and downloads to the journal."""
-        had_debts = bool(self._unwritten or self._unsaved)
+        if not (had_debts := bool(self._unwritten or self._unsaved)) and not self.downloads.unwritten:
+            return
         await self.downloads.write_down()
         for page_id in [*self._unwritten]:
             page = self.directory.get(page_id)

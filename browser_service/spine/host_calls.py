@@ -1,76 +1,154 @@
-"""Runs actions on the host of their page or session, within the limits that apply there."""
+"""Runs calls on the host of their page or session, within the limits that apply there."""
 
 import itertools
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections import Counter
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from typing import Final
 
 from browser_service.clients.presence import Clients
 from browser_service.host.seam import CallKey, ParsedCall, SessionHost
 from browser_service.rules.origin_turns import Visit
 from browser_service.rules.quotas import Quotas
 from browser_service.rules.visits import count_visits, visits
-from browser_service.security.auth import Identity
 from browser_service.security.named_secrets import NamedSecrets
 from browser_service.sessions.directory import Directory
 from browser_service.sessions.vault import SessionVault
-from browser_service.spine.addressing import Address
+from browser_service.spine.call import FrontCall, Go, Stage
 from browser_service.spine.feed import Feed
 from browser_service.spine.policy import Policy
 from browser_service.spine.politeness import Origins
 from browser_service.spine.register import CallRegister, Record
-from browser_service.waits import Cancel
 from shared.actions.base import Action
-from shared.calls import Call, ClientRef, Guard, Notice, Outcome, PageLimit
-from shared.model import Json
+from shared.actions.traits import Effect, may_answer
+from shared.calls import Call, ClientRef, Notice, Outcome, PageLimit
 from shared.pages import PageState
 
-
-@dataclass(frozen=True)
-class HostTask:
-    """An action for a host to run or undo."""
-
-    caller: Identity
-    action: Action
-    call_id: str
-    address: Address
-    cancel: Cancel
-    inline_text: int | None = None
-    confirmed: tuple[str, ...] = ()
-    """Keys of the acts that a person has confirmed."""
-    guard: Guard | None = None
-    """The origins that its chat has read, if it uses a guarded session."""
-    undo: Json | None = None
-    """The state that undoes an act."""
-    limited: Action | None = None
-    """The action whose limits apply, if it is another one."""
+_MAY_VISIT: Final = ("navigates", "request_method", "part_fields")
 
 
 @dataclass(eq=False)
-class HostCalls:
+class HandedOver(Stage):
+    """The client to which a page is handed over, and the page's place among those that this client may have."""
+
+    directory: Directory
+    clients: Clients
+    policy: Policy
+
+    def concerns(self, kind: type[Action]) -> bool:
+        return may_answer(kind, "recipient")
+
+    async def run(self, call: FrontCall, go: Go) -> Outcome:
+        name, page_id = call.action.recipient, call.address.page_id
+        if name is None:
+            return await go(call)
+        call.recipient = recipient = self._find(call, name)
+        if page_id is None:
+            return await go(call)
+        self.policy.check_recipient(call.caller, recipient, page_id)
+        with self.directory.reserve(page_id, recipient.client_id):
+            return await go(call)
+
+    def _find(self, call: FrontCall, name: str) -> ClientRef:
+        """Return the client of this name, or of the page with this name. Raises Forbidden if it may not use the page's
+        session."""
+        page = self.directory.get(name)
+        if page is not None and page.holder_id is not None:
+            recipient = ClientRef(client_id=page.holder_id, label=page.holder_label)
+        else:
+            recipient = self.clients.find(name, besides=call.client_id)
+        if call.address.session_id:
+            self.directory.sessions.check_recipient(call.address.session_id, recipient)
+        return recipient
+
+
+@dataclass(eq=False)
+class NewPages(Stage):
+    """The name of a page that a call may open or take, and its place among the pages that the client may have."""
+
+    directory: Directory
+    quotas: Quotas
+    policy: Policy
+    feed: Feed
+
+    def concerns(self, kind: type[Action]) -> bool:
+        return kind.unaddressed.opens or kind.effect is not Effect.READS or bool(kind.part_fields)
+
+    async def run(self, call: FrontCall, go: Go) -> Outcome:
+        (page_id, _, is_new), client_id = call.address, call.client_id
+        if page_id is None:
+            return await go(call)
+        if is_new:
+            opening = self.directory.reserved_by(client_id) - {page_id}
+            self.quotas.check_pages(self.directory.held_by(client_id), opening)
+        elif call.caller.limits.pages is None or not self.policy.takes_page(
+            call.caller, call.limited or call.action, self.directory.get(page_id)
+        ):
+            return await go(call)
+        with self.directory.reserve(page_id, client_id):  # perhaps the call takes it only after waiting in line for it
+            outcome = await go(call)
+            if is_new:  # so that the next call knows of the page
+                await self.feed.catch_up()
+            return outcome
+
+
+@dataclass(eq=False)
+class Visits(Stage):
+    """The turns at the origins to which a call sends requests, and a note of where these led."""
+
+    directory: Directory
+    clients: Clients
+    origins: Origins
+    feed: Feed
+
+    def concerns(self, kind: type[Action]) -> bool:
+        return may_answer(kind, *_MAY_VISIT)
+
+    async def run(self, call: FrontCall, go: Go) -> Outcome:
+        action = call.limited or call.action
+        origins = self._visited(call, action)
+        async with AsyncExitStack() as turns:
+            for origin, times in sorted(origins.items()):  # always in one order, so that no two calls deadlock
+                visit = Visit(call.call_id, call.client_id, action.name(), action.allowed_ms() / 1000, times)
+                if text := await turns.enter_async_context(self.origins.turn(origin, visit, call.record.cancel)):
+                    self.clients.notify(call.client_id, Notice(text=text))
+            outcome = await go(call)
+            self._note_arrival(action, outcome)
+            if origins:  # so that the next call knows of a pause
+                await self.feed.catch_up()
+            return outcome
+
+    def _visited(self, call: FrontCall, action: Action) -> Counter[str]:
+        """Count the requests of a call by origin, with those to which its addresses redirected lately."""
+        page = self.directory.get(call.address.page_id)
+        origins = count_visits(action, self.directory.seen_by(page, call.client_id).url if page else "")
+        return origins + self.origins.beyond(each.requested_url or "" for each in action.every_part() if visits(each))
+
+    def _note_arrival(self, action: Action, outcome: Outcome) -> None:
+        """Note where a call was redirected, by its answer or by its page's new URL."""
+        if not visits(action) or not action.requested_url or outcome.result is None:
+            return
+        reached = outcome.result.get("redirectedTo") or (outcome.page.url if action.navigates and outcome.page else "")
+        self.origins.note_arrival(action.requested_url, str(reached))
+
+
+@dataclass(eq=False)
+class HostCalls(Stage):
     """The host's calls: run in the front's order, cancelled, and released from their leases."""
 
     host: SessionHost
-    directory: Directory
-    clients: Clients
-    feed: Feed
     register: CallRegister
     vault: SessionVault
-    quotas: Quotas
-    origins: Origins
     policy: Policy
     secrets: NamedSecrets
+    last = True
 
     def __post_init__(self) -> None:
         self._seq = itertools.count(1)
 
-    async def run(self, task: HostTask) -> Outcome:
-        """Run a task within the limits that apply to it."""
-        recipient = self._recipient(task)
-        async with self._within_limits(task, recipient):
-            outcome = await self.host.run(await self._call(task, recipient))
-            self._note_arrival(task.limited or task.action, outcome)
-            return await self.secrets.concealed_reply(outcome)
+    async def run(self, call: FrontCall, _: Go | None = None) -> Outcome:
+        outcome = await self.host.run(await self._call(call))
+        return await self.secrets.concealed_reply(outcome)
 
     async def pages(self) -> list[PageState]:
         """Return the host's pages, without secrets."""
@@ -92,79 +170,32 @@ class HostCalls:
         good."""
         await self.host.release(client_id, next(self._seq), for_good=for_good)
 
-    @asynccontextmanager
-    async def _within_limits(self, task: HostTask, recipient: ClientRef | None) -> AsyncIterator[None]:
-        """Hold a new page's name and its place in the quota of whoever gets it, and a turn at each origin that the task
-        sends requests to."""
-        client_id, action, page_id = task.caller.client_id, task.limited or task.action, task.address.page_id
-        page = self.directory.get(page_id)
-        origins = count_visits(action, self.directory.seen_by(page, client_id).url if page else "")
-        origins += self.origins.beyond(each.requested_url or "" for each in action.every_part() if visits(each))
-        async with AsyncExitStack() as limits:
-            if task.address.is_new and page_id:
-                opening = self.directory.reserved_by(client_id) - {page_id}
-                self.quotas.check_pages(self.directory.held_by(client_id), opening)
-            takes = self.policy.takes_page(task.caller, action, page)  # perhaps only after waiting in line for it
-            if page_id and (task.address.is_new or takes):
-                limits.enter_context(self.directory.reserve(page_id, client_id))
-            if page_id and recipient is not None:
-                self.policy.check_recipient(task.caller, recipient, page_id)
-                limits.enter_context(self.directory.reserve(page_id, recipient.client_id))
-            for origin, times in sorted(origins.items()):  # always in one order, so that no two calls deadlock
-                visit = Visit(task.call_id, client_id, action.name(), action.allowed_ms() / 1000, times)
-                if text := await limits.enter_async_context(self.origins.turn(origin, visit, task.cancel)):
-                    self.clients.notify(client_id, Notice(text=text))
-            yield
-            if origins or task.address.is_new:  # so that the next call knows of a pause, or of the page
-                await self.feed.catch_up()
-
-    def _note_arrival(self, action: Action, outcome: Outcome) -> None:
-        """Note where a call was redirected, by its answer or by its page's new URL."""
-        if not visits(action) or not action.requested_url or outcome.result is None:
-            return
-        reached = outcome.result.get("redirectedTo") or (outcome.page.url if action.navigates and outcome.page else "")
-        self.origins.note_arrival(action.requested_url, str(reached))
-
-    async def _call(self, task: HostTask, recipient: ClientRef | None) -> Call:
-        action, caller, address = task.action, task.caller, task.address
-        stored = action.stored_logins if task.undo is None else None
+    async def _call(self, asked: FrontCall) -> Call:
+        action, caller, address = asked.action, asked.caller, asked.address
+        stored = action.stored_logins if asked.undo is None else None
         if stored is not None and not stored.restores:
             await self.vault.check_room(address.session_id or "", stored.name)
         call = ParsedCall(
             action=action,
-            call_id=str(CallKey(caller.client_id, task.call_id)),
+            call_id=str(CallKey(caller.client_id, asked.call_id)),
             seq=next(self._seq),
             client_id=caller.client_id,
             client_label=caller.label,
-            recipient=recipient,
+            recipient=asked.recipient,
             body=action.wire_body(),
             page_id=address.page_id,
             session_id=address.session_id,
             opens=address.is_new or action.unaddressed.opens,
-            undo=task.undo,
-            confirmed=[*task.confirmed],
-            guard=task.guard,
-            secrets=self.secrets.reveal(action.secret_names()),
+            undo=asked.undo,
+            confirmed=[*asked.confirmed],
+            guard=asked.guard,
+            secrets=self.secrets.reveal(names) if (names := action.secret_names()) else {},
             by_person=caller.operator,
             origins=[*caller.limits.origins],
             page_limit=PageLimit(most=most, token=caller.token_name) if (most := caller.limits.pages) else None,
             hides_cookies=self.policy.hides_cookies(caller, address.session_id),
-            inline_text=task.inline_text,
+            inline_text=asked.inline_text,
         )
         if stored is not None and stored.restores:
             call.state = await self.vault.saved(address.session_id or "", stored.name)
         return call
-
-    def _recipient(self, task: HostTask) -> ClientRef | None:
-        """Return the client to which a page is handed over. Raises Forbidden if it may not use the page's session."""
-        name = task.action.recipient
-        if name is None:
-            return None
-        page = self.directory.get(name)
-        if page is not None and page.holder_id is not None:
-            recipient = ClientRef(client_id=page.holder_id, label=page.holder_label)
-        else:
-            recipient = self.clients.find(name, besides=task.caller.client_id)
-        if task.address.session_id:
-            self.directory.sessions.check_recipient(task.address.session_id, recipient)
-        return recipient

@@ -18,7 +18,7 @@ from shared.calls import ClientRef
 from shared.cuts import cut
 from shared.errors import Forbidden, field_details
 from shared.events import PageMoved
-from shared.limits import Limits
+from shared.limits import UNLIMITED, Limits
 from shared.model import Json
 from shared.next_calls import next_call
 from shared.pages import PageState
@@ -52,15 +52,19 @@ class Policy:
     """Returns a client with the limits of its named token, if it has one."""
 
     def __post_init__(self) -> None:
-        self.rules: list[Rule] = [self._check_kind, self._check_session, self._check_origins, _check_person]
+        self.rules: list[Rule] = [_check_person]
 
     def check(self, caller: Identity, action: Action) -> None:
         """Raise Forbidden if a rule refuses the action, or one that it carries."""
         self.check_token(caller)
+        exports = False
         for each in action.every_part():
+            if caller.limits is not UNLIMITED:
+                self._check_limits(caller, each)
             for rule in self.rules:
                 rule(caller, each)
-        if self._exports_hidden_cookies(caller, action):
+            exports = exports or each.cookie_use is Cookies.EXPORTS
+        if exports and self._exports_hidden_cookies(caller, action):
             raise _refused(
                 caller,
                 f"{action.name()} would give the cookie values of the shared login",
@@ -71,14 +75,13 @@ class Policy:
     def check_place(self, caller: Identity, action: Action, address: Address) -> None:
         """Raise Forbidden if the caller's token does not allow the call on this page or session."""
         limits, page = caller.limits, self.directory.get(address.page_id)
-        acts = any(each.effect is not Effect.READS for each in action.every_part())
         session_id = page.session_id if page is not None else address.session_id
         if session_id is not None and limits.session not in {None, session_id}:
             raise _wrong_session(caller, session_id)
         if page is None or address.is_new:
             self._check_page_count(caller, action, address.page_id if address.is_new else None)
             return
-        if limits.read_only and acts and not page.belongs_to(caller.client_id):
+        if limits.read_only and _acts(action) and not page.belongs_to(caller.client_id):
             raise _refused(
                 caller,
                 f'{action.name()} of "{page.page_id}", which is not this client\'s: a token that only reads moves and '
@@ -96,8 +99,7 @@ class Policy:
         """Return whether the page would be one more for a caller whose token limits its pages."""
         if page is None or caller.limits.pages is None or page.belongs_to(caller.client_id):
             return False
-        acts = any(each.effect is not Effect.READS for each in action.every_part())
-        return acts and action.closes is None and page.access != "act"
+        return _acts(action) and action.closes is None and page.access != "act"
 
     def check_recipient(self, caller: Identity, recipient: ClientRef, page_id: str) -> None:
         """Raise Forbidden if a page is handed to a client that may have no more. A person may exceed the number."""
@@ -126,8 +128,11 @@ class Policy:
 
     def placed(self, caller: Identity, body: Json) -> Json:
         """Return the body with the token's session added, if the call names none and would use another."""
-        session_id, action = caller.limits.session, catalogue.called(body)
-        if session_id is None or "sessionId" in body or "session_id" not in action.model_fields:
+        session_id = caller.limits.session
+        if session_id is None or "sessionId" in body:
+            return body
+        action = catalogue.called(body)
+        if "session_id" not in action.model_fields:
             return body
         page_id = body.get("pageId")
         is_there = isinstance(page_id, str) and self.directory.get(page_id) is not None
@@ -175,6 +180,11 @@ class Policy:
         return caller.model_copy(update={"limits": caller.limits.model_copy(update={"toolsets": ()})})
 
     # --- the rules ---------------------------------------------------------------------------------------------------
+
+    def _check_limits(self, caller: Identity, action: Action) -> None:
+        self._check_kind(caller, action)
+        self._check_session(caller, action)
+        self._check_origins(caller, action)
 
     def _check_kind(self, caller: Identity, action: Action) -> None:
         rule = caller.limits.rule_against(action)
@@ -285,6 +295,10 @@ def _check_no_program(action: Action, page: PageState) -> None:
             hint=f"Leave {field} out, or use a page of your own: {next_call('open_page', url='...')}.",
             details=field_details(field),
         )
+
+
+def _acts(action: Action) -> bool:
+    return any(each.effect is not Effect.READS for each in action.every_part())
 
 
 def _is_script(url: str) -> bool:

@@ -10,11 +10,13 @@ from browser_service.clients.work import Work
 from browser_service.host.seam import SessionHost
 from browser_service.observability.activity import Activity
 from browser_service.sessions.lifecycle import SessionLifecycle
-from browser_service.spine.front_call import FrontCall, Perform
+from browser_service.spine.call import FrontCall, Go, Perform, Stage
+from browser_service.spine.cross_origin import CrossOriginGuard
+from browser_service.spine.launched import LaunchedBrowser
 from browser_service.spine.register import Record
 from browser_service.spine.undo_call import UndoCall, UndoPorts
-from browser_service.spine.workflows import LaunchedBrowser
 from shared.actions.base import Action
+from shared.actions.traits import Scope
 from shared.calls import Outcome, Undoable
 from shared.limits import Limits
 from shared.model import Json
@@ -31,10 +33,10 @@ class ServicePorts(UndoPorts):
 
 
 class ServiceContext:
-    """The service during one call. `perform` runs a call that this one consists of."""
+    """The service during one call. `perform` runs a call that this one consists of; `to_host` takes one to its host."""
 
-    def __init__(self, ports: ServicePorts, call: FrontCall, perform: Perform) -> None:
-        self._ports = ports
+    def __init__(self, ports: ServicePorts, call: FrontCall, perform: Perform, to_host: Go) -> None:
+        self._ports, self._call, self._to_host = ports, call, to_host
         self._caller = call.caller
         self._client_id = call.client_id
         self._perform = perform
@@ -106,11 +108,11 @@ class ServiceContext:
         return {"callId": call_id, "state": state}
 
     def list_undoable(self) -> Json:
-        return UndoCall(self._ports, self._caller, self.record).listing()
+        return UndoCall(self._ports, self._call, self._to_host).listing()
 
     async def undo(self, call_id: str | None, *, affects_others: bool) -> Json:
         """Undo a call; without an id, the last one that can be undone."""
-        undo = UndoCall(self._ports, self._caller, self.record)
+        undo = UndoCall(self._ports, self._call, self._to_host)
         try:
             return await undo.run(call_id, affects_others=affects_others)
         finally:
@@ -139,17 +141,26 @@ class ServiceContext:
         return result if page is not None and page.dialog else None
 
 
-Handler = Callable[[ServiceContext, Action], Awaitable[Json]]
+Handlers = Mapping[str, Callable[[ServiceContext, Action], Awaitable[Json]]]
 
 
 @dataclass(eq=False)
-class ServiceActions:
+class ServiceActions(Stage):
     """The actions that touch no browser."""
 
     ports: ServicePorts
-    handlers: Mapping[str, Handler]
+    handlers: Handlers
+    guard: CrossOriginGuard
+    perform: Perform
+    to_host: Go
+    last = True
 
-    async def run(self, call: FrontCall, perform: Perform) -> Outcome:
-        context = ServiceContext(self.ports, call, perform)
+    def concerns(self, kind: type[Action]) -> bool:
+        return kind.scope is Scope.SERVICE
+
+    async def run(self, call: FrontCall, _: Go | None = None) -> Outcome:
+        self.guard.check_service(call)
+        context = ServiceContext(self.ports, call, self.perform, self.to_host)
         result = await self.handlers[call.action.name()](context, call.action)
-        return Outcome(call_id=call.call_id, result=result, page=context.page, undo=context.undoables)
+        outcome = Outcome(call_id=call.call_id, result=result, page=context.page, undo=context.undoables)
+        return self.guard.noted(call, outcome)

@@ -26,6 +26,8 @@ class Reply:
 
     status: int
     body: dict[str, object]
+    error: ErrorBody | None = None
+    """Why the call failed, as the envelope says it."""
     size: int = 0
     retry_after_s: int | None = None
     finish: Callable[[Outcome], "Reply"] | None = None
@@ -33,8 +35,8 @@ class Reply:
 
     def result(self) -> Json:
         """Return the result, or raise the error of a failed call."""
-        if error := self.body.get("error"):
-            raise Relayed(ErrorBody.model_validate({"status": self.status, **error}))  # type: ignore[dict-item] # our own envelope
+        if self.error is not None:
+            raise Relayed(self.error)
         result = self.body.get("result")
         return result if isinstance(result, dict) else {}
 

@@ -11,6 +11,9 @@ from browser_service.rules.bounded import Bounded
 from browser_service.rules.clock import Clock
 from browser_service.security.auth import Identity
 from browser_service.sessions.records import Sessions
+from browser_service.spine.call import FrontCall, Go, Stage
+from shared.actions.base import Action
+from shared.actions.traits import may_answer
 from shared.calls import Outcome, Undoable
 from shared.model import Json, weight
 from shared.next_calls import next_call
@@ -53,7 +56,7 @@ class UndoableCall:
 _CallsOfClient = Bounded[int, UndoableCall]
 
 
-class UndoStore:
+class UndoStore(Stage):
     """The calls that can be undone: the latest of each client, for the clients that acted last."""
 
     def __init__(self, sessions: Sessions, clock: Clock) -> None:
@@ -67,6 +70,13 @@ class UndoStore:
             ttl_s=_KEPT_S,
             clock=clock,
         )
+
+    def concerns(self, kind: type[Action]) -> bool:
+        return may_answer(kind, "undone_by", "part_fields")
+
+    async def run(self, call: FrontCall, go: Go) -> Outcome:
+        outcome = await go(call)
+        return self.keep(call.caller, call.call_id, call.action.name(), outcome) if outcome.undo else outcome
 
     def keep(self, caller: Identity, call_id: str, action: str, outcome: Outcome) -> Outcome:
         """Remember how to undo a call. Return its outcome, with the undo call added if something was lost."""

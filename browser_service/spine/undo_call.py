@@ -3,15 +3,14 @@
 from dataclasses import dataclass
 from typing import Final
 
-from browser_service.security.auth import Identity
 from browser_service.sessions.closed_session import ClosedSession
 from browser_service.sessions.directory import Directory
 from browser_service.sessions.lifecycle import SessionLifecycle
 from browser_service.spine.addressing import Address, Addressing
-from browser_service.spine.host_calls import HostCalls, HostTask
+from browser_service.spine.call import FrontCall, Go
+from browser_service.spine.host_calls import HostCalls
 from browser_service.spine.ledger import Ledger
 from browser_service.spine.policy import Policy
-from browser_service.spine.register import Record
 from browser_service.spine.undo import UndoableCall
 from shared import catalogue
 from shared.actions.base import Action
@@ -41,14 +40,14 @@ class UndoPorts:
 
 @dataclass(eq=False)
 class UndoCall:
-    """One `undo` of one client."""
+    """One `undo` of one client. `to_host` takes a call through the limits that apply to it, and to its host."""
 
     ports: UndoPorts
-    caller: Identity
-    record: Record
+    call: FrontCall
+    to_host: Go
 
     def __post_init__(self) -> None:
-        self._undos = self.ports.ledger.undos
+        self.caller, self._undos = self.call.caller, self.ports.ledger.undos
         self.page: PageState | None = None
         """The page on which acts were undone."""
 
@@ -90,12 +89,17 @@ class UndoCall:
             closed = ClosedSession.model_validate(step.state)
             self.ports.policy.check_restoring(self.caller, action, [page.page_id for page in closed.spec.pages])
             return await self.ports.lifecycle.restore(call.caller.ref, closed)
-        caller = call.caller if self.caller.operator else self.caller
         address, limited = self._address(step, action)
         self.ports.policy.check_place(self.caller, limited, address)
-        call_id, cancel = f"{self.record.call_id}.{len(call.steps)}", self.record.cancel
-        task = HostTask(caller, action, call_id, address, cancel, undo=step.state, limited=limited)
-        outcome = await self.ports.host_calls.run(task)
+        undoing = FrontCall(
+            call.caller if self.caller.operator else self.caller,
+            step.body,
+            call_id=f"{self.call.call_id}.{len(call.steps)}",
+            undo=step.state,
+            limited=limited,
+        )
+        undoing.action, undoing.record, undoing.address = action, self.call.record, address
+        outcome = await self.to_host(undoing)
         if outcome.error is not None:
             raise Relayed(outcome.error)
         self.page = outcome.page or self.page

@@ -11,7 +11,7 @@ from browser_service.http.routes import Caller, done, services
 from browser_service.security.auth import Identity
 from browser_service.services import Services
 from browser_service.spine.addressing import Addressing
-from browser_service.spine.front_call import CallRequest
+from browser_service.spine.call import FrontCall
 from browser_service.wall.state import hue_of
 from shared import catalogue, wire
 from shared.errors import Forbidden
@@ -40,7 +40,7 @@ async def card(page_id: str, request: Request, caller: Caller, after: Annotated[
     may_have_frames = bool(caller.limits.origins) and not shown["yours"]  # embedded documents from forbidden origins
     if "locked" not in shown and not may_have_frames:
         shown["frame"] = await _frame(request, page_id, after)
-    parts.dispatcher.guard.note_pages(caller, [page_id])
+    parts.guard.note_pages(caller, [page_id])
     return done(request, shown)
 
 
@@ -54,8 +54,8 @@ async def stop(page_id: str, request: Request, caller: Caller) -> Response:
         raise Forbidden(f"{page_id} is not this chat's, so that its card does not stop what is done there.")
     person = Identity(client_id="card", label=f"{caller.label} (its card)"[:80], operator=True)
     body: Json = {"action": "take_over", "pageId": page_id, "stop": True}
-    call = CallRequest(body, request_id=request.state.request_id, counted=False)
-    reply = await parts.dispatcher.run(person, call)
+    call = FrontCall(person, body, request_id=request.state.request_id, counted=False)
+    reply = await parts.dispatcher.run(call)
     return done(request, reply.result())
 
 

@@ -8,7 +8,7 @@ from pydantic import JsonValue
 
 from browser_service.security.auth import Identity
 from browser_service.services import Services
-from browser_service.spine.front_call import CallRequest
+from browser_service.spine.call import FrontCall
 from browser_service.wall.messages import Act, DialogAnswer, Files, Input, Listing, Login, Reply, Request
 from browser_service.wall.viewing import Viewer
 from shared import catalogue
@@ -184,5 +184,5 @@ class Requests:
 
     async def _run(self, body: Json, identity: Identity | None = None) -> Json:
         call_id, who = f"wall-{uuid4().hex}", identity or self.identity
-        reply = await self.parts.dispatcher.run(who, CallRequest(body, call_id=call_id, request_id=call_id))
+        reply = await self.parts.dispatcher.run(FrontCall(who, body, call_id=call_id, request_id=call_id))
         return reply.result()

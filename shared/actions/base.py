@@ -6,7 +6,7 @@
 import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
-from typing import Annotated, Any, ClassVar, Final, Literal, Self, TypeVar
+from typing import Annotated, Any, ClassVar, Final, Literal, Self, TypeVar, get_args
 
 from pydantic import (
     BaseModel,
@@ -114,9 +114,11 @@ class Action(Part, Traits):
     def touches(self) -> Touches:
         """Return the pages and sessions that the arguments name. Only the spine checks whether the caller may use
         them."""
-        named = [_ids(action, action.id_fields) for action in (self, *self.parts())]
-        pages, sessions = (frozenset[str]().union(*ids) for ids in zip(*named, strict=True))
-        return Touches(pages, sessions)
+        named = _ids(self, self.id_fields)
+        for part in self.parts():
+            pages, sessions = _ids(part, part.id_fields)
+            named = Touches(named.pages | pages, named.sessions | sessions)
+        return named
 
     def given_names(self) -> Touches:
         """Return the pages and sessions that the caller named in this action itself, without defaults and parts."""
@@ -124,8 +126,15 @@ class Action(Part, Traits):
 
     def secret_names(self) -> frozenset[str]:
         """Return the names of the secrets that the call, or a call inside it, uses."""
-        given = (getattr(action, name) for action in (self, *self.parts()) for name in type(action).model_fields)
-        return frozenset(ref.secret for value in given for ref in _secret_refs(value))
+        actions = [action for action in (self, *self.parts()) if action.secret_fields()]
+        given = [getattr(action, name) for action in actions for name in action.secret_fields()]
+        return frozenset(ref.secret for value in given for ref in _secret_refs(value)) if given else frozenset()
+
+    @classmethod
+    @cache
+    def secret_fields(cls) -> tuple[str, ...]:
+        """Return the arguments that may name a secret."""
+        return tuple(name for name, field in cls.model_fields.items() if _may_name_secret(field.annotation))
 
     def wire_body(self) -> dict[str, JsonValue]:
         """Return the action as JSON with the arguments that the caller gave, under its canonical name."""
@@ -137,9 +146,23 @@ Traits.__annotations__.clear()
 
 
 def _ids(action: Action, fields: Iterable[str]) -> Touches:
-    given = {name: value for name in fields if (value := getattr(action, name))}
-    sessions = frozenset(value for name, value in given.items() if name == "session_id")
-    return Touches(frozenset(value for name, value in given.items() if name != "session_id"), sessions)
+    pages, sessions = set[str](), set[str]()
+    for name in fields:
+        if value := getattr(action, name):
+            (sessions if name == "session_id" else pages).add(value)
+    return Touches(frozenset(pages), frozenset(sessions))
+
+
+def _may_name_secret(kind: object, around: tuple[type, ...] = ()) -> bool:
+    """Return whether a value of this type may be or contain the name of a secret. `around` are the types that it is
+    in."""
+    if inner := get_args(kind):
+        return any(_may_name_secret(each, around) for each in inner)
+    if kind in around or not (isinstance(kind, type) and issubclass(kind, BaseModel)):
+        return False
+    if issubclass(kind, SecretRef):
+        return True
+    return any(_may_name_secret(field.annotation, (*around, kind)) for field in kind.model_fields.values())
 
 
 def _secret_refs(value: object) -> Iterator[SecretRef]:

@@ -346,8 +346,8 @@ class Traits(BaseModel):
 
     @property
     def addressed(self) -> Addressed:
-        page, session, agent = (getattr(self, name, None) for name in ("page_id", "session_id", "as_"))
-        return Addressed(page, session, agent or "")
+        page, session = getattr(self, "page_id", None), getattr(self, "session_id", None)
+        return Addressed(page, session, getattr(self, "as_", None) or "")
 
     @property
     def requested_url(self) -> str | None:
@@ -355,9 +355,9 @@ class Traits(BaseModel):
 
     @property
     def aim(self) -> Aim:
-        selector, frame, point = (getattr(self, name, None) for name in ("selector", "frame", "position"))
-        strict, timeout = getattr(self, "strict", True), getattr(self, "timeout", None)
-        return Aim(selector, frame=frame, point=point, strict=strict, timeout=timeout)
+        selector, frame = getattr(self, "selector", None), getattr(self, "frame", None)
+        point, strict = getattr(self, "position", None), getattr(self, "strict", True)
+        return Aim(selector, frame=frame, point=point, strict=strict, timeout=getattr(self, "timeout", None))
 
     @property
     def expectation(self) -> Expectation:
@@ -432,3 +432,11 @@ class Traits(BaseModel):
     def asks_page(self) -> bool:
         """Return whether the call asks the page itself, which cannot answer while it shows a dialog."""
         return self.lane is Lane.QUEUE and self.reads_on is None
+
+
+def may_answer(kind: type[Traits], *questions: str) -> bool:
+    """Return whether a call of this action may answer one of the questions otherwise than by its default."""
+    return any(
+        next(vars(each)[name] for each in kind.__mro__ if name in vars(each)) is not vars(Traits)[name]
+        for name in questions
+    )

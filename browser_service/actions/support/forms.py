@@ -33,7 +33,7 @@ from browser_service.host.pages.handle import BrowserPage
 from browser_service.host.scripts import marked, results, script
 from browser_service.host.scripts.results import BadResult
 from browser_service.host.stages import explanation
-from browser_service.host.stages.act_check import check_button, check_field
+from browser_service.host.stages.rules import check_button, check_field
 from shared.actions.combining import FillForm, FormField
 from shared.actions.interaction import Check, Fill
 from shared.errors import BrowseError, UnknownOutcome

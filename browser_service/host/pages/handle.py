@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import KW_ONLY, dataclass, field
+from functools import cached_property
 
 from playwright.async_api import CDPSession, Page
 
@@ -72,14 +73,17 @@ class BrowserPage:
     files: Files = field(init=False)
     effects: Effects = field(init=False)
     looks: Looks = field(init=False)
-    elements: Elements = field(init=False)
 
     def __post_init__(self) -> None:
         page_id, client_id = self.record.page_id, self.call.client_id
         self.files = Files(self.artifacts, self.call, page_id, self.reply_shares)
         self.effects = Effects(self.current, self.settings.network.traffic, client_id)
         self.looks = Looks(self.current, self.effects, self.titles, client_id)
-        self.elements = Elements(page_id, self.current, self.looks, self.effects, self.screencast)
+
+    @cached_property
+    def elements(self) -> Elements:
+        """Return the way to the page's elements."""
+        return Elements(self.page_id, self.current, self.looks, self.effects, self.screencast)
 
     @property
     def page_id(self) -> str:

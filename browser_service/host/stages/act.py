@@ -2,6 +2,7 @@
 
 import time
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import ClassVar, Final
 
 from browser_service.host.calls import CallRun, Handler
@@ -45,6 +46,8 @@ class Stage:
     Each act gets its own stages, which may keep what they need from one moment to the next.
     """
 
+    needs: ClassVar["attrgetter[object] | None"] = None
+    """The part of an act that the stage is for. An act without it has no such stage; None stands for every act."""
     moments: ClassVar[frozenset[str]] = frozenset()
     """The moments at which it does something; it is called at no others."""
 

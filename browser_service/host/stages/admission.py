@@ -38,7 +38,8 @@ class Admission:
     def admit(self, page: CurrentTab, run: CallRun) -> None:
         """Let a call or a part of one pass, or raise. If it takes the page from another client, tell both."""
         record, call, action = page.record, run.call, run.action
-        check_private(record, call, action)
+        if record.private_from(call.client_id):
+            check_private(record, call, action)
         self.profile.check_free()
         if call.origins:
             check_origins(page, call, action)

@@ -31,7 +31,10 @@ class Changes(Stage):
         self._before = delta.PageBefore()
 
     async def before(self) -> None:
-        self._before = await delta.page_before(self.page, self.action)
+        if self.action.text_key == "observed":
+            self._before = await delta.page_before(self.page, self.action)
+        elif (view := self.page.looks.view) is not None:
+            view.acted_since = True
 
     async def after(self) -> None:
         if self.act.observation is not None:

@@ -2,6 +2,7 @@
 person allowed that."""
 
 import re
+from operator import attrgetter
 from typing import Final
 from urllib.parse import unquote, urljoin
 
@@ -37,16 +38,16 @@ class CrossOrigin(Stage):
     """The check that an act takes nothing that its chat has read to another origin, and a note of the URLs its reply
     tells of."""
 
+    needs = attrgetter("run.call.guard")
+
     async def check(self) -> None:
-        if self.run.call.guard is not None:
-            await check_guard(self.run.call, self.action, self.page)
+        await check_guard(self.run.call, self.action, self.page)
 
     async def end(self) -> None:
         """Note the URLs that the reply may tell of: the page's before and after, and any that was fetched."""
-        if self.run.call.guard is not None:
-            before, now = self.run.url_before or "", self.page.record.url
-            fetched = {urljoin(before, self.action.requested_url or "")} if self.action.request_method else set[str]()
-            self.run.read_at |= {before, now} | fetched
+        before, now = self.run.url_before or "", self.page.record.url
+        fetched = {urljoin(before, self.action.requested_url or "")} if self.action.request_method else set[str]()
+        self.run.read_at |= {before, now} | fetched
 
 
 async def check_guard(call: Call, action: Action, page: BrowserPage | None = None) -> None:

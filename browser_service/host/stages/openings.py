@@ -31,11 +31,9 @@ class Openings:
     log: EventLog
 
     async def page_for(self, run: CallRun) -> PageEntry:
-        """Return the page of a call. Raises PageNotFound, SessionNotFound, and ResourceExhausted if there is no
-        room."""
+        """Open the page of a call, which is not there yet. Raises PageNotFound, SessionNotFound, and ResourceExhausted
+        if there is no room."""
         page_id, session_id = run.call.page_id or "", run.call.session_id
-        if (entry := self.pages.get(page_id)) is not None:
-            return entry
         if (session := self.sessions.get(session_id or "")) is None:
             raise SessionNotFound(f"There is no session {session_id!r}.")
         if not run.call.opens:

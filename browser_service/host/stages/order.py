@@ -33,7 +33,8 @@ OF_ACTS: Final = (Pictures, Live, LeftFields, Title, Changes, SecretFields, Logi
 
 async def perform(act: Act) -> Json:
     """Run an act within all its stages, and return its result."""
-    stages: list[Stage] = [kind(act) for kind in (OF_ACTS if act.observed else OF_READS)]
+    kinds = OF_ACTS if act.observed else OF_READS
+    stages: list[Stage] = [kind(act) for kind in kinds if kind.needs is None or kind.needs(act)]
     begun: list[Stage] = []
     async with AsyncExitStack() as ends:  # each has its turn, even if another fails
         try:

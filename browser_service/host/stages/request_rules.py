@@ -7,7 +7,7 @@ from playwright.async_api import Request
 from browser_service.host.calls import CallRun
 from browser_service.host.network.guard import Sent, is_chromium, refuse_requests
 from browser_service.host.pages.handle import BrowserPage
-from browser_service.host.stages.act_check import WAYS
+from browser_service.host.stages.rules import WAYS
 from browser_service.host.tabs.record import PageRecord
 from browser_service.host.tabs.tab import Tab
 from browser_service.security.act_rules import ActRule, ActRules

@@ -1,17 +1,44 @@
-"""The owner's rules about acts."""
+"""The owner's rules about acts: each is checked at the moment when it would run, by its element as it is then."""
 
-from browser_service.host.stages import guard
+import hashlib
+import json
+from collections.abc import Sequence
+from operator import attrgetter
+from typing import Final
+from urllib.parse import urljoin
+
+from playwright.async_api import ElementHandle, Locator
+
+from browser_service.host.elements import targets
+from browser_service.host.elements.handles import taken
+from browser_service.host.pages.handle import BrowserPage
+from browser_service.host.scripts import results, script
 from browser_service.host.stages.act import Stage
-from browser_service.host.stages.act_check import check_act
+from browser_service.host.stages.guard import KEY as GUARD_KEY
+from browser_service.security.act_rules import Act, ActRule, ActRules
+from browser_service.security.urls import origin_of
+from shared.actions.base import Action
+from shared.actions.traits import Input, Keys, Reports
+from shared.calls import Call
+from shared.cuts import cut
+from shared.errors import Forbidden
+from shared.model import Json
+from shared.quoting import quoted
+
+_ELEMENT_WORDS: Final = results.bounded(script("element_words"))
+_ENTER: Final = ("Enter", "NumpadEnter", "\n", "\r")
+WAYS: Final = "The account's owner may do it: browse-together run --person, or change the rule in policy.toml."
 
 
 class Leave(Stage):
     """The leave that the owner's rules give the page's requests while a person acts, or if a person confirmed the
     act."""
 
+    needs = attrgetter("page.act_rules")
+
     async def before(self) -> None:
         call = self.run.call
-        self.page.record.has_leave = call.by_person or bool({*call.confirmed} - {guard.KEY})
+        self.page.record.has_leave = call.by_person or bool({*call.confirmed} - {GUARD_KEY})
 
     async def end(self) -> None:
         self.page.record.has_leave, self.page.record.loading = False, None
@@ -20,6 +47,135 @@ class Leave(Stage):
 class OwnersRules(Stage):
     """The check that no rule of the owner's refuses an act or leaves it to a person."""
 
+    needs = attrgetter("page.act_rules")
+
     async def check(self) -> None:
-        if self.page.act_rules:
-            await check_act(self.page, self.action)
+        await check_act(self.page, self.action)
+
+
+async def check_act(page: BrowserPage, action: Action) -> None:
+    """Raise Forbidden if a rule prevents an act now, or wants a person to confirm it. What a person does needs no
+    leave.
+
+    For rules about elements, wait for the element as the act itself would: Playwright's errors mean that the act could
+    not be done either.
+    """
+    if not page.act_rules or page.call.by_person or action.parts():  # each part is checked by itself
+        return
+    done = action.canonical()
+    act = _act(page, action, done)
+    page.record.loading = act if act.loads else None
+    if not done.input.activates or not page.act_rules.asks_element(act):
+        _judge(page, action, [act])
+    elif done.aim.selector is None:
+        await _check_keys(page, action, act, await targets.focused_element(page.playwright))
+    else:
+        element = await page.elements.find(done.aim.selector, done.aim.frame, strict=done.aim.strict)
+        timeout_ms = done.aim.timeout or done.allowed_ms()
+        handle = taken(await element.element_handle(timeout=timeout_ms))
+        if done.input is Input.POINTER:
+            await _check_click(page, action, act, handle, timeout_ms)
+        else:
+            await _check_keys(page, action, act, handle)
+
+
+async def check_field(page: BrowserPage, action: Action, field: ElementHandle) -> None:
+    """Check a field that an action is about to tick, or in which it is about to choose."""
+    if page.act_rules and not page.call.by_person:
+        await _check_keys(page, action, _act(page, action, action), field)
+
+
+async def check_button(page: BrowserPage, action: Action, button: Locator, timeout_ms: float) -> None:
+    """Check a button that an action is about to click."""
+    if page.act_rules and not page.call.by_person:
+        handle = taken(await button.element_handle(timeout=timeout_ms))
+        await _check_click(page, action, _act(page, action, action), handle, timeout_ms)
+
+
+def check_session_act(rules: ActRules, call: Call, action: Action) -> None:
+    """Raise Forbidden if a rule prevents an act on a whole session: there is no page on which to ask a person."""
+    act = Act(action=action.name(), effect=action.effect, url=action.requested_url or "")
+    if not call.by_person and (rule := rules.deciding(act)) is not None:
+        raise _forbidden(rule, _description(action, act))
+
+
+def _act(page: BrowserPage, action: Action, done: Action) -> Act:
+    """Return what is known of the act without its element; `done` is the action in its canonical form."""
+    url = done.requested_url if done.requested_url and (done.navigates or done.request_method) else ""
+    here = page.playwright.url if page.current.live else page.record.url
+    return Act(
+        action=done.name(),
+        called=action.name(),
+        effect=done.effect,
+        url=urljoin(here, url) if url else here,
+        loads=bool(url and done.navigates),
+        method=done.request_method,
+    )
+
+
+async def _check_click(page: BrowserPage, action: Action, act: Act, element: ElementHandle, timeout_ms: float) -> None:
+    """Check a click by the element that receives it, and by the one it was meant for."""
+    done = action.canonical()
+    point = done.aim.point.model_dump() if done.aim.point else None
+    await element.scroll_into_view_if_needed(timeout=timeout_ms)
+    receiver = await targets.element_clicked(page.playwright, element, point, ticks=done.reports >= Reports.READ_BACK)
+    found = [each for each in (receiver, element) if each is not None]
+    _judge(page, action, [act.model_copy(update=await _facts(each, {})) for each in found])
+
+
+async def _check_keys(page: BrowserPage, action: Action, act: Act, element: ElementHandle) -> None:
+    """Check keys by what they trigger: a form's button, if Enter is pressed in a field."""
+    done = action.canonical()
+    keys = done.presses or Keys()
+    *modifiers, key = keys.chord.rsplit("+", 1)
+    how: Json = {
+        "entered": key in _ENTER or any(sign in keys.text for sign in "\r\n"),
+        "typed": done.presses is not None and not keys.chord,
+        "accessKey": key.lower() if any("Alt" in each for each in modifiers) else "",
+    }
+    _judge(page, action, [act.model_copy(update=await _facts(element, how))])
+
+
+async def _facts(element: ElementHandle, how: Json) -> dict[str, str]:
+    return results.read(dict[str, str], await element.evaluate(_ELEMENT_WORDS, how)) or {}
+
+
+def _judge(page: BrowserPage, action: Action, acts: Sequence[Act]) -> None:
+    """Raise Forbidden if a rule prevents one of `acts`, which are one act, judged by each of its elements."""
+    decided = [(rule, act) for act in acts if (rule := page.act_rules.deciding(act))]
+    if not decided:
+        return
+    rule, act = min(decided, key=lambda each: each[0].decision != "refuse")
+    key = _key(rule, action, acts)
+    if key in page.call.confirmed:
+        return
+    what = _description(action, act)
+    context = {"rule": rule.name, "what": what, "key": key, "ways": WAYS}
+    if rule.decision == "confirm":
+        raise Forbidden(
+            f'{what}: the rule "{rule.name}" wants a person to confirm that. Nothing was done.',
+            hint="Make it a call of its own, and a person is asked.",
+            details={"context": {**context}},
+        )
+    raise _forbidden(rule, what)
+
+
+def _forbidden(rule: ActRule, what: str) -> Forbidden:
+    decision = "refuses that" if rule.decision == "refuse" else "leaves that to a person"
+    return Forbidden(
+        f'{what}: the rule "{rule.name}" {decision}. Nothing was done.',
+        hint=WAYS,
+        details={"context": {"rule": rule.name}},
+    )
+
+
+def _description(action: Action, act: Act) -> str:
+    element = f" {act.role} {quoted(cut(act.words, 100))}" if act.words else ""
+    return f"{action.name()}{element} at {origin_of(act.url) or cut(act.url, 100) or 'no page'}"
+
+
+def _key(rule: ActRule, action: Action, acts: Sequence[Act]) -> str:
+    """Make the key of a confirmation, which is for this very act, with these arguments, on such an element, and no
+    other."""
+    facts = [rule.name, action.wire_body(), *(act.model_dump(mode="json") for act in acts)]
+    return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:32]

@@ -7,12 +7,10 @@ import pytest
 from browser_service.security.auth import Identity
 from browser_service.sessions.directory import Directory
 from browser_service.spine.addressing import Address
+from browser_service.spine.call import FrontCall
 from browser_service.spine.confirmation import Confirmations
 from browser_service.spine.cross_origin import CrossOriginGuard
-from browser_service.spine.front_call import CallRequest, FrontCall
-from browser_service.spine.host_calls import HostTask
 from browser_service.spine.register import CallRegister, Reply
-from browser_service.waits import Cancel
 from shared.calls import Outcome
 from shared.catalogue import parse
 from shared.errors import Forbidden
@@ -38,17 +36,18 @@ async def test_a_person_may_take_longer_than_one_wait_and_their_answer_counts() 
         state: Json = {"requestId": "ask-1", "state": "pending", "observed": "nobody yet"}
         return state if len(asked) <= WAITS else {**state, "state": "done", "answer": "Allow once"}
 
-    async def go(task: HostTask) -> Outcome:
+    async def go(call: FrontCall) -> Outcome:
         page = PageState(page_id="p", session_id="default")
-        if task.confirmed:
+        if call.confirmed:
             return Outcome(call_id="c", result={"observed": "paid"}, page=page)
         error = Forbidden("A person confirms that.", details={"context": QUESTION}).body()
         return Outcome(call_id="c", error=error, page=page)
 
     action = parse({"action": "click", "pageId": "p", "selector": "#pay"})
     record = register.begin("shopper", "c", 1, action, lambda: asyncio.sleep(0, Reply(200, {})))
-    call = FrontCall(CALLER, CallRequest({}), action, record)
-    task = HostTask(CALLER, action, "c", Address("p", "default"), Cancel())
-    outcome = await Confirmations(perform, CrossOriginGuard(Directory(), lambda _: [])).run(call, task, go)
+    call = FrontCall(CALLER, {}, call_id="c")
+    call.action, call.record, call.address = action, record, Address("p", "default")
+    guard = CrossOriginGuard(Directory(), lambda _: [])
+    outcome = await Confirmations(perform, guard, owner_asks=True).run(call, go)
     assert (outcome.error, outcome.result) == (None, {"observed": "paid"})
     assert [body.get("requestId") for body in asked] == [None, *["ask-1"] * WAITS]

@@ -1,0 +1,117 @@
+"""A call on its way through the front half, and the stages that it passes, one for each concern."""
+
+import copy
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass, field
+from typing import ClassVar, Self
+
+from browser_service.security.auth import Identity
+from browser_service.spine.addressing import Address
+from browser_service.spine.register import Record
+from shared import argument_errors
+from shared.actions.base import Action
+from shared.calls import ClientRef, Guard, Outcome
+from shared.errors import ValidationFailed, field_details
+from shared.model import Json
+
+Perform = Callable[[Identity, Json, str], Awaitable[Json]]
+"""Runs an action that another one consists of, as its own call. Takes the caller, the body and the callId."""
+
+
+@dataclass(eq=False)
+class FrontCall:
+    """A call, from its request to its outcome. It comes with what a door knows of it; the rest is added on the way."""
+
+    caller: Identity
+    body: Json
+    path_page: str | None = None
+    """The page that the path of the request names."""
+    call_id: str = ""
+    attempt: int = 1
+    inline_text: int | None = None
+    request_id: str = ""
+    counted: bool = True
+    """False for what was counted elsewhere: a step with its batch, a card on its own."""
+
+    action: Action = field(init=False)
+    record: Record = field(init=False)
+    """Its entry in the register."""
+    address: Address = field(init=False)
+    recipient: ClientRef | None = None
+    """The client to which it hands its page over."""
+    confirmed: tuple[str, ...] = ()
+    """Keys of the acts that a person has confirmed."""
+    guard: Guard | None = None
+    """The origins that its chat has read, if it uses a guarded session."""
+    undo: Json | None = None
+    """The state that undoes its act, if the call undoes one."""
+    limited: Action | None = None
+    """The action whose limits apply, if it is another one."""
+
+    def __post_init__(self) -> None:
+        self.call_id = self.call_id or self.request_id
+
+    @property
+    def client_id(self) -> str:
+        return self.caller.client_id
+
+    def with_action(self, action: Action) -> Self:
+        """Return the same call with another form of its action."""
+        other = copy.copy(self)
+        other.action = action
+        return other
+
+    def full_body(self) -> Json:
+        """Return the body with the pageId of its path. Raises ValidationFailed if the two disagree."""
+        if self.path_page is None:
+            return self.body
+        page_id = argument_errors.check_page_id(self.path_page)
+        in_body = self.body.get("pageId")
+        if in_body is not None and in_body != page_id:
+            raise ValidationFailed(
+                f"pageId is {page_id!r} in the path and {in_body!r} in the body.",
+                hint="Give it once.",
+                details=field_details("pageId"),
+            )
+        return {**self.body, "pageId": page_id}
+
+
+Go = Callable[[FrontCall], Awaitable[Outcome]]
+"""Takes a call through all stages that follow."""
+
+
+class Stage:
+    """One concern of calls: what it does before the stages that follow, and afterwards with their outcome."""
+
+    last: ClassVar[bool] = False
+    """True if no stage follows for the calls that it concerns."""
+
+    def concerns(self, kind: type[Action]) -> bool:  # noqa: ARG002 - the others look at it
+        """Return whether calls of an action pass the stage. All others do not know of it."""
+        return True
+
+    async def run(self, call: FrontCall, go: Go) -> Outcome:
+        """Take a call through this stage, and by `go` through those that follow."""
+        return await go(call)
+
+
+def way_through(stages: Iterable[Stage], kind: type[Action]) -> Go:
+    """Return the way of calls of an action, through those of the stages that concern it."""
+    passed = list[Stage]()
+    for stage in stages:
+        if stage.concerns(kind):
+            passed.append(stage)
+            if stage.last:
+                break
+    way: Go = _nowhere
+    for stage in reversed(passed):
+        way = _then(stage, way)
+    return way
+
+
+def _then(stage: Stage, go: Go) -> Go:
+    return lambda call: stage.run(call, go)
+
+
+async def _nowhere(call: FrontCall) -> Outcome:
+    raise AssertionError(f"No stage ends {call.action.name()}")
