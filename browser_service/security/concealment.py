@@ -47,7 +47,7 @@ class Concealment:
             int(text): mark for mark, text in known if text.isdecimal() and int(text) >= _LEAST_NUMBER
         }
         self._needles = [_needle(form, mark) for mark, text in known for form in _forms(text)]
-        self._bytes = [_needle(form, mark) for mark, text in known for form in (text, text.encode().decode("latin-1"))]
+        self._bytes = [_needle(form, mark) for mark, text in known for form in _said({text})]
         self._heads = [_needle(each.text[:_KNOWN_BY], each.mark, len(each.text[_KNOWN_BY:])) for each in self._needles]
         self._wide = [
             _needle(text.encode(charset).decode("latin-1"), mark)
@@ -139,13 +139,15 @@ def _pattern(text: str) -> re.Pattern[str]:
 
 
 def _forms(text: str) -> set[str]:
-    """Return the texts that say a secret once they are decoded: as it is, in other case, as the name of a file, as
-    bytes, and what is left of it if it looks like an escape itself."""
+    """Return the texts by which a secret is known: as it is, in other case, as the name of a file, in hexadecimal, and
+    without the backslash at its end that escapes what follows."""
     cased = {text, text.upper(), text.lower()} if len(text) >= _LEAST_CASELESS else {text}
-    forms = {layer.text for form in (*cased, _NOT_IN_NAMES.sub("_", text)) for layer in layers(form)}
     data = text.encode()
-    return {form for form in forms if len(form) >= LEAST_CHARACTERS} | {
-        data.decode("latin-1"),
-        data.hex(),
-        data.hex().upper(),
-    }
+    return _said({*cased, _NOT_IN_NAMES.sub("_", text), text.removesuffix("\\")}) | {data.hex(), data.hex().upper()}
+
+
+def _said(texts: set[str]) -> set[str]:
+    """Return texts, also as bytes, and what is left of them if parts of them look like escapes."""
+    found = {layer.text for text in texts for layer in layers(text)}
+    found |= {text.encode("utf-8", "replace").decode("latin-1") for text in found}
+    return {text for text in found if len(text) >= LEAST_CHARACTERS}
