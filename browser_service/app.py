@@ -21,12 +21,12 @@ from browser_service.http import faults, metrics_port, pictures, routes, tokens,
 from browser_service.http.edge import Edge, loopback_hosts
 from browser_service.http.openapi import describe
 from browser_service.observability.logging import conceal
-from browser_service.rules.clock import Clock
+from browser_service.rules.window import Clock
 from browser_service.security.urls import UrlPolicy
 from browser_service.services import Carrier, Handlers, MakeHost, Services
 from browser_service.settings import Settings
 from browser_service.store.artifacts import Artifacts
-from browser_service.wall import card, entry, socket, static
+from browser_service.wall import card, entry, socket
 from shared import wire
 from shared.cuts import hide
 from shared.errors import JournalFailed
@@ -95,7 +95,7 @@ def create_app(
     app.state.looked_at = {}
     for path in (wire.BROWSER, wire.BROWSER + "/{page_id}"):
         app.add_route(path, routes.act, methods=["POST"], include_in_schema=False)
-    for part in (routes, pictures, tokens, watching, card, entry, static, socket):
+    for part in (routes, pictures, tokens, watching, card, entry, socket):
         app.include_router(part.router)
     faults.install(app)
     describe(app)

@@ -29,8 +29,7 @@ from browser_service.host.sessions.options import LaunchOptions
 from browser_service.observability.logging import configure
 from browser_service.settings import Settings
 from browser_service.store.journal_file import NewerJournal, check_version
-from client import certificates, config_place, environment, ports
-from shared import open_files
+from client import config_place, environment, ports
 from shared.absent import CRYPTOGRAPHY, RICH, absent
 from shared.data_files import DRIVER_CACHE, INSTANCE_LOCK, JOURNAL_FILE
 from shared.errors import ServiceUnavailable
@@ -181,7 +180,7 @@ async def _run(settings: Settings, listener: socket.socket, port: int, url: str)
     app.state.port = port
     figures = metrics_port.listen(settings, port)
     app.state.metrics_port = figures and figures.getsockname()[1]
-    open_files.allow_many()  # each chat that is present holds a connection
+    ports.allow_many()  # each chat that is present holds a connection
     gc.freeze()  # these objects stay: the collector need not visit them every hundredth call
     gc.set_threshold(_GC_AFTER)
     gc.enable()
@@ -217,7 +216,7 @@ def tls(settings: Settings) -> ssl.SSLContext | None:
     if settings.tls_cert is None or settings.tls_key is None:
         return None
     try:
-        return certificates.server_context(settings.tls_cert, settings.tls_key)
+        return ports.server_context(settings.tls_cert, settings.tls_key)
     except ValueError as error:
         raise CannotStart(str(error)) from None
 

@@ -18,8 +18,8 @@ from browser_service.host.sessions.options import LaunchOptions
 from browser_service.observability.activity import Activity
 from browser_service.observability.metrics import Made, Metrics
 from browser_service.opening import open_link
-from browser_service.rules.clock import Clock
 from browser_service.rules.quotas import Quotas
+from browser_service.rules.window import Clock
 from browser_service.security.auth import Revocations
 from browser_service.security.named_secrets import NamedSecrets
 from browser_service.security.seal import Seal

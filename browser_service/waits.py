@@ -11,8 +11,7 @@ from typing import Final
 from browser_service.rules.human import HumanRequest
 from browser_service.rules.human_requests import HumanRequests
 from browser_service.rules.leases import Ownership
-from browser_service.rules.line import Place
-from browser_service.rules.turns import PageQueue
+from browser_service.rules.turns import PageQueue, Place
 from shared.calls import Call
 
 _SHORTEST_S: Final = 0.05

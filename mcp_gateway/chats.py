@@ -22,7 +22,7 @@ from client.http import ServiceClient
 from client.reply import Failure, Reply
 from mcp_gateway import tools
 from mcp_gateway.elicitation import Elicitation, OnHumanRequest
-from mcp_gateway.faults import Faults
+from mcp_gateway.logs import Faults
 from mcp_gateway.settings import Settings
 from mcp_gateway.subscriptions import Subscriptions
 from shared import catalogue, toolsets

@@ -19,7 +19,7 @@ from client.instance import is_local
 from client.reply import Failure, Reply
 from mcp_gateway import cards, errors, prompts, results, tools
 from mcp_gateway.chats import Asker, Chat, Chats
-from mcp_gateway.faults import Faults
+from mcp_gateway.logs import Faults
 from mcp_gateway.resources import Resources, complete
 from mcp_gateway.roots import with_files
 from mcp_gateway.settings import Settings

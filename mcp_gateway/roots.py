@@ -1,6 +1,11 @@
 """Uploads files that a call names in its client's roots, which are folders of this machine."""
 
 import asyncio
+import copy
+import mimetypes
+import os
+import stat
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
@@ -11,10 +16,106 @@ from mcp.server.context import ServerRequestContext as Context
 from mcp.shared.exceptions import MCPError
 from mcp.types import CallToolRequestParams, InputRequiredResult, ListRootsRequest, ListRootsResult
 from mcp.types.version import HANDSHAKE_PROTOCOL_VERSIONS
+from pydantic import JsonValue
 
-from client import files
 from client.http import ServiceClient
+from shared.catalogue import NAMES
+from shared.errors import Details, Forbidden, ValidationFailed, field_details
 from shared.model import Json
+from shared.wire import FILE_BYTES
+
+_CONTENTS: Final = frozenset({"text", "data", "artifactId", "artifact_id"})
+_FIELD: Final[Details] = field_details("files")
+
+
+def names_files(body: Json) -> bool:
+    """Return whether a call names files without their contents."""
+    return any(_named_files(body))
+
+
+async def send_ahead(service: ServiceClient, body: Json, folders: Sequence[Path]) -> Json:
+    """Upload the files in the folders, and return the body with references to them. Files elsewhere stay as they are.
+    Raises BrowseError for a file that may not be sent."""
+    body, bytes_left = copy.deepcopy(body), FILE_BYTES
+    for file in _named_files(body):
+        name = str(file.get("path") or file["name"])
+        path = await asyncio.to_thread(_find, name, folders, service.autostart.data_dir)
+        if path is not None:
+            data = await asyncio.to_thread(_read, path, bytes_left)
+            bytes_left -= len(data)
+            shown_name = str(file.get("name") or "") if file.get("path") else ""
+            file |= {"name": shown_name or path.name, "artifactId": await service.upload(data)}
+            file.setdefault("mimeType", mimetypes.guess_type(path.name)[0] or "application/octet-stream")
+            file.pop("path", None)
+    return body
+
+
+def _named_files(body: Json) -> Iterator[Json]:
+    """Yield the files without content in a call and in the calls inside it."""
+    if (tool := NAMES.get(str(body.get("action")))) is None:
+        return
+    action = tool.action
+    for arguments in _objects([body, *(body.get(bag) for bag in action.option_bags)]):
+        if "files" in action.model_fields and isinstance(files := arguments.get("files"), list):
+            yield from (file for file in _objects(files) if _has_name_alone(file))
+        for name in action.part_fields:
+            for part in _objects(arguments.get(name)):
+                yield from _named_files(part)
+
+
+def _objects(value: JsonValue) -> Iterator[Json]:
+    return (item for item in (value if isinstance(value, list) else [value]) if isinstance(item, dict))
+
+
+def _has_name_alone(file: Json) -> bool:
+    name = file.get("path") or file.get("name")
+    return not _CONTENTS & file.keys() and isinstance(name, str) and bool(name) and "\0" not in name
+
+
+def _find(name: str, folders: Sequence[Path], data_dir: Path) -> Path | None:
+    """Return the file in one of the folders, with links resolved; None if there is none. Raises Forbidden for a link
+    that leads out of its folder, and for the service's own data."""
+    for folder in folders:
+        path = Path(os.path.normpath(folder / name))
+        if not path.is_relative_to(folder) or not _exists(path):
+            continue
+        real = path.resolve()
+        if not real.is_relative_to(folder.resolve()):
+            raise Forbidden(f"{name!r} is a link, or behind one, that leads out of {folder}: it is not followed.")
+        if real.is_relative_to(data_dir.resolve()):
+            hint = 'A file that a reply named: {"name": "...", "artifactId": "..."}.'
+            raise Forbidden(f"{name!r} is the browser service's own.", hint=hint)
+        return real
+    return None
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError:  # an invalid name, or a folder that we may not read
+        return False
+
+
+def _read(path: Path, max_bytes: int) -> bytes:
+    """Return the bytes of a file. Raises ValidationFailed if it is no regular file, or larger than `max_bytes`."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+        with os.fdopen(descriptor, "rb") as file:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                raise ValidationFailed(f"{str(path)!r} is no file.", hint="Name a file.", details=_FIELD)
+            data = file.read(max_bytes + 1)
+    except OSError as error:
+        raise ValidationFailed(
+            f"{str(path)!r} cannot be read: {error.strerror or error}.", hint="Name another file.", details=_FIELD
+        ) from None
+    if len(data) > max_bytes:
+        raise ValidationFailed(
+            f"{str(path)!r} has more bytes than the {FILE_BYTES:,} that one call may upload.",
+            hint="Give fewer at once.",
+            details=_FIELD,
+        )
+    return data
+
 
 _STATE: Final = "roots"
 _ANSWER_WITHIN_S: Final = 10.0
@@ -29,12 +130,12 @@ async def with_files(
     """Upload the files in the roots and return the body with references to them, or return a request for the roots,
     which may change from call to call. Raises BrowseError for a file that may not be sent."""
     capabilities = ctx.session.client_capabilities
-    if capabilities is None or capabilities.roots is None or not files.names_files(body):
+    if capabilities is None or capabilities.roots is None or not names_files(body):
         return body
     roots = await _roots(ctx, params)
     if isinstance(roots, InputRequiredResult):
         return roots
-    return await files.send_ahead(service, body, roots)
+    return await send_ahead(service, body, roots)
 
 
 async def _roots(ctx: Context, params: CallToolRequestParams) -> list[Path] | InputRequiredResult:

@@ -12,9 +12,9 @@ from shared import toolsets, written
 from shared.actions.base import Action, PageAction
 from shared.catalogue import ACTIONS, digest
 from shared.errors import BrowseError, every_error
+from shared.help_text import allowed_values, as_text, behaviour, listed, type_of
 from shared.next_calls import next_call
 from shared.schema import Schema, full_schema, inherited_names, properties_of, required_of, second_names
-from shared.schema_words import allowed_values, as_text, behaviour, listed, type_of
 from shared.wire import BROWSER
 
 PAGE: Final = written.FILE.with_name("TOOLS.md")

@@ -13,7 +13,6 @@ from typer.main import get_command as typer_command
 
 from browser_service.cli import flags, output, secrets
 from browser_service.cli.client import Client, error_of, given
-from browser_service.cli.late import Late
 from browser_service.cli.options import (
     action_body,
     action_options,
@@ -23,6 +22,7 @@ from browser_service.cli.options import (
     positional_options,
     with_signature,
 )
+from browser_service.cli.root import Late
 from shared import catalogue, wire
 from shared.actions.base import Action
 from shared.errors import BrowseError

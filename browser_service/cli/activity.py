@@ -11,7 +11,7 @@ import typer
 from browser_service.cli import flags, output, secrets
 from browser_service.cli.client import Client, client_id
 from browser_service.cli.options import new_app
-from browser_service.observability.lines import line
+from browser_service.observability.search import line
 from client.credentials import token_id
 from shared import wire
 from shared.calls import ActivityRecord

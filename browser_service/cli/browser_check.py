@@ -5,16 +5,33 @@ import tempfile
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import psutil
 
-from browser_service.cli.check import Check, sound, wrong
 from browser_service.host.sessions.launcher import Launcher
 from browser_service.host.sessions.options import LaunchOptions
 from browser_service.settings import Settings
 from client import environment
 from shared.errors import BrowseError
+
+
+class Check(NamedTuple):
+    """A finding, and what to do about it."""
+
+    name: str
+    ok: bool
+    found: str
+    advice: str = ""
+
+
+def sound(name: str, found: str, advice: str = "") -> Check:
+    return Check(name, ok=True, found=found, advice=advice)
+
+
+def wrong(name: str, found: str, advice: str = "") -> Check:
+    return Check(name, ok=False, found=found, advice=advice)
+
 
 _START_WITHIN_S: Final = 60
 

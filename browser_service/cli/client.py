@@ -16,7 +16,7 @@ import httpx
 from httpx_sse import EventSource, aconnect_sse
 from pydantic import JsonValue
 
-from browser_service.cli import progress
+from browser_service.cli import output
 from client import instance
 from client.credentials import DAY_S, Credentials, mint
 from client.proven import ProvenTransport, Prover
@@ -99,7 +99,7 @@ class Client:
         call_id = f"cli-{uuid4().hex}"
         form = {wire.REPLY: ForTerminal(action=str(body["action"])).model_dump_json()}
         try:
-            with progress.waiting(f"{body['action']} …"):
+            with output.waiting(f"{body['action']} …"):
                 reply = self._post(wire.call_path(body.get("pageId")), body, {wire.CALL_ID: call_id, **form})
                 while _still_runs(reply):
                     reply = self._post(wire.BROWSER, {"action": "get_call", "callId": call_id}, form)
@@ -134,7 +134,7 @@ class Client:
         async with self._http.stream("GET", url) as response:
             await _check(response)
             length, size = response.headers.get("content-length", ""), 0
-            with _complete(path) as file, progress.bar(path.name, int(length) if length.isdigit() else None) as advance:
+            with _complete(path) as file, output.bar(path.name, int(length) if length.isdigit() else None) as advance:
                 async for chunk in response.aiter_bytes():
                     size += file.write(chunk)
                     advance(len(chunk))

@@ -1,23 +1,145 @@
-"""Shows and changes the settings for every start: `config`."""
+"""Shows and changes the settings for every start (`config`), and keeps what else the file says."""
 
+import json
 import os
 import shlex
 import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any, Final, NoReturn
 
+import tomlkit
 import typer
+from pydantic import SecretStr, TypeAdapter, ValidationError
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticUndefined
 
-from browser_service.cli import config_text, flags, output, setting_values
-from browser_service.cli.config_text import problems
+from browser_service.cli import files, flags, output, setting_values
 from browser_service.cli.options import new_app
+from browser_service.cli.setting_values import CLASSES, field_of
 from client import config_file, config_place
-from client.config_file import setting_name
+from client.config_file import SAID_AT_START, WrongFile, as_variables, explain, parsed, setting_name, text_of
+from client.config_place import path
+from shared import toolsets
 from shared.errors import ServiceUnavailable, ValidationFailed
+
+Value = bool | int | str | list[str]
+_HEAD: Final = "# Settings of browse-together; `browse-together config show` lists all.\n"
+_OWN: Final = 0o700
+
+
+def read() -> str:
+    """Return the file's text; empty without a file. Raises WrongFile."""
+    file = path()
+    if file.exists() and not file.is_file():
+        raise WrongFile(f"{file} is no file.")
+    return text_of(file) if file.exists() else ""
+
+
+def with_values(text: str, values: Mapping[str, Value]) -> str:
+    """Return the text with these values. Raises WrongFile if it is no TOML."""
+    document = _document(text or _HEAD)
+    for name, value in values.items():
+        document[name] = value
+    return tomlkit.dumps(document)
+
+
+def without(text: str, names: Iterable[str]) -> str:
+    """Return the text without these keys. Raises WrongFile if it is no TOML."""
+    document = _document(text)
+    for name in names:
+        document.remove(name)
+    return tomlkit.dumps(document)
+
+
+def keys(text: str) -> list[str]:
+    return [str(key) for key in _document(text)]
+
+
+def problems(text: str) -> list[str]:
+    """Return a line for each mistake in a text; none if the file may have it."""
+    file = path()
+    try:
+        said = parsed(file, text)
+    except WrongFile as wrong:
+        return str(wrong).splitlines()
+    lines = dict[str, None]()
+    for settings in CLASSES:
+        try:
+            own = {name: value for name, value in as_variables(said).items() if name in settings.model_fields}
+            settings.alone(own)
+        except ValidationError as error:
+            lines |= dict.fromkeys(explain(error, settings, text=text))
+    named = as_variables(said).get("toolsets", [])
+    words = named.replace(",", " ").split() if isinstance(named, str) else named
+    strange = [str(word) for word in words if word not in toolsets.NAMES] if isinstance(words, list) else []
+    if strange:
+        lines[f"toolsets: there is no {', '.join(strange)}, but {', '.join(toolsets.NAMES)}."] = None
+    return [*lines]
+
+
+def value_of(name: str, typed: str) -> Value:
+    """Convert typed text to a value of the file: a number, true or false, a list, or a text. A wrong value stays a
+    text."""
+    annotation = field_of(name).annotation
+    is_path, is_list = ("Path" in str(annotation), str(annotation).startswith(("tuple", "frozenset")))
+    if is_list:
+        words = typed.split(",") if is_path else typed.replace(",", " ").split()
+        items = [_absolute(word.strip()) if is_path else word for word in words if word.strip()]
+        return items if len(items) > 1 else "".join(items)
+    if is_path:
+        return _absolute(typed)
+    with suppress(ValidationError):
+        value: object = TypeAdapter(annotation or str).validate_python(typed)
+        if isinstance(value, bool | int):
+            return value
+    return typed
+
+
+def is_secret(name: str) -> bool:
+    return SecretStr.__name__ in str(field_of(name).annotation)
+
+
+def write(text: str, *, to: Path | None = None, secret: bool = False) -> Path:
+    """Write the file, or another one, completely or not at all, and return its path. With `secret`, only this account
+    can read it. Raises WrongFile if it cannot be written."""
+    file = to or path()
+    try:
+        files.write(file, text.encode(), files.mode_of(file) & (_OWN if secret else -1))
+    except OSError as error:
+        raise WrongFile(f"{file} cannot be written: {error.strerror or error}. Nothing was changed.") from None
+    return file
+
+
+def template() -> str:
+    """Return a file that sets nothing, but lists every setting with its description and default."""
+    lines = dict[str, str]()
+    for settings in CLASSES:
+        for name, field in settings.model_fields.items():
+            if name not in SAID_AT_START:
+                lines.setdefault(name, f"# {field.description}\n# {name} = {_default(field)}\n")
+    return "\n".join([_HEAD, *lines.values()])
+
+
+def _default(field: FieldInfo) -> str:
+    value = field.default
+    if isinstance(value, tuple | frozenset):
+        value = sorted(map(str, value))
+    return '""' if value in (None, PydanticUndefined) else json.dumps(value)
+
+
+def _document(text: str) -> tomlkit.TOMLDocument:
+    parsed(path(), text, known=False)  # its errors name the line
+    return tomlkit.parse(text)
+
+
+def _absolute(text: str) -> str:
+    return str(Path(text).expanduser().absolute()) if text else ""
+
 
 _COLUMNS: Final = {"setting": False, "value": True, "from": True}
 _EDITORS: Final = ("sensible-editor", "nano", "vim", "vi", "notepad")
@@ -67,25 +189,25 @@ def set_(pairs: Pairs) -> None:
     if len(pairs) % 2:
         raise typer.BadParameter(f"{pairs[-1]!r} has no value.", param_hint="NAME VALUE")
     typed = {_known(name): value for name, value in zip(pairs[::2], pairs[1::2], strict=True)}
-    values = {name: config_text.value_of(name, _ask(name) if value == "-" else value) for name, value in typed.items()}
-    before = config_text.read()
-    after = config_text.with_values(before, values)
+    values = {name: value_of(name, _ask(name) if value == "-" else value) for name, value in typed.items()}
+    before = read()
+    after = with_values(before, values)
     if wrong := problems(after):
         _stop([*wrong, "Nothing was written."])
-    file = config_text.write(after, secret=any(map(config_text.is_secret, values)))
+    file = write(after, secret=any(map(is_secret, values)))
     _say_done(values, f"set in {file}")
 
 
 @config.command()
 def unset(names: Names) -> None:
     """Take settings out of the file, so that their defaults hold again."""
-    before = config_text.read()
-    there = config_text.keys(before)
+    before = read()
+    there = keys(before)
     gone = [name if name in there else setting_name(name) for name in names]
     if strange := [name for name in gone if name not in there]:
         _stop([f"{config_place.path()} does not set {', '.join(strange)}."])
-    after = config_text.without(before, dict.fromkeys(gone))
-    file = config_text.write(after)
+    after = without(before, dict.fromkeys(gone))
+    file = write(after)
     _say_done(gone, f"taken out of {file}")
     for line in problems(after):
         output.say(line, to_stderr=True)
@@ -95,21 +217,21 @@ def unset(names: Names) -> None:
 def edit() -> None:
     """Open the file in your editor ($VISUAL, $EDITOR). A version with mistakes does not take its place, and is kept."""
     file = config_place.path()
-    before = config_text.read()
+    before = read()
     aside = config_file.broken(file)
     goes_on = aside.exists() and (not file.exists() or aside.stat().st_mtime >= file.stat().st_mtime)
     if goes_on:
         output.say(f"This goes on with {aside}, which was kept.")
-    text = config_file.text_of(aside) if goes_on else before or config_text.template()
+    text = config_file.text_of(aside) if goes_on else before or template()
     edited = _edited(text, file)
     if edited == text and not goes_on:
         output.say("Nothing was changed.")
         return
     if wrong := problems(edited):
-        config_text.write(edited, to=aside)
+        write(edited, to=aside)
         held = f"{file} is as it was" if file.exists() else f"{file} was not made"
         _stop([*(line.replace(str(file), str(aside)) for line in wrong), f"{held}; your version is kept in {aside}."])
-    config_text.write(edited)
+    write(edited)
     aside.unlink(missing_ok=True)
     output.say(f"{file} is written.")
     output.say(_RESTART)

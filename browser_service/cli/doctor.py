@@ -13,9 +13,8 @@ from typing import Final
 
 import psutil
 
-from browser_service.cli import config_text
-from browser_service.cli.browser_check import check_browser
-from browser_service.cli.check import Check, sound, wrong
+from browser_service.cli import config
+from browser_service.cli.browser_check import Check, check_browser, sound, wrong
 from browser_service.cli.running import RESTART, places, running_settings, service_of
 from browser_service.host.sessions.memory import exact_mb
 from browser_service.installation import install_command
@@ -78,7 +77,7 @@ def check_config() -> list[Check]:
     if not file.is_file():
         return []
     names = [*config_file.contents()]
-    secrets = [name for name in names if config_text.is_secret(name)]
+    secrets = [name for name in names if config.is_secret(name)]
     if os.name == "posix" and secrets and file.stat().st_mode & _OTHERS:
         found = f"others may read {', '.join(secrets)} in {file}"
         return [wrong("config", found, f"chmod 600 {file}")]

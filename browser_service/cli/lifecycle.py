@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from browser_service.cli import flags, output, progress
+from browser_service.cli import flags, output
 from browser_service.cli.options import new_app
 from browser_service.cli.running import RESTART, places, running_settings, service_of
 from browser_service.settings import Settings
@@ -107,7 +107,7 @@ def _start(data_dir: Path, changes: Json) -> tuple[instance.Instance, bool]:
     """Return the service, and whether this call started it. Raises ServiceUnavailable with the end of the log if it
     does not answer."""
     try:
-        with progress.waiting("The service starts …"):
+        with output.waiting("The service starts …"):
             running, pid = instance.start(
                 data_dir, flags.environment(changes), lambda: service_of(data_dir), end_if_late=True
             )

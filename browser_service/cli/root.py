@@ -1,17 +1,38 @@
 """The commands. What a command needs is imported only when it runs, so that help is quick."""
 
 import gc
+from collections.abc import Callable
 from functools import partial
 from importlib import import_module
 from types import MappingProxyType
 from typing import Annotated, Any, Final, NamedTuple
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
+from typer.main import get_command
 
-from browser_service.cli.late import Late, command_in
 from shared.absent import HTTPX_COMMAND, absent
 from shared.wire import VERSION
+
+
+class Late(TyperCommand):
+    """A command that has only name and help until it is used."""
+
+    def __init__(self, name: str, text: str, make: Callable[[], Any]) -> None:  # Any: typer's own class
+        super().__init__(name, help=text)
+        self._make, self._line = make, f"{text.partition('. ')[0].removesuffix('.')}."
+
+    def get_short_help_str(self, limit: int = 0) -> str:  # noqa: ARG002 - a list breaks lines, and cuts none
+        return self._line
+
+    def make_context(self, *given: Any, **options: Any) -> Any:  # Any: the signature has typer's own classes
+        return self._make().make_context(*given, **options)
+
+
+def command_in(module: str, name: str) -> Any:  # Any: as above
+    """Return a command of one of our modules."""
+    made = get_command(import_module(f"browser_service.cli.{module}").app)
+    return made.commands[name] if isinstance(made, TyperGroup) else made
 
 
 class Command(NamedTuple):
@@ -34,7 +55,7 @@ COMMANDS: Final = MappingProxyType(
         "save": Command("actions", "Save a file that a call made, by its artifactId."),
         "show": Command("wall", "Watch all pages live, and take them in hand, in your own browser."),
         "activity": Command("activity", "Who did what: the record of all clients' actions."),
-        "replay": Command("replay.command", "Make one HTML file of what was done, with pictures, to play and to keep."),
+        "replay": Command("replay", "Make one HTML file of what was done, with pictures, to play and to keep."),
         "forget": Command("activity", "Remove what is kept of a client."),
         "requests": Command("requests", "What agents ask people for: see it, and answer."),
         "login": Command("logins", "Sign in yourself, in an ordinary window of the shared browser."),

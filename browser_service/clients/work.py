@@ -7,8 +7,8 @@ from datetime import datetime, timedelta
 from functools import partial
 
 from browser_service.rules.claims import Claim, Claims, Move, MoveCause
-from browser_service.rules.clock import Clock
-from browser_service.rules.line import Send
+from browser_service.rules.turns import Send
+from browser_service.rules.window import Clock
 from browser_service.waits import Cancel, until_granted
 from shared.actions.work import ClaimWork
 from shared.calls import ClientRef

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Iterator, MutableMapping
 from typing import TypeVar
 
-from browser_service.rules.clock import Clock
+from browser_service.rules.window import Clock
 
 K = TypeVar("K")
 V = TypeVar("V")

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Generic, NamedTuple, TypeVar
 
-from browser_service.rules.clock import Clock
-from browser_service.rules.line import Line, Place, Send
+from browser_service.rules.turns import Line, Place, Send
+from browser_service.rules.window import Clock
 from shared.calls import ClientRef
 
 OFFER_S = 12.0

@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Literal, NamedTuple, Protocol
 
-from browser_service.rules.clock import Clock
 from browser_service.rules.leases import Lease
+from browser_service.rules.window import Clock
 from shared.actions.base import Action
 from shared.actions.people import RequestHuman
 from shared.actions.traits import Effect

@@ -10,9 +10,9 @@ from types import MappingProxyType
 from typing import Protocol
 
 from browser_service.rules.bounded import Bounded
-from browser_service.rules.clock import Clock
 from browser_service.rules.human import HeldPage, HumanRequest, State, Waiter
 from browser_service.rules.questions import check_question, hold_state, origin_at, request_state
+from browser_service.rules.window import Clock
 from shared.actions.people import RequestHuman
 from shared.calls import ASKING, Call, CallState, Notice
 from shared.errors import HumanInControl, RateLimited, RequestNotFound, ValidationFailed, field_details

@@ -7,8 +7,8 @@ from math import inf
 
 from browser_service.rules.bounded import Bounded
 from browser_service.rules.claims import Candidate, Claim, Claimable, Move, MoveCause
-from browser_service.rules.clock import Clock
-from browser_service.rules.line import Send
+from browser_service.rules.turns import Send
+from browser_service.rules.window import Clock
 from shared.calls import Call, ClientRef
 from shared.errors import PageNotFound, PageOwned, TimedOut
 from shared.next_calls import next_call

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
-from browser_service.rules.clock import Clock
+from browser_service.rules.window import Clock
 
 _MOST: Final = 50
 _LOGS_OUT: Final = re.compile(r"(?<![a-z])(?:log|sign)[-_]?(?:out|off)(?![a-z])", re.IGNORECASE)

@@ -1,13 +1,34 @@
 """Limits the requests that all clients together send to one origin: how many at once, and how many per minute."""
 
+import contextlib
+from collections import Counter
 from dataclasses import dataclass, replace
 from math import inf
+from urllib.parse import urljoin
 
-from browser_service.rules.clock import Clock
-from browser_service.rules.line import Line, Place, Send
-from browser_service.rules.window import MovingWindow
-from browser_service.security.urls import is_private
+from browser_service.rules.turns import Line, Place, Send
+from browser_service.rules.window import Clock, MovingWindow
+from browser_service.security.urls import is_private, origin_of
+from shared.actions.base import Action
 from shared.calls import CallState
+
+
+def visits(action: Action) -> bool:
+    """Return whether the action sends a request to a site, at its `url` or where the page is."""
+    return bool(action.navigates or action.request_method)
+
+
+def count_visits(action: Action, page_url: str) -> Counter[str]:
+    """Count the requests of a call per origin, by its URLs or by the page's URL at that point."""
+    origins: Counter[str] = Counter()
+    for each in action.parts() or (action,):
+        url = each.requested_url or page_url
+        if visits(each) and (origin := origin_of(url, page_url)):
+            origins[origin] += 1
+        if each.navigates:
+            with contextlib.suppress(ValueError):  # opening it will raise the error
+                page_url = urljoin(page_url, url)
+    return origins
 
 
 @dataclass(frozen=True)

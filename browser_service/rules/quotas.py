@@ -9,8 +9,7 @@ from datetime import datetime, timedelta
 from pydantic import JsonValue
 
 from browser_service.rules.bounded import Bounded
-from browser_service.rules.clock import Clock
-from browser_service.rules.window import MovingWindow
+from browser_service.rules.window import Clock, MovingWindow
 from shared.actions.base import Action
 from shared.catalogue import ACTIONS
 from shared.errors import ErrorBody, RateLimited, ResourceExhausted

@@ -10,12 +10,10 @@ from zoneinfo import available_timezones
 import structlog
 
 from browser_service.host.seam import SessionHost
-from browser_service.sessions.closed_session import ClosedSession
 from browser_service.sessions.directory import Directory, with_new_revision
 from browser_service.sessions.records import SessionRecord, end_notice, options_of
-from browser_service.sessions.vault import SessionVault
-from browser_service.store.closed_page import ClosedPage
-from browser_service.store.journal import Journal
+from browser_service.sessions.vault import ClosedSession, SessionVault
+from browser_service.store.journal import ClosedPage, Journal
 from shared.actions.sessions import CreateSession
 from shared.calls import ClientRef, Notice
 from shared.data_files import KEY_FILE

@@ -5,7 +5,7 @@ from typing import NamedTuple
 from browser_service.rules.leases import private_error
 from browser_service.security.auth import Identity
 from browser_service.sessions.directory import Directory
-from browser_service.store.closed_page import ClosedPage
+from browser_service.store.journal import ClosedPage
 from shared.actions.base import Action
 from shared.actions.traits import Scope, Unaddressed
 from shared.errors import (

@@ -8,9 +8,8 @@ from typing import Final
 
 from browser_service.clients.presence import Clients
 from browser_service.host.seam import CallKey, ParsedCall, SessionHost
-from browser_service.rules.origin_turns import Visit
+from browser_service.rules.origin_turns import Visit, count_visits, visits
 from browser_service.rules.quotas import Quotas
-from browser_service.rules.visits import count_visits, visits
 from browser_service.security.named_secrets import NamedSecrets
 from browser_service.sessions.directory import Directory
 from browser_service.sessions.vault import SessionVault

@@ -12,10 +12,10 @@ from email.utils import parsedate_to_datetime
 from functools import partial
 
 from browser_service.rules.bounded import Bounded
-from browser_service.rules.clock import Clock
-from browser_service.rules.line import Send
 from browser_service.rules.origin_turns import OriginLimits, OriginTurns, Visit
 from browser_service.rules.quotas import rate_limited, time_after
+from browser_service.rules.turns import Send
+from browser_service.rules.window import Clock
 from browser_service.security.urls import origin_of
 from browser_service.waits import Cancel, until_granted
 from shared.errors import Cancelled, RateLimited

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from browser_service.rules.bounded import Bounded
-from browser_service.rules.clock import Clock
+from browser_service.rules.window import Clock
 from browser_service.security.auth import Identity
 from browser_service.sessions.records import Sessions
 from browser_service.spine.call import FrontCall, Go, Stage

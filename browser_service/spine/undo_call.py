@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import Final
 
-from browser_service.sessions.closed_session import ClosedSession
 from browser_service.sessions.directory import Directory
 from browser_service.sessions.lifecycle import SessionLifecycle
+from browser_service.sessions.vault import ClosedSession
 from browser_service.spine.addressing import Address, Addressing
 from browser_service.spine.call import FrontCall, Go
 from browser_service.spine.host_calls import HostCalls

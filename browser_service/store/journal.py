@@ -7,17 +7,38 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TypeVar
+from typing import Final, TypeVar
 
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 from browser_service.store import journal_file
-from browser_service.store.closed_page import MOST_CLOSED_PAGES, ClosedPage
 from browser_service.store.journal_file import Damage
 from shared.calls import DownloadState
 from shared.errors import JournalFailed
+from shared.model import Model
 from shared.pages import PageState
 from shared.wire import DEFAULT_SESSION
+
+MOST_CLOSED_PAGES: Final = 1_000
+
+
+class ClosedPage(Model):
+    """A closed page and the session it belonged to."""
+
+    page_id: str
+    session_id: str
+    known_to: list[str] = Field(description="Ids and labels of the clients that may think of it; none: all may.")
+    closed_at: float = Field(default_factory=time.time)
+    by_restart: bool = Field(default=False, description="Its session was not persistent, and ended with the service.")
+
+    @classmethod
+    def of(cls, page: PageState, *owner: str) -> "ClosedPage":
+        """Make the record of a page. `owner` is the id and label of its session's owner; empty if everybody could use
+        the session."""
+        holders = {page.holder_id or "", page.holder_label, page.left_by_id or "", page.left_by}
+        known_to = sorted({*owner, *holders} - {""}) if owner else []
+        return cls(page_id=page.page_id, session_id=page.session_id, known_to=known_to)
+
 
 T = TypeVar("T")
 

@@ -1,10 +1,11 @@
 """Lets people in to the wall: the command line makes a link, and the page behind it becomes a viewer."""
 
 import asyncio
+from pathlib import Path
 from typing import Final, cast
 
 from fastapi import APIRouter, Request
-from fastapi.responses import Response
+from fastapi.responses import FileResponse, Response
 from starlette.requests import ClientDisconnect, HTTPConnection
 from starlette.websockets import WebSocket
 
@@ -16,11 +17,20 @@ from browser_service.wall.requests import identity_of
 from browser_service.wall.viewing import LINK_LIVES_S, Viewer, Viewing
 from shared import wire
 from shared.actions.files import UploadFile
-from shared.errors import Forbidden, InvalidRequest, Unauthorized, ValidationFailed, field_details
+from shared.errors import Forbidden, InvalidRequest, NoSuchRoute, Unauthorized, ValidationFailed, field_details
 from shared.loopback import is_loopback
 from shared.words import quotable
 
-router = APIRouter(include_in_schema=False)
+_FILES: Final = {path.name: path for path in (Path(__file__).parent / "static").iterdir()}
+_HEADERS: Final = {
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+    "img-src 'self' blob: data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cache-Control": "no-cache",
+}
+router = APIRouter()
 
 _HELLO_WITHIN_S: Final = 10.0
 _MOST_CODE: Final = 200
@@ -162,3 +172,18 @@ def _set_cookie(reply: Response, request: Request, value: str, max_age: int) -> 
     public_url = services(request).people_url()
     secure = request.url.scheme == "https" or f"https://{request.headers.get('host')}" == public_url
     reply.set_cookie(cookie_name(request), value, max_age=max_age, httponly=True, samesite="strict", secure=secure)
+
+
+@router.get(wire.WALL)
+async def page() -> FileResponse:
+    return FileResponse(_FILES["wall.html"], headers=_HEADERS)
+
+
+@router.get(wire.WALL_FILES + "/{name}")
+async def file(name: str) -> FileResponse:
+    if name not in _FILES:
+        raise NoSuchRoute(f"There is no {wire.WALL_FILES}/{name}.")
+    return FileResponse(_FILES[name], headers=_HEADERS)
+
+
+router = APIRouter(include_in_schema=False)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from browser_service.rules.bounded import Bounded
-from browser_service.rules.clock import Clock
+from browser_service.rules.window import Clock
 from shared.errors import Forbidden, RateLimited, Unauthorized
 
 LINK_LIVES_S: Final = 60.0

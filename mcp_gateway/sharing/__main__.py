@@ -29,9 +29,9 @@ def main() -> None:
     listener = socket.socket(fileno=descriptor)
     listener.set_inheritable(False)
     gc.disable()  # until all imports are done: collections would find no garbage
-    from shared import open_files  # noqa: PLC0415 - what is not done first comes after what is
+    from client import ports  # noqa: PLC0415 - what is not done first comes after what is
 
-    open_files.allow_many()
+    ports.allow_many()
     first = _first_chat(listener)
     import asyncio  # noqa: PLC0415 - it takes long, and the folder is checked before
 

@@ -1,22 +1,142 @@
 """Lets clients in by a key, each key being a separate client, and limits how often they call."""
 
+import asyncio
 import contextlib
+import hashlib
+import os
+import secrets
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
+from uuid import uuid4
 
 from limits import RateLimitItemPerSecond
 from limits.storage import MemoryStorage
 from limits.strategies import FixedWindowRateLimiter
 from starlette.requests import HTTPConnection
 
-from mcp_gateway.transports.keys import digest
-from mcp_gateway.transports.settings import TransportSettings
-from mcp_gateway.transports.tickets import Tickets
-from mcp_gateway.transports.turnstile import Turnstile
+from mcp_gateway.transports.settings import NotUsable, TransportSettings
+from shared.data_files import GATEWAY_KEYS
 from shared.requests import Held
 from shared.wire import KEY_SUBPROTOCOL
+
+_LEAST_CHARACTERS: Final = 16
+_MOST_KEYS: Final = 1_000
+
+
+def read_keys(settings: TransportSettings, data_dir: Path) -> tuple[list[str], str]:
+    """Return the valid keys, and where a person finds them. Raises NotUsable."""
+    if settings.auth == "none":
+        return [], ""
+    if settings.auth_secret is not None:
+        return [_long_enough(settings.auth_secret.get_secret_value(), "AUTH_SECRET")], "the key is AUTH_SECRET's"
+    path = settings.auth_file or data_dir / GATEWAY_KEYS
+    try:
+        if settings.auth_file is None:
+            _make(path)
+        lines = [line.strip() for line in path.read_text(encoding="utf-8").splitlines()]
+    except (OSError, UnicodeDecodeError) as error:
+        raise NotUsable(f"the keys in {path} cannot be read: {error}. Set AUTH_SECRET or --auth-file.") from None
+    found = [_long_enough(line, f"a line of {path}") for line in lines if line and not line.startswith("#")]
+    if not found or len(found) > _MOST_KEYS:
+        raise NotUsable(f"{path} has {len(found)} keys; write 1 to {_MOST_KEYS}, one on a line.")
+    return found, f"the key is in {path} on the gateway's machine"
+
+
+def _make(path: Path) -> None:
+    """Create a file with a random key, for this account only, unless the file exists."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with contextlib.suppress(FileExistsError):
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(f"{secrets.token_urlsafe(32)}\n")
+
+
+def _long_enough(key: str, name: str) -> str:
+    if len(key) < _LEAST_CHARACTERS or not key.isascii() or not key.isprintable() or " " in key:
+        raise NotUsable(f"{name} is no key: write {_LEAST_CHARACTERS} or more visible ASCII characters.")
+    return key
+
+
+def digest(key: str) -> str:
+    """Return a digest for comparing keys, so that the time taken reveals nothing."""
+    return hashlib.sha256(key.encode()).hexdigest()
+
+
+class Turnstile:
+    """A queue for each client that opens connections."""
+
+    def __init__(self) -> None:
+        self._locks: dict[str, asyncio.Lock] = {}
+        self._waiting = Counter[str]()
+
+    @contextlib.asynccontextmanager
+    async def passed(self, client: str) -> AsyncIterator[None]:
+        """Wait for this client's turn, and let it open no other connection during the block."""
+        lock = self._locks.setdefault(client, asyncio.Lock())
+        self._waiting[client] += 1
+        try:
+            async with lock:
+                yield
+                await asyncio.sleep(0)  # let other clients go before this client's next connection
+        finally:
+            self._waiting[client] -= 1
+            if not self._waiting[client]:
+                del self._waiting[client], self._locks[client]
+
+
+LIVES_S: Final = 60.0
+"""How long a session lets websockets in, counted from its creation or the close of its last websocket."""
+_MOST: Final = 1_000
+
+
+@dataclass
+class _Ticket:
+    client: str
+    ends_at: float
+    open_websockets: int = 0
+
+
+class Tickets:
+    """The sessions that were given out. The oldest unused ones make room for new ones."""
+
+    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+        self._now = now
+        self._tickets: dict[str, _Ticket] = {}
+
+    def make(self, client: str) -> str:
+        """Return a new session that lets in a websocket of that client."""
+        for session_id in [each for each in self._tickets if self._is_over(each)]:
+            del self._tickets[session_id]
+        unused = (each for each, ticket in self._tickets.items() if not ticket.open_websockets)
+        if len(self._tickets) >= _MOST and (oldest := next(unused, None)):
+            del self._tickets[oldest]
+        session_id = uuid4().hex
+        self._tickets[session_id] = _Ticket(client, self._now() + LIVES_S)
+        return session_id
+
+    def client(self, session_id: str) -> str | None:
+        """Return a valid session's client, else None."""
+        return None if self._is_over(session_id) else self._tickets[session_id].client
+
+    @contextlib.contextmanager
+    def used(self, session_id: str) -> Iterator[None]:
+        """Keep a session valid during the block, if it is known."""
+        ticket = self._tickets.get(session_id) or _Ticket("", 0)
+        ticket.open_websockets += 1
+        try:
+            yield
+        finally:
+            ticket.open_websockets -= 1
+            ticket.ends_at = self._now() + LIVES_S
+
+    def _is_over(self, session_id: str) -> bool:
+        ticket = self._tickets.get(session_id)
+        return ticket is None or (not ticket.open_websockets and ticket.ends_at < self._now())
+
 
 ANYONE: Final = "anyone"
 """The client of every request if no key is required."""

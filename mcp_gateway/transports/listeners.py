@@ -12,18 +12,64 @@ from typing import Final
 
 import structlog
 import uvicorn
+from h11 import Request
 from starlette.types import ASGIApp
+from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
-from client import certificates, ports
+from client import ports
 from mcp_gateway.gateway import Gateway
-from mcp_gateway.transports.access import Access
+from mcp_gateway.transports.access import Access, read_keys
 from mcp_gateway.transports.app import http_app, websocket_app
-from mcp_gateway.transports.keys import keys
-from mcp_gateway.transports.protocol import PromptHttp
 from mcp_gateway.transports.settings import MCP_PATH, SSE_PATH, WS_PATH, NotUsable, TransportSettings
 from mcp_gateway.transports.streamable_http import StreamableHttp
-from shared import open_files
-from shared.patience import MAX_HEAD_BYTES
+from shared.patience import MAX_HEAD_BYTES, Patience
+from shared.requests import ambiguity
+
+
+class PromptHttp(H11Protocol):
+    """HTTP whose connections close if the next request does not arrive completely in time, or if the reply is not
+    read."""
+
+    _patience: Patience
+    _is_websocket = False
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # as in uvicorn
+        super().connection_made(transport)
+        self._patience = Patience(transport)
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if self._is_websocket:
+            return
+        cycle: RequestResponseCycle | None = self.cycle  # uvicorn's declaration omits the initial None
+        if cycle is not None and not cycle.response_complete:
+            self._patience.met()
+        elif not self.transport.is_closing():
+            self._patience.wait()
+
+    def handle_websocket_upgrade(self, event: Request) -> None:
+        """Leave the connection to the websocket protocol: only that learns of its end."""
+        if problem := ambiguity(self.headers, event.target.decode("latin-1")):
+            self.send_400_response(problem)  # the websocket protocol would see only one of two headers
+            return
+        self._is_websocket = True
+        self._patience.end()
+        super().handle_websocket_upgrade(event)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        super().connection_lost(exc)
+        self._patience.end()
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        if not self.transport.is_closing():
+            self._patience.rest()
+        self._patience.look_at_reader()
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._patience.look_at_reader()
+
 
 _DRAIN_S: Final = 5
 _MAX_OPEN: Final = 4_000
@@ -49,7 +95,7 @@ def tls(settings: TransportSettings) -> ssl.SSLContext | None:
     if settings.tls_cert is None or settings.tls_key is None:
         return None
     try:
-        return certificates.server_context(settings.tls_cert, settings.tls_key)
+        return ports.server_context(settings.tls_cert, settings.tls_key)
     except ValueError as error:
         raise NotUsable(str(error)) from None
 
@@ -94,7 +140,7 @@ class Listeners:
         self._connect = functools.partial(
             gateway.connection, is_here=settings.is_loopback and not settings.allowed_hosts
         )
-        known, self._where = keys(settings, gateway.settings.data_dir)
+        known, self._where = read_keys(settings, gateway.settings.data_dir)
         self._access = Access(settings, known, self._where)
         self._streamable = StreamableHttp(
             self._connect, self._access.turnstile, gateway.instructions, settings.max_message_bytes
@@ -107,7 +153,7 @@ class Listeners:
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         """Serve within the block. Raises NotUsable."""
-        open_files.allow_many()
+        ports.allow_many()
         async with self._streamable.running():
             for name, listener in self._bound().items():
                 common = self._settings, self._connect, self._access

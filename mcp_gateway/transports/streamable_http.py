@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import re
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -18,10 +19,57 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import Message, Receive, Scope, Send
 
 from mcp_gateway.connection import Connection, server_of
-from mcp_gateway.transports.access import Refused
-from mcp_gateway.transports.brevity import OneBody
+from mcp_gateway.transports.access import Refused, Turnstile
 from mcp_gateway.transports.messages import METHOD
-from mcp_gateway.transports.turnstile import Turnstile
+
+_EVENT: Final = b"event: message\r\ndata: "
+_END: Final = b"\r\n\r\n"
+_RESULT: Final = re.compile(rb'\{"jsonrpc":"2\.0","id":(?:-?\d+|"(?:[^"\\]|\\.)*"),"result":')
+_OF_STREAMS: Final = ("connection", "x-accel-buffering")
+
+
+class OneBody:
+    """The `send` of one request. It holds back the start of a stream until the first event."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self._start: Message | None = None
+        self._is_over = False
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start" and _is_stream(message):
+            self._start = message
+        elif self._start is not None:
+            start, self._start = self._start, None
+            if (response := _response(message.get("body", b""))) is None:
+                await self._send(start)
+                await self._send(message)
+            else:
+                self._is_over = True
+                await self._send(_start_of_body(start, len(response)))
+                await self._send({"type": "http.response.body", "body": response})
+        elif not self._is_over:
+            await self._send(message)
+
+
+def _is_stream(start: Message) -> bool:
+    return MutableHeaders(raw=start["headers"]).get("content-type", "").startswith("text/event-stream")
+
+
+def _response(event: bytes) -> bytes | None:
+    """Return the response in an event that contains a result; None for any other event."""
+    text = event[len(_EVENT) : -len(_END)]
+    is_one_event = event.startswith(_EVENT) and event.endswith(_END) and b"\n" not in text
+    return text if is_one_event and _RESULT.match(text) else None
+
+
+def _start_of_body(start: Message, size: int) -> Message:
+    headers = MutableHeaders(raw=[*start["headers"]])
+    for name in _OF_STREAMS:
+        del headers[name]
+    headers["content-type"], headers["content-length"] = "application/json", str(size)
+    return {**start, "headers": headers.raw}
+
 
 _MAX_SESSIONS: Final = 1_000
 """The most sessions. If there are too many, the longest silent session ends of the client with most silent ones."""

@@ -18,9 +18,8 @@ from mcp_gateway import jsonrpc
 from mcp_gateway.connection import Connection
 from mcp_gateway.errors import encoded
 from mcp_gateway.relay import Relay
-from mcp_gateway.transports.access import SESSION_PARAMETER, Access
+from mcp_gateway.transports.access import LIVES_S, SESSION_PARAMETER, Access, Tickets
 from mcp_gateway.transports.streamable_http import Connect
-from mcp_gateway.transports.tickets import LIVES_S, Tickets
 from shared.json_lines.lines import BYTE_ORDER_MARK
 from shared.wire import MCP_SUBPROTOCOL
 

@@ -17,7 +17,7 @@ from browser_service.host.calls import CallRun
 from browser_service.host.host import LocalHost
 from browser_service.host.pages.entry import PageEntry
 from browser_service.host.sessions.session import SessionEntry
-from browser_service.rules.clock import Clock
+from browser_service.rules.window import Clock
 from browser_service.services import Carrier, MakeHost, Services
 from browser_service.settings import Settings
 from browser_service.spine.register import Record

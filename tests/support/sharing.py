@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from browser_service.rules.clock import Clock
+from browser_service.rules.window import Clock
 from browser_service.services import Carrier, MakeHost
 from tests.support.service import RunningService, running_service, settings_for
 from tests.support.site import Answer, Site

@@ -10,7 +10,7 @@ from playwright.async_api import Error as PlaywrightError
 
 from browser_service.host.elements import locators
 from browser_service.host.pages.handle import BrowserPage
-from browser_service.host.reading import changes, compact, loading, search
+from browser_service.host.reading import compact, difference, loading, search
 from browser_service.host.reading import tree as trees
 from browser_service.host.reading.beyond_tree import joined
 from browser_service.host.reading.snapshot import ClientView, Refs
@@ -177,4 +177,4 @@ def _changes(old: Tree, new: Tree, action: reading.Snapshot, root: str | None) -
             return False
         return not action.interactive_only or any(map(trees.is_interactive, trees.subtree(nodes, index)))
 
-    return changes.written(old, new, is_shown) or _UNCHANGED
+    return difference.written(old, new, is_shown) or _UNCHANGED

@@ -1,1 +1,246 @@
-"""Makes a replay: one HTML file of past acts, which needs no service and no network."""
+"""Makes one HTML file of past acts: `replay`."""
+
+import base64
+import contextlib
+import hashlib
+import html
+import json
+import os
+import re
+import secrets
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Annotated, Final, NamedTuple, cast
+
+import typer
+
+import browser_service
+from browser_service.cli import activity, flags, output
+from browser_service.cli.client import Client, given
+from browser_service.cli.options import new_app
+from browser_service.observability.search import argument_texts
+from browser_service.wall.state import hue_of
+from shared import wire
+from shared.calls import ActivityRecord
+from shared.errors import ValidationFailed
+from shared.frames import ActPictures, ShownPicture
+from shared.model import Json
+from shared.timestamps import iso
+from shared.wire import VERSION
+
+_HERE: Final = Path(__file__).parent
+_LOOKS: Final = Path(browser_service.__file__).parent / "wall" / "static" / "base.css"
+"""The wall's style sheet, because a replay looks like the wall."""
+_AT_ONCE: Final = timedelta(seconds=0.5)
+"""An act that begins this soon after another one on its page shares that page's next picture."""
+_PART: Final = re.compile(r"\{\{(\w+)\}\}")
+
+
+class Act(NamedTuple):
+    """One act, and its pictures if there are any."""
+
+    record: ActivityRecord
+    pictures: ActPictures
+
+
+class Replay:
+    """A page of acts, which are added from the newest on while there is room."""
+
+    def __init__(self, filters: dict[str, str], most_bytes: int, *, more: bool, of_owner: bool = True) -> None:
+        """`more` means that older acts match too; `of_owner` allows pictures."""
+        self._filters, self._most_bytes, self._more, self._of_owner = filters, most_bytes, more, of_owner
+        self._acts: list[Json] = []
+        self._images: dict[str, int] = {}
+        self._bytes = 0
+        self._without_room = 0
+        self._no_pictures_before = ""
+        self._next: dict[str, tuple[datetime, Json]] = {}
+        """By page, when the act added last began, and the act that has its picture."""
+
+    @property
+    def acts(self) -> int:
+        return len(self._acts)
+
+    @property
+    def pictures(self) -> int:
+        return len(self._images)
+
+    @property
+    def has_room(self) -> bool:
+        """True while another picture fits."""
+        return not self._no_pictures_before
+
+    @property
+    def left_out(self) -> list[str]:
+        """Return what part of the time span is missing from the page."""
+        texts = [] if self._of_owner else ["Pictures are for the account's owner, and not for a token that was given."]
+        if self._no_pictures_before:
+            texts.append(f"Pictures until {self._no_pictures_before} are left out: --max-mb gives them room.")
+        if self._without_room:
+            texts.append(f"{self._without_room} older acts are left out: --max-mb gives them room.")
+        if self._more:
+            texts.append("Older acts that match are left out: --limit gives them room.")
+        return texts
+
+    def add(self, acts: Iterable[Act]) -> None:
+        for act in acts:
+            shown = _shown(act.record)
+            size = len(json.dumps(shown))
+            if self._without_room or self._bytes + size > self._most_bytes:
+                self._without_room += 1
+                continue
+            self._bytes += size
+            shown |= self._with_pictures(act)
+            self._share(act, shown)
+            self._acts.append(shown)
+
+    def html(self) -> str:
+        """Return the page."""
+        style = _LOOKS.read_text("utf-8") + (_HERE / "replay.css").read_text("utf-8")
+        program = (_HERE / "replay.js").read_text("utf-8")
+        images = [*self._images]
+        about: Json = {
+            "filters": {**self._filters},
+            "leftOut": [*self.left_out],
+            "made": iso(datetime.now(UTC), "seconds"),
+            "version": VERSION,
+        }
+        parts = {
+            "csp": _policy(style, program),
+            "title": html.escape(self._title),
+            "style": style,
+            "data": _embedded({"about": about, "acts": [*self._acts[::-1]], "images": [*images]}),
+            "program": program,
+        }
+        return _PART.sub(lambda part: parts[part[1]], (_HERE / "replay.html").read_text("utf-8"))
+
+    @property
+    def _title(self) -> str:
+        return f"Replay of {self._filters['pageId']}" if "pageId" in self._filters else "Replay"
+
+    def _with_pictures(self, act: Act) -> Json:
+        """Return an act's pictures by their places; empty if they do not fit. A picture used twice is in the page
+        once."""
+        pictures = act.pictures
+        both = {"before": pictures.before, "after": pictures.after}
+        new = {each.data for each in both.values() if each is not None} - self._images.keys()
+        size = sum(map(len, new))
+        if size and (not self.has_room or self._bytes + size > self._most_bytes):
+            self._no_pictures_before = self._no_pictures_before or act.record.time
+            return {}
+        self._bytes += size
+        target = pictures.target.model_dump() if pictures.target is not None else None
+        shown: Json = {name: self._place(each) for name, each in both.items() if each is not None}
+        return {**shown, "target": target, "hidden": pictures.hidden}
+
+    def _share(self, act: Act, shown: Json) -> None:
+        """Give an act without a picture that of the act that followed at once, and mark both."""
+        record = act.record
+        if record.page_id is None:
+            return
+        ended = datetime.fromisoformat(record.time)
+        began, pictured = self._next.get(record.page_id, (ended, shown))
+        shares = act.pictures.after is None and not act.pictures.hidden and began - ended <= _AT_ONCE
+        if shares and "after" in pictured:
+            last: Json = {"action": pictured["action"], "time": pictured["time"]}
+            shown |= {"after": pictured["after"], "sharedWith": last}
+            pictured["sharedBy"] = int(str(pictured.get("sharedBy", 0))) + 1
+        else:
+            pictured = shown
+        self._next[record.page_id] = ended - timedelta(milliseconds=record.duration_ms), pictured
+
+    def _place(self, picture: ShownPicture) -> Json:
+        place = self._images.setdefault(picture.data, len(self._images))
+        return {"image": place, "width": picture.width, "height": picture.height, "time": picture.time}
+
+
+def _shown(record: ActivityRecord) -> Json:
+    facts = record.model_dump(mode="json", exclude_none=True, exclude={"arguments", "call_id"})
+    return {**facts, "words": " ".join(argument_texts(record.arguments)), "hue": hue_of(record.client)}
+
+
+def _embedded(data: Json) -> str:
+    """Return data as JSON that cannot end a script element, whatever its texts."""
+    return json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
+
+
+def _policy(style: str, program: str) -> str:
+    """Return the page's own content policy: it loads nothing, and runs only this style and script."""
+    return (
+        f"default-src 'none'; img-src data:; style-src '{_digest(style)}'; script-src '{_digest(program)}'; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _digest(text: str) -> str:
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
+
+
+_MB: Final = 1_000_000
+_MOST: Final = 10_000
+
+app = new_app()
+
+
+@app.command()
+def replay(
+    *,
+    data_dir: flags.DataDir = None,
+    page: activity.OfPage = None,
+    client: activity.OfClient = None,
+    session: activity.OfSession = None,
+    action: activity.OfAction = None,
+    since: activity.Since = None,
+    until: activity.Until = None,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=_MOST, help="How many of the newest.")] = 1_000,
+    max_mb: Annotated[int, typer.Option("--max-mb", min=1, max=500, help="Megabytes that the file may have.")] = 50,
+    out: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Where to write it.")] = Path(
+        "replay.html"
+    ),
+    as_json: flags.AsJson = False,
+) -> None:
+    """Make one HTML file of what was done: who, what, how it ended, with pictures where they were recorded. It plays
+    in any browser, without the service or a network, and has no more than `activity` shows: with a token that was
+    given, what that may see, without pictures."""
+    query = activity.query_of(pageId=page, client=client, sessionId=session, action=action, since=since, until=until)
+    folder = flags.settings(data_dir).data_dir
+    of_owner = not given(folder).are_given
+    with Client(folder, operator=of_owner) as service:
+        records = activity.newest(service, query, limit + 1)
+        if not records:
+            output.say("Nothing that matches is recorded.", to_stderr=True)
+            raise typer.Exit(1)
+        made = Replay(query, max_mb * _MB, more=len(records) > limit, of_owner=of_owner)
+        for number in range(0, min(len(records), limit), wire.MOST_PICTURED):
+            some = records[number : min(number + wire.MOST_PICTURED, limit)]
+            pictures = _pictures(service, some) if of_owner and made.has_room else {}
+            made.add([Act(record, pictures.get(str(record.id), ActPictures())) for record in some])
+    _write(out, made.html())
+    if as_json:
+        output.say_json({"file": str(out), "acts": made.acts, "pictures": made.pictures, "leftOut": made.left_out})
+        return
+    output.say(f"{out}: {made.acts} acts, {made.pictures} pictures, {out.stat().st_size / _MB:.1f} MB.")
+    for line in made.left_out:
+        output.say(line, to_stderr=True)
+
+
+def _pictures(service: Client, records: list[ActivityRecord]) -> dict[str, ActPictures]:
+    ids = ",".join(str(record.id) for record in records)
+    found = cast("Json", service.get(wire.ACTIVITY_PICTURES, {"ids": ids})["pictures"])  # the service's reply
+    return {record_id: ActPictures.model_validate(each) for record_id, each in found.items()}
+
+
+def _write(path: Path, text: str) -> None:
+    """Write the file for this account only. An existing file stays until the new one is complete."""
+    part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+    try:
+        with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+            file.write(text)
+        part.replace(path)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            part.unlink()
+        raise ValidationFailed(
+            f"{path} cannot be written: {error.strerror}.", hint="Name another file: -o replay.html"
+        ) from error

@@ -11,8 +11,7 @@ from browser_service.host.background import Background, bounded
 from browser_service.host.elements.filled_fields import FilledFields
 from browser_service.host.pages.dialogs import Dialogs
 from browser_service.host.sessions.session import SessionEntry
-from browser_service.host.tabs.crash_log import CrashLog
-from browser_service.host.tabs.life import Life, LifeEvent
+from browser_service.host.tabs.life import CrashLog, Life, LifeEvent
 from browser_service.host.tabs.observer import Observer
 from browser_service.host.tabs.record import BLANK, PageRecord, Place
 from browser_service.host.tabs.tab import Tab

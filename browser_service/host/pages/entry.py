@@ -33,8 +33,8 @@ from browser_service.host.tabs.settings import PageSettings
 from browser_service.host.tabs.tab import Tab
 from browser_service.rules.human_requests import HumanRequests
 from browser_service.rules.leases import Lease, Ownership
-from browser_service.rules.popups import PopupLimit
 from browser_service.rules.turns import PageQueue
+from browser_service.rules.window import PopupLimit
 from browser_service.security.urls import UrlPolicy
 from shared.errors import BrowserCrashed
 from shared.pages import PageState

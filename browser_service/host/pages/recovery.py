@@ -12,9 +12,8 @@ from playwright.async_api import Page
 from browser_service.host.elements.filled_fields import FilledFields
 from browser_service.host.pages.current_tab import CurrentTab
 from browser_service.host.sessions.session import SessionEntry
-from browser_service.host.tabs.crash_log import CRASHES
 from browser_service.host.tabs.emulation import allow_position
-from browser_service.host.tabs.life import Life
+from browser_service.host.tabs.life import CRASHES, Life
 from browser_service.host.tabs.place import replay_history, scroll_back
 from browser_service.host.tabs.record import BLANK, PageRecord, Place
 from browser_service.host.tabs.settings import PageSettings

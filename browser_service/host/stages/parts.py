@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from browser_service.host.calls import CallRun
 from browser_service.host.pages.handle import BrowserPage
-from browser_service.rules.visits import count_visits
+from browser_service.rules.origin_turns import count_visits
 from browser_service.security.urls import origin_of
 from shared.actions.base import Action
 from shared.actions.traits import Effect

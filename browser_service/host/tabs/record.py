@@ -10,7 +10,7 @@ from browser_service.host.events import well_formed
 from browser_service.host.tabs.life import Life, LifeEvent, after
 from browser_service.rules.human import HumanRequest
 from browser_service.rules.leases import Lease, Ownership
-from browser_service.rules.popups import PopupLimit
+from browser_service.rules.window import PopupLimit
 from browser_service.security.act_rules import Act
 from browser_service.security.http_logins import Challenge
 from browser_service.security.origins import within

@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable
-from typing import Final
+from typing import Any, Final
 
 from playwright.async_api import BrowserContext, CDPSession, Page
 from playwright.async_api import Error as PlaywrightError
@@ -13,20 +13,91 @@ from browser_service.host.elements.closed_fields import ClosedFields
 from browser_service.host.elements.field_watch import FieldWatch
 from browser_service.host.elements.file_choosers import FileChoosers
 from browser_service.host.events import well_formed
-from browser_service.host.network.guard import guard
+from browser_service.host.network.guard import guard, is_chromium
 from browser_service.host.network.sign_in import SignIns
 from browser_service.host.reading.cache import ReadCache
 from browser_service.host.reading.snapshot import ClientView
-from browser_service.host.scripts import results, script
-from browser_service.host.tabs import document
+from browser_service.host.scripts import OWN_WORLD, results, script
 from browser_service.host.tabs.life import LifeEvent
-from browser_service.host.tabs.metrics import Metrics
 from browser_service.host.tabs.observer import Observer
 from browser_service.host.tabs.record import BLANK
 from browser_service.host.tabs.tab_events import TabEvents
 from browser_service.rules.bounded import Bounded
 from browser_service.security.urls import abridged
 from shared.cuts import cut
+from shared.model import Json
+
+_SET: Final = "Emulation.setDeviceMetricsOverride"
+_CLEAR: Final = "Emulation.clearDeviceMetricsOverride"
+
+
+class Metrics:
+    """The size and pixel ratio of a page. They have a CDP session of their own: after a picture, Chromium restores what
+    the picture's session had before it, and so would undo what was set meanwhile over the same session."""
+
+    def __init__(self, page: Page) -> None:
+        self._page = page
+        self._cdp: CDPSession | None = None
+        self.possible = is_chromium(page.context)
+        """True if the browser can do it."""
+
+    async def set(self, width: int, height: int, ratio: float, *, mobile: bool = False) -> None:
+        """Set the size in CSS pixels, and in `ratio` the device pixels per CSS pixel."""
+        if self._cdp is None:
+            self._cdp = await self._page.context.new_cdp_session(self._page)
+        metrics: Json = {"width": width, "height": height, "deviceScaleFactor": ratio, "mobile": mobile}
+        await self._cdp.send(_SET, metrics)
+
+    async def clear(self) -> None:
+        """Give the page back the size that Playwright set."""
+        if self._cdp is not None:
+            await self._cdp.send(_CLEAR)
+
+
+_WITH_ROOT: Final = ("argument => document.documentElement && (", ")(argument)")
+"""The code around a function, so that it runs only if there is a document."""
+_NO_DOCUMENT: Final = ("Cannot find context with specified id", "must be specified", "executionContextId")
+"""Parts of Chromium's errors for an execution context that is gone, not there yet, or unknown to this driver."""
+_OTHER_DOCUMENT: Final = ("Inspected target navigated or closed", "Promise was collected")
+_LEFT: Final = "Execution context was destroyed, most likely because of a navigation"
+"""Playwright's own error for those two."""
+_MESSAGE_CHARACTERS: Final = 2_000
+
+_Answer = dict[str, Any]  # Any: what Chromium is sent, and answers
+
+
+async def run(cdp: CDPSession, source: str, argument: object, *, awaits: bool = True) -> str:
+    """Run a function of ours in the document that a tab shows now, and return its text; "" if it did not run, because
+    the next document is only beginning.
+
+    A function that `awaits` nothing is answered even while a print window is open. The message is sent at once, before
+    any later one. The source is the same each time, its argument apart, so that Chromium compiles it only once: 25 KB
+    take 1 to 2 ms.
+    """
+    given = {
+        "functionDeclaration": source.join(_WITH_ROOT),
+        "executionContextId": OWN_WORLD,
+        "arguments": [{"value": argument}],
+        "returnByValue": True,
+        "awaitPromise": awaits,
+    }
+    try:
+        return _text(await cdp.send("Runtime.callFunctionOn", given))
+    except PlaywrightError as error:
+        if any(words in str(error) for words in _NO_DOCUMENT):
+            return ""
+        if any(words in str(error) for words in _OTHER_DOCUMENT):
+            raise PlaywrightError(_LEFT) from error
+        raise
+
+
+def _text(answer: _Answer) -> str:
+    """Return the text of an answer. Raises PlaywrightError if the function threw."""
+    if thrown := answer.get("exceptionDetails"):
+        told = thrown.get("exception", {})
+        raise PlaywrightError(cut(str(told.get("description") or told.get("value")), _MESSAGE_CHARACTERS))
+    return str(answer["result"].get("value") or "")
+
 
 _PROBE_S: Final = 1.0
 _TITLE_WITHIN_S: Final = 0.2
@@ -149,14 +220,14 @@ class Tab:
         again."""
         if self.cdp is None:
             return well_formed(cut(await self.page.title(), _TITLE_CHARACTERS))
-        answer = await document.run(self.cdp, _TITLE, None, awaits=False) or await self.page.evaluate(_TITLE)
+        answer = await run(self.cdp, _TITLE, None, awaits=False) or await self.page.evaluate(_TITLE)
         return well_formed(str(results.value_of(answer)))
 
     async def evaluate(self, source: str, argument: object = None, /) -> object:
         """Evaluate a function of ours, which returns a text, in the page's document. Use Chromium's session if
         possible, because Playwright would first send each new document a script of its own. The message is sent at
         once, before any later one."""
-        if self.cdp is not None and (answer := await document.run(self.cdp, source, argument)):
+        if self.cdp is not None and (answer := await run(self.cdp, source, argument)):
             return answer
         return await self.page.evaluate(source, argument)
 

@@ -8,8 +8,7 @@ from typing import Final, Protocol, cast
 from playwright.async_api import ConsoleMessage, Page, Request, Response
 from playwright.async_api import Error as PlaywrightError
 
-from browser_service.rules.clock import Clock
-from browser_service.rules.rate import Rate
+from browser_service.rules.window import Clock, Rate
 
 PER_SECOND: Final = 250
 """The most requests, or console messages, per second. After more than that, we stop listening for a while."""

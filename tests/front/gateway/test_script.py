@@ -9,8 +9,8 @@ import pytest
 from starlette.responses import Response
 
 from mcp_gateway import tools
-from mcp_gateway.script import Script
 from mcp_gateway.settings import Settings
+from mcp_gateway.transports.serving import Script
 from shared import toolsets, wire
 from tests.support.gateway_fixtures import connection_to
 from tests.support.json import AnyJson

@@ -14,8 +14,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.types import ListRootsResult, Root
 
 from mcp_gateway.transports import messages
-from mcp_gateway.transports.access import HELD
-from mcp_gateway.transports.keys import digest
+from mcp_gateway.transports.access import HELD, digest
 from mcp_gateway.websocket_client import NotConnected, websocket_client
 from shared import patience, requests
 from shared.requests import BodyLimits

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from browser_service.store.closed_page import MOST_CLOSED_PAGES, ClosedPage
+from browser_service.store.journal import MOST_CLOSED_PAGES, ClosedPage
 from shared.wire import DEFAULT_SESSION
 from tests.support.listening import become
 from tests.support.service import Agent, RunningService, running_service, settings_for

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from browser_service.rules.origin_turns import count_visits
 from browser_service.rules.partial import with_account
-from browser_service.rules.visits import count_visits
 from browser_service.security.redaction import arguments
 from shared.actions.base import AN_ACTION
 from shared.actions.combining import Batch

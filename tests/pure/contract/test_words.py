@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from browser_service.clients.listing import listing
-from browser_service.observability.lines import line
+from browser_service.observability.search import line
 from browser_service.spine.rendering.model import for_model
 from browser_service.spine.rendering.terminal import for_terminal
 from shared import catalogue

@@ -10,10 +10,9 @@ from browser_service.settings import Settings as ServiceSettings
 from mcp_gateway import startup
 from mcp_gateway.arguments import take
 from mcp_gateway.settings import Settings
-from mcp_gateway.transports.keys import keys
+from mcp_gateway.transports.access import LIVES_S, Tickets, read_keys
 from mcp_gateway.transports.listeners import bind, tls
 from mcp_gateway.transports.settings import NotUsable, TransportSettings
-from mcp_gateway.transports.tickets import LIVES_S, Tickets
 from shared import variables
 
 
@@ -144,16 +143,16 @@ def test_a_port_that_is_taken_names_who_has_it() -> None:
 
 def test_a_key_is_made_once_and_a_short_or_missing_one_is_refused(tmp_path: Path) -> None:
     settings = TransportSettings()
-    (made,), where = keys(settings, tmp_path)
-    assert keys(settings, tmp_path)[0] == [made]
+    (made,), where = read_keys(settings, tmp_path)
+    assert read_keys(settings, tmp_path)[0] == [made]
     assert str(tmp_path / "mcp-keys") in where
     assert (tmp_path / "mcp-keys").stat().st_mode & 0o077 == 0
     for text in ("short", "", "with some spaces in between"):
         (tmp_path / "mcp-keys").write_text(text)
         with pytest.raises(NotUsable, match="mcp-keys"):
-            keys(settings, tmp_path)
+            read_keys(settings, tmp_path)
     with pytest.raises(NotUsable, match="AUTH_SECRET or --auth-file"):
-        keys(settings.model_copy(update={"auth_file": tmp_path}), tmp_path)
+        read_keys(settings.model_copy(update={"auth_file": tmp_path}), tmp_path)
 
 
 def test_a_session_lets_in_while_it_is_young_or_in_use() -> None:

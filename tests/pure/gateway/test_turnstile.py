@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from mcp_gateway.transports.turnstile import Turnstile
+from mcp_gateway.transports.access import Turnstile
 
 pytestmark = pytest.mark.anyio
 

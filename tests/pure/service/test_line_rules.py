@@ -7,8 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from browser_service.rules.line import Line, Place
-from browser_service.rules.turns import PageQueue, Turn
+from browser_service.rules.turns import Line, PageQueue, Place, Turn
 from shared.calls import Call
 from shared.errors import Cancelled
 from shared.events import CallMoved

@@ -3,8 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from browser_service.rules.popups import PopupLimit
-from browser_service.rules.rate import Rate
+from browser_service.rules.window import PopupLimit, Rate
 from tests.support.clock import Clock
 
 
