@@ -12,7 +12,7 @@ from browser_service.host.elements.locators import none_if_gone
 from browser_service.host.scripts import results, script
 
 _GUARD: Final = results.bounded(script("given_secrets"))
-_WITHIN_S: Final = 0.5
+_WITHIN_S: Final = 1.0
 _MOST_FRAMES: Final = 50
 _MOST_TEXTS: Final = 3
 """How many texts of one secret are guarded: it may have had another value, and a code is soon another."""

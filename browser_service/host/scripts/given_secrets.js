@@ -10,7 +10,7 @@ const EVERY_MS = 200, REST = 20, MOST_FIELDS = 5000, MOST_ELEMENTS = 50000, MOST
 const LEAST_FULL = 4, LEAST_CUT = 5;
 const MOST_AROUND = 5000, MOST_LEVELS = 4;
 
-const isInput = e => e.matches('input, textarea');
+const isInput = e => e.localName === 'input' || e.localName === 'textarea';
 const textOf = e => isInput(e) ? e.value : e.textContent;
 const letters = text => text.replace(/[^\p{L}\p{N}]/gu, '').toLowerCase();
 const elementOf = node => node.nodeType === Node.ELEMENT_NODE ? node : node.parentElement ?? document.documentElement;
@@ -55,8 +55,11 @@ const selectionIn = e => {
   return [wide, placeOf(wide, range)];
 };
 
-const fieldsIn = (root, withRoots) => [...root.querySelectorAll(`${TEXT_FIELDS}, ${EDITABLE}`),
-  ...withRoots ? [...root.querySelectorAll('*')].flatMap(e => e.shadowRoot ? fieldsIn(e.shadowRoot, true) : []) : []];
+const fieldsIn = (root, withRoots, found = []) => {
+  for (const e of root.querySelectorAll(`${TEXT_FIELDS}, ${EDITABLE}`)) found.push(e);
+  if (withRoots) for (const e of root.querySelectorAll('*')) if (e.shadowRoot) fieldsIn(e.shadowRoot, true, found);
+  return found;
+};
 const allFields = () => fieldsIn(document, document.getElementsByTagName('*').length < MOST_ELEMENTS);
 
 const install = () => {
@@ -114,12 +117,14 @@ const install = () => {
     if (places.every(covers)) held.delete(e);
     else if (places.some(([from, to]) => text.slice(from, to).trim() === text.trim())) {
       const isEnter = event.inputType === 'insertLineBreak' && (e.localName === 'input' || e.selectionStart === text.length);
+      const isStep = e.type === 'number' && Math.abs(event.data - text) <= (Number(e.step) || 1);
       if (isEnter) return;
+      if (isStep) event.preventDefault();
       held.delete(e);
       empty(e);
     } else if (places.some(breaks)) event.preventDefault();
   };
-  // Some edits have only this event: a step of a number, or what a script of ours writes, which replaces all.
+  // A command of `execCommand` has only this event. Our scripts fill a field so, and replace all of it.
   const afterEdit = event => {
     const e = fieldOf(event);
     if (e && event.isTrusted) {

@@ -145,6 +145,30 @@ async def test_a_field_that_keeps_less_than_the_secret_is_emptied_and_the_fill_r
     assert "zip=" in str(await evaluated(agent, "location.href"))
 
 
+async def test_a_number_is_no_step_away_from_the_secret(agent: Agent, service: RunningService, shop: Site) -> None:
+    pin = NamedSecret(name="pin", value="4829", origins=(shop.url("").rstrip("/"),))
+    service.parts.secrets.set(pin)
+    await agent.call("goto", pageId="p", url=shop.page("/pin", "<input id=a type=number>"))
+    await agent.call("fill", pageId="p", selector="#a", value={"secret": "pin"})
+    await agent.call("press", pageId="p", selector="#a", key="ArrowUp")
+    assert await evaluated(agent, "a.value") == ""
+    service.parts.secrets.remove("pin")
+
+
+async def test_no_part_of_a_secret_that_stands_in_the_pages_text_is_copied(agent: Agent, shop: Site) -> None:
+    await agent.call("fill", pageId="p", selector="#pw", value=REF)
+    page = f"<p id=t style='font: 20px monospace'>Your key {VALUE} is new</p><input id=other>"
+    await agent.call("goto", pageId="p", url=shop.page("/text", page))
+    await evaluated(agent, "getSelection().setBaseAndExtent(t.firstChild, 9, t.firstChild, 14)")
+    assert await evaluated(agent, "String(getSelection())") == VALUE[:5]
+    copied = await agent.call("press", pageId="p", key="Control+c")
+    assert copied["observed"] == "nothing that can be copied was selected"
+    await evaluated(agent, "getSelection().setBaseAndExtent(t.firstChild, 0, t.firstChild, 8)")
+    await agent.call("press", pageId="p", key="Control+c")
+    await agent.call("press", pageId="p", selector="#other", key="Control+v")
+    assert await evaluated(agent, "other.value") == "Your key"
+
+
 async def test_a_secret_that_the_page_writes_in_its_own_form_is_whole(agent: Agent, shop: Site) -> None:
     grouped = "this.value = this.value.replace(/\\W/g, '').match(/.{1,4}/g)?.join(' ') ?? ''"
     await agent.call("goto", pageId="p", url=shop.page("/grouped", f'<input id=a oninput="{grouped}">'))
