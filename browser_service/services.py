@@ -39,6 +39,7 @@ from browser_service.spine.ledger import Ledger
 from browser_service.spine.policy import Policy
 from browser_service.spine.politeness import Origins
 from browser_service.spine.ports import ServicePorts
+from browser_service.spine.reads import Reads
 from browser_service.spine.register import CallRegister
 from browser_service.spine.rendering.told import ToldPages
 from browser_service.spine.undo import UndoStore
@@ -124,7 +125,6 @@ class Services:
         self.told = ToldPages()
         self.viewing = Viewing(clock)
         self.wall = Wall(self.directory, clients)
-        self.pictures = Pictures(self.host)
         self.notifier = Notifier(
             desktop=settings.notify == "desktop",
             webhook=settings.notify_webhook,
@@ -167,6 +167,8 @@ class Services:
         self.dispatcher = Dispatcher(
             *(clients, directory, rules, feed, ledger, host_calls, ports, _handlers(Scope.SERVICE))
         )
+        self.reads = Reads(*(host, host_calls, rules, ledger, self.secrets, artifacts, self.downloads))
+        self.pictures = Pictures(self.reads.frame)
         self.administration = Administration(
             *(directory, clients, self.work, self.revoked, self.tokens, ledger, host_calls, feed)
         )

@@ -90,6 +90,7 @@ class Frame(Model):
     picture: str | None = Field(default=None, repr=False, description="JPEG, in base64.")
     width: int = Field(default=0, description="Of the viewport that the picture shows, in CSS pixels.")
     height: int = 0
+    current: bool = Field(default=True, description="Whether the picture is of the document that is there now.")
     age_ms: int | None = Field(default=None, description="Of the picture; none if there is none.")
     act: ShownAct | None = None
     waiting: list[str] = Field(default=[], description="Who waits for a turn there: label and action.")

@@ -19,7 +19,7 @@ from browser_service.host.pages.entry import Common, PageEntry
 from browser_service.host.pages.registry import PageRegistry
 from browser_service.host.pages.room import Room
 from browser_service.host.pipeline import Pipeline
-from browser_service.host.seam import HostLimits
+from browser_service.host.seam import HostLimits, action_of
 from browser_service.host.sessions.memory import Memory
 from browser_service.host.sessions.session import SessionEntry
 from browser_service.host.stages.admission import Admission
@@ -198,6 +198,14 @@ class LocalHost:
     async def frame_after(self, page_id: str, seq: int, wait_ms: int, view: View) -> Frame | None:
         entry = self.pages.get(page_id)
         return None if entry is None else await entry.screencast.frame_after(seq, wait_ms, view)
+
+    async def refusal_to_read(self, call: Call) -> ErrorBody | None:
+        try:
+            if (entry := self.pages.get(call.page_id or "")) is not None:
+                self._pipeline.admission.check_read(entry.current, call, action_of(call))
+        except BrowseError as error:
+            return error.body()
+        return None
 
     async def hand(self, page_id: str, strokes: Strokes) -> ErrorBody | None:
         try:

@@ -78,6 +78,9 @@ class SessionHost(Protocol):
         """Return a page's frame once it differs from the one at `seq`, or after `wait_ms`: the newest picture, and none
         in between. None if there is no such page. Pictures are taken only while somebody asks."""
 
+    async def refusal_to_read(self, call: Call) -> ErrorBody | None:
+        """Return why a call may not read its page as it is now, if it may not."""
+
     async def hand(self, page_id: str, strokes: Strokes) -> ErrorBody | None:
         """Replay a person's hand on a page that they have taken, once. Returns why it could not be done, if so."""
 

@@ -113,9 +113,9 @@ async def put_file(request: Request, caller: Caller) -> Response:
 
 @router.get(wire.FILES + "/{artifact_id}", response_class=FileResponse)
 async def get_file(artifact_id: str, request: Request, caller: Caller) -> Response:
-    path, mime_type = await services(request).artifacts.path(artifact_id, None if caller.operator else caller.client_id)
-    name = services(request).downloads.name_of(artifact_id)
-    return FileResponse(path, media_type=mime_type, filename=name, headers={"X-Content-Type-Options": "nosniff"})
+    file = await services(request).reads.file(caller, artifact_id)
+    headers = {"X-Content-Type-Options": "nosniff"}
+    return FileResponse(file.path, media_type=file.mime_type, filename=file.name, headers=headers)
 
 
 @router.get(wire.EVENTS)

@@ -21,6 +21,7 @@ from browser_service.spine.register import CallRegister, Record
 from shared.actions.base import Action
 from shared.actions.traits import Effect, may_answer
 from shared.calls import Call, ClientRef, Notice, Outcome, PageLimit
+from shared.errors import ErrorBody
 from shared.pages import PageState
 
 _MAY_VISIT: Final = ("navigates", "request_method", "part_fields")
@@ -148,6 +149,10 @@ class HostCalls(Stage):
     async def run(self, call: FrontCall, _: Go | None = None) -> Outcome:
         outcome = await self.host.run(await self._call(call))
         return await self.secrets.concealed_reply(outcome)
+
+    async def refusal_to_read(self, call: FrontCall) -> ErrorBody | None:
+        """Return why a read of its page is refused now, if it is."""
+        return await self.host.refusal_to_read(await self._call(call))
 
     async def pages(self) -> list[PageState]:
         """Return the host's pages, without secrets."""

@@ -9,13 +9,11 @@ from fastapi.responses import Response
 
 from browser_service.http.routes import Caller, done, services
 from browser_service.security.auth import Identity
-from browser_service.services import Services
-from browser_service.spine.addressing import Addressing
 from browser_service.spine.call import FrontCall
 from browser_service.wall.state import hue_of
-from shared import catalogue, wire
-from shared.errors import Forbidden
-from shared.frames import View
+from shared import wire
+from shared.errors import Forbidden, HumanInControl, Relayed
+from shared.frames import Frame, View
 from shared.model import Json
 
 router = APIRouter(include_in_schema=False)
@@ -29,18 +27,17 @@ async def card(page_id: str, request: Request, caller: Caller, after: Annotated[
     """Return a page's state and newest frame. It is not a call: a card asks about every second, and would fill the
     register of calls."""
     parts = services(request)
-    _count(parts, caller)
-    looks = catalogue.parse({"action": "screenshot", "pageId": page_id})
-    parts.policy.check(caller, looks)
-    address = Addressing(parts.directory).address(looks, caller)
-    parts.policy.check_place(caller, looks, address)
+    try:
+        frame = await parts.reads.look(caller, page_id, after, _VIEW)
+    except Relayed as error:
+        if error.relayed.code != HumanInControl.code:  # who has it in hand is no secret
+            raise
+        frame = None
     shown: Json = parts.wall.page(page_id, caller)
     state, shown["wall"] = parts.directory.get(page_id), parts.people_url()
     shown["yours"] = state is not None and state.holder_id == caller.client_id
-    may_have_frames = bool(caller.limits.origins) and not shown["yours"]  # embedded documents from forbidden origins
-    if "locked" not in shown and not may_have_frames:
-        shown["frame"] = await _frame(request, page_id, after)
-    parts.guard.note_pages(caller, [page_id])
+    if "locked" not in shown:
+        shown["frame"] = _told(frame)
     return done(request, shown)
 
 
@@ -48,7 +45,7 @@ async def card(page_id: str, request: Request, caller: Caller, after: Annotated[
 async def stop(page_id: str, request: Request, caller: Caller) -> Response:
     """Cancel what the client does on its own page, and hold the page for a person. Only a person gives it back."""
     parts = services(request)
-    _count(parts, caller)
+    parts.quotas.count_beside(f"card of {caller.client_id}", "stop_page")
     state = parts.directory.get(page_id)
     if state is None or state.holder_id != caller.client_id:
         raise Forbidden(f"{page_id} is not this chat's, so that its card does not stop what is done there.")
@@ -59,13 +56,7 @@ async def stop(page_id: str, request: Request, caller: Caller) -> Response:
     return done(request, reply.result())
 
 
-def _count(parts: Services, caller: Identity) -> None:
-    """Count a card's requests, which are separate from its chat's calls. Raises RateLimited."""
-    parts.quotas.count_beside(f"card of {caller.client_id}", "page_card")
-
-
-async def _frame(request: Request, page_id: str, after: int) -> Json | None:
-    frame = await services(request).host.frame_after(page_id, after, 0, _VIEW)
+def _told(frame: Frame | None) -> Json | None:
     if frame is None:
         return None
     told: Json = frame.model_dump(mode="json", exclude={"act": {"client_id"}}, exclude_none=True)

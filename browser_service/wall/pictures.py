@@ -2,11 +2,10 @@
 
 import asyncio
 import base64
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Final
 
-from browser_service.host.seam import SessionHost
 from shared.frames import Frame, View
 
 _POLL_MS: Final = 5_000
@@ -16,6 +15,8 @@ _NO_PAGE_S: Final = 1.0
 _ROUND_S: Final = 0.1
 """Collects changes that belong together, such as an act and its target, unless somebody looks closer."""
 
+FrameAfter = Callable[[str, int, int, View], Awaitable[Frame | None]]
+"""Returns a page's frame once it differs from the one with this number, or after this many milliseconds."""
 OnFrame = Callable[[str], None]
 """Called with the pageId of a page that has a newer frame."""
 
@@ -59,8 +60,8 @@ class Channel:
 class Pictures:
     """The channels, one per page that somebody watches. A viewer who is late gets only the newest frame."""
 
-    def __init__(self, host: SessionHost) -> None:
-        self._host = host
+    def __init__(self, frame_after: FrameAfter) -> None:
+        self._frame_after = frame_after
         self._channels: dict[tuple[str, bool], Channel] = {}
 
     def watch(self, viewer: object, page_id: str, view: View, on_frame: OnFrame) -> Channel:
@@ -87,7 +88,7 @@ class Pictures:
         seq, wait_ms = channel.frame.seq if channel.frame else 0, _MASKED_POLL_MS if channel.masked else _POLL_MS
         while True:
             view = channel.wanted()
-            frame = await self._host.frame_after(channel.page_id, seq, wait_ms, view)
+            frame = await self._frame_after(channel.page_id, seq, wait_ms, view)
             if frame is None:
                 seq = 0
                 await asyncio.sleep(_NO_PAGE_S)  # the page is closed, but another may get its name

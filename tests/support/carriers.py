@@ -67,6 +67,10 @@ class JsonCarrier:
         frame = await self._host.frame_after(page_id, seq, wait_ms, through_json(view))
         return frame and through_json(frame)
 
+    async def refusal_to_read(self, call: Call) -> ErrorBody | None:
+        found = await self._host.refusal_to_read(through_json(call))
+        return found and through_json(found)
+
     async def hand(self, page_id: str, strokes: Strokes) -> ErrorBody | None:
         found = await self._host.hand(page_id, through_json(strokes))
         return found and through_json(found)
@@ -111,6 +115,9 @@ class UnreliableCarrier(JsonCarrier):
 
     async def hand(self, page_id: str, strokes: Strokes) -> ErrorBody | None:
         return await self._sent(lambda: super(UnreliableCarrier, self).hand(page_id, strokes))
+
+    async def refusal_to_read(self, call: Call) -> ErrorBody | None:
+        return await self._sent(lambda: super(UnreliableCarrier, self).refusal_to_read(call))
 
     async def frame_after(self, page_id: str, seq: int, wait_ms: int, view: View) -> Frame | None:
         ask = lambda: super(UnreliableCarrier, self).frame_after(page_id, seq, wait_ms, view)  # noqa: E731 - one expression

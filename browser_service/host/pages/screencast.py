@@ -211,6 +211,7 @@ class Screencast:
             picture=picture.data if picture is not None and picture.seq > seq else None,
             width=picture.width if picture else 0,
             height=picture.height if picture else 0,
+            current=picture is None or picture.navigations == self._record.navigations,
             age_ms=round((time.monotonic() - picture.at) * 1000) if picture else None,
             act=_shown(act) if act else None,
             waiting=self._waiting(),
