@@ -56,7 +56,7 @@ class Files:
 
     def __init__(self, artifacts: ArtifactPort, call: Call, of: str = "", share: int = 1) -> None:
         self._artifacts, self._of, self._share = artifacts, of, share
-        self._client_id, self._reader = call.client_id, None if call.by_person else call.client_id
+        self.client_id, self._reader = call.client_id, None if call.by_person else call.client_id
         self.inline_text = call.inline_text
         """How many characters of text the client wants in a reply."""
 
@@ -78,7 +78,7 @@ class Files:
         if len(text) <= limit:
             return {key: text}
         end = start + limit
-        whole = await self._artifacts.put(text.encode(), "text/plain; charset=utf-8", self._client_id, inline=False)
+        whole = await self._artifacts.put(text.encode(), "text/plain; charset=utf-8", self.client_id, inline=False)
         more: Json = {"cursor": f"{whole.artifact_id}:{end}"} if end < len(text) else {}
         return {key: text[start:end], **more, "length": len(text)}
 
@@ -99,7 +99,7 @@ class Files:
         """Save bytes as a file with this name, or one made from `what`. Returns its description for a reply."""
         fits = self._share == 1 or len(data) <= INLINE_BYTES // self._share
         name = name or dated(what, self._of)
-        kept = await self._artifacts.put(data, mime_type, self._client_id, inline=inline and fits, name=name)
+        kept = await self._artifacts.put(data, mime_type, self.client_id, inline=inline and fits, name=name)
         return kept.model_dump(exclude_none=True)
 
     async def save_text(self, key: str, text: str, mime_type: str, what: str, name: str | None = None) -> Json:

@@ -152,7 +152,7 @@ async def press(page: BrowserPage, action: interaction.Press) -> Json:
 
 
 async def _copy(page: BrowserPage, element: Locator | ElementHandle, press_keys: Callable[[], Awaitable[None]]) -> Json:
-    copied = await page.session.clipboards.copy(page.call.client_id, element, press_keys)
+    copied = await page.session.clipboards.copy(page.files, element, press_keys)
     if copied is None:
         return {"observed": "nothing that can be copied was selected"}
     return {"observed": f"{len(copied.text):,} characters were copied, for you alone, in this session"}

@@ -10,6 +10,7 @@ from pydantic import StringConstraints
 from browser_service.host.elements.frames import origin_of_frame
 from browser_service.host.elements.handles import taken
 from browser_service.host.elements.locators import none_if_gone
+from browser_service.host.files import Files
 from browser_service.host.scripts import results, script
 from browser_service.rules.bounded import Bounded
 from shared.actions.arguments import LONG_TEXT
@@ -44,10 +45,10 @@ class Clipboards:
         return self._copied.get(client_id)
 
     async def copy(
-        self, client_id: str, element: Locator | ElementHandle, press_keys: Callable[[], Awaitable[None]]
+        self, files: Files, element: Locator | ElementHandle, press_keys: Callable[[], Awaitable[None]]
     ) -> Copied | None:
-        """Press the keys that copy, and store the copied text; return None if nothing was copied. Raises BadResult for
-        a result that no script of ours returns."""
+        """Press the keys that copy, and store the copied text without secrets for the client of these files; return
+        None if nothing was copied. Raises BadResult for a result that no script of ours returns."""
         handle = element if isinstance(element, ElementHandle) else taken(await element.element_handle())
         frame = await handle.owner_frame()
         origin = origin_of_frame(frame) if frame is not None else ""
@@ -57,5 +58,6 @@ class Clipboards:
         text, html = results.read(tuple[_Text, _Text | None], heard) if heard is not None else ("", None)
         if not text and not html:
             return None
-        self._copied[client_id] = copied = Copied(text, html, origin)
+        copied = Copied(await files.conceal(text), html and await files.conceal(html), origin)
+        self._copied[files.client_id] = copied
         return copied

@@ -5,6 +5,7 @@ import json
 import lzma
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from urllib.parse import quote
 
 import pytest
 
@@ -125,6 +126,19 @@ async def test_a_download_has_no_secret(agent: Agent, site: Site, keep: Callable
     (saved,) = (await agent.call("click", pageId="p", selector="a"))["downloads"]
     data = (await agent.http.get(saved["file"])).content
     assert (unpack(data), saved["size"]) == (f"# settings\r\nkey={MARK}\r\n", len(data))
+
+
+async def test_nobody_pastes_a_secret_elsewhere(agent: Agent, site: Site, keep: Callable[[str], None]) -> None:
+    keep(ASCII)
+    shown = f"<div id=c contenteditable>to <b>paste</b>: {quote(ASCII)}</div>"
+    await agent.call("goto", pageId="p", url=site.page("/", shown))
+    for key in ("Control+a", "Control+c"):
+        await agent.call("press", pageId="p", selector="#c", key=key)
+    sent = "<textarea id=t oninput='fetch(`/got`, {method: `POST`, body: value})'></textarea>"
+    await agent.call("goto", pageId="p", url=site.page("/t", sent).replace("127.0.0.1", "localhost"))
+    await agent.call("press", pageId="p", selector="#t", key="Control+v")
+    await become(lambda: site.counts["/got"])
+    assert site.received[-1].body.decode() == f"to paste: {MARK}"
 
 
 async def test_no_pdf_has_a_secret(agent: Agent, site: Site, keep: Callable[[str], None]) -> None:
