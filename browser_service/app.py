@@ -125,7 +125,7 @@ async def _lifespan(app: FastAPI, *, build_services: Callable[[], Services]) -> 
 
 async def _start(services: Services, stack: AsyncExitStack) -> None:
     """Start everything that runs; the stack ends it in the opposite order."""
-    stack.callback(conceal(services.secrets.hider))
+    stack.callback(conceal(lambda: services.secrets.concealment.text))
     stack.enter_context(hide(services.secrets.across))
     await services.journal.open()
     stack.push_async_callback(services.journal.close)

@@ -1,19 +1,74 @@
-"""Hides secrets in files: in texts of each charset, and in what is packed in them."""
+"""Hides secrets in files: in texts of each charset, and in what is packed in them. A PDF with one is refused."""
 
+import asyncio
 import gzip
 import io
 import mimetypes
 import zipfile
+from pathlib import Path
 from typing import Final
 
+from browser_service.pdf_text import pdf_text
 from browser_service.security.concealment import Concealment
-from shared.errors import ResourceExhausted
+from shared.errors import Forbidden, ResourceExhausted, ValidationFailed
+from shared.named_secrets import MOST_CHARACTERS
+from shared.next_calls import next_call
 
+_MOST_DECODED: Final = 50_000_000
+_PIECE: Final = 8_000_000
+_OVERLAP: Final = 4 * MOST_CHARACTERS
 _MOST_UNPACKED: Final = 500_000_000
 _MOST_NESTED: Final = 3
 _PICTURES: Final = ("image/", "video/", "audio/")
 _GZIP: Final = b"\x1f\x8b"
 _UTF_16: Final = (b"\xff\xfe", b"\xfe\xff")
+
+
+async def conceal_file(path: Path, mime_type: str, hides: Concealment) -> None:
+    """Remove secrets from a file. Raises what `concealed` does, and ResourceExhausted for a file with the plain text of
+    a secret that is too large to be decoded and changed."""
+    if not hides.hides_any:
+        return
+    if (await asyncio.to_thread(path.stat)).st_size > _MOST_DECODED:
+        await asyncio.to_thread(_check_large, path, hides)
+        return
+    data = await asyncio.to_thread(path.read_bytes)
+    clean = await concealed(data, mime_type, hides)
+    if clean is not data:
+        await asyncio.to_thread(path.write_bytes, clean)
+
+
+async def concealed(data: bytes, mime_type: str, hides: Concealment) -> bytes:
+    """Return a file's bytes without secrets, and the same ones if it has none. Raises Forbidden for a PDF with one,
+    which cannot be replaced there, and ResourceExhausted for a packed file that is too large to be searched."""
+    if hides.hides_any and data.startswith(b"%PDF"):
+        await _check_pdf(data, hides)
+        return data
+    return await asyncio.to_thread(FileSearch(hides).without_secrets, data, mime_type) if hides.hides_any else data
+
+
+async def _check_pdf(data: bytes, hides: Concealment) -> None:
+    try:
+        text = await pdf_text(data, all_of_it=True)
+    except ValidationFailed:
+        return  # encrypted or broken, and so unreadable for an agent too
+    if await asyncio.to_thread(hides.finds, [text, "".join(text.split())]):
+        raise Forbidden(
+            "The text of this PDF has a named secret in it, so that it was not kept.",
+            hint=f"Read the page, where the name stands instead: {next_call('content')}.",
+        )
+
+
+def _check_large(path: Path, hides: Concealment) -> None:
+    with path.open("rb") as file:
+        end = b""
+        while piece := file.read(_PIECE):
+            if hides.stands_in((end + piece).decode("latin-1")):
+                raise ResourceExhausted(
+                    f"The file has a named secret in it, and over {_MOST_DECODED:,} bytes, too many to remove it.",
+                    hint="Download a part of it, or ask a person for it.",
+                )
+            end = piece[-_OVERLAP:]
 
 
 class FileSearch:

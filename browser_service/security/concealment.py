@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
-from pydantic import JsonValue
+from pydantic import BaseModel, JsonValue
 
 from browser_service.security.decoding import Layer, base64_layers, layers
 from shared.cuts import Place
@@ -22,8 +22,13 @@ _KNOWN_BY: Final = 150
 """What a cut leaves of a longer secret is recognized by this many characters."""
 _OF_PAGES: Final = frozenset({"value", "data", "body"})
 """Result fields with content made by pages and scripts, where a number can be a code."""
+_UNSHOWN: Final = frozenset({"undo", "state"})
+"""Fields of the host's messages in which secrets stay: they are never shown and must be put back unchanged (what undoes
+an act, and saved logins)."""
 _NOT_IN_NAMES: Final = re.compile(r'[<>:"/\\|?*~]')
 """Characters that Chromium replaces by `_` in the name of a download."""
+
+M = TypeVar("M", bound=BaseModel)
 
 
 class _Needle(NamedTuple):
@@ -62,6 +67,10 @@ class Concealment:
         text = "\n".join(_texts(value))
         return any(True for _ in self._places(text)) or any(str(number) in text for number in self._numbers)
 
+    @property
+    def hides_any(self) -> bool:
+        return bool(self._needles)
+
     def stands_in(self, text: str) -> bool:
         """Return whether a text has a secret as it is, in no other encoding."""
         return any(needle.text in text for needle in (*self._needles, *self._wide))
@@ -74,6 +83,13 @@ class Concealment:
                 shown += (text[at : place.start], place.mark)
             at = max(at, place.end)
         return "".join([*shown, text[at:]]) if shown else text
+
+    def message(self, message: M) -> M:
+        """Return a message without secrets, the same object if it has none."""
+        if not self.hides_any or not self.finds(shown := message.model_dump(mode="json", exclude={*_UNSHOWN})):
+            return message
+        kept = {name: getattr(message, name) for name in _UNSHOWN if name in type(message).model_fields}
+        return type(message).model_validate(self.value(shown)).model_copy(update=kept)
 
     def across(self, text: str, at: int) -> Place | None:
         """Return the first secret that begins before position `at` of a text and ends after it, or None."""

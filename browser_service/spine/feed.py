@@ -111,7 +111,7 @@ class Feed:
             for event in batch.events:
                 if event.seq > self._seq:
                     self._seq = event.seq
-                    self._apply(self.secrets.concealed(event))
+                    self._apply(self.secrets.concealment.message(event))
             try:
                 await self._write_down()
             except JournalFailed as error:  # the act is done; it will be written with the next event

@@ -10,6 +10,7 @@ from browser_service.clients.presence import Clients
 from browser_service.host.seam import CallKey, ParsedCall, SessionHost
 from browser_service.rules.origin_turns import Visit, count_visits, visits
 from browser_service.rules.quotas import Quotas
+from browser_service.security.concealment import Concealment
 from browser_service.security.named_secrets import NamedSecrets
 from browser_service.sessions.directory import Directory
 from browser_service.sessions.vault import SessionVault
@@ -148,7 +149,7 @@ class HostCalls(Stage):
 
     async def run(self, call: FrontCall, _: Go | None = None) -> Outcome:
         outcome = await self.host.run(await self._call(call))
-        return await self.secrets.concealed_reply(outcome)
+        return await self.secrets.apart(Concealment.message, outcome)
 
     async def refusal_to_read(self, call: FrontCall) -> ErrorBody | None:
         """Return why a read of its page is refused now, if it is."""
@@ -156,7 +157,7 @@ class HostCalls(Stage):
 
     async def pages(self) -> list[PageState]:
         """Return the host's pages, without secrets."""
-        return [self.secrets.concealed(page) for page in await self.host.describe()]
+        return [self.secrets.concealment.message(page) for page in await self.host.describe()]
 
     async def cancel(self, client_id: str, call_id: str) -> str:
         """Stop a call, even if it has not reached the host yet. Raises CallNotFound for an unknown one."""

@@ -13,6 +13,8 @@ from secrets import token_hex, token_urlsafe
 from typing import NamedTuple, cast
 
 from browser_service.pictures import preview
+from browser_service.security.concealed_files import conceal_file, concealed
+from browser_service.security.concealment import Concealment
 from browser_service.security.named_secrets import NamedSecrets
 from browser_service.store.journal import Journal
 from browser_service.store.thumbnails import ThumbnailTable
@@ -93,7 +95,7 @@ class Artifacts:
         """Keep `data` without secrets, and remove the oldest files to make room. A file with a name goes into the
         output directory, where people find it. With `inline`, the result carries small data as base64, or a preview of
         a larger picture. Raises ResourceExhausted for data that can never fit."""
-        data = await self._secrets.conceal_file(data, mime_type)
+        data = await concealed(data, mime_type, self._secrets.concealment)
         self._check_fits(len(data))
         artifact = await self._keep(lambda path: path.write_bytes(data), len(data), mime_type, client_id, name)
         if not inline:
@@ -105,12 +107,12 @@ class Artifacts:
 
     async def conceal(self, text: str) -> str:
         """Return the text without secrets, as replies may show it."""
-        return await self._secrets.conceal_text(text)
+        return await self._secrets.apart(Concealment.text, text)
 
     async def take(self, path: Path, mime_type: str, client_id: str, *, name: str = "") -> Artifact:
         """Keep a file that the browser wrote, without secrets, by moving it. Raises ResourceExhausted for one that can
         never fit, or is too large to be searched, and Forbidden for a PDF with a secret in it."""
-        await self._secrets.conceal_in(path, mime_type)
+        await conceal_file(path, mime_type, self._secrets.concealment)
         return await self._move(path, mime_type, client_id, name)
 
     async def _move(self, path: Path, mime_type: str, client_id: str, name: str = "") -> Artifact:

@@ -141,9 +141,9 @@ def test_undo_states_keep_their_secrets(tmp_path: Path) -> None:
     secrets = NamedSecrets(tmp_path, Seal(tmp_path))
     undo = Undoable(body={}, what="set it", state={"was": "hunter22"})
     outcome = Outcome(call_id="c", result={"value": "hunter22"}, undo=[undo])
-    assert secrets.concealed(outcome) is outcome
+    assert secrets.concealment.message(outcome) is outcome
     secrets.set(_text("pw", "hunter22"))
-    concealed = secrets.concealed(outcome)
+    concealed = secrets.concealment.message(outcome)
     assert (concealed.result, concealed.undo) == ({"value": "«secret:pw»"}, [undo])
 
 
