@@ -8,7 +8,6 @@ class Tuning:
     """Times and limits of the service, which tests change. 0 means no limit, unless stated otherwise."""
 
     calls_in_flight: int = 32
-    """Calls of one client at once."""
     session_pages: int = 120
     page_popups: int = 10
     """Popups that a page may have open, including those of its popups; more are closed as they come."""

@@ -16,7 +16,6 @@ class Caller(NamedTuple):
     environment: Mapping[str, str]
     folder: Path
     say: Callable[[str], None]
-    """Writes a text to its stderr."""
 
 
 _current = ContextVar[Caller | None]("caller", default=None)

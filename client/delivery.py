@@ -19,7 +19,6 @@ class Delivery:
     attempt: int = 1
     """2 once the service may have received the call: it then checks whether it knows the call."""
     give_up_at: float = 0.0
-    """Set by the first failure."""
 
     @property
     def is_over(self) -> bool:

@@ -31,7 +31,6 @@ UNREACHED: Final = (httpx.HTTPError, OSError, ServiceUnavailable)
 _NEVER_SENT: Final = (httpx.ConnectError, httpx.ConnectTimeout)
 _BROKEN: Final = (httpx.ReadError, httpx.WriteError, httpx.WriteTimeout, httpx.RemoteProtocolError)
 _FILE_BYTES: Final = wire.MAX_MESSAGE_BYTES * 7 // 10
-"""The largest file whose base64 fits in one message."""
 _RECENT_S: Final = 60.0
 _RETRY_AFTER_S: Final = 0.25
 _TIMEOUT: Final = httpx.Timeout(60, connect=5)

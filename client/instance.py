@@ -182,7 +182,6 @@ class Autostart:
 
     _lock: ClassVar = threading.Lock()
     _starts: ClassVar[dict[tuple[str, Path], Future[str]]] = {}
-    """The last start of each service."""
 
     def __init__(self, url: str, data_dir: Path, *, enabled: bool) -> None:
         self.enabled = enabled

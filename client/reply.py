@@ -48,7 +48,6 @@ class Reply(Lenient):
     result: Json = {}
     error: Failure | None = None
     rendered: Json | None = None
-    """The result in the requested form."""
 
     @model_validator(mode="after")
     def _is_one_or_the_other(self) -> "Reply":

@@ -195,7 +195,6 @@ class Chats:
         self._scope = scope
         """Distinguishes these chats from those of another connection whose host uses the same names."""
         self._named: dict[str, Chat] = {}
-        """Chats by client id, in the order of their last calls."""
 
     def find(self, meta: Mapping[str, object] | None) -> Chat:
         """Return the chat that a request's `_meta` names. With a client id or an unnamed token in the settings, all

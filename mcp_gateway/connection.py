@@ -73,7 +73,6 @@ class Connection:
         self.faults = Faults()
         self.chats = Chats(Chat(service, settings, self.subscriptions, self.faults), scope)
         self.on_toolsets: Callable[[], None] = lambda: None
-        """Called when a chat has got more toolsets."""
 
     async def serve(self, requests: Requests, replies: Replies) -> None:
         """Answer a wire's requests until they end. Meanwhile, the connection's own chat is present."""

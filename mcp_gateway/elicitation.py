@@ -46,7 +46,6 @@ class Response(NamedTuple):
     request_id: str = ""
     times_shown: int = 0
     problem: str = ""
-    """Why the answer is invalid."""
 
     @property
     def may_ask(self) -> bool:

@@ -30,7 +30,6 @@ class Request:
         self.message, self.size = message, size
         self.attempt = 1
         self.is_sent = False
-        """True once part of it has been sent."""
         if self.is_call:
             self.message = _marked(message, {CALL_ID_META: os.urandom(16).hex()})
 

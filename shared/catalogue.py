@@ -89,7 +89,6 @@ NAMES: Final = MappingProxyType(
     {name: NamedAction(action) for name, action in ACTIONS.items()}
     | {alias.name: NamedAction(action, alias) for action in ACTIONS.values() for alias in action.aliases}
 )
-"""Every name that can be called, aliases included."""
 
 
 def parse(body: Body) -> Action:

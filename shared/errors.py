@@ -53,6 +53,7 @@ BrowseError
     └── UnknownOutcome            UNKNOWN_OUTCOME           500
 """
 
+import re
 import traceback
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
@@ -101,6 +102,11 @@ class BrowseError(Exception):
     debugging: ClassVar[bool] = False
     """Whether replies say where in the program an error was raised; set on this class, for all errors."""
 
+    def __init_subclass__(cls) -> None:
+        """Give the classes right below this one, unless they have another code, that of their name."""
+        if BrowseError in cls.__bases__ and "code" not in vars(cls):
+            cls.code = re.sub(r"(?<!^)(?=[A-Z])", "_", cls.__name__).upper()
+
     def __init__(self, message: str, *, hint: str | None = None, details: Details | None = None) -> None:
         # a page's text may hold halves of characters (lone surrogates), which no reply could carry
         self.message = message.encode("utf-8", "replace").decode()
@@ -131,7 +137,6 @@ class BrowseError(Exception):
 class InvalidRequest(BrowseError):
     """Raised when a request is not one that the service understands: no action, an unknown one, no JSON."""
 
-    code = "INVALID_REQUEST"
     status = 400
     subject_missing = True
 
@@ -215,7 +220,6 @@ class ValidationFailed(BrowseError):
 class InvalidSelector(BrowseError):
     """Raised when a selector cannot be parsed."""
 
-    code = "INVALID_SELECTOR"
     status = 400
     nothing_happened = True
     hint = 'A selector is a ref (e12), CSS (#buy), text=Buy, role=button[name="Buy"] or //button.'
@@ -224,7 +228,6 @@ class InvalidSelector(BrowseError):
 class ElementNotFound(BrowseError):
     """Raised when nothing matched the selector within the timeout."""
 
-    code = "ELEMENT_NOT_FOUND"
     status = 404
     nothing_happened = True
     hint = f"See what is there: {next_call('snapshot')} gives refs that every selector argument takes."
@@ -233,7 +236,6 @@ class ElementNotFound(BrowseError):
 class ElementNotInteractable(BrowseError):
     """Raised when the element is there but cannot be acted on: hidden, disabled, moving or covered."""
 
-    code = "ELEMENT_NOT_INTERACTABLE"
     status = 409
     nothing_happened = True
 
@@ -247,7 +249,6 @@ class WithoutEffect(ElementNotInteractable):
 class ElementGone(BrowseError):
     """Raised when a ref names an element that is no longer in its document."""
 
-    code = "ELEMENT_GONE"
     status = 410
     nothing_happened = True
     hint = f"The page changed since that snapshot. Take a new one: {next_call('snapshot')}."
@@ -256,7 +257,6 @@ class ElementGone(BrowseError):
 class AmbiguousSelector(BrowseError):
     """Raised when a selector matches several elements and one is needed."""
 
-    code = "AMBIGUOUS_SELECTOR"
     status = 409
     nothing_happened = True
     hint = 'Repeat it with the selector of one of them, or with "strict": false for the first.'
@@ -265,7 +265,6 @@ class AmbiguousSelector(BrowseError):
 class PageRequired(BrowseError):
     """Raised when a call names no page and you have none, or several."""
 
-    code = "PAGE_REQUIRED"
     status = 400
     subject_missing = True
 
@@ -279,7 +278,6 @@ class NoBrowser(PageRequired):
 class PageNotFound(BrowseError):
     """Raised when no page has that id."""
 
-    code = "PAGE_NOT_FOUND"
     status = 404
     subject_missing = True
 
@@ -287,21 +285,18 @@ class PageNotFound(BrowseError):
 class PageOwned(BrowseError):
     """Raised when another client holds the page."""
 
-    code = "PAGE_OWNED"
     status = 423
 
 
 class WorkOwned(BrowseError):
     """Raised when another client has claimed that piece of work."""
 
-    code = "WORK_OWNED"
     status = 423
 
 
 class StaleRevision(BrowseError):
     """Raised when the page has moved on from what the call was meant for."""
 
-    code = "STALE_REVISION"
     status = 412
     nothing_happened = True
 
@@ -309,21 +304,18 @@ class StaleRevision(BrowseError):
 class DialogOpen(BrowseError):
     """Raised when a dialog of the page (alert, confirm, prompt) waits for its answer."""
 
-    code = "DIALOG_OPEN"
     status = 409
 
 
 class AffectsOthers(BrowseError):
     """Raised when a session-wide act would touch pages that others hold."""
 
-    code = "AFFECTS_OTHERS"
     status = 409
 
 
 class CannotUndo(BrowseError):
     """Raised when a call cannot be taken back: it is the site's side, too long ago, or was changed anew since."""
 
-    code = "CANNOT_UNDO"
     status = 409
     hint = f"See what can be undone: {next_call('undo', list=True)}."
 
@@ -331,21 +323,18 @@ class CannotUndo(BrowseError):
 class HumanInControl(BrowseError):
     """Raised when a person has taken the page over."""
 
-    code = "HUMAN_IN_CONTROL"
     status = 423
 
 
 class LoginRequired(BrowseError):
     """Raised when the site asks for a name and a password by HTTP."""
 
-    code = "LOGIN_REQUIRED"
     status = 409
 
 
 class SessionNotFound(BrowseError):
     """Raised when no session has that id."""
 
-    code = "SESSION_NOT_FOUND"
     status = 404
     subject_missing = True
 
@@ -353,7 +342,6 @@ class SessionNotFound(BrowseError):
 class SessionExpired(BrowseError):
     """Raised when the session's time is over, and its cookies are gone."""
 
-    code = "SESSION_EXPIRED"
     status = 410
     subject_missing = True
 
@@ -361,7 +349,6 @@ class SessionExpired(BrowseError):
 class Cancelled(BrowseError):
     """Raised when a call was stopped, and changed nothing."""
 
-    code = "CANCELLED"
     status = 499
     nothing_happened = True
 
@@ -369,7 +356,6 @@ class Cancelled(BrowseError):
 class Unauthorized(BrowseError):
     """Raised when the token is missing, wrong or revoked."""
 
-    code = "UNAUTHORIZED"
     status = 401
     hint = (
         "Send Authorization: Bearer <token>; `browse-together token` prints one for this account. A gateway makes its "
@@ -380,7 +366,6 @@ class Unauthorized(BrowseError):
 class Forbidden(BrowseError):
     """Raised when the token, the URL policy or another's ownership does not allow it."""
 
-    code = "FORBIDDEN"
     status = 403
     nothing_happened = True
 
@@ -388,14 +373,12 @@ class Forbidden(BrowseError):
 class RateLimited(BrowseError):
     """Raised when calls come faster than a limit allows, or a site has asked for a pause. The call did not happen."""
 
-    code = "RATE_LIMITED"
     status = 429
 
 
 class InternalError(BrowseError):
     """Raised when the service itself is at fault."""
 
-    code = "INTERNAL_ERROR"
     status = 500
     hint = "This is a fault of the service; `browse-together logs` has the details under the requestId."
 
@@ -403,7 +386,6 @@ class InternalError(BrowseError):
 class BrowserLaunchFailed(BrowseError):
     """Raised when no browser could be started."""
 
-    code = "BROWSER_LAUNCH_FAILED"
     status = 503
     hint = "Install a browser with `browse-together setup`, then repeat the call; `browse-together doctor` checks."
 
@@ -411,7 +393,6 @@ class BrowserLaunchFailed(BrowseError):
 class BrowserCrashed(BrowseError):
     """Raised when the browser or the page's renderer died during the call."""
 
-    code = "BROWSER_CRASHED"
     status = 502
     nothing_happened = True
     hint = "Repeat the call: the page is reopened at its last URL."
@@ -420,7 +401,6 @@ class BrowserCrashed(BrowseError):
 class NavigationFailed(BrowseError):
     """Raised when the page could not load the URL: unknown host, refused, bad certificate, or too slow."""
 
-    code = "NAVIGATION_FAILED"
     status = 502
 
 
@@ -434,14 +414,12 @@ class TimedOut(BrowseError):
 class NetworkError(BrowseError):
     """Raised when a request sent from the page failed, or was answered with an HTTP error."""
 
-    code = "NETWORK_ERROR"
     status = 502
 
 
 class ScriptExecutionFailed(BrowseError):
     """Raised when JavaScript given by the caller threw, or could not run."""
 
-    code = "SCRIPT_EXECUTION_FAILED"
     status = 500
     hint = "A script is an expression, or a function that returns: () => { ...; return value; }."
 
@@ -449,7 +427,6 @@ class ScriptExecutionFailed(BrowseError):
 class ResourceExhausted(BrowseError):
     """Raised when a limit of the service is reached: pages, sessions, memory or disk."""
 
-    code = "RESOURCE_EXHAUSTED"
     status = 503
 
 
@@ -462,14 +439,12 @@ class JournalFailed(ResourceExhausted):
 class ServiceUnavailable(BrowseError):
     """Raised when the service is starting, stopping or cannot be reached."""
 
-    code = "SERVICE_UNAVAILABLE"
     status = 503
 
 
 class UnknownOutcome(BrowseError):
     """Raised when a call was interrupted after it may have begun to act."""
 
-    code = "UNKNOWN_OUTCOME"
     status = 500
     hint = f"It may or may not have happened: look first ({next_call('snapshot')}), then decide whether to repeat it."
 

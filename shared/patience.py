@@ -16,7 +16,6 @@ LEAST_READ_BYTES: Final = 65_536
 MOST_WAITING: Final = 2_000
 """The most connections of this process without a request in progress."""
 MAX_HEAD_BYTES: Final = 65_536
-"""The most bytes of a request's target and headers together."""
 
 _WAITING: Final[dict["Patience", None]] = {}
 """The connections without a request in progress, the longest waiting first."""

@@ -36,7 +36,6 @@ class Prompt(NamedTuple):
     description: str
     arguments: tuple[Argument, ...]
     write: Callable[[Json], str]
-    """Writes the prompt's text from the values of its arguments."""
     needs: tuple[str, ...]
     """The tools that a model needs for the task."""
 

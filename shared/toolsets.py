@@ -69,7 +69,6 @@ def category(action: type[Action]) -> str:
 
 _CATEGORIES: Final = tuple(dict.fromkeys(map(category, ACTIONS.values())))
 _ALSO: Final = {"session": {"sessions"}, "utility": {"waiting", "scripting", "sessions"}}
-"""Other servers' names for these categories."""
 NAMES: Final = ("core", *_CATEGORIES, *_ALSO, "all")
 """All toolsets: `core`, each category, and `all`."""
 

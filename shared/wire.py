@@ -88,11 +88,9 @@ ATTEMPT_META: Final = "browse-together/again"
 
 # --- limits ------------------------------------------------------------------------------------------------------
 MAX_MESSAGE_BYTES: Final = 10_485_760
-"""Size limit of a request's body, and of one MCP message."""
 MOST_SUBSCRIBED: Final = 200
 """The most resources that a chat can subscribe to, because each page event is compared with all of them."""
 MAX_SOCKET_BYTES: Final = 65_536
-"""Size limit of one message from a viewer of the wall."""
 FILE_BYTES: Final = 50_000_000
 """Size limit of all files that one call uploads, and of a file uploaded before its call."""
 INLINE_TEXT: Final = 20_000
@@ -108,7 +106,6 @@ FORESEEN: Final = frozenset({AS_GIVEN, CHANGED, "it is checked now", "it is not 
 FOUND_ELEMENTS: Final = 12
 """The most matches that a search of a page returns."""
 INLINE_BYTES: Final = 700_000
-"""Size limit of an artifact that a reply carries as base64."""
 INLINE_EDGE: Final = 2_000
 """Limit of the longer side, in pixels, of a picture in a reply, because hosts refuse larger ones. A larger picture is
 reduced, or sliced."""

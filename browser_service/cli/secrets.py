@@ -14,7 +14,6 @@ from shared.errors import ValidationFailed
 from shared.model import Json
 
 _TYPED: Final = ("value", "text")
-"""The arguments whose text is typed into a page."""
 _MOST_BYTES: Final = 100_000
 _MASK: Final = "••••••••"
 

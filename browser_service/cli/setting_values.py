@@ -26,7 +26,6 @@ class Effective(NamedTuple):
     name: str
     value: JsonValue
     source: str
-    """One of default, file, environment, flag."""
     where: str = ""
     """The variable, the flag, or the file with its line."""
 

@@ -38,7 +38,6 @@ class Clients:
         self._grace_s = grace_ms / 1000
         self._streams: dict[str, set[Inbox]] = defaultdict(set)
         self._page_streams: dict[Inbox, str] = {}
-        """The client of each stream that receives page events."""
         self._leaving: dict[str, asyncio.Task[None]] = {}
         self._notices = Bounded[str, deque[Notice]](_KNOWN)
         self._progress = Bounded[tuple[str, str], CallMoved](_MOST_CALLS)
@@ -47,7 +46,6 @@ class Clients:
         self._announced: deque[tuple[int, float, Notice]] = deque(maxlen=_ANNOUNCED)
         self._numbers = itertools.count(1)
         self._last_announcement = Bounded[str, int](_KNOWN)
-        """Number of the last announcement that each client received."""
         self._closed = False
         self.on_gone: OnGone | None = None
         self.on_presence: Callable[[], None] = lambda: None

@@ -56,7 +56,6 @@ class Tokens:
     secret: str
     revoked: Revocations
     _records: dict[str, TokenRecord] = field(default_factory=dict)
-    """Records by lower-case name."""
     _chats: dict[str, dict[str, float]] = field(default_factory=dict)
     """For each token name, when each of its chats was last heard."""
     _writing: set[asyncio.Task[None]] = field(default_factory=set)

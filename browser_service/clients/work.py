@@ -21,7 +21,6 @@ _KEYS_EACH = 100
 _HEAD = "Claimed (names and reasons are agents' own words, not instructions):"
 
 Tell = Callable[[str, str], None]
-"""Gives a notice to the client with this id."""
 
 
 class Work:

@@ -58,10 +58,8 @@ class CallRun:
     reply: "asyncio.Future[Outcome]"
     """What its caller gets: the outcome, or the reply that a dialog blocks it."""
     outcome: "asyncio.Future[Outcome]" = field(default_factory=_future)
-    """How it ended."""
     cancel: Cancel = field(default_factory=Cancel)
     page: PageRecord | None = None
-    """The call's page, once it is found."""
     admitted: bool = False
     """True once it was let in; until then it has done nothing."""
     has_turn: bool = False
@@ -71,15 +69,12 @@ class CallRun:
     read_at: set[str] = field(default_factory=set)
     """The URLs that the reply may tell of, those of the parts included."""
     part_results: list[Json] = field(default_factory=list)
-    """The results of the parts that are done."""
     part_index: int | None = None
-    """The index of the part that runs."""
     undo: list[Undoable] = field(default_factory=list)
     """What can be undone of it and of its parts."""
     stopped_by: str = ""
     """The person who stopped it, if one did."""
     waited_ms: int | None = None
-    """How long it waited for its turn."""
     _suspension: Suspension = field(default_factory=Suspension)
     _suspended_before: int = 0
 

@@ -21,7 +21,6 @@ _TOLD_OF = 100
 Busy = Callable[[str], bool]
 """Returns whether a client has a call queued or running on the page. Its lease does not lapse meanwhile."""
 Tell = Callable[[str, str], None]
-"""Gives a notice to the client with this id."""
 
 
 class Lease(Claim):

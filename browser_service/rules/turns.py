@@ -110,7 +110,6 @@ class Turn(Place):
     call: Call
     action: str
     began_at: float = 0.0
-    """When the turn began, in seconds of the queue's clock."""
     part: str = ""
     """Name of the carried action that is running, if the call carries some."""
     throttled: list[str] = field(default_factory=list)

@@ -45,14 +45,12 @@ class SessionLifecycle:
     journal: Journal
     vault: SessionVault
     notify: Callable[[str, Notice], None]
-    """Gives a notice to the client with this id."""
     report: Callable[[str], None]
     shared: SessionOptions
     idle_ms: int
     drain: Callable[[str], Awaitable[None]]
     """Waits until everything is stored that the host reported about a session it closed."""
     guarded: bool = False
-    """Whether the shared login is guarded."""
     _unreadable: set[str] = field(default_factory=set, init=False)
     """Names of sessions in the journal that cannot be read; no other session gets them."""
 

@@ -104,7 +104,6 @@ class Sessions:
         """Sessions that the service ended: True if their time was over, False if nobody used them."""
         self._used: set[str] = set()
         self.any_guarded = False
-        """True once a session was guarded."""
         self.shared_browser = Browser()
 
     def add(self, record: SessionRecord) -> None:

@@ -33,7 +33,6 @@ class RowFilter:
     """A selection of rows, applied both in memory and in SQL."""
 
     equal: Mapping[str, str] = field(default_factory=dict)
-    """The value that each column must have."""
     action: str | None = None
     """Also matches an action that is a part of another, such as a step of a batch."""
     label: str | None = None

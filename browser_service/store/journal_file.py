@@ -71,7 +71,6 @@ class Damage(NamedTuple):
     aside: Path
     reason: str
     rows: int
-    """Rows that could still be read, and were copied."""
 
     def __str__(self) -> str:
         copied = f"{self.rows} rows of it could be read and are kept" if self.rows else "nothing of it could be read"

@@ -14,7 +14,6 @@ MOST_ROWS = 2_000
 """About 30 MB. Start-up checks the journal, which takes longer with every row."""
 
 Key = tuple[str, str]
-"""A client's id and its callId."""
 _ADD = "INSERT OR REPLACE INTO thumbnails (client_id, call_id, at, facts, data) VALUES (?, ?, ?, ?, ?)"
 _EXCESS = "DELETE FROM thumbnails WHERE at < (SELECT at FROM thumbnails ORDER BY at DESC LIMIT 1 OFFSET ?)"
 _ONE = "SELECT at, facts, data FROM thumbnails WHERE client_id = ? AND call_id = ?"

@@ -34,10 +34,8 @@ class Viewer:
     """Somebody in front of the wall: the account's person, or a reader."""
 
     name: str
-    """The person's name, as the account's command line gives it."""
     read_only: bool
     expires_at: float
-    """When the visit ends, by the rule's clock."""
     proof: str = field(default="", repr=False)
     """Digest of what the wall's own page sends besides the cookie."""
     left: bool = False

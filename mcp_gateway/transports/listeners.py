@@ -148,7 +148,6 @@ class Listeners:
         self._tls = tls(settings)
         self._serving: dict[Listener, asyncio.Task[None]] = {}
         self.urls: dict[str, str] = {}
-        """The address of each transport."""
 
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator[None]:

@@ -87,7 +87,6 @@ _NO_SESSION: Final = (
 )
 
 Connect = Callable[[str], Connection]
-"""Makes a connection for a client id of the service."""
 
 
 class Visitor:

@@ -128,7 +128,6 @@ class Reports(IntEnum):
 
     NOTHING = 0
     VALUE = 1
-    """The value of the field."""
     READ_BACK = 2
     """The value as the page shows it afterwards."""
     EVERYTHING = 3
@@ -217,7 +216,6 @@ class Aim(NamedTuple):
     strict: bool = True
     """False takes the first of several matches."""
     timeout: int | None = None
-    """How long to wait for them, in milliseconds."""
     fields: tuple[str, ...] = ()
     """The elements of an act on several elements."""
 

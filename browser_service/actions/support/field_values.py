@@ -23,7 +23,6 @@ from shared.model import Json
 from shared.next_calls import next_call
 
 _PICKER_TYPES: Final = ("color", "date", "time", "datetime-local", "month", "week")
-"""Inputs that take text only in their type's form."""
 _TIME_TYPES: Final = ("time", "datetime-local")
 _NO_SECONDS: Final = re.compile(r"(:\d\d):00(\.0+)?$")
 _FIELD_AFTER: Final = script("field_after")

@@ -25,7 +25,6 @@ _DOCUMENT_SIZE: Final = script("document_size")
 _RATIO: Final = "Number(devicePixelRatio)"
 _RATIOS: Final = (1.0, 10.0)
 _LONGEST_DOCUMENT: Final = 50_000_000.0
-"""The longest side of a document in CSS pixels."""
 _PIECES_SHARE: Final = 0.6
 """Taking pieces may use this share of a call's time."""
 _OPTIONS: Final = frozenset({"omit_background", "animations", "caret", "scale", "mask_color", "style"})

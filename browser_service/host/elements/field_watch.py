@@ -18,7 +18,6 @@ _LOOK_S: Final = 0.3
 _WATCH_S: Final = 3.0
 """How long a field stays to be checked by calls that only read."""
 FIELD_CHARACTERS: Final = 120
-"""How much of a field's text is shown."""
 _SHOWN_FIELD: Final = script("shown_field")
 
 
@@ -36,7 +35,6 @@ class FieldWatch:
     def __init__(self) -> None:
         self._fields = Bounded[tuple[str, str], _Field](_MOST_FIELDS)
         self._last: tuple[tuple[str, str], _Field] | None = None
-        """The field that the previous act changed."""
 
     def note(self, client_id: str, moves: int, selector: str, element: Locator, text: str) -> None:
         """Note what an act left in a field, with the page's count of navigations."""

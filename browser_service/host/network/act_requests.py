@@ -45,7 +45,6 @@ class ActRequests:
     has_other_requests: bool = False
     """True if there were other requests, such as for pictures, or by the page itself."""
     loading: set[Request] = field(default_factory=set)
-    """All requests whose bodies have not arrived."""
     refused_reads: list[str] = field(default_factory=list)
     """Descriptions of scripts' refused requests to read something."""
     streams: bool = False
@@ -54,16 +53,13 @@ class ActRequests:
     """When a request of the act last ended after the act's own end."""
 
     status: int = 0
-    """The server's status for the page's document."""
     navigating: bool = False
     navigation_request: Request | None = None
-    """The request for the document that the page navigates to."""
     was_navigating: bool = False
     """True if the page was already navigating when the act began."""
     left_document: bool = False
     """True if the page shows another document by now, so that further requests of scripts belong to that document."""
     answered_documents: set[Request] = field(default_factory=set)
-    """The navigation requests that the server answered."""
     aborted_documents: list[str] = field(default_factory=list)
     """Descriptions of answered navigations that brought no document: a download follows each."""
     failures: list[str] = field(default_factory=list)

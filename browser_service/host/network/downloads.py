@@ -49,7 +49,6 @@ class ActiveDownload:
     download: Download
     observer: DownloadObserver
     notify: Callable[[], None]
-    """Sends the owner a notice of the download's end."""
     refused: str = ""
     reported: bool = False
 

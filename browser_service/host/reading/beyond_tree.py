@@ -17,7 +17,6 @@ class BeyondTree:
     """True for SVG documents and framesets, which have no body."""
     canvases: int = 0
     embedded: tuple[str, ...] = ()
-    """Addresses that <object> and <embed> show."""
 
     def advice(self, url: str) -> Json:
         """Return the part of a reply that names what else the page at this address shows, and the calls that read

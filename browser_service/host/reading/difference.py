@@ -30,7 +30,6 @@ class RefIndex:
     texts: dict[str, list[Node]] = field(default_factory=lambda: defaultdict(list))
     """The nodes without a ref that belong to each ref; under "", those outside of all refs."""
     owners: list[str] = field(default_factory=list)
-    """The nearest ref around each node."""
 
     def __post_init__(self) -> None:
         for index, node in enumerate(self.nodes):
@@ -196,7 +195,6 @@ def _items(index: RefIndex, refs: frozenset[str], within: dict[str, str]) -> dic
 
 class _Change(NamedTuple):
     order: int
-    """Position in the new tree."""
     nodes: Tree
     at: int
     """Index in `nodes`, which is the old tree for removed elements."""

@@ -57,7 +57,6 @@ class Change:
 
     lines: list[str]
     nodes: list[Node]
-    """The nodes that the lines show, in their order."""
     index: int
     announced: bool = False
     is_field_value: bool = False

@@ -37,7 +37,6 @@ _MOST_REPEATED_FIELDS: Final = 12
 """More fields than this in lists and rows are no form; what surrounds them is more informative."""
 _COUNTED_ROLES: Final = 4
 _COUNT_CHARACTERS: Final = 90
-"""Maximum length of the line that counts the rest."""
 _LINE_CHARACTERS: Final = 160
 _HEADING_RANK: Final = 2
 _FIRST_HEADINGS: Final = 4
@@ -52,7 +51,6 @@ _TABLES: Final = frozenset({"table", "grid"})
 _MOST_COUNTED: Final = 2_000
 """The most elements of a table that are searched for its rows."""
 _MOST_SPOKEN: Final = 100
-"""The most elements of an alert that are searched for words."""
 _OPTION_RANK: Final = 10
 """The rank of options, behind all others."""
 

@@ -99,9 +99,7 @@ class ClientView:
     document: float
     moves: int = -1
     state: State | None = None
-    """The page's state at the last look."""
     looked_at: float = 0.0
-    """The time of the last look, by the monotonic clock."""
     acted_since: bool = False
     """True if the client has acted since then, which may explain differences."""
     elements: dict[str, str] = field(default_factory=dict)

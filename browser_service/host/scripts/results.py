@@ -48,7 +48,6 @@ class Result(NamedTuple):
     text: str
     """It is JSON."""
     values: int = 0
-    """Counts the values in it."""
     is_long: bool = False
     """True for so many values that a reply has them as text."""
     characters: int | None = None

@@ -44,7 +44,6 @@ _PLATFORMS: Final = {
     "darwin": "Macintosh; Intel Mac OS X 10_15_7",
     "win32": "Windows NT 10.0; Win64; x64",
 }
-"""All that Chromium's user agent says about a machine."""
 _VERSION_WITHIN_S: Final = 5
 _asked: Final = dict[Path, "asyncio.Future[str]"]()
 """The questions for versions that browsers have got before their start."""

@@ -31,12 +31,9 @@ class LoginFile:
 
     cookies: list[Json] = field(default_factory=list)
     storage: dict[str, list[Json]] = field(default_factory=dict)
-    """Items of local storage, by origin."""
     databases: dict[str, list[Json]] = field(default_factory=dict)
-    """IndexedDB databases, by origin."""
     refused: list[Json] = field(default_factory=list)
     imported: Counter[tuple[str, str]] = field(default_factory=Counter)
-    """The number of imported items, by site and kind."""
 
     def refuse(self, site: str, subject: str, reason: str) -> None:
         self.refused.append({"site": site, "what": subject, "why": reason})

@@ -76,14 +76,12 @@ class LaunchOptions:
     login_within_s: int = 900
     """The longest time for which a person may have the profile."""
     cdp_url: str | None = None
-    """The address of a running browser to attach to."""
     max_instances: int = 10
     file_damage: Callable[[Path], str] = lambda _: ""
     """The function that says what is wrong with an SQLite file of the profile, "" if it is sound; a host has no
     database."""
 
     policy: UrlPolicy = field(default_factory=UrlPolicy)
-    """The policy on where connections may go."""
 
     @property
     def sandboxed(self) -> bool:

@@ -77,7 +77,6 @@ class SessionEntry:
         self.recordings: set[Recording] = set()
         self.tracing = Tracing()
         self.headers: dict[str, str] = {**spec.headers}
-        """Headers that go with every request of its pages."""
         self.init_scripts = InitScripts(texts={**spec.init_scripts})
         self.permissions = Permissions({**spec.permissions})
         self.clipboards = Clipboards()

@@ -37,7 +37,6 @@ class Picture(NamedTuple):
     at: float
     seq: int
     navigations: int
-    """The number of the page's navigations before the picture."""
 
 
 class Sent(NamedTuple):

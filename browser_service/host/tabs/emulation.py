@@ -40,7 +40,6 @@ class Emulation:
     """The client that held the page when these were set."""
     settings: dict[str, Any] = field(default_factory=dict)  # Any: as above
     size: ViewportSize | None = None
-    """The page's size before any emulation."""
 
     @property
     def foreign(self) -> bool:

@@ -57,9 +57,7 @@ class Life(StrEnum):
     AWAY = "away"
     """We gave up its window, and the next call opens another."""
     CLOSED = "closed"
-    """It was closed for good."""
     SESSION_CLOSED = "session closed"
-    """It was closed for good, with its session."""
 
     @property
     def live(self) -> bool:
@@ -81,7 +79,6 @@ class LifeEvent(StrEnum):
     """Something that happens to a page and may change its state."""
 
     OPENED = "opened"
-    """It has a new tab."""
     DOUBTED = "doubted"
     """A call on it timed out."""
     ANSWERED = "answered"
@@ -95,13 +92,11 @@ class LifeEvent(StrEnum):
     LEFT = "left"
     """We give up its window, if it has one."""
     TAB_CLOSED = "tab closed"
-    """Its tab turns out to be closed in a browser that runs."""
     BROWSER_ENDED = "browser ended"
     """Its tab turns out to belong to a browser that no longer runs."""
     FOUND = "found"
     """Its tab, which had seemed lost, turns out to be there."""
     CRASHED = "crashed"
-    """The renderer of its tab died."""
     CRASHED_REPEATEDLY = "crashed repeatedly"
     """A renderer died at the same URL as those before it."""
     STOPPED = "stopped"
@@ -109,9 +104,7 @@ class LifeEvent(StrEnum):
     FREED = "freed"
     """Somebody asks to load it despite its crashes."""
     CLOSED = "closed"
-    """It is closed for good."""
     SESSION_CLOSED = "session closed"
-    """It is closed with its session."""
 
 
 class IllegalMove(Exception):

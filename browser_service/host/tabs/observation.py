@@ -40,7 +40,6 @@ class Observation(ActRequests):
     """The record of one act. Its bounded waits end with an event, not with a pause."""
 
     by: str = ""
-    """The act's name for a later reply."""
     client_id: str = ""
     began_at: float = field(default_factory=time.monotonic)
     visited_urls: list[str] = field(default_factory=list)
@@ -52,7 +51,6 @@ class Observation(ActRequests):
     linked_popups: int = 0
     """The number of coming popups that can send this page messages."""
     windows: "dict[str, Observation]" = field(default_factory=dict)
-    """What happened meanwhile in the page's popups, by pageId."""
     dialogs: list[str] = field(default_factory=list)
     expected_dialogs: int = 0
     downloads: list[ActiveDownload] = field(default_factory=list)

@@ -28,13 +28,11 @@ class Observer:
         self._page = page
         self._running: set[Observation] = set()
         self.moves = 0
-        """The number of the page's navigations."""
         self.failed_navigation = "", ""
         """The address of the last navigation that failed, and how it failed."""
         self.polling = Polling()
         self.late = LateEffects(page)
         self.windows: dict[str, Observer] = {}
-        """The observers of the page's popups, by pageId."""
         self._navigation_request: Request | None = None
         self._leaves = False
         """True from the request for a document until the page shows another."""

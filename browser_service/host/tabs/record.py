@@ -75,7 +75,6 @@ class PageRecord:
     shares_window: bool = False
     """True for a popup and for its opener: the two are tabs of one window."""
     target_id: str = ""
-    """Chromium's id of its tab."""
     family: str = ""
     """The same for windows that scripts opened from one another: a dialog of one blocks all."""
     life: Life = Life.NEW
@@ -89,7 +88,6 @@ class PageRecord:
     person: HumanRequest | None = None
     """The request for which a person has the page now."""
     dialog: ShownDialog | None = None
-    """The open dialog that waits for an answer."""
     chooser: Chooser | None = None
     """Whether it asks the person who has it in hand for one file or for several."""
     shown_list: ShownList | None = None
@@ -113,7 +111,6 @@ class PageRecord:
     last_act: tuple[str, int] = ("", 0)
     """The client that acted last, and the number of navigations before."""
     emit: Emit = lambda _: None
-    """The function that receives the page's events."""
     clock: Clock = time.monotonic
     used_at: float = field(init=False)
     first_revision: int = field(init=False)
