@@ -32,13 +32,13 @@ from browser_service.spine.abandoned import AbandonedPages
 from browser_service.spine.addressing import Addressing
 from browser_service.spine.administration import Administration
 from browser_service.spine.cross_origin import CrossOriginGuard
-from browser_service.spine.dispatch import Dispatcher, Rules
+from browser_service.spine.dispatch import Dispatcher
 from browser_service.spine.feed import Feed
 from browser_service.spine.host_calls import HostCalls
 from browser_service.spine.ledger import Ledger
+from browser_service.spine.parts import FrontParts
 from browser_service.spine.policy import Policy
 from browser_service.spine.politeness import Origins
-from browser_service.spine.ports import ServicePorts
 from browser_service.spine.reads import Reads
 from browser_service.spine.register import CallRegister
 from browser_service.spine.rendering.told import ToldPages
@@ -158,16 +158,13 @@ class Services:
             drain=feed.session_closed,
             guarded=self.settings.guarded,
         )
-        addressing = Addressing(directory)
         self.guard = CrossOriginGuard(directory, self.downloads.urls_of)
-        ports = ServicePorts(
-            *(ledger, self.policy, directory, addressing, host_calls, self.lifecycle, host, self.work, self.downloads)
+        front = FrontParts(
+            *(host, directory, clients, Addressing(directory), self.policy, self.quotas, self.origins, self.guard),
+            *(feed, ledger, host_calls, self.lifecycle, self.work, self.downloads, owner_asks),
         )
-        rules = Rules(addressing, self.policy, self.quotas, self.origins, self.guard, owner_asks)
-        self.dispatcher = Dispatcher(
-            *(clients, directory, rules, feed, ledger, host_calls, ports, _handlers(Scope.SERVICE))
-        )
-        self.reads = Reads(*(host, host_calls, rules, ledger, self.secrets, artifacts, self.downloads))
+        self.dispatcher = Dispatcher(front, _handlers(Scope.SERVICE))
+        self.reads = Reads(front, self.secrets, artifacts)
         self.pictures = Pictures(self.reads.frame)
         self.administration = Administration(
             *(directory, clients, self.work, self.revoked, self.tokens, ledger, host_calls, feed)

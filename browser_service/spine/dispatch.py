@@ -2,27 +2,19 @@
 
 import asyncio
 from collections.abc import Awaitable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 import structlog
 
-from browser_service.clients.presence import Clients
-from browser_service.rules.quotas import Quotas
 from browser_service.security.auth import Identity
-from browser_service.sessions.directory import Directory
-from browser_service.spine.addressing import Addressing
 from browser_service.spine.batch import SeparateSteps
 from browser_service.spine.call import FrontCall, Go, Stage, way_through
 from browser_service.spine.confirmation import Confirmations
-from browser_service.spine.cross_origin import CrossOriginGuard
 from browser_service.spine.envelope import failed, reply_of, still_running
-from browser_service.spine.feed import Feed
-from browser_service.spine.host_calls import HandedOver, HostCalls, NewPages, Visits
-from browser_service.spine.ledger import Ledger
-from browser_service.spine.policy import Policy
-from browser_service.spine.politeness import Origins
-from browser_service.spine.ports import Handlers, ServiceActions, ServicePorts
+from browser_service.spine.host_calls import HandedOver, NewPages, Visits
+from browser_service.spine.parts import FrontParts
+from browser_service.spine.ports import Handlers, ServiceActions
 from browser_service.spine.register import Record, Reply
 from browser_service.spine.stages import (
     Addressed,
@@ -45,58 +37,40 @@ _HEARTBEAT_S: Final = 2.0
 _FINISHES_WITHIN_S: Final = 1.0
 
 
-@dataclass(frozen=True)
-class Rules:
-    """What a call must pass: addresses, policy, quotas, turns at sites, and a person if the owner's rules ask one."""
-
-    addressing: Addressing
-    policy: Policy
-    quotas: Quotas
-    origins: Origins
-    guard: CrossOriginGuard
-    owner_asks: bool
-
-
 @dataclass(eq=False)
 class Dispatcher:
     """The pipeline of the front half. A feature adds its stage to the list, and nothing else knows of it."""
 
-    clients: Clients
-    directory: Directory
-    rules: Rules
-    feed: Feed
-    ledger: Ledger
-    host_calls: HostCalls
-    ports: ServicePorts
+    parts: FrontParts
     handlers: Handlers
     reply_within_ms: int = REPLY_WITHIN_MS
-    _ways: dict[tuple[type[Action], bool], Go] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        rules, feed, directory, perform = self.rules, self.feed, self.directory, self.perform
+        parts, directory, feed, perform = self.parts, self.parts.directory, self.parts.feed, self.perform
         self._to_host: tuple[Stage, ...] = (
-            HandedOver(directory, self.clients, rules.policy),
-            NewPages(directory, rules.quotas, rules.policy, feed),
-            Visits(directory, self.clients, rules.origins, feed),
-            self.host_calls,
+            HandedOver(directory, parts.clients, parts.policy),
+            NewPages(directory, parts.quotas, parts.policy, feed),
+            Visits(directory, parts.clients, parts.origins, feed),
+            parts.host_calls,
         )
         self._stages: tuple[Stage, ...] = (
-            self.ledger,
-            WithoutPrivate(rules.policy),
-            self.ledger.undos,
+            parts.ledger,
+            WithoutPrivate(parts.policy),
+            parts.ledger.undos,
             Counted(directory.sessions),
             SavedLogins(feed),
-            ToItsEnd(self.host_calls, feed),
+            ToItsEnd(parts.host_calls, feed),
             InNewSession(perform),
-            SeparateSteps(rules.addressing, directory, self._begin, self.host_calls.cancel),
-            Addressed(rules.addressing, rules.policy),
-            ServiceActions(self.ports, self.handlers, rules.guard, perform, self._go_to_host),
+            SeparateSteps(parts.addressing, directory, self._begin, parts.host_calls.cancel),
+            Addressed(parts.addressing, parts.policy),
+            ServiceActions(parts, self.handlers, perform, self._go_to_host),
             EndedWithPage(directory, feed, perform),
-            AnotherPage(self.clients),
-            Confirmations(perform, rules.guard, rules.owner_asks),
-            rules.guard,
+            AnotherPage(parts.clients),
+            Confirmations(perform, parts.guard, parts.owner_asks),
+            parts.guard,
             *self._to_host,
         )
+        self._ways = dict[tuple[type[Action], bool], Go]()
         for kind in catalogue.ACTIONS.values():
             self._way(kind)
 
@@ -106,15 +80,15 @@ class Dispatcher:
         """Return the reply to a call; after 50 s, the reply that it is still running. A caller's mistake raises
         nothing."""
         reply = await self._handle(call)
-        notices = self.clients.take_notices(call.client_id)
+        notices = self.parts.clients.take_notices(call.client_id)
         if notices:
-            self.rules.guard.note_pages(call.caller, [notice.page_id for notice in notices])
+            self.parts.guard.note_pages(call.caller, [notice.page_id for notice in notices])
         fields = [notice.model_dump(mode="json", exclude_none=True) for notice in notices]
         return replace(reply, body={**reply.body, "notices": fields})
 
     async def perform(self, caller: Identity, body: Json, call_id: str) -> Json:
         """Run an action that another one consists of, and return its result. Raises its error."""
-        caller = self.rules.policy.for_steps(caller)
+        caller = self.parts.policy.for_steps(caller)
         reply = await self._handle(FrontCall(caller, body, call_id=call_id, request_id=call_id))
         try:
             return reply.result()
@@ -124,7 +98,7 @@ class Dispatcher:
 
     async def finish(self) -> None:
         """Before the service ends, give running calls a moment to be recorded."""
-        if running := {record.task for record in self.ledger.register.running()}:
+        if running := {record.task for record in self.parts.ledger.register.running()}:
             await asyncio.wait(running, timeout=_FINISHES_WITHIN_S)
 
     # --- admission ---------------------------------------------------------------------------------------------------
@@ -135,12 +109,12 @@ class Dispatcher:
 
     def _begin(self, call: FrontCall) -> Record | Reply:
         """Begin a call and return its record, or return its refusal."""
-        caller, policy = call.caller, self.rules.policy
-        self.clients.remember(caller.client_id, caller.label)
+        caller, policy = call.caller, self.parts.policy
+        self.parts.clients.remember(caller.client_id, caller.label)
         try:
             call.body = catalogue.unwrap(call.body)
             parsed = catalogue.parse(policy.placed(caller, call.full_body()))
-            call.action = action = self.rules.addressing.for_whole_session(parsed)
+            call.action = action = self.parts.addressing.for_whole_session(parsed)
         except BrowseError as error:
             return failed(error.body(call.request_id))
         try:
@@ -151,19 +125,19 @@ class Dispatcher:
             return failed(error.body(call.request_id))
         except BrowseError as error:
             refusal = error.body(call.request_id)
-            self.ledger.refused(call, action, refusal)
+            self.parts.ledger.refused(call, action, refusal)
             return failed(refusal)
 
     def _register(self, call: FrontCall) -> Record:
         """Begin the call, or join the one with its id. Only a new call counts against the quotas."""
-        client_id, call_id, quotas = call.client_id, call.call_id, self.rules.quotas
+        client_id, call_id, quotas = call.client_id, call.call_id, self.parts.quotas
 
         def admit() -> Awaitable[Reply]:
             if call.counted:
                 quotas.admit(client_id, call.action)
             return self._reply(call)
 
-        record = call.record = self.ledger.register.begin(client_id, call_id, call.attempt, call.action, admit)
+        record = call.record = self.parts.ledger.register.begin(client_id, call_id, call.attempt, call.action, admit)
         record.token_id = call.caller.token_id
         if call.counted and not record.task.done() and quotas.begin(client_id, call_id, call.action):
             record.task.add_done_callback(lambda _: quotas.end(client_id, call_id))
@@ -177,7 +151,7 @@ class Dispatcher:
             if done:
                 return record.reply
             remaining_s -= _HEARTBEAT_S
-            self.clients.repeat_progress(record.client_id, record.call_id, record.elapsed_ms)
+            self.parts.clients.repeat_progress(record.client_id, record.call_id, record.elapsed_ms)
         return still_running(record)
 
     # --- the stages --------------------------------------------------------------------------------------------------
@@ -186,12 +160,12 @@ class Dispatcher:
         """Take the call through its stages, and make the reply of its outcome."""
         structlog.contextvars.bind_contextvars(call_id=call.call_id)  # for all log lines of this task
         outcome = await self._way(type(call.action))(call)
-        self.clients.forget_progress(call.client_id, call.call_id)
+        self.parts.clients.forget_progress(call.client_id, call.call_id)
         return reply_of(call, outcome)
 
     def _way(self, kind: type[Action]) -> Go:
         """Return the way of an action's calls. It is another one once a session is guarded."""
-        key = (kind, self.directory.sessions.any_guarded)
+        key = (kind, self.parts.directory.sessions.any_guarded)
         if key not in self._ways:
             self._ways[key] = way_through(self._stages, kind)
         return self._ways[key]

@@ -4,17 +4,15 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import cast
 
-from browser_service.clients.downloads import Downloads
 from browser_service.clients.listing import listing
 from browser_service.clients.work import Work
-from browser_service.host.seam import SessionHost
 from browser_service.observability.activity import Activity
 from browser_service.sessions.lifecycle import SessionLifecycle
 from browser_service.spine.call import FrontCall, Go, Perform, Stage
-from browser_service.spine.cross_origin import CrossOriginGuard
 from browser_service.spine.launched import LaunchedBrowser
+from browser_service.spine.parts import FrontParts
 from browser_service.spine.register import Record
-from browser_service.spine.undo_call import UndoCall, UndoPorts
+from browser_service.spine.undo_call import UndoCall
 from shared.actions.base import Action
 from shared.actions.traits import Scope
 from shared.calls import Outcome, Undoable
@@ -23,25 +21,16 @@ from shared.model import Json
 from shared.pages import PageState
 
 
-@dataclass(frozen=True)
-class ServicePorts(UndoPorts):
-    """The parts of the service that its own actions use."""
-
-    host: SessionHost
-    work: Work
-    downloads: Downloads
-
-
 class ServiceContext:
     """The service during one call. `perform` runs a call that this one consists of; `to_host` takes one to its host."""
 
-    def __init__(self, ports: ServicePorts, call: FrontCall, perform: Perform, to_host: Go) -> None:
-        self._ports, self._call, self._to_host = ports, call, to_host
+    def __init__(self, parts: FrontParts, call: FrontCall, perform: Perform, to_host: Go) -> None:
+        self._parts, self._call, self._to_host = parts, call, to_host
         self._caller = call.caller
         self._client_id = call.client_id
         self._perform = perform
-        self._register = ports.ledger.register
-        self._directory = ports.directory
+        self._register = parts.ledger.register
+        self._directory = parts.directory
         self.client = call.caller.ref
         self.record = call.record
         self.page: PageState | None = None
@@ -52,15 +41,15 @@ class ServiceContext:
 
     @property
     def work(self) -> Work:
-        return self._ports.work
+        return self._parts.work
 
     @property
     def sessions(self) -> SessionLifecycle:
-        return self._ports.lifecycle
+        return self._parts.lifecycle
 
     @property
     def activity(self) -> Activity:
-        return self._ports.ledger.activity
+        return self._parts.ledger.activity
 
     @property
     def launched_browser(self) -> LaunchedBrowser:
@@ -68,7 +57,7 @@ class ServiceContext:
 
     async def list_pages(self, session_id: str | None, *, whole: bool) -> Json:
         """List the pages that matter to the client; with `whole`, all that it may know of. A person sees every page."""
-        policy, caller, pages = self._ports.policy, self._caller, await self._ports.host_calls.pages()
+        policy, caller, pages = self._parts.policy, self._caller, await self._parts.host_calls.pages()
         wanted = (page for page in pages if session_id in {None, page.session_id})
         listed = [page for page in wanted if policy.may_list(caller, page.session_id)]
         known = [page for page in listed if caller.operator or not page.private_from(self._client_id)]
@@ -81,7 +70,7 @@ class ServiceContext:
         sessions = [
             each
             for each in cast("list[Json]", found["sessions"])  # the host's reply
-            if self._ports.policy.may_list(self._caller, str(each["sessionId"]))
+            if self._parts.policy.may_list(self._caller, str(each["sessionId"]))
         ]
         return {**found, "sessions": [*sessions]}
 
@@ -90,7 +79,7 @@ class ServiceContext:
         return self._caller.limits
 
     def list_downloads(self) -> Json:
-        return {"downloads": [*self._ports.downloads.listed(None if self._caller.operator else self._client_id)]}
+        return {"downloads": [*self._parts.downloads.listed(None if self._caller.operator else self._client_id)]}
 
     async def get_call(self, call_id: str, wait_ms: int) -> Json:
         """Return the outcome of a call, or that it is still running."""
@@ -104,15 +93,15 @@ class ServiceContext:
         return {"callId": call_id, "state": "done", **record.reply.result()}
 
     async def cancel_call(self, call_id: str) -> Json:
-        state = await self._ports.host_calls.cancel(self._client_id, call_id)
+        state = await self._parts.host_calls.cancel(self._client_id, call_id)
         return {"callId": call_id, "state": state}
 
     def list_undoable(self) -> Json:
-        return UndoCall(self._ports, self._call, self._to_host).listing()
+        return UndoCall(self._parts, self._call, self._to_host).listing()
 
     async def undo(self, call_id: str | None, *, affects_others: bool) -> Json:
         """Undo a call; without an id, the last one that can be undone."""
-        undo = UndoCall(self._ports, self._call, self._to_host)
+        undo = UndoCall(self._parts, self._call, self._to_host)
         try:
             return await undo.run(call_id, affects_others=affects_others)
         finally:
@@ -148,9 +137,8 @@ Handlers = Mapping[str, Callable[[ServiceContext, Action], Awaitable[Json]]]
 class ServiceActions(Stage):
     """The actions that touch no browser."""
 
-    ports: ServicePorts
+    parts: FrontParts
     handlers: Handlers
-    guard: CrossOriginGuard
     perform: Perform
     to_host: Go
     last = True
@@ -159,8 +147,8 @@ class ServiceActions(Stage):
         return kind.scope is Scope.SERVICE
 
     async def run(self, call: FrontCall, _: Go | None = None) -> Outcome:
-        self.guard.check_service(call)
-        context = ServiceContext(self.ports, call, self.perform, self.to_host)
+        self.parts.guard.check_service(call)
+        context = ServiceContext(self.parts, call, self.perform, self.to_host)
         result = await self.handlers[call.action.name()](context, call.action)
         outcome = Outcome(call_id=call.call_id, result=result, page=context.page, undo=context.undoables)
-        return self.guard.noted(call, outcome)
+        return self.parts.guard.noted(call, outcome)

@@ -7,15 +7,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from browser_service.clients.downloads import Downloads
-from browser_service.host.seam import SessionHost
 from browser_service.rules.bounded import Bounded
 from browser_service.security.auth import Identity
 from browser_service.security.named_secrets import NamedSecrets
 from browser_service.spine.call import FrontCall
-from browser_service.spine.dispatch import Rules
-from browser_service.spine.host_calls import HostCalls
-from browser_service.spine.ledger import Ledger
+from browser_service.spine.parts import FrontParts
 from browser_service.store.artifacts import Artifacts
 from shared import catalogue
 from shared.errors import BrowseError, Relayed
@@ -38,19 +34,15 @@ class File(NamedTuple):
 class Reads:
     """Pictures of pages and files, for those who may have them."""
 
-    host: SessionHost
-    host_calls: HostCalls
-    rules: Rules
-    ledger: Ledger
+    parts: FrontParts
     secrets: NamedSecrets
     artifacts: Artifacts
-    downloads: Downloads
     _refused: Bounded[tuple[str, str], str] = field(default_factory=lambda: Bounded(_MOST_REFUSED))
     """The code of the last refusal of each client's look at a page."""
 
     async def frame(self, page_id: str, seq: int, wait_ms: int, view: View) -> Frame | None:
         """Return a page's frame, without secrets in its words, for a person who may see every page."""
-        frame = await self.host.frame_after(page_id, seq, wait_ms, view)
+        frame = await self.parts.host.frame_after(page_id, seq, wait_ms, view)
         if frame is None:
             return None
         words = self.secrets.concealment.value(frame.model_dump(mode="json", exclude={"picture"}))
@@ -58,25 +50,25 @@ class Reads:
 
     async def look(self, caller: Identity, page_id: str, seq: int, view: View) -> Frame | None:
         """Return a page's frame for a client that may read the page now. Raises what a call would that reads it."""
-        rules, key = self.rules, (caller.client_id, page_id)
-        rules.quotas.count_beside(f"card of {caller.client_id}", "page_card")  # apart from its chat's calls
+        parts, key = self.parts, (caller.client_id, page_id)
+        parts.quotas.count_beside(f"card of {caller.client_id}", "page_card")  # apart from its chat's calls
         call = FrontCall(caller, {"action": _LOOK, "pageId": page_id}, call_id="look")
         call.action = catalogue.parse(call.body)
         try:
-            rules.policy.check(caller, call.action)
-            call.address = rules.addressing.address(call.action, caller)
-            rules.policy.check_place(caller, call.action, call.address)
+            parts.policy.check(caller, call.action)
+            call.address = parts.addressing.address(call.action, caller)
+            parts.policy.check_place(caller, call.action, call.address)
             await self._check(call)
             frame = await self.frame(page_id, seq, 0, view)
             await self._check(call)  # the page may have moved
         except BrowseError as error:
             refusal = error.body()
             if self._refused.get(key) != refusal.code:  # a card asks again every second
-                self.ledger.refused(call, call.action, refusal)
+                parts.ledger.refused(call, call.action, refusal)
             self._refused[key] = refusal.code
             raise
         self._refused.pop(key, None)
-        rules.guard.note_pages(caller, [page_id])
+        parts.guard.note_pages(caller, [page_id])
         if frame is not None and caller.limits.origins and not frame.current:
             return frame.model_copy(update={"picture": None})
         return frame
@@ -84,11 +76,11 @@ class Reads:
     async def file(self, caller: Identity, artifact_id: str) -> File:
         """Return a file of the caller's own. Raises ArtifactNotFound, also for another client's file, which only the
         account's own person may read."""
-        self.rules.quotas.count_beside(f"files of {caller.client_id}", "it")
+        self.parts.quotas.count_beside(f"files of {caller.client_id}", "it")
         path, mime_type = await self.artifacts.path(artifact_id, None if caller.operator else caller.client_id)
-        return File(path, mime_type, self.downloads.name_of(artifact_id))
+        return File(path, mime_type, self.parts.downloads.name_of(artifact_id))
 
     async def _check(self, call: FrontCall) -> None:
         """Raise what the host says against a read of the page as it is now."""
-        if error := await self.host_calls.refusal_to_read(call):
+        if error := await self.parts.host_calls.refusal_to_read(call):
             raise Relayed(error)

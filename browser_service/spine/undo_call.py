@@ -3,14 +3,10 @@
 from dataclasses import dataclass
 from typing import Final
 
-from browser_service.sessions.directory import Directory
-from browser_service.sessions.lifecycle import SessionLifecycle
 from browser_service.sessions.vault import ClosedSession
-from browser_service.spine.addressing import Address, Addressing
+from browser_service.spine.addressing import Address
 from browser_service.spine.call import FrontCall, Go
-from browser_service.spine.host_calls import HostCalls
-from browser_service.spine.ledger import Ledger
-from browser_service.spine.policy import Policy
+from browser_service.spine.parts import FrontParts
 from browser_service.spine.undo import UndoableCall
 from shared import catalogue
 from shared.actions.base import Action
@@ -26,28 +22,16 @@ _OF_THE_MOMENT: Final = frozenset({"ifRevision", "expectUrl", "affectOthers"})
 """Arguments that concerned only the moment of the act."""
 
 
-@dataclass(frozen=True)
-class UndoPorts:
-    """The parts of the service that undo needs."""
-
-    ledger: Ledger
-    policy: Policy
-    directory: Directory
-    addressing: Addressing
-    host_calls: HostCalls
-    lifecycle: SessionLifecycle
-
-
 @dataclass(eq=False)
 class UndoCall:
     """One `undo` of one client. `to_host` takes a call through the limits that apply to it, and to its host."""
 
-    ports: UndoPorts
+    parts: FrontParts
     call: FrontCall
     to_host: Go
 
     def __post_init__(self) -> None:
-        self.caller, self._undos = self.call.caller, self.ports.ledger.undos
+        self.caller, self._undos = self.call.caller, self.parts.ledger.undos
         self.page: PageState | None = None
         """The page on which acts were undone."""
 
@@ -84,13 +68,13 @@ class UndoCall:
             call.steps.pop()
 
     async def _undo_step(self, call: UndoableCall, step: Undoable, action: Action) -> str:
-        self.ports.policy.check(self.caller, action)
+        self.parts.policy.check(self.caller, action)
         if action.closes and action.closes.scope is Scope.SESSION:
             closed = ClosedSession.model_validate(step.state)
-            self.ports.policy.check_restoring(self.caller, action, [page.page_id for page in closed.spec.pages])
-            return await self.ports.lifecycle.restore(call.caller.ref, closed)
+            self.parts.policy.check_restoring(self.caller, action, [page.page_id for page in closed.spec.pages])
+            return await self.parts.lifecycle.restore(call.caller.ref, closed)
         address, limited = self._address(step, action)
-        self.ports.policy.check_place(self.caller, limited, address)
+        self.parts.policy.check_place(self.caller, limited, address)
         undoing = FrontCall(
             call.caller if self.caller.operator else self.caller,
             step.body,
@@ -112,9 +96,9 @@ class UndoCall:
     def _address(self, step: Undoable, action: Action) -> tuple[Address, Action]:
         """Return where to undo a step, and the action whose limits apply. A closed page gets its old id if that is
         free."""
-        directory = self.ports.directory
+        directory = self.parts.directory
         if not (action.closes and action.closes.scope is Scope.PAGE):
-            address = self.ports.addressing.address(action, self.caller)
+            address = self.parts.addressing.address(action, self.caller)
             if address.session_id != step.session_id:
                 raise CannotUndo(f"{step.page_id} is a page of another session now.")
             return address, action
@@ -150,7 +134,7 @@ class UndoCall:
     def _impossible(self, call_id: str) -> BrowseError:
         """Return the error that says why a call cannot be undone, and what to do instead."""
         try:
-            name = self.ports.ledger.register.find(self.caller.client_id, call_id).action
+            name = self.parts.ledger.register.find(self.caller.client_id, call_id).action
         except CallNotFound:
             return CallNotFound(f"There is no call {call_id!r} of yours that can be undone.", hint=_LIST_HINT)
         action = ACTIONS[name]

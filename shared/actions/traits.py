@@ -344,22 +344,23 @@ class Traits(BaseModel):
 
     @property
     def addressed(self) -> Addressed:
-        page, session = getattr(self, "page_id", None), getattr(self, "session_id", None)
-        return Addressed(page, session, getattr(self, "as_", None) or "")
+        given = vars(self)  # for a field that is not there, `getattr` takes much longer
+        return Addressed(given.get("page_id"), given.get("session_id"), given.get("as_") or "")
 
     @property
     def requested_url(self) -> str | None:
-        return getattr(self, "url", None)
+        return vars(self).get("url")
 
     @property
     def aim(self) -> Aim:
-        selector, frame = getattr(self, "selector", None), getattr(self, "frame", None)
-        point, strict = getattr(self, "position", None), getattr(self, "strict", True)
-        return Aim(selector, frame=frame, point=point, strict=strict, timeout=getattr(self, "timeout", None))
+        given = vars(self)
+        selector, frame, point = given.get("selector"), given.get("frame"), given.get("position")
+        return Aim(selector, frame=frame, point=point, strict=given.get("strict", True), timeout=given.get("timeout"))
 
     @property
     def expectation(self) -> Expectation:
-        return Expectation(getattr(self, "if_revision", None), getattr(self, "expect_url", None))
+        given = vars(self)
+        return Expectation(given.get("if_revision"), given.get("expect_url"))
 
     @property
     def presses(self) -> Keys | None:
@@ -408,13 +409,14 @@ class Traits(BaseModel):
 
     @property
     def asked_reply(self) -> AskedReply:
-        trial, skips_wait = getattr(self, "trial", False), getattr(self, "no_wait_after", False)
-        return AskedReply(getattr(self, "reply", "delta"), trial, awaits=not skips_wait)
+        given = vars(self)
+        skips_wait = given.get("no_wait_after", False)
+        return AskedReply(given.get("reply", "delta"), given.get("trial", False), awaits=not skips_wait)
 
     @property
     def reads_on(self) -> ReadOn | None:
-        cursor = getattr(self, "cursor", None)
-        return ReadOn(cursor, getattr(self, "budget", None)) if cursor else None
+        given = vars(self)
+        return ReadOn(cursor, given.get("budget")) if (cursor := given.get("cursor")) else None
 
     @property
     def needs_no_page(self) -> bool:

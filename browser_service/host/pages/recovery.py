@@ -75,12 +75,13 @@ class Recovery:
 
     async def _ensure_live(self, *, navigates: bool, replaces: bool) -> _Reopened | None:
         """Open, revive or replace the tab if it does not work. Returns None if it is the same as before."""
-        record = self.record
-        await self._until_end_is_known()
-        if record.life.over:
+        record, life = self.record, self.current.life
+        if life is Life.VANISHED:
+            life = await self._known_end()
+        if life.over:
             raise record.closed_error()
-        if self.current.live:
-            if await self._works(stops=replaces):
+        if life.live:
+            if life is not Life.SUSPECT or await self._works(stops=replaces):
                 return None
             if not replaces:
                 raise await self._unresponsive_error()
@@ -92,20 +93,17 @@ class Recovery:
             return None
         return _Reopened(why, revisits=revisits, first=first, was_open=was_open)
 
-    async def _until_end_is_known(self) -> None:
+    async def _known_end(self) -> Life:
         """Wait until it is known whether a tab that has just gone was closed, or went with its browser."""
-        if self.current.life is not Life.VANISHED:
-            return
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_KNOWN_WITHIN_S):
                 while self.current.life is Life.VANISHED:  # noqa: ASYNC110 - several events end it
                     await asyncio.sleep(_ASKED_EVERY_S)  # between two looks
+        return self.current.life
 
     async def _works(self, *, stops: bool) -> bool:
-        """Say whether the tab responds, if that was in doubt. With `stops`, stop whatever keeps it busy."""
+        """Say whether a tab responds after all that did not. With `stops`, stop whatever keeps it busy."""
         current = self.current
-        if self.record.life is not Life.SUSPECT:
-            return True
         works = await current.responds() or (stops and await current.interrupt() and await current.responds())
         if works and current.live:
             current.doubt(doubted=False)

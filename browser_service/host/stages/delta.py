@@ -145,7 +145,8 @@ async def page_before(page: BrowserPage, action: Action) -> PageBefore:
     before, view = PageBefore(), page.looks.view
     late = page.observer is not None and bool(page.observer.late.earlier)
     compares = (late or action.reports < Reports.EVERYTHING) and not action.navigates and shows_changes(page, action)
-    if page.current.live and compares and (late or view is None or time.monotonic() - view.looked_at > _SOON_S):
+    compares = compares and (late or view is None or time.monotonic() - view.looked_at > _SOON_S)
+    if compares and page.current.live:
         try:
             async with asyncio.timeout(_LOOK_BEFORE_S):
                 if late and page.observer is not None:

@@ -1,15 +1,17 @@
 """Renders a reply in the form that its caller asked for."""
 
 import functools
+import json
 from dataclasses import replace
 from typing import Final, cast
 
 from pydantic import BaseModel, ValidationError
 
 from browser_service.spine.register import Reply
+from browser_service.spine.rendering.files import File
 from browser_service.spine.rendering.model import for_model
 from browser_service.spine.rendering.reach import spell_calls
-from browser_service.spine.rendering.resource import for_completion, for_reader
+from browser_service.spine.rendering.result import origin_of
 from browser_service.spine.rendering.terminal import for_terminal
 from browser_service.spine.rendering.told import PageReader
 from shared import catalogue, wire, written
@@ -17,6 +19,7 @@ from shared.actions.base import Action
 from shared.errors import InvalidRequest
 from shared.mentions import calls_on_page
 from shared.model import Json
+from shared.quoting import Foreign, assembled, escaped, legible
 from shared.replies import (
     FORM,
     OTHER_VERSION,
@@ -29,6 +32,7 @@ from shared.replies import (
     ModelReply,
     ReplyForm,
 )
+from shared.resources import JSON
 
 _HEADER_CHARACTERS: Final = 4_000
 """Longest header that is accepted; parsed headers are cached."""
@@ -88,8 +92,8 @@ def _shown(
     if isinstance(form, ForModel):
         return for_model(envelope, action, form, advice, reader)
     if isinstance(form, ForReader):
-        return for_reader(envelope, action, form)
-    return for_completion(envelope, form)
+        return _for_reader(envelope, action, form)
+    return _for_completion(envelope, form)
 
 
 @functools.lru_cache(maxsize=64)
@@ -100,3 +104,32 @@ def _form(header: str) -> ReplyForm:
 
 def _sendable(rendering: BaseModel) -> Json:
     return rendering.model_dump(mode="json", exclude_defaults=True)
+
+
+def _for_reader(envelope: Json, action: type[Action], form: ForReader) -> Contents:
+    """Return the action's text, or its whole result if it has none. If JSON is asked for and there is a text, return
+    the rest of the result."""
+    result = envelope.get("result")
+    if not isinstance(result, dict):
+        return Contents(mime_type=form.mime_type)
+    if isinstance(artifact := result.get("artifact"), dict):
+        file = File.model_validate(artifact)
+        artifact_id = file.artifact_id if file.data is None else None
+        return Contents(mime_type=file.mime_type, blob=file.data, artifact_id=artifact_id)
+    value = result.get(action.text_key, result)
+    if form.mime_type == JSON and isinstance(value, str):
+        value = {key: each for key, each in result.items() if key != action.text_key}
+    if not isinstance(value, str):
+        return Contents(mime_type=form.mime_type, text=escaped(json.dumps(value, ensure_ascii=False)))
+    page = envelope.get("page")
+    url = str(result.get("url") or (page["url"] if isinstance(page, dict) else ""))
+    text = assembled([Foreign(f"{origin_of(url)} says", value)]) if action.untrusted else legible(value)
+    return Contents(mime_type=form.mime_type, text=text)
+
+
+def _for_completion(envelope: Json, form: ForCompletion) -> Completions:
+    """Return the ids of a listing's items; none if its items have no such key."""
+    result = envelope.get("result")
+    parts = result.values() if isinstance(result, dict) else ()
+    items = [item for part in parts if isinstance(part, list) for item in part]
+    return Completions(values=[str(item[form.key]) for item in items if isinstance(item, dict) and form.key in item])

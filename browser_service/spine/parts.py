@@ -1,0 +1,40 @@
+"""Names the parts of the service that calls need in the front half."""
+
+from dataclasses import dataclass
+
+from browser_service.clients.downloads import Downloads
+from browser_service.clients.presence import Clients
+from browser_service.clients.work import Work
+from browser_service.host.seam import SessionHost
+from browser_service.rules.quotas import Quotas
+from browser_service.sessions.directory import Directory
+from browser_service.sessions.lifecycle import SessionLifecycle
+from browser_service.spine.addressing import Addressing
+from browser_service.spine.cross_origin import CrossOriginGuard
+from browser_service.spine.feed import Feed
+from browser_service.spine.host_calls import HostCalls
+from browser_service.spine.ledger import Ledger
+from browser_service.spine.policy import Policy
+from browser_service.spine.politeness import Origins
+
+
+@dataclass(frozen=True)
+class FrontParts:
+    """The parts of the front half, each made once."""
+
+    host: SessionHost
+    directory: Directory
+    clients: Clients
+    addressing: Addressing
+    policy: Policy
+    quotas: Quotas
+    origins: Origins
+    guard: CrossOriginGuard
+    feed: Feed
+    ledger: Ledger
+    host_calls: HostCalls
+    lifecycle: SessionLifecycle
+    work: Work
+    downloads: Downloads
+    owner_asks: bool
+    """Whether the account's owner has rules about acts."""
