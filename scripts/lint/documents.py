@@ -63,4 +63,18 @@ def chat_clients() -> Iterator[str]:
             yield f"docs: a configuration for chat clients has not the usual shape: {configuration}"
 
 
-CHECKS: Final = (tools, links, readme, chat_clients)
+def defences() -> Iterator[str]:
+    """Find sentences about what is defended without the name of a test beside them, and names of no test."""
+    text = page("SECURITY.md").partition("## What we defend")[2].partition("## What we do not defend")[0]
+    bullets = re.findall(r"^- (.*?)(?=^- |^#|\Z)", text, re.MULTILINE | re.DOTALL)
+    for bullet in bullets:
+        *proven, rest = re.split(r"<!-- (\S+) -->", bullet)
+        for sentence in [*(each for each in proven[::2] if re.search(r"\. [A-Z]", each)), *filter(str.strip, [rest])]:
+            yield f"SECURITY.md: no test stands beside {' '.join(sentence.split())!r}"
+        for name, _, test in (each.partition("::") for each in proven[1::2]):
+            path = ROOT / "tests" / f"{name}.py"
+            if not path.exists() or f"def {test}(" not in path.read_text(encoding="utf-8"):
+                yield f"SECURITY.md: there is no {name}::{test}"
+
+
+CHECKS: Final = (tools, links, readme, chat_clients, defences)
