@@ -20,6 +20,8 @@ demo: setup ## Two agents share one login in a smart home
 
 # Tests that start processes wait for them much of the time: two cores have work for four at a time. The others keep a
 # core busy each with their browser, and a fourth that collects all tests and starts one more costs more than it does.
+# Pages are opened in a lighter browser of the same engine; make check and .ci/run open all in the one that users have.
+test: export BROWSE_TESTS_BROWSER ?= shell
 test: setup ## Run the tests, four at a time
 	@$(PYTHON_IN_VENV) -m pytest -n 4 --dist worksteal -m "not long"
 
@@ -73,7 +75,8 @@ bundle: setup ## Build the wheel, an MCP bundle and the registry's server.json, 
 conformance: setup ## Try the gateway with the protocol's own suites, its Inspector and its TypeScript clients, and the wall with axe-core
 	@$(PYTHON_IN_VENV) -m conformance
 
-check: lint types docs-check conformance long test ## All of the checks
+check: lint types docs-check conformance long ## All of the checks
+	@$(MAKE) --no-print-directory test BROWSE_TESTS_BROWSER=
 
 clean: ## Remove .venv, caches and build leftovers
 	rm -rf conformance/node_modules .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist *.egg-info

@@ -76,6 +76,7 @@ def ended(processes: list[psutil.Process]) -> list[psutil.Process]:
 
 
 @pytest.mark.usefixtures("release")
+@pytest.mark.long
 def test_pages_that_spin_ask_and_download_do_not_keep_it(terminal: Terminal, site: Site) -> None:
     terminal.succeed("up", "--detach")
     caller = Caller(terminal)
@@ -104,6 +105,7 @@ def test_pages_that_spin_ask_and_download_do_not_keep_it(terminal: Terminal, sit
     caller.close()
 
 
+@pytest.mark.long
 def test_a_browser_that_hangs_is_not_left_behind(terminal: Terminal, site: Site) -> None:
     terminal.succeed("up", "--detach")
     caller = Caller(terminal)

@@ -110,6 +110,7 @@ def test_every_command_is_typed_here_or_proven_elsewhere() -> None:
     } <= {"make clean"}
 
 
+@pytest.mark.long
 def test_the_commands_for_scripts_do_what_their_page_says(terminal: Terminal) -> None:
     shown = [enter(terminal, line) for line in typed("docs/scripts.md")]
     assert any('heading "Shop"' in each for each in shown)

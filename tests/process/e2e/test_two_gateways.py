@@ -159,6 +159,7 @@ async def test_long_content_is_read_on_by_its_cursor(alice: Client, site: Site) 
     assert whole.split() == words.split()
 
 
+@pytest.mark.long
 async def test_the_demo_runs_to_its_end(tmp_path: Path) -> None:
     demo = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "examples.demo"),

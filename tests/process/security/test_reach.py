@@ -76,6 +76,7 @@ async def test_no_request_of_a_page_or_its_workers_arrives_where_a_rule_denies_i
 
 
 @pytest.mark.anyio
+@pytest.mark.long
 async def test_no_document_is_shown_from_where_a_rule_for_documents_denies_it(
     tmp_path: Path, near: Site, far: Site
 ) -> None:
@@ -126,6 +127,7 @@ async def test_an_encrypted_websocket_to_a_host_with_only_some_allowed_paths_is_
 
 
 @pytest.mark.anyio
+@pytest.mark.long
 async def test_no_request_of_a_page_or_its_workers_arrives_at_the_services_own_port(
     tmp_path: Path, near: Site, far: Site, datagrams: socket.socket
 ) -> None:

@@ -11,6 +11,7 @@ from tests.support.site import Site
 pytestmark = pytest.mark.anyio
 
 
+@pytest.mark.long
 async def test_fifty_first_calls_of_one_client_make_one_page_and_all_succeed(start: StartService, site: Site) -> None:
     url = site.page("/shop", "<h1>Shop</h1>")
     service = await start(queue_wait_ms=60_000)  # a busy machine takes longer than 10 s for all of them

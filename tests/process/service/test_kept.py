@@ -237,6 +237,7 @@ exec "%s" "$@"
 """
 
 
+@pytest.mark.long
 async def test_a_damaged_profile_is_set_aside_and_its_cookies_come_back(tmp_path: Path, site: Site) -> None:
     """First the file of its cookies, then all of it: a browser that does not start on it, but on an empty one."""
     async with started(tmp_path) as (service, agent):

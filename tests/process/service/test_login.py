@@ -208,6 +208,7 @@ async def window_of(service: RunningService, page_id: str) -> int:
     return int(found["windowId"])
 
 
+@pytest.mark.long
 async def test_a_service_that_stops_while_its_browser_is_frozen_still_stops(data_dir: Path, shop: Site) -> None:
     async with running_service(settings_for(data_dir)) as service, service.agent() as agent:
         await agent.call("goto", pageId="shop", url=shop.url("/"))

@@ -189,6 +189,7 @@ async def test_site_storage_comes_back_in_temporary_sessions(start: StartService
 
 
 @pytest.mark.parametrize("frozen", ["browser", "driver"])
+@pytest.mark.long
 async def test_a_hanging_browser_is_replaced_by_one_reload_and_all_pages_come_back(
     start: StartService, site: Site, frozen: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,17 +1,13 @@
-"""Tests turns: calls on one page go one at a time and in order, and no page waits for another's."""
+"""Tests pages whose renderer does not respond."""
 
 import asyncio
-import re
-import threading
 
 import psutil
 import pytest
 
-from shared.calls import CallState
-from tests.page.service.test_turns import LINK, running
 from tests.support import processes
 from tests.support.json import AnyJson
-from tests.support.listening import PATIENCE_S, connected, listening, present, sent
+from tests.support.listening import PATIENCE_S
 from tests.support.service import Agent, RunningService
 from tests.support.sharing import StartService
 from tests.support.site import Site
@@ -19,45 +15,7 @@ from tests.support.site import Site
 pytestmark = pytest.mark.anyio
 
 
-async def test_the_queue_is_shown_over_a_real_event_stream(tmp_path: object, site: Site, hold: threading.Event) -> None:
-    async with listening(tmp_path / "data") as service, connected(service, "agent-1", "Claude") as agent:  # type: ignore[operator] # a Path
-        await agent.call("goto", pageId="p", url=site.page("/", LINK))
-        async with present(service, agent) as progress:
-            calls = [sent(agent, "one", "goto", pageId="p", url=site.url("/held"))]
-            await progress.until(lambda p: p.of("one") != [])
-            calls.append(sent(agent, "two", "evaluate_script", pageId="p", expression="1"))
-            await progress.until(lambda p: p.of("two") != [])
-            hold.set()
-            await asyncio.gather(*calls)
-            await progress.until(lambda p: any(m.state is CallState.RUNNING for m in p.of("two")))
-        moved = progress.of("two")[0]
-    assert (moved.state, moved.position) == (CallState.QUEUED, 1)
-    assert moved.behind == "Claude: goto"
-
-
-async def test_a_call_that_waits_too_long_times_out_naming_who_is_ahead_and_does_not_happen(
-    start: StartService, site: Site, hold: threading.Event
-) -> None:
-    service = await start(queue_wait_ms=300)
-    async with service.agent("Claude · shop") as agent:
-        await agent.call("goto", pageId="p", url=site.page("/", LINK))
-        first = sent(agent, "one", "goto", pageId="p", url=site.url("/held"))
-        await running(service, "p")
-        second = sent(agent, "two", "goto", pageId="p", url=site.page("/second", "second"))
-        error = await agent.error("click", pageId="p", selector="#go")
-        assert (error["status"], error["code"]) == (504, "TIMEOUT")
-        assert "click waited 300 ms" in error["message"]
-        assert re.search(r"as number [12] behind Claude · shop: goto, \d+ s", error["message"])
-        assert "did not happen" in error["message"]
-        assert error["details"]["context"]["behind"].startswith("Claude · shop: goto")
-        assert (await second).json()["error"]["code"] == "TIMEOUT"
-        hold.set()
-        assert (await first).status_code == 200
-        assert site.counts["/second"] == 0
-        assert site.counts["/held"] == 1
-
-
-@pytest.mark.parametrize("cure", ["reload_page", "goto"])
+@pytest.mark.parametrize("cure", [pytest.param("reload_page", marks=pytest.mark.long), "goto"])
 async def test_a_page_that_does_not_respond_is_refused_with_a_hint_and_replaced_under_its_id(
     start: StartService, site: Site, cure: str
 ) -> None:

@@ -15,7 +15,7 @@ from playwright.async_api import Browser, FrameLocator, Page, expect
 
 from mcp_gateway import cards
 from mcp_gateway.settings import Settings
-from tests.page.service.test_wall import browser, running
+from tests.process.wall.test_wall import browser, running
 from tests.support.gateway_fixtures import connection_to
 from tests.support.gateways import text_of
 from tests.support.json import AnyJson

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 import pytest
 from playwright.async_api import Browser, Page, expect
 
-from tests.page.service.test_wall import browser, claude, running
+from tests.process.wall.test_wall import browser, claude, running
 from tests.support.account import recorded
 from tests.support.json import AnyJson
 from tests.support.service import Agent, RunningService
