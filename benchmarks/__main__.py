@@ -2,32 +2,19 @@
 
 import argparse
 import asyncio
-import json
 import os
 import platform
 import signal
 import sys
 import time
 from collections.abc import Awaitable, Callable
-from functools import partial
-from pathlib import Path
 from typing import Final
 
 from playwright.async_api import Error as PlaywrightError
 from rich.console import Console
 from rich.markup import escape
 
-from benchmarks import (
-    calls,
-    first_page,
-    neighbours,
-    recovery,
-    sharing,
-    soak,
-    startup,
-    tasks,
-    throughput,
-)
+from benchmarks import calls, neighbours, recovery, soak, startup, tasks, throughput
 from benchmarks.figures import Report, Skipped, table, today
 from benchmarks.processes import Failed
 from shared.errors import BrowseError
@@ -36,11 +23,11 @@ BENCHMARKS: Final[dict[str, Callable[..., Awaitable[Report]]]] = {
     "calls": calls.run,
     "startup": startup.run,
     "throughput": throughput.run,
-    "sharing": sharing.run,
+    "sharing": throughput.sharing,
     "recovery": recovery.run,
 }
 ONLY_WHEN_NAMED: Final[dict[str, Callable[..., Awaitable[Report]]]] = {
-    "first_page": first_page.run,
+    "first_page": startup.first_page,
     "neighbours": neighbours.run,
     "soak": soak.run,
     "tasks": tasks.run,
@@ -58,12 +45,7 @@ def main() -> int:
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that started processes are stopped
     asked = _arguments()
     load_before, began = _load(), time.perf_counter()
-    runs: dict[str, Callable[..., Awaitable[Report]]] = {
-        **_ALL,
-        "neighbours": partial(neighbours.run, attacks=asked.attack),
-        "soak": partial(soak.run, chats=asked.chats),
-    }
-    reports = [asyncio.run(_report(name, runs[name], quick=asked.quick)) for name in asked.names or BENCHMARKS]
+    reports = [asyncio.run(_report(name, quick=asked.quick)) for name in asked.names or BENCHMARKS]
     for report in reports:
         for note in report.notes:
             console.print(f"[dim]{report.benchmark} · {escape(note)}[/dim]", soft_wrap=True)
@@ -71,8 +53,6 @@ def main() -> int:
     machine = f"{os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}"
     loads = f"{load_before} before, {_load()} after"
     console.print(f"{today()}, {machine}; load {loads}; {time.perf_counter() - began:.0f} s", soft_wrap=True)
-    if asked.json:
-        _write(asked.json, reports, {"date": today(), "machine": machine, "load": loads, "quick": asked.quick})
     return any(report.failed for report in reports)
 
 
@@ -80,22 +60,17 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(_ALL))
     parser.add_argument("--quick", action="store_true", help="fewer rounds: do they run at all, and roughly where")
-    parser.add_argument("--attack", action="append", default=[], metavar="NAME", help="of `neighbours`, only these")
-    parser.add_argument("--chats", type=int, default=soak.CHATS, help="of `soak`, how many; %(default)s if not given")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
     asked = parser.parse_args()
     if unknown := set(asked.names) - _ALL.keys():
         parser.error(f"no such benchmark: {', '.join(sorted(unknown))}; there are {', '.join(_ALL)}")
-    if unknown := set(asked.attack) - neighbours.ATTACKS.keys():
-        parser.error(f"no such attack: {', '.join(sorted(unknown))}; there are {', '.join(neighbours.ATTACKS)}")
     return asked
 
 
-async def _report(name: str, run: Callable[..., Awaitable[Report]], *, quick: bool) -> Report:
+async def _report(name: str, *, quick: bool) -> Report:
     console.print(f"[dim]{name} ...[/dim]")
     try:
         async with asyncio.timeout(_LONGEST_S if name in BENCHMARKS else _LONGEST_WHEN_NAMED_S):
-            return await run(quick=quick)
+            return await _ALL[name](quick=quick)
     except Skipped as skipped:
         return Report(name, "its peer", problem=str(skipped))
     except (Failed, BrowseError, PlaywrightError, TimeoutError) as error:
@@ -105,14 +80,6 @@ async def _report(name: str, run: Callable[..., Awaitable[Report]], *, quick: bo
 def _load() -> str:
     """Return the load of the last minute, if the system reports it."""
     return f"{os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "unknown"
-
-
-def _write(path: Path, reports: list[Report], about: dict[str, object]) -> None:
-    figures = [figure.row(report.benchmark) for report in reports for figure in report.figures]
-    problems = {report.benchmark: report.problem for report in reports if report.problem}
-    notes = {report.benchmark: [*report.notes] for report in reports}
-    text = json.dumps({**about, "figures": figures, "notes": notes, "problems": problems}, indent=2)
-    path.write_text(text + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,9 +1,8 @@
 """Measures what gateway and service add to one call.
 
 Compares everyday acts through a gateway process (stdio) and a service process (HTTP) with the same acts in plain
-Playwright, in this process, on pages with the same HTML in an identical browser.
-Unit: milliseconds, at the median and at the minimum. Targets: what ours may add, or for a new page how many times as
-long it may take.
+Playwright, in this process, on pages with the same HTML in a browser with the same flags.
+Unit: milliseconds, at the median. Targets: what ours may add, or for a new page how many times as long it may take.
 
 The gateway is spoken to in raw JSON-RPC lines, which cost the client about 0.1 ms; an MCP client's own 1 to 2 ms would
 be the same with any server. The two sides take turns in blocks of ten, call after call. Before each click both sides
@@ -12,7 +11,6 @@ begin at the same point of a frame, which no agent's do. In the end both pages m
 """
 
 import asyncio
-import os
 import re
 import time
 from collections.abc import Awaitable, Callable
@@ -25,25 +23,13 @@ from playwright.async_api import Page
 
 from benchmarks import sites
 from benchmarks.figures import Figure, Judged, Report, Target
-from benchmarks.plain import check_same_browser, plain_playwright
+from benchmarks.plain import plain_playwright
 from benchmarks.processes import Failed, Gateway, gateway, service
 from tests.support.site import Site
 
 HTML: Final = """<h1>Benchmark</h1>
 <form onsubmit="return false"><label>Name <input id="name"></label>
 <button id="go" type="button" onclick="window.clicks = (window.clicks || 0) + 1">Go</button></form>"""
-ADDED: Final = Target(4.0)
-ACTS: Final = {
-    "click": Target(5.0),
-    "click by ref": Target(5.0),
-    "fill": Target(4.0),
-    "fill by ref": Target(4.0),
-    "evaluate_script": Target(2.0),
-    "snapshot": Target(4.0),
-    "screenshot": Target(6.0),
-    "goto, with its outline": Target(15.0),
-    "open_page": Target(1.5),
-}
 MOST_MESSAGES: Final = {"click": 3, "fill": 2, "evaluate_script": 1}
 """Limits the messages that an act sends to Playwright's driver before its reply; a test enforces it."""
 
@@ -65,10 +51,10 @@ class Pair:
     """One action, done both ways."""
 
     action: str
+    most: float
+    """What ours may add, or how many times as long it may take."""
     ours: Call
     theirs: Call
-    waits_for_frames: bool = False
-    target: Target = ADDED
     judged: Judged = "difference"
     tidy: tuple[Call, Call] = (_nothing, _nothing)
     """Cleans up after a call of either side, off the clock."""
@@ -82,16 +68,21 @@ class Pair:
                 break
             numbers = range(block * _BLOCK, (block + 1) * _BLOCK)
             for side, tidy, took in zip((self.ours, self.theirs), self.tidy, self.took, strict=True):
-                found = await _times(side, tidy, numbers, pauses=self.waits_for_frames)
+                found = [await self._time(side, tidy, number) for number in numbers]
                 took.extend(found if block else [])
+
+    async def _time(self, call: Call, tidy: Call, number: int) -> float:
+        if self.action.startswith("click"):
+            await asyncio.sleep(number * 7 % _PHASES / 1000)  # so that clicks begin at all points of a frame
+        began = time.perf_counter()
+        await call(number)
+        took = (time.perf_counter() - began) * 1000
+        await tidy(number)
+        return took
 
     def figure(self) -> Figure:
         ours, theirs = map(median, self.took)
-        return Figure(self.action, ours, theirs, "ms", self.judged, self.target)
-
-    def least(self) -> Figure:
-        ours, theirs = map(min, self.took)
-        return Figure(f"{self.action}, at the least", ours, theirs, "ms", self.judged, self.target)
+        return Figure(self.action, ours, theirs, "ms", self.judged, Target(self.most))
 
     def note(self) -> str:
         ours, theirs = (quantiles(took, n=10) for took in self.took)
@@ -102,107 +93,66 @@ class Pair:
 async def run(*, quick: bool) -> Report:
     async with AsyncExitStack() as stack:
         site = stack.enter_context(Site())
-        url, others = (
-            site.page("/calls", HTML),
-            (site.page("/shop", sites.shop()), site.page("/members", sites.table(30))),
-        )
+        url = site.page("/calls", HTML)
         served = await stack.enter_async_context(service())
         gate = await stack.enter_async_context(gateway(served, "bench-calls"))
         browser = await stack.enter_async_context(plain_playwright())
         await gate.call("goto", pageId=_PAGE, url=url)
         page = await browser.page(url)
-        check_same_browser(served.pid, os.getpid())
-        pairs = [
-            *_on_one_page(gate, page),
-            *await _by_refs(gate, page),
-            _going(gate, page, others),
-            _opening(gate, page, url),
-        ]
+        others = site.page("/shop", sites.shop()), site.page("/members", sites.table(30))
+        pairs = [*await _on_one_page(gate, page), *_going(gate, page, url, others)]
         for pair in pairs:
             await pair.run(*((5, 2.5) if quick else (25, 12)))
             if pair.action == "click":
                 await _check_clicks(gate, page, pair)
-    figures = [figure for pair in pairs for figure in (pair.figure(), pair.least())]
-    return Report("calls", "plain Playwright", figures, [pair.note() for pair in pairs])
+    return Report("calls", "plain Playwright", [pair.figure() for pair in pairs], [pair.note() for pair in pairs])
 
 
-def _on_one_page(gate: Gateway, page: Page) -> list[Pair]:
-    both: list[tuple[str, Call, Call]] = [
-        ("click", lambda _: gate.call("click", pageId=_PAGE, selector="#go"), lambda _: page.click("#go")),
-        (
-            "fill",
-            lambda n: gate.call("fill", pageId=_PAGE, selector="#name", value=f"Ana {n}"),
-            lambda n: page.fill("#name", f"Ana {n}"),
-        ),
-        (
-            "evaluate_script",
-            lambda n: gate.call("evaluate_script", pageId=_PAGE, expression=f"{n} + document.title.length"),
-            lambda n: page.evaluate(f"{n} + document.title.length"),
-        ),
-        ("snapshot", lambda _: gate.call("snapshot", pageId=_PAGE), lambda _: page.aria_snapshot(mode="ai")),
-        ("screenshot", lambda _: gate.call("screenshot", pageId=_PAGE), lambda _: page.screenshot()),
-    ]
-    return [Pair(act, ours, theirs, waits_for_frames=act == "click", target=ACTS[act]) for act, ours, theirs in both]
-
-
-async def _by_refs(gate: Gateway, page: Page) -> list[Pair]:
-    """Act by the refs of a snapshot, as agents do, beside plain acts by selectors."""
+async def _on_one_page(gate: Gateway, page: Page) -> list[Pair]:
+    """Act by selectors, and by the refs of a snapshot, as agents do, beside plain acts by selectors."""
     shown = (await gate.call("snapshot", pageId=_PAGE))["content"][0]["text"]
     name, go = (re.findall(rf'"{name}" \[ref=(\w+)\]', shown)[0] for name in ("Name", "Go"))
-    click = Pair(
-        act := "click by ref",
-        lambda _: gate.call("click", pageId=_PAGE, selector=go),
-        lambda _: page.click("#go"),
-        waits_for_frames=True,
-        target=ACTS[act],
-    )
-    fill = Pair(
-        act := "fill by ref",
-        lambda n: gate.call("fill", pageId=_PAGE, selector=name, value=f"Eva {n}"),
-        lambda n: page.fill("#name", f"Eva {n}"),
-        target=ACTS[act],
-    )
-    return [click, fill]
+
+    def ours(tool: str, **arguments: str) -> Call:
+        return lambda n: gate.call(tool, pageId=_PAGE, **{key: each.format(n) for key, each in arguments.items()})
+
+    def fill(n: int) -> Awaitable[None]:
+        return page.fill("#name", f"Ana {n}")
+
+    return [
+        Pair("click", 5.0, ours("click", selector="#go"), lambda _: page.click("#go")),
+        Pair("click by ref", 5.0, ours("click", selector=go), lambda _: page.click("#go")),
+        Pair("fill", 4.0, ours("fill", selector="#name", value="Ana {}"), fill),
+        Pair("fill by ref", 4.0, ours("fill", selector=name, value="Ana {}"), fill),
+        Pair(
+            *("evaluate_script", 2.0, ours("evaluate_script", expression="{} + document.title.length")),
+            lambda n: page.evaluate(f"{n} + document.title.length"),
+        ),
+        Pair("snapshot", 4.0, ours("snapshot"), lambda _: page.aria_snapshot(mode="ai")),
+        Pair("screenshot", 6.0, ours("screenshot"), lambda _: page.screenshot()),
+    ]
 
 
-def _going(gate: Gateway, page: Page, urls: tuple[str, str]) -> Pair:
-    """Go back and forth between two pages of some hundred elements."""
-    return Pair(
-        act := "goto, with its outline",
-        lambda n: gate.call("goto", pageId=_PAGE, url=urls[n % 2]),
-        lambda n: page.goto(urls[n % 2]),
-        target=ACTS[act],
-    )
-
-
-def _opening(gate: Gateway, page: Page, url: str) -> Pair:
-    """Open a page beside the others of the same login, and load a document there."""
+def _going(gate: Gateway, page: Page, url: str, others: tuple[str, str]) -> list[Pair]:
+    """Go back and forth between two pages of some hundred elements, and open a page beside the others of the login."""
     opened: list[Page] = []
 
     async def open_plain(_: int) -> None:
         opened.append(await page.context.new_page())
         await opened[-1].goto(url)
 
-    return Pair(
-        act := "open_page",
-        lambda n: gate.call("open_page", pageId=f"opened-{n}", url=url),
-        open_plain,
-        target=ACTS[act],
-        judged="ratio",
-        tidy=(lambda n: gate.call("close_page", pageId=f"opened-{n}"), lambda _: opened.pop().close()),
-    )
-
-
-async def _times(call: Call, tidy: Call, numbers: range, *, pauses: bool) -> list[float]:
-    took = []
-    for n in numbers:
-        if pauses:
-            await asyncio.sleep(n * 7 % _PHASES / 1000)  # so that clicks begin at all points of a frame
-        began = time.perf_counter()
-        await call(n)
-        took.append((time.perf_counter() - began) * 1000)
-        await tidy(n)
-    return took
+    return [
+        Pair(
+            *("goto, with its outline", 15.0),
+            lambda n: gate.call("goto", pageId=_PAGE, url=others[n % 2]),
+            lambda n: page.goto(others[n % 2]),
+        ),
+        Pair(
+            *("open_page", 1.5, lambda n: gate.call("open_page", pageId=f"opened-{n}", url=url), open_plain),
+            judged="ratio",
+            tidy=(lambda n: gate.call("close_page", pageId=f"opened-{n}"), lambda _: opened.pop().close()),
+        ),
+    ]
 
 
 async def _check_clicks(gate: Gateway, page: Page, clicks: Pair) -> None:

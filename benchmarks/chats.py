@@ -1,6 +1,5 @@
-"""Plays a chat by a scripted policy, which acts on what replies say, and reads more if that is not enough."""
+"""Plays a chat by a scripted policy, which acts on what replies say, and looks for more if that is not enough."""
 
-import base64
 import itertools
 import json
 import re
@@ -17,7 +16,15 @@ _KINDS: Final = {"goto": "goto"} | dict.fromkeys(("click", "fill", "fill_form", 
 _FILLING: Final = frozenset({"fill", "choose", "check"})
 _LOOKS: Final = 3
 _MOST_QUERIES: Final = 12
-NOTES: Final = b"Buy kettles"
+
+
+class Server(Protocol):
+    """Something that answers like an MCP server."""
+
+    @property
+    def instructions(self) -> str: ...
+
+    async def ask(self, method: str, params: dict[str, AnyJson], /) -> dict[str, AnyJson]: ...
 
 
 @dataclass
@@ -25,17 +32,34 @@ class Chat:
     """One side of the comparison, with counts of what it received. `known` is what it knows of the document, newest
     first."""
 
-    searches: bool
+    server: Server
     bytes: int = 0
     calls: int = 0
     known: str = ""
     last: str = ""
     ahead: list[Step] = field(default_factory=list)
     """The steps that follow."""
+    longest: dict[str, float] = field(default_factory=dict)
+    """Tokens of the longest reply of each kind."""
 
     async def start(self) -> None:
         """Record what every chat receives first."""
-        raise NotImplementedError
+        tools = (await self.server.ask("tools/list", {}))["tools"]
+        said = [{key: tool[key] for key in ("name", "description", "inputSchema")} for tool in tools]
+        self._count(json.dumps(said, ensure_ascii=False, separators=(",", ":")), self.server.instructions)
+
+    async def call(self, tool: str, **arguments: AnyJson) -> str:
+        result = await self.server.ask("tools/call", {"name": tool, "arguments": arguments})
+        self.last = "\n".join(block["text"] for block in result["content"] if block["type"] == "text")
+        structured = result.get("structuredContent")  # if there is any, several hosts show nothing else
+        shown = json.dumps(structured, ensure_ascii=False, separators=(",", ":")) if structured else self.last
+        self._count(tool, json.dumps(arguments, ensure_ascii=False, separators=(",", ":")), shown)
+        self.calls += 1
+        kind = "error" if result.get("isError") else _KINDS.get(tool, "") and _kind(tool, self.last)
+        self.longest[kind] = max(self.longest.get(kind, 0), len(self.last.encode()) / 4)
+        if result.get("isError"):
+            raise Failed(f"{tool}: {self.last}")
+        return self.last
 
     async def do_all(self, steps: Sequence[Step]) -> None:
         """Do the steps. Consecutive fields of a form are filled the tool's own way."""
@@ -48,19 +72,23 @@ class Chat:
             else:
                 for step in fields:
                     self.ahead = self.ahead[1:] if not filling else self.ahead
-                    await self.do(step)
+                    await self._do(step)
 
-    async def do(self, step: Step) -> None:
+    async def _do(self, step: Step) -> None:
         if step.do == "open":
             await self.open(step.value)
-        elif step.do == "expect":
-            await self.expect(step)
-        elif step.do == "ask":
-            await self.ask(step)
-            if step.value not in self.last and step.value not in self.known:
+        elif step.do in {"expect", "ask"}:
+            if step.do == "ask":
+                await self.ask(step)
+            elif step.value not in self.last:
+                await self.look_for(step.value)
+            if step.value not in self.last:
                 raise Failed(f"{step.value!r} is not in {self.last[-600:]!r}")
         else:
-            await self.act(step, await self.target(step))
+            target = await self.target(step)
+            if not target:
+                raise Failed(f"{step.role} {step.name!r} is not in what it was told: {self.last[:600]}")
+            await self.act(step, target)
 
     async def target(self, step: Step) -> str:
         """Return how to name the element, looking again for one that is not there yet."""
@@ -69,17 +97,10 @@ class Chat:
             target = target or await self.locate(step)
         return target
 
-    async def expect(self, step: Step) -> None:
-        if step.value not in self.last:
-            await self.look_for(step.value)
-        if step.value not in self.last:
-            raise Failed(f"{step.value!r} is not in {self.last[-600:]!r}")
+    async def open(self, url: str) -> None:
+        raise NotImplementedError
 
     async def fill(self, fields: Sequence[Step]) -> None:
-        for step in fields:
-            await self.do(step)
-
-    async def open(self, url: str) -> None:
         raise NotImplementedError
 
     async def act(self, step: Step, target: str) -> None:
@@ -94,50 +115,8 @@ class Chat:
     async def locate(self, step: Step) -> str:
         raise NotImplementedError
 
-    def count(self, *texts: str) -> None:
+    def _count(self, *texts: str) -> None:
         self.bytes += sum(len(text.encode()) for text in texts)
-
-
-class Server(Protocol):
-    """Something that answers like an MCP server."""
-
-    @property
-    def instructions(self) -> str: ...
-
-    async def ask(self, method: str, params: dict[str, AnyJson], /) -> dict[str, AnyJson]: ...
-
-
-@dataclass
-class ToolChat(Chat):
-    """A chat with the tools of an MCP server."""
-
-    server: Server | None = None
-    longest: dict[str, float] = field(default_factory=dict)
-    """Tokens of the longest reply of each kind."""
-
-    async def start(self) -> None:
-        tools = (await self._server.ask("tools/list", {}))["tools"]
-        said = [{key: tool[key] for key in ("name", "description", "inputSchema")} for tool in tools]
-        self.count(json.dumps(said, ensure_ascii=False, separators=(",", ":")), self._server.instructions)
-
-    @property
-    def _server(self) -> Server:
-        if self.server is None:
-            raise Failed("the chat has no server")
-        return self.server
-
-    async def call(self, tool: str, **arguments: AnyJson) -> str:
-        result = await self._server.ask("tools/call", {"name": tool, "arguments": arguments})
-        self.last = "\n".join(block["text"] for block in result["content"] if block["type"] == "text")
-        structured = result.get("structuredContent")  # if there is any, several hosts show nothing else
-        shown = json.dumps(structured, ensure_ascii=False, separators=(",", ":")) if structured else self.last
-        self.count(tool, json.dumps(arguments, ensure_ascii=False, separators=(",", ":")), shown)
-        self.calls += 1
-        kind = "error" if result.get("isError") else _KINDS.get(tool, "") and _kind(tool, self.last)
-        self.longest[kind] = max(self.longest.get(kind, 0), len(self.last.encode()) / 4)
-        if result.get("isError"):
-            raise Failed(f"{tool}: {self.last}")
-        return self.last
 
 
 def _kind(tool: str, said: str) -> str:
@@ -146,7 +125,7 @@ def _kind(tool: str, said: str) -> str:
 
 
 @dataclass
-class Ours(ToolChat):
+class Ours(Chat):
     """A chat through our gateway."""
 
     page: str = "main"
@@ -155,39 +134,24 @@ class Ours(ToolChat):
 
     async def open(self, url: str) -> None:
         self.places.clear()
-        if self.searches:
-            await self.call("goto", pageId=self.page, url=url, reply="none")
-            self.known = ""
-        else:
-            self.known = await self.call("goto", pageId=self.page, url=url)
+        self.known = ""
+        await self.call("goto", pageId=self.page, url=url, reply="none")
 
     async def fill(self, fields: Sequence[Step]) -> None:
-        if self.searches and not all(ref_in(self.known, step) for step in fields):
+        if not all(ref_in(self.known, step) for step in fields):
             await self._search(fields)
-        filled = []
-        for step in fields:
-            target = await self.target(step)
-            filled.append({"selector": target, "value": step.value or True})
+        filled = [{"selector": await self.target(step), "value": step.value or True} for step in fields]
         said = await self.call("fill_form", pageId=self.page, fields=filled)
         self.known = f"{said}\n{self.known}"
 
     async def act(self, step: Step, target: str) -> None:
-        if not target:
-            raise Failed(f"{step.role} {step.name!r} is not in what it was told: {self.last[:600]}")
-        at = {"pageId": self.page, "selector": target}
-        match step.do:
-            case "fill":
-                said = await self.call("fill", **at, value=step.value)
-            case "choose":
-                said = await self.call("select_option", **at, label=step.value)
-            case "upload":
-                files = [{"name": step.value, "data": base64.b64encode(NOTES).decode()}]
-                await self.call("help", name="upload_file")
-                said = await self.call("call_tool", name="upload_file", arguments={**at, "files": files})
-            case _:  # a click checks, and downloads
-                said = await self._click(at)
-        if step.do == "download" and step.value not in said:
-            raise Failed(f"no download in {said!r}")
+        at: dict[str, AnyJson] = {"pageId": self.page, "selector": target}
+        if step.do == "fill":
+            said = await self.call("fill", **at, value=step.value)
+        elif step.do == "choose":
+            said = await self.call("select_option", **at, label=step.value)
+        else:  # a click checks
+            said = await self._click(at)
         if "in outline" in said:
             self.places.clear()
         self.known = said if "in outline" in said else f"{said}\n{self.known}"
@@ -202,27 +166,15 @@ class Ours(ToolChat):
             return await self.call("click", **{**at, "selector": other[1]})
 
     async def ask(self, step: Step) -> None:
-        """Read the passages about the question, or the section under its heading, and the rest by the cursor."""
-        if self.searches:
-            await self.call("content", pageId=self.page, query=step.question)
-        else:
-            told = re.compile(rf"^\s*{re.escape(step.name)} \[(\w+)\]$", re.MULTILINE)
-            if not (heading := told.search(self.known)):
-                self.known += await self.call("content", pageId=self.page)
-                heading = told.search(self.known)
-            await self.call("content", pageId=self.page, section=heading.group(1) if heading else step.name)
+        """Read the passages about the question, and the rest by the cursor."""
+        await self.call("content", pageId=self.page, query=step.question)
         while step.value not in self.last and (more := re.search(r'more: content (\{"cursor": "[^"]*"\})', self.last)):
             await self.call("content", **json.loads(more.group(1)))
 
     async def look_for(self, words: str) -> None:
-        if self.searches:
-            await self.call("find", pageId=self.page, text=words)
-        else:
-            await self._read(since=True)
+        await self.call("find", pageId=self.page, text=words)
 
     async def locate(self, step: Step) -> str:
-        if not self.searches:
-            return await self._read_until(step)
         place = self.places.get(step.near)
         if not place:
             await self._search([step])
@@ -249,18 +201,62 @@ class Ours(ToolChat):
             if step.near and found and (ref := REF.search(found[0])):
                 self.places[step.near] = ref[1]
 
-    async def _read_until(self, step: Step) -> str:
-        await self._read(since=False)
-        while not (ref := ref_in(self.known, step)):
-            more = re.search(r'more: snapshot (\{"cursor": "[^"]*"\})', self.last)
-            if more is None:
-                return ""
-            self.known += await self.call("snapshot", **json.loads(more.group(1)))
-        return ref
 
-    async def _read(self, *, since: bool) -> None:
-        said = await self.call("snapshot", pageId=self.page, **({"since": True} if since else {}))
-        self.known = f"{said}\n{self.known}" if since else said
+@dataclass
+class Theirs(Chat):
+    """A chat through @playwright/mcp, which writes what it sees after an act to a file that is then searched."""
+
+    async def open(self, url: str) -> None:
+        await self.call("browser_navigate", url=url)
+        self.known = ""
+
+    async def fill(self, fields: Sequence[Step]) -> None:
+        filled = []
+        for step in fields:
+            target = await self.target(step)
+            filled.append({"target": target, "name": step.name, "type": step.role, "value": step.value or "true"})
+        await self.call("browser_fill_form", fields=filled)
+
+    async def act(self, step: Step, target: str) -> None:
+        before = _url(self.last)
+        if step.do == "fill":
+            said = await self.call("browser_type", target=target, text=step.value)
+        elif step.do == "choose":
+            said = await self.call("browser_select_option", target=target, values=[step.value])
+        else:
+            said = await self.call("browser_click", target=target)
+        if _url(said) != before:
+            self.known = ""
+
+    async def ask(self, step: Step) -> None:
+        await self.call("browser_find", text=step.near)
+
+    async def look_for(self, words: str) -> None:
+        await self.call("browser_find", text=words)
+
+    async def locate(self, step: Step) -> str:
+        said = await self.call("browser_find", text=(step.near or step.name).strip())
+        if ref := ref_in(said, step):
+            return ref
+        outer = _outer(said, step)
+        return ref_in(await self.call("browser_snapshot", **({"target": outer} if outer else {})), step)
+
+
+def _outer(said: str, step: Step) -> str:
+    """Return the row or card around the words that were found."""
+    outer = ""
+    for line in said.splitlines():
+        found = REF.search(line)
+        if found and f"- {step.item}" in line:
+            outer = found.group(1)
+        if step.near.strip() in line and outer:
+            return outer
+    return ""
+
+
+def _url(said: str) -> str:
+    found = re.search(r"Page URL: (\S+)", said)
+    return found.group(1) if found else ""
 
 
 def ref_in(known: str, step: Step) -> str:

@@ -10,7 +10,6 @@ from rich.markup import escape
 from rich.table import Table
 
 Judged = Literal["difference", "ratio", "percent"]
-Row = dict[str, str | float | bool | None]
 
 _SHOWN: Final = {"difference": "{:+.1f}", "ratio": "{:.2f} x", "percent": "{:.0f} %"}
 
@@ -54,21 +53,6 @@ class Figure:
     def shown(self, value: float) -> str:
         unit = f" {self.unit}" if self.judged == "difference" else ""
         return _SHOWN[self.judged].format(value) + unit
-
-    def row(self, benchmark: str) -> Row:
-        """Return the figure for programs."""
-        return {
-            "benchmark": benchmark,
-            "name": self.name,
-            "ours": round(self.ours, 3),
-            "theirs": round(self.theirs, 3),
-            "unit": self.unit,
-            "judged": self.judged,
-            "value": round(self.value, 3),
-            "bound": self.target.bound if self.target else None,
-            "atLeast": self.target.at_least if self.target else None,
-            "met": self.met,
-        }
 
 
 @dataclass(frozen=True)

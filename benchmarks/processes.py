@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +25,7 @@ CLIENT: Final = {"name": "benchmark", "version": "1"}
 PROTOCOL: Final = "2025-11-25"
 
 _ANSWERS_WITHIN_S = 60
+_MB: Final = 1_048_576
 _OURS = ("BROWSE_", "CLAUDE_CODE_SESSION_ID")
 _BARE = frozenset({"PORT", "LOG_LEVEL", "APP_ENV", "HEADLESS", "BROWSER_TYPE"})
 
@@ -75,12 +76,16 @@ class Service:
 
     @property
     def gateway_pid(self) -> int:
-        """Return the process that serves all chats. Raises Failed."""
-        for each in psutil.process_iter():
-            with contextlib.suppress(psutil.Error):
-                if SHARED_GATEWAY in each.cmdline() and str(self.data_dir) in each.cmdline()[-1]:
-                    return each.pid
-        raise Failed("no gateway process serves the chats")
+        return gateway_pid(self.data_dir)
+
+
+def gateway_pid(data_dir: Path) -> int:
+    """Return the process that serves all chats. Raises Failed."""
+    for each in psutil.process_iter():
+        with contextlib.suppress(psutil.Error):
+            if SHARED_GATEWAY in each.cmdline() and str(data_dir) in each.cmdline()[-1]:
+                return each.pid
+    raise Failed("no gateway process serves the chats")
 
 
 @asynccontextmanager
@@ -191,6 +196,20 @@ def processor(pids: Sequence[int]) -> float:
     """Return the seconds of processor time that the processes and their children have used so far."""
     family = {each.pid: each for pid in pids for each in (psutil.Process(pid), *children(pid))}
     return sum(sum(process.cpu_times()[:2]) for process in family.values())
+
+
+def memory(*pids: int) -> float:
+    """Return the MB (PSS) of the processes and everything that they started, each counted once."""
+    return memory_of({each.pid: each for pid in pids for each in (psutil.Process(pid), *children(pid))}.values())
+
+
+def memory_of(processes: Iterable[psutil.Process]) -> float:
+    total = 0.0
+    for process in processes:
+        with contextlib.suppress(psutil.NoSuchProcess):  # a renderer that has just ended
+            held = process.memory_full_info()
+            total += getattr(held, "pss", held.uss) / _MB
+    return total
 
 
 def children(pid: int) -> list[psutil.Process]:

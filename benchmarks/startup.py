@@ -1,89 +1,105 @@
-"""Measures how soon a chat's server answers, and how much memory it takes.
+"""Measures how soon a chat's server answers, how much memory it takes, and how soon the chat has its first page.
 
-Compares `python -m mcp_gateway`, without and with a running service at its address, with `node cli.js --headless` of
-@playwright/mcp, which has not started a browser yet at that point. Each round starts all three, one after another.
-Units: milliseconds from the process's start to its answer, at the median; MB of proportional memory (PSS).
-Targets: `initialize` and `tools/list` answered no later than by the peer.
+`startup` compares `python -m mcp_gateway`, without and with a running service at its address, with `node cli.js
+--headless` of @playwright/mcp, which has not started a browser yet at that point. Units: milliseconds from the
+process's start to its answer, at the median; MB of proportional memory (PSS). Targets: `initialize` and `tools/list`
+answered no later than by the peer. Our gateway answers these two before it is fully imported. So each server also gets
+a call of an unknown tool, which only a complete server can refuse. Its time is for information, and memory is measured
+after it.
 
-Our gateway answers these two before it is fully imported. So each server also gets a call of an unknown tool, which
-only a complete server can refuse. Its time is for information, and memory is measured after it.
+`first_page`:
+- `from nothing`: ms from the spawn of a chat's server to the reply of its first `goto`, with no gateway process,
+  service or browser running, although all ran before; beside `@playwright/mcp --isolated`. Target: 1.5 times as long.
+- `processor, from nothing`: the seconds of processor time that this takes, in all processes. Target: no more.
+- `service running`: the same while another chat already has pages; beside plain Playwright's new page and `goto`.
+  Target: 150 ms longer. The window may be the blank one that is kept ready while pages are being opened.
 """
 
-import json
+import asyncio
+import contextlib
 import socket
-import subprocess
 import sys
 import tempfile
-import threading
 import time
+from collections.abc import Sequence
 from contextlib import AsyncExitStack, closing
+from pathlib import Path
 from statistics import median
-from typing import IO, Final
+from typing import Final
 
-import psutil
+from playwright.async_api import Page
 
 from benchmarks import peer
 from benchmarks.figures import Figure, Report, Target
-from benchmarks.processes import CLIENT, PROTOCOL, ROOT, Failed, children, environment, service
-from tests.support.json import AnyJson
+from benchmarks.plain import plain_playwright
+from benchmarks.processes import (
+    Failed,
+    Service,
+    browser_of,
+    environment,
+    gateway,
+    gateway_pid,
+    mcp_server,
+    memory,
+    processor,
+    service,
+)
+from client import instance
+from tests.support.site import Site
+from tests.support.tab import closed_port
 
 NO_LATER: Final = Target(1.0)
+LONGER: Final = Target(1.5)
+LATER: Final = Target(150.0)
 GATEWAY: Final = [sys.executable, "-m", "mcp_gateway"]
-
-_HELLO: Final = {"protocolVersion": PROTOCOL, "capabilities": {}, "clientInfo": CLIENT}
-_ASKED: Final[list[tuple[str, dict[str, AnyJson]]]] = [
-    ("initialize", _HELLO),
-    ("tools/list", {}),
-    ("tools/call", {"name": "no_such_tool", "arguments": {}}),
-]
-_SHOWN: Final = {"tools/call": "first call refused"}
 _MEMORY: Final = "memory, complete"
-_LEAST_ROUNDS: Final = 2
-_ANSWERS_WITHIN_S: Final = 30
-_ENDS_WITHIN_S: Final = 10
-_MB = 1024 * 1024
+_SETTLES_S: Final = 2.0
+_HTML: Final = "<!doctype html><title>First</title><h1>First</h1>"
 
-Variant = tuple[list[str], dict[str, str]]
-"""A command and its environment."""
 Start = dict[str, float]
 """The milliseconds until the answer to each request, and the MB."""
 
 
 async def run(*, quick: bool) -> Report:
-    rounds, within_s = (3, 8) if quick else (12, 45)
+    rounds = 3 if quick else 12
     node = peer.command()
     async with AsyncExitStack() as stack:
         data = stack.enter_context(tempfile.TemporaryDirectory(prefix="browse-together-bench-"))
-        url = f"http://127.0.0.1:{stack.enter_context(closing(_nobody_home())).getsockname()[1]}"
-        alone = environment(BROWSE_URL=url, BROWSE_AUTOSTART="false", BROWSE_DATA_DIR=data)
+        nobody = stack.enter_context(closing(socket.socket()))
+        nobody.bind(("127.0.0.1", 0))  # and does not listen, so connections are refused
+        url = f"http://127.0.0.1:{nobody.getsockname()[1]}"
         served = await stack.enter_async_context(service())
         variants = {
-            "alone": (GATEWAY, alone),
-            "with a service": (GATEWAY, served.gateway_settings("bench-startup")),
-            "peer": (node, environment()),
+            "alone": (GATEWAY, environment(BROWSE_URL=url, BROWSE_AUTOSTART="false", **_own(data)), Path(data)),
+            "with a service": (GATEWAY, served.gateway_settings("bench-startup"), served.data_dir),
+            "peer": (node, environment(), None),
         }
-        seen = _starts(variants, rounds, within_s)
-    return Report("startup", f"{peer.NAME} {peer.VERSION}", _figures(seen), _notes(seen))
+        seen: dict[str, list[Start]] = {name: [] for name in variants}
+        for number in range(rounds + 1):
+            for name, variant in variants.items():
+                start = await _start(*variant)
+                seen[name] += [start] if number else []  # the first fills the disk cache
+            await asyncio.sleep(_SETTLES_S)  # for the process that serves all chats to end
+    return Report("startup", f"{peer.NAME} {peer.VERSION}", _figures(seen))
 
 
-def _starts(variants: dict[str, Variant], rounds: int, within_s: float) -> dict[str, list[Start]]:
-    """Run `rounds` rounds, or as many as there is time for; at least two, after one that fills the disk cache."""
-    seen: dict[str, list[Start]] = {name: [] for name in variants}
-    give_up_at = time.monotonic() + within_s
-    for number in range(rounds + 1):
-        if number > _LEAST_ROUNDS and time.monotonic() > give_up_at:
-            break
-        for name, (command, env) in variants.items():
-            start = _start(command, env)
-            seen[name] += [start] if number else []
-    return seen
+def _own(data: str) -> dict[str, str]:
+    """Return settings for a gateway process that no other chat shares."""
+    return {"BROWSE_DATA_DIR": data, "BROWSE_SHARED_IDLE_S": "1", "XDG_RUNTIME_DIR": data}
 
 
-def _nobody_home() -> socket.socket:
-    """Bind a port that refuses connections."""
-    taken = socket.socket()
-    taken.bind(("127.0.0.1", 0))
-    return taken
+async def _start(command: list[str], env: dict[str, str], data: Path | None) -> Start:
+    """Run one process from its start to its end."""
+    began, found = time.perf_counter(), Start()
+    async with mcp_server(*command, env=env) as server:
+        found["initialize"] = (time.perf_counter() - began) * 1000
+        await server.ask("tools/list", {})
+        found["tools/list"] = (time.perf_counter() - began) * 1000
+        with contextlib.suppress(Failed):
+            await server.ask("tools/call", {"name": "no_such_tool", "arguments": {}})
+        found["first call refused"] = (time.perf_counter() - began) * 1000
+        found[_MEMORY] = memory(server.pid, *([gateway_pid(data)] if data else []))
+    return found
 
 
 def _figures(seen: dict[str, list[Start]]) -> list[Figure]:
@@ -93,75 +109,80 @@ def _figures(seen: dict[str, list[Start]]) -> list[Figure]:
             ours, theirs = (median(start[what] for start in seen[side]) for side in (variant, "peer"))
             target = NO_LATER if what in {"initialize", "tools/list"} else None
             unit = "MB" if what == _MEMORY else "ms"
-            found.append(Figure(f"{_SHOWN.get(what, what)}, {variant}", ours, theirs, unit, "ratio", target))
+            found.append(Figure(f"{what}, {variant}", ours, theirs, unit, "ratio", target))
     return found
 
 
-def _notes(seen: dict[str, list[Start]]) -> list[str]:
-    return [
-        f"{name}: {len(starts)} starts; soonest "
-        + ", ".join(f"{_SHOWN.get(what, what)} {min(s[what] for s in starts):.0f} ms" for what, _ in _ASKED)
-        for name, starts in seen.items()
+async def first_page(*, quick: bool) -> Report:
+    rounds = 2 if quick else 7
+    async with AsyncExitStack() as stack:
+        url = stack.enter_context(Site()).page("/first", _HTML)
+        served = await stack.enter_async_context(service())
+        others = await stack.enter_async_context(gateway(served, "bench-others"))
+        for number in range(2):
+            await others.call("goto", pageId=f"other-{number}", url=url)
+        command = peer.isolated(browser_of(served.pid), stack.enter_context(tempfile.TemporaryDirectory()))
+        data = stack.enter_context(tempfile.TemporaryDirectory(ignore_cleanup_errors=True))
+        await _from_nothing(url, data)  # creates the profile, and fills Node's compile cache
+        nothing = [(await _from_nothing(url, data), await _peers(command, url)) for _ in range(rounds)]
+        page = await (await stack.enter_async_context(plain_playwright())).page(url)
+        beside = [(await _of_chat(served, number, url), await _plain(page, url)) for number in range(rounds)]
+    (ours, spent), (theirs, peer_spent) = (zip(*side, strict=True) for side in zip(*nothing, strict=True))
+    chats, pages = zip(*beside, strict=True)
+    figures = [
+        Figure("first page, from nothing", median(ours), median(theirs), "ms", "ratio", LONGER),
+        Figure("processor, from nothing", median(spent), median(peer_spent), "s", "ratio", NO_LATER),
+        Figure("first page, service running", median(chats), median(pages), "ms", "difference", LATER),
     ]
+    return Report("first_page", f"{peer.NAME} {peer.VERSION} --isolated; plain Playwright's new page", figures)
 
 
-def _start(command: list[str], env: dict[str, str]) -> Start:
-    """Run one process from its start to its end."""
-    began = time.perf_counter()
-    process = subprocess.Popen(
-        command, env=env, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-    )
-    too_long = threading.Timer(_ANSWERS_WITHIN_S, process.kill)
-    too_long.start()
+async def _from_nothing(url: str, data: str) -> tuple[float, float]:
+    """Return the milliseconds to the first page, and the seconds of processor time."""
+    env = environment(PORT=str(closed_port()), **_own(data))
     try:
-        return {**_answers(process, began), _MEMORY: _memory(process.pid)}
+        took = await _first_page(GATEWAY, env, "goto", url, Path(data))
     finally:
-        too_long.cancel()
-        _end(process)
+        if started := instance.find(Path(data)):
+            await asyncio.to_thread(instance.stop, started)
+    await asyncio.sleep(_SETTLES_S)  # for the gateway's process to end
+    return took
 
 
-def _answers(process: subprocess.Popen[bytes], began: float) -> Start:
-    if process.stdin is None or process.stdout is None:
-        raise Failed("the server has no pipes")
-    found: Start = {}
-    for number, (method, params) in enumerate(_ASKED):
-        _tell(process.stdin, {"jsonrpc": "2.0", "id": number, "method": method, "params": params})
-        _await_answer(process.stdout, number)
-        found[method] = (time.perf_counter() - began) * 1000
-        if method == "initialize":
-            _tell(process.stdin, {"jsonrpc": "2.0", "method": "notifications/initialized"})
-    return found
+async def _peers(command: Sequence[str], url: str) -> tuple[float, float]:
+    took = await _first_page(command, environment(), "browser_navigate", url)
+    await asyncio.sleep(_SETTLES_S)  # as above
+    return took
 
 
-def _tell(pipe: IO[bytes], message: dict[str, AnyJson]) -> None:
-    pipe.write(json.dumps(message).encode() + b"\n")
-    pipe.flush()
+async def _first_page(
+    command: Sequence[str], env: dict[str, str], tool: str, url: str, data: Path | None = None
+) -> tuple[float, float]:
+    began = time.perf_counter()
+    async with mcp_server(*command, env=env) as server:
+        shown = await server.call(tool, url=url)
+        took = (time.perf_counter() - began) * 1000
+        if "/first" not in str(shown):
+            raise Failed(f"another page was opened: {shown}")
+        pids = [server.pid]
+        if data is not None and (started := instance.find(data)):
+            pids += [started.pid, Service(started.url, data, started.pid).gateway_pid]
+        return took, processor(pids)
 
 
-def _await_answer(pipe: IO[bytes], number: int) -> None:
-    while line := pipe.readline():
-        if json.loads(line).get("id") == number:
-            return
-    raise Failed(f"the server ended before it answered {_ASKED[number][0]}")
+async def _of_chat(served: Service, number: int, url: str) -> float:
+    began = time.perf_counter()
+    async with gateway(served, f"bench-{number}") as chat:
+        await chat.call("goto", pageId=f"first-{number}", url=url)
+        took = (time.perf_counter() - began) * 1000
+        await chat.call("close_page", pageId=f"first-{number}")
+    return took
 
 
-def _memory(pid: int) -> float:
-    """Return the memory of the process and its children; where the system knows no proportional share, only their
-    own."""
-    found = 0.0
-    for process in [psutil.Process(pid), *children(pid)]:
-        info = process.memory_full_info()
-        found += getattr(info, "pss", info.uss)
-    return found / _MB
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """End a process as a client does: close stdin, and wait."""
-    family = children(process.pid)
-    try:
-        process.communicate(timeout=_ENDS_WITHIN_S)
-    except subprocess.TimeoutExpired:
-        for left in family:
-            left.kill()
-        process.kill()
-        process.communicate()
+async def _plain(page: Page, url: str) -> float:
+    began = time.perf_counter()
+    opened = await page.context.new_page()
+    await opened.goto(url)
+    took = (time.perf_counter() - began) * 1000
+    await opened.close()
+    return took

@@ -64,6 +64,12 @@ class Limits(Model):
         return ""
 
     @property
+    def rule_against_programs(self) -> str:
+        """Return the option that refuses arguments which are style sheets or HTML; empty if none does."""
+        ruled = {"--read-only": self.read_only, "--no-scripting": not self.scripting, "--origin": bool(self.origins)}
+        return next((rule for rule, holds in ruled.items() if holds), "")
+
+    @property
     def narrow(self) -> bool:
         """Return whether the token allows less than one without limits."""
         return self.model_copy(update={"cookies": "names" if self.cookies == "values" else self.cookies}) != UNLIMITED

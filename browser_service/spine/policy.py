@@ -18,7 +18,7 @@ from shared.calls import ClientRef
 from shared.cuts import cut
 from shared.errors import Forbidden, field_details
 from shared.events import PageMoved
-from shared.limits import UNLIMITED, Limits
+from shared.limits import UNLIMITED
 from shared.model import Json
 from shared.next_calls import next_call
 from shared.pages import PageState
@@ -89,9 +89,13 @@ class Policy:
                 "--read-only",
                 f"One of your own: {next_call('open_page', url='...')}.",
             )
-        if not (page.belongs_to(caller.client_id) or page.access == "act" or caller.operator):
-            for each in action.every_part():
-                _check_no_program(each, page)
+        programs = [name for each in action.every_part() for name in each.programs]
+        if programs and not (page.belongs_to(caller.client_id) or page.access == "act" or caller.operator):
+            raise Forbidden(
+                f'{action.name()} with {programs[0]} of "{page.page_id}", which is not this client\'s: {_PROGRAM}.',
+                hint=f"Leave {programs[0]} out, or use a page of your own: {next_call('open_page', url='...')}.",
+                details=field_details(programs[0]),
+            )
         if self.takes_page(caller, action, page):
             self._check_page_count(caller, action, page.page_id)
 
@@ -188,17 +192,14 @@ class Policy:
 
     def _check_kind(self, caller: Identity, action: Action) -> None:
         rule = caller.limits.rule_against(action)
-        if not rule and not caller.limits.scripting and any(map(_is_script, action.named_urls)):
-            rule = "--no-scripting"
-        if not rule and action.programs and (rule := _rule_against_programs(caller.limits)):
-            raise _refused(
-                caller,
-                f"{action.name()} with {action.programs[0]} is not allowed to this token: {_PROGRAM}",
-                rule,
-                f"Without {action.programs[0]} it is allowed.",
-            )
+        is_script = any(url.strip()[:5].lower() == "data:" for url in action.named_urls)
+        rule = "--no-scripting" if not rule and is_script and not caller.limits.scripting else rule
         if rule:
             raise _refused(caller, f"{action.name()} is not allowed to this token: {_WHAT[rule]}", rule)
+        if action.programs and (rule := caller.limits.rule_against_programs):
+            name = action.programs[0]
+            problem = f"{action.name()} with {name} is not allowed to this token: {_PROGRAM}"
+            raise _refused(caller, problem, rule, f"Without {name} it is allowed.", without=True)
 
     def _check_session(self, caller: Identity, action: Action) -> None:
         limits = caller.limits
@@ -280,29 +281,8 @@ def _check_person(caller: Identity, action: Action) -> None:
         )
 
 
-def _rule_against_programs(limits: Limits) -> str:
-    ruled = {"--read-only": limits.read_only, "--no-scripting": not limits.scripting, "--origin": bool(limits.origins)}
-    return next((rule for rule, holds in ruled.items() if holds), "")
-
-
-def _check_no_program(action: Action, page: PageState) -> None:
-    """Raise Forbidden for a style sheet or HTML on a page of another, which the page would obey."""
-    if action.programs:
-        field = action.programs[0]
-        raise Forbidden(
-            f'{action.name()} of "{page.page_id}", which is not this client\'s, takes no {field}: {_PROGRAM}. '
-            "Nothing was done.",
-            hint=f"Leave {field} out, or use a page of your own: {next_call('open_page', url='...')}.",
-            details=field_details(field),
-        )
-
-
 def _acts(action: Action) -> bool:
     return any(each.effect is not Effect.READS for each in action.every_part())
-
-
-def _is_script(url: str) -> bool:
-    return url.strip()[:5].lower() == "data:"
 
 
 def _wrong_session(caller: Identity, session_id: str) -> Forbidden:
@@ -314,10 +294,16 @@ def _wrong_session(caller: Identity, session_id: str) -> Forbidden:
     )
 
 
-def _refused(caller: Identity, problem: str, rule: str, hint: str = "") -> Forbidden:
+def _refused(caller: Identity, problem: str, rule: str, hint: str = "", *, without: bool = False) -> Forbidden:
     """Make the refusal: the rule, what it allows, and how the account's owner can give more."""
     token = f'another token than "{caller.token_name}"' if caller.token_name else "a token"
-    more = f"with {rule}" if rule == "--cookies" else f"without {rule}" if rule in _WITHOUT else f"with another {rule}"
+    more = (
+        f"with {rule}"
+        if rule == "--cookies"
+        else f"without {rule}"
+        if without or rule in _WITHOUT
+        else f"with another {rule}"
+    )
     by_setting = "" if caller.token_name or rule != "--cookies" else ", or BROWSE_COOKIE_VALUES=true for all chats"
     return Forbidden(
         f"{problem} ({rule}). Nothing was done.",

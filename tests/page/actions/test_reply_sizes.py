@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from benchmarks import apps, sites
+from benchmarks import sites
 from benchmarks.chats import Ours
 from benchmarks.errands import TASKS
 from benchmarks.tasks import LIMITS, at
@@ -176,11 +176,10 @@ class _Server:
         return {"content": reply["rendered"]["content"], "isError": not reply["success"]}
 
 
-@pytest.mark.parametrize("task", ["shop: order", "mail: tidy", "wizard", "list kept by scripts", "payment in a frame"])
+@pytest.mark.parametrize("task", ["shop: order", "mail: tidy", "form", "list kept by scripts", "payment in a frame"])
 async def test_no_reply_of_a_task_is_longer_than_its_limit(tab: Tab, task: str) -> None:
     sites.open_all(tab.site)
-    apps.open_all(tab.site)
-    chat = Ours(searches=True, server=_Server(tab), page="tab")
+    chat = Ours(_Server(tab), page="tab")
     await chat.do_all([at(tab.site.url(""), step) for step in TASKS[task]])
     assert {kind: told for kind, told in chat.longest.items() if told > LIMITS.get(kind, MOST_OUTLINE)} == {}
     assert chat.longest["act"] <= MOST_DELTA

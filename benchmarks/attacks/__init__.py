@@ -1,1 +1,0 @@
-"""The attacks beside which a neighbour is measured, by where they come from."""
