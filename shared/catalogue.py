@@ -55,8 +55,7 @@ CATEGORIES: Final = (
     "states",
     "seven",
 )
-"""The modules of `shared.actions` in the order of the list; modules of the same names in
-`browser_service.actions` perform them."""
+"""The modules of `shared.actions` in the order of the list."""
 
 
 def _declared_actions() -> dict[str, type[Action]]:

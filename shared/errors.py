@@ -461,6 +461,8 @@ def every_error(root: type[BrowseError] = BrowseError) -> Iterator[type[BrowseEr
 class Relayed(BrowseError):
     """An error from the other side of a boundary, passed on under its own code."""
 
+    code = BrowseError.code
+
     def __init__(self, body: ErrorBody) -> None:
         super().__init__(body.message, hint=body.hint, details=body.details)
         self.relayed = body

@@ -1,4 +1,4 @@
-"""Collects how each action is done: one function an action, in modules named as in `shared.actions`."""
+"""Collects how each action is done: one function an action, of the action's name."""
 
 import inspect
 import pkgutil
@@ -34,9 +34,9 @@ def collect(categories: Iterable[ModuleType]) -> dict[str, Callable[..., Awaitab
 
 
 def _modules() -> Iterator[ModuleType]:
-    for package in (page, service):
-        for found in pkgutil.iter_modules(package.__path__):
-            yield import_module(f"{package.__name__}.{found.name}")
+    yield service
+    for found in pkgutil.iter_modules(page.__path__):
+        yield import_module(f"{page.__name__}.{found.name}")
 
 
 HANDLERS: Final = MappingProxyType(collect(_modules()))

@@ -15,8 +15,10 @@ def tree(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
-def files(*folders: str) -> list[Path]:
-    return sorted(path for folder in folders for path in (ROOT / folder).rglob("*.py"))
+def files(*places: str) -> list[Path]:
+    """Return the modules in folders, or the named modules."""
+    found = [ROOT / each for each in places]
+    return sorted(path for each in found for path in (each.rglob("*.py") if each.is_dir() else [each]))
 
 
 def place(path: Path) -> str:

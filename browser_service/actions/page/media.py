@@ -1,4 +1,4 @@
-"""Takes screenshots, PDFs and videos of a page, and marks elements for people."""
+"""Takes screenshots, PDFs, videos and traces, and marks elements for people."""
 
 import base64
 from typing import Final
@@ -7,8 +7,19 @@ from browser_service.actions.support import screenshots
 from browser_service.host.pages.handle import BrowserPage
 from browser_service.host.reading.comparison import compare_with
 from browser_service.host.scripts import results, script
-from shared.actions import media
+from browser_service.host.stages.session_handle import BrowserSession
+from shared.actions import media, tracing
 from shared.model import Json
+
+
+async def start_tracing(session: BrowserSession, action: tracing.StartTracing) -> Json:
+    await session.entry.tracing.start(session, action)
+    return {"observed": f'session "{action.session_id}" is being traced, for {action.max_seconds} s at most'}
+
+
+async def stop_tracing(session: BrowserSession, action: tracing.StopTracing) -> Json:  # noqa: ARG001 - it says nothing more
+    return await session.entry.tracing.stop(session)
+
 
 _MARK_TAG: Final = "x-browse-mark"
 _MARK: Final = results.bounded(script("mark_draw"))

@@ -1,10 +1,97 @@
-"""Opens and closes the pages of a session."""
+"""Opens and closes the pages of a session, sets what becomes of their dialogs, and changes who owns them."""
+
+from typing import Final
 
 from browser_service.actions.support.arrival import visit
 from browser_service.host.pages import closed_page
 from browser_service.host.pages.handle import BrowserPage
-from shared.actions import pages
+from browser_service.host.stages.admission import owned_error
+from browser_service.host.tabs.record import DialogPolicy
+from browser_service.rules.claims import OFFER_S
+from browser_service.waits import until_claimed
+from shared.actions import dialogs, ownership, pages
+from shared.errors import InternalError, ValidationFailed, field_details
 from shared.model import Json
+from shared.words import own_words
+
+_ACCEPTS: Final = {"ask": None, "accept": True, "dismiss": False}
+
+
+async def handle_dialog(page: BrowserPage, action: dialogs.HandleDialog) -> Json:
+    return await page.answer_dialog(action)
+
+
+async def set_dialog_policy(page: BrowserPage, action: dialogs.SetDialogPolicy) -> Json:
+    if action.prompt_text is not None and action.policy != "accept":
+        raise ValidationFailed(
+            f"promptText is for the policy accept, not for {action.policy}.",
+            hint="Leave it out.",
+            details=field_details("promptText"),
+        )
+    record = page.record
+    record.dialog_policy = DialogPolicy(page.call.client_id, _ACCEPTS[action.policy], action.prompt_text)
+    how = "wait for handle_dialog" if action.policy == "ask" else f"are {action.policy}ed at once"
+    still = f"; {record.dialog.named}, which is open, still waits for handle_dialog" if record.dialog else ""
+    return {"policy": action.policy, "observed": f"dialogs of {page.page_id} {how} from now on{still}"}
+
+
+async def claim_page(page: BrowserPage, action: ownership.ClaimPage) -> Json:
+    mine, call, page_id = page.record.ownership, page.call, page.page_id
+    agent, seconds = action.addressed.agent, action.wait_seconds
+    holder = mine.holder()
+    if holder is not None and holder.client_id == call.client_id:
+        holder.agent = agent or holder.agent
+        return {"claimed": page_id, "observed": f"{page_id} is yours already"}
+    if holder is None:
+        mine.take(call, agent)
+    elif seconds and await until_claimed(mine, call, agent, seconds):
+        return {
+            "claimed": page_id,
+            "useWithinSeconds": OFFER_S,
+            "observed": f"{page_id} is yours; use it within {OFFER_S:.0f} s, or it passes on",
+        }
+    elif action.reason:
+        mine.force(call, agent, action.reason)
+        page.set_access(mine.access)
+    elif seconds:
+        raise mine.timeout_error(seconds)
+    else:
+        raise owned_error(page.record, holder, page.call, action)
+    return {"claimed": page_id, "observed": f"{page_id} is yours now"}
+
+
+async def release_page(page: BrowserPage, action: ownership.ReleasePage) -> Json:  # noqa: ARG001 - it says nothing more
+    page.record.ownership.free()
+    return {"released": page.page_id, "observed": f"{page.page_id} is free now"}
+
+
+async def hold_page(page: BrowserPage, action: ownership.HoldPage) -> Json:
+    page.record.ownership.hold(action.reason, action.minutes)
+    until = page.record.ownership.free_at()
+    return {"heldUntil": until, "observed": f"{page.page_id} is kept for you until {until}"}
+
+
+async def share_page(page: BrowserPage, action: ownership.SharePage) -> Json:
+    page.set_access(action.access)
+    return {"access": action.access, "observed": f"{page.page_id}: {_ACCESS[action.access]}"}
+
+
+async def hand_over_page(page: BrowserPage, action: ownership.HandOverPage) -> Json:
+    recipient, page_id = page.call.recipient, page.page_id
+    if recipient is None:
+        raise InternalError("A page was handed over to nobody.")
+    page.record.ownership.give(recipient)
+    page.set_access(page.record.ownership.access)
+    note = f", {own_words(action.note)}" if action.note else ""
+    page.tell(recipient.client_id, f'"{page.call.client_label}" handed {page_id} over to you{note}.')
+    return {"owner": recipient.label, "observed": f'{page_id} belongs to "{recipient.label}" now'}
+
+
+_ACCESS = {
+    "private": "others can neither read nor act on it",
+    "read": "others may read it",
+    "act": "others may act on it, in turns with you",
+}
 
 
 async def open_page(page: BrowserPage, action: pages.OpenPage) -> Json:

@@ -1,17 +1,36 @@
-"""Changes who may use a session, and what concerns all of its pages."""
+"""Changes who may use a session, brings logins in, and changes what concerns all of its pages."""
 
 import json
 
 from playwright.async_api import Cookie
 from pydantic import JsonValue
 
+from browser_service.host.sessions import login_file, login_import
 from browser_service.host.sessions.cookie_values import hidden_note
 from browser_service.host.stages import reversal
 from browser_service.host.stages.session_handle import BrowserSession
 from browser_service.security.urls import origin_of
-from shared.actions import sessions
+from shared.actions import sessions, signing_in
 from shared.errors import Forbidden, ValidationFailed, field_details
 from shared.model import Json
+
+
+async def login(session: BrowserSession, action: signing_in.Login) -> Json:
+    signed_in = await session.entry.sign_in(action.url)
+    return {"sites": [*signed_in.sites], "observed": signed_in.summary}
+
+
+async def import_login(session: BrowserSession, action: signing_in.ImportLogin) -> Json:
+    file = login_file.read(action.content, action.site)
+    context = await session.context()
+    before = await context.cookies()
+    await login_import.import_into(session.entry, file)
+    session.entry.logins.save_soon()
+    changed = reversal.cookie_changes(before, await context.cookies())
+    if changed["was"] or changed["made"]:
+        what = f"cookies brought into session {session.entry.session_id}; local storage stays"
+        session.undoable(what, changed, lost=bool(changed["was"]))
+    return {"brought": [*file.by_site()], "notBrought": [*file.refused], "observed": file.summary}
 
 
 async def get_cookies(session: BrowserSession, action: sessions.GetCookies) -> Json:

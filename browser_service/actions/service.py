@@ -1,0 +1,92 @@
+"""Handles actions that touch no browser: each handler asks the service itself."""
+
+from browser_service.observability.search import search
+from browser_service.spine.ports import ServiceContext
+from shared import help_text
+from shared.actions import activity, calls, files, pages, sessions, seven, undoing, work
+from shared.actions import help as asking
+from shared.model import Json
+
+
+async def claim_work(service: ServiceContext, action: work.ClaimWork) -> Json:
+    return await service.work.claim(service.client, action, service.record.call_id, service.record.cancel)
+
+
+async def release_work(service: ServiceContext, action: work.ReleaseWork) -> Json:
+    return service.work.release(service.client, action.key)
+
+
+async def list_work(service: ServiceContext, action: work.ListWork) -> Json:
+    return service.work.listed(service.client.client_id, mine=action.mine)
+
+
+async def undo(service: ServiceContext, action: undoing.Undo) -> Json:
+    if action.only_list:
+        return service.list_undoable()
+    return await service.undo(action.call_id, affects_others=action.affect_others)
+
+
+async def browser_launch(service: ServiceContext, action: seven.BrowserLaunch) -> Json:
+    browser = service.launched_browser
+    return await browser.launch(browser.shared.with_launch(action))
+
+
+async def browser_quit(service: ServiceContext, _: seven.BrowserQuit) -> Json:
+    return await service.launched_browser.quit()
+
+
+async def create_session(service: ServiceContext, action: sessions.CreateSession) -> Json:
+    return await service.sessions.create(service.client, action)
+
+
+async def get_session(service: ServiceContext, action: sessions.GetSession) -> Json:
+    return await service.sessions.describe(service.session_of(action.session_id), service.client.client_id)
+
+
+async def list_sessions(service: ServiceContext, action: sessions.ListSessions) -> Json:
+    return service.list_sessions(action.user_id, persistent=action.persistent)
+
+
+async def share_session(service: ServiceContext, action: sessions.ShareSession) -> Json:
+    shared = action.access == "act"
+    return await service.sessions.share(action.session_id, service.client.client_id, shared=shared)
+
+
+async def extend_session(service: ServiceContext, action: sessions.ExtendSession) -> Json:
+    return await service.sessions.extend(action.session_id, service.client.client_id, action.ttl)
+
+
+async def close_session(service: ServiceContext, action: sessions.CloseSession) -> Json:
+    closed = await service.sessions.close(action.session_id, service.client.client_id)
+    if closed is not None:
+        state: Json = closed.model_dump(mode="json")
+        service.undoable(action, f"session {action.session_id} closed", state)
+    return {"closed": action.session_id}
+
+
+async def list_pages(service: ServiceContext, action: pages.ListPages) -> Json:
+    return await service.list_pages(action.session_id, whole=action.whole)
+
+
+async def help_(service: ServiceContext, action: asking.Help) -> Json:
+    limits = service.limits
+    if action.toolset is None:
+        return {"help": help_text.action_help(action.tool, limits) if action.tool else help_text.overview(limits)}
+    texts = [help_text.action_help(action.tool, limits)] if action.tool else []
+    return {"help": "\n\n".join([*texts, help_text.toolset_help(action.toolset, limits)]), "toolset": action.toolset}
+
+
+async def list_downloads(service: ServiceContext, _: files.ListDownloads) -> Json:
+    return service.list_downloads()
+
+
+async def get_call(service: ServiceContext, action: calls.GetCall) -> Json:
+    return await service.get_call(action.call_id, action.wait)
+
+
+async def cancel_call(service: ServiceContext, action: calls.CancelCall) -> Json:
+    return await service.cancel_call(action.call_id)
+
+
+async def get_activity(service: ServiceContext, action: activity.GetActivity) -> Json:
+    return await search(service.activity, action, service.client.client_id)

@@ -1,1 +1,0 @@
-"""Handles actions that touch no browser: each handler asks the service itself."""
