@@ -2,7 +2,7 @@
 // holds one, whole or cut, draws dots, no edit leaves a part of it, and nothing is copied or dragged out of it; what the
 // browser filled again after a reload is emptied. Also prepares a field for a secret, and returns what the field kept of
 // it: a number of characters, and the secret in the form that it has there, which is empty if the field lacks a part.
-import {EDITABLE, TEXT_FIELDS, drawsDots} from "./secret_field.js";
+import {AMONG_WORDS, EDITABLE, TEXT_FIELDS, drawsDots} from "./secret_field.js";
 
 const GUARD = Symbol.for('guard of given secrets'), DOTS = '-webkit-text-security';
 const EVERY_MS = 200, REST = 20, MOST_FIELDS = 5000, MOST_ELEMENTS = 50000, MOST_CHARACTERS = 5e6;
@@ -65,7 +65,7 @@ const allFields = () => fieldsIn(document, document.getElementsByTagName('*').le
 const install = () => {
   let secrets = [], filling = null, due = 0;
   let refills = ['reload', 'back_forward'].includes(performance.getEntriesByType('navigation')[0]?.type);
-  const held = new WeakSet(), edited = new WeakSet(), dotted = new Set();
+  const held = new WeakSet(), edited = new WeakSet(), dotted = new Set(), among = document[AMONG_WORDS] ??= new WeakSet();
 
   // Returns the places of secrets in a field's text. A cut secret has the field for itself.
   const placesIn = (e, text = textOf(e)) => {
@@ -77,6 +77,7 @@ const install = () => {
       || size >= LEAST_CUT && 2 * size + 1 >= secret.length && secret.includes(part));
     return places.length || !secrets.some(isCut) ? places : [[0, text.length]];
   };
+  const isAll = (text, places) => places.some(([from, to]) => text.slice(from, to).trim() === text.trim());
   const drawersOf = e => {
     const inner = isInput(e) ? [] : [...e.children].filter(child => placesIn(child, child.textContent).length);
     return inner.length ? inner.flatMap(drawersOf) : [e];
@@ -88,10 +89,13 @@ const install = () => {
     for (const e of allFields().slice(0, MOST_FIELDS)) {
       const text = textOf(e);
       room -= text.length;
-      if (text.length < LEAST_FULL || room < 0 || !placesIn(e, text).length) held.delete(e);
+      const places = text.length < LEAST_FULL || room < 0 ? [] : placesIn(e, text);
+      if (!places.length) held.delete(e);
       else if (refills && !edited.has(e) && isInput(e) && e.value !== e.defaultValue) empty(e);
       else {
         held.add(e);
+        if (isAll(text, places)) among.delete(e);
+        else among.add(e);
         if (e.type !== 'password') drawersOf(e).forEach(each => drawn.add(each));
       }
     }
@@ -115,7 +119,7 @@ const install = () => {
     const reach = reachOf(e, event), covers = ([from, to]) => reach && reach[0] <= from && to <= reach[1];
     const breaks = place => !reach || reach[0] < place[1] && place[0] < reach[1] && !covers(place);
     if (places.every(covers)) held.delete(e);
-    else if (places.some(([from, to]) => text.slice(from, to).trim() === text.trim())) {
+    else if (isAll(text, places)) {
       const isEnter = event.inputType === 'insertLineBreak' && (e.localName === 'input' || e.selectionStart === text.length);
       const isStep = e.type === 'number' && Math.abs(event.data - text) <= (Number(e.step) || 1);
       if (isEnter) return;

@@ -1,6 +1,8 @@
 // Tells which fields are for a secret: password fields, even while the page shows their text, fields that draw dots,
 // and those whose autocomplete, name or label says so.
 const ONCE = Symbol.for('fields for a password');
+// Fields in which a secret that we know stands among other words: replies leave out the secret alone.
+export const AMONG_WORDS = Symbol.for('secrets among other words');
 const WORDS = /\b(otp|pin|tan|cvv|cvc|csc|2fa|mfa|pass(e|wd|wor[dt]|code|phrase)?|pwd|kennwort|contrase[nñ]a|senha|wachtwoord|heslo|secret|token)\b/i;
 // JavaScript recognizes no word boundary beside these letters.
 const OTHER_WORDS = /hasło|парол|密码|密碼|パスワード|비밀번호/i;
@@ -34,7 +36,7 @@ export const isMasked = e => {
   // A combobox with its own list says `new-password` only to turn off the browser's list.
   const words = e.getAttribute('role') === 'combobox' ? /current-password|one-time-code/ : /password|one-time-code/;
   return once.has(e) || words.test(e.autocomplete || e.getAttribute('autocomplete') || '')
-    || drawsDots(getComputedStyle(e));
+    || drawsDots(getComputedStyle(e)) && !e.ownerDocument[AMONG_WORDS]?.has(e);
 };
 export const isSecret = found => {
   const e = 'value' in found ? found : found.closest(EDITABLE) ?? found;

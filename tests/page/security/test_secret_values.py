@@ -109,6 +109,7 @@ async def test_text_around_a_secret_can_be_edited_and_the_secret_cannot(agent: A
         for key in keys:
             await agent.reply("press", pageId="p", selector="#g", key=key)
     assert "=«secret:pw»\nmore=1" in str(await evaluated(agent, "g.value"))
+    assert "d=7x key=«secret:pw» more=1" in (await agent.call("snapshot", pageId="p"))["snapshot"]
     await agent.call("fill", pageId="p", selector="#g", value="all new")
     assert await evaluated(agent, "g.value") == "all new"
     for key in ("End", "Backspace", "Home", "x"):
