@@ -174,16 +174,13 @@ def _set_cookie(reply: Response, request: Request, value: str, max_age: int) -> 
     reply.set_cookie(cookie_name(request), value, max_age=max_age, httponly=True, samesite="strict", secure=secure)
 
 
-@router.get(wire.WALL)
+@router.get(wire.WALL, include_in_schema=False)
 async def page() -> FileResponse:
     return FileResponse(_FILES["wall.html"], headers=_HEADERS)
 
 
-@router.get(wire.WALL_FILES + "/{name}")
+@router.get(wire.WALL_FILES + "/{name}", include_in_schema=False)
 async def file(name: str) -> FileResponse:
     if name not in _FILES:
         raise NoSuchRoute(f"There is no {wire.WALL_FILES}/{name}.")
     return FileResponse(_FILES[name], headers=_HEADERS)
-
-
-router = APIRouter(include_in_schema=False)
