@@ -6,7 +6,7 @@ import io
 import mimetypes
 import zipfile
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final
 
 from browser_service.pdf_text import pdf_text
 from browser_service.security.concealment import Concealment
@@ -30,7 +30,8 @@ async def conceal_file(path: Path, mime_type: str, hides: Concealment) -> None:
     if not hides.hides_any:
         return
     if (await asyncio.to_thread(path.stat)).st_size > _MOST_DECODED:
-        await asyncio.to_thread(_check_large, path, hides)
+        with path.open("rb") as file:
+            await asyncio.to_thread(_check_plain, file, hides)
         return
     data = await asyncio.to_thread(path.read_bytes)
     clean = await concealed(data, mime_type, hides)
@@ -59,24 +60,24 @@ async def _check_pdf(data: bytes, hides: Concealment) -> None:
         )
 
 
-def _check_large(path: Path, hides: Concealment) -> None:
-    with path.open("rb") as file:
-        end = b""
-        while piece := file.read(_PIECE):
-            if hides.stands_in((end + piece).decode("latin-1")):
-                raise ResourceExhausted(
-                    f"The file has a named secret in it, and over {_MOST_DECODED:,} bytes, too many to remove it.",
-                    hint="Download a part of it, or ask a person for it.",
-                )
-            end = piece[-_OVERLAP:]
+def _check_plain(file: BinaryIO, hides: Concealment) -> None:
+    """Raise ResourceExhausted if the plain text of a secret stands in a file."""
+    end = b""
+    while piece := file.read(_PIECE):
+        if hides.stands_in((end + piece).decode("latin-1")):
+            raise ResourceExhausted(
+                f"The file has a named secret in it, and over {_MOST_DECODED:,} bytes, too many to remove it.",
+                hint="Download a part of it, or ask a person for it.",
+            )
+        end = piece[-_OVERLAP:]
 
 
 class FileSearch:
-    """The search through one file, and how many bytes it may still unpack."""
+    """The search through one file, and how many bytes it may still unpack and decode."""
 
     def __init__(self, hides: Concealment) -> None:
         self._hides = hides
-        self._left = _MOST_UNPACKED
+        self._left, self._decodes = _MOST_UNPACKED, _MOST_DECODED
 
     def without_secrets(self, data: bytes, mime_type: str, nested: int = 0) -> bytes:
         """Return a file's bytes without secrets. Pictures stay as they are, and so does what has no secret.
@@ -92,6 +93,10 @@ class FileSearch:
                     return self._archive(data, nested + 1)
             except (OSError, EOFError, zipfile.BadZipFile, NotImplementedError, RuntimeError):
                 pass  # broken or encrypted, and so unreadable for everybody
+        self._decodes -= len(data)
+        if self._decodes < 0:
+            _check_plain(io.BytesIO(data), self._hides)
+            return data
         charset = "utf-16" if data.startswith(_UTF_16) else "utf-8"
         try:
             text = data.decode(charset)

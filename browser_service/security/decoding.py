@@ -22,6 +22,7 @@ _ESCAPE: Final = re.compile(
     |&(?:\#[xX][0-9a-fA-F]{1,6}|\#[0-9]{1,7}|[a-zA-Z][a-zA-Z0-9]{1,31});
     |\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}
     |\\u[0-9a-fA-F]{4}
+    |\\U00(?:0[0-9a-fA-F]|10)[0-9a-fA-F]{4}
     |\\x[0-9a-fA-F]{2}
     |\\[^ux])""",
     re.VERBOSE | re.DOTALL,
@@ -100,6 +101,8 @@ def _said(escape: str) -> str:
     if kind == "u":
         text: str = json.loads(f'"{escape.replace("%", chr(92))}"')
         return text
+    if len(escape) == len(r"\U0001f600"):
+        return chr(int(escape[-6:], 16))
     if sign == "\\" and kind != "x":
         return " " if kind in _ESCAPED_BLANKS else kind
     data = bytes.fromhex(escape.replace("%", "").removeprefix("\\x"))

@@ -1,6 +1,8 @@
 """Tests that no cut leaves a part of a secret."""
 
-from collections.abc import Iterator
+import base64
+from collections.abc import Callable, Iterator
+from urllib.parse import quote
 
 import pytest
 from hypothesis import given
@@ -14,6 +16,10 @@ from shared.quoting import address, one_line
 SECRET = "K7Q2-9XVB/44TD"
 LONG = "".join(f"{number:05}" for number in range(800))
 MARK = "«secret:code»"
+
+
+def _base64(text: str) -> str:
+    return base64.b64encode(text.encode()).decode().rstrip("=")
 
 
 @pytest.fixture(autouse=True)
@@ -39,6 +45,15 @@ def test_encoded_and_quoted_forms_are_cut_alike(most: int) -> None:
     assert cut(text, most) == f"code=a {MARK}"
     assert "K7" not in one_line(f"a \n b {SECRET}", 7)
     assert "K7" not in address(f"https://a.example/?{SECRET}", 25)
+
+
+@pytest.mark.parametrize(
+    "encode", [lambda text: quote(text, safe=""), lambda text: "".join(f"\\u{ord(sign):04x}" for sign in text), _base64]
+)
+def test_no_cut_within_an_escape_or_an_encoding_leaves_a_part(encode: Callable[[str], str]) -> None:
+    spelled = encode(SECRET)
+    shown = {cut(f"it is {spelled} now", most) for most in range(7, 6 + len(spelled))}
+    assert shown == {f"it is {MARK}"}
 
 
 def test_a_secret_that_is_longer_than_what_a_script_sends_is_known_by_its_beginning() -> None:

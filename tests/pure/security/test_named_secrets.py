@@ -72,6 +72,7 @@ def test_no_spelling_of_a_secret_passes(value: str, before: bytes, after: bytes)
     data = before + value.encode() + after
     spellings = {
         *(value, quote(value), quote(value, safe=""), quote_plus(value), json.dumps(value), html.escape(value)),
+        *(ascii(value), html.escape(json.dumps(value)), quote(html.escape(json.dumps(value)))),
         *(value.encode().hex(), base64.b64encode(data).decode(), base64.urlsafe_b64encode(data).decode()),
     }
     for spelling in spellings:
