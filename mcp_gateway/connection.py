@@ -17,7 +17,7 @@ from client import unavailable
 from client.http import UNREACHED, ServiceClient
 from client.instance import is_local
 from client.reply import Failure, Reply
-from mcp_gateway import cards, errors, prompts, results, tools
+from mcp_gateway import cards, prompts, results, tools
 from mcp_gateway.chats import Asker, Chat, Chats
 from mcp_gateway.logs import Faults
 from mcp_gateway.resources import Resources, complete
@@ -263,7 +263,7 @@ def server_of(connection: Callable[[Context], Connection], instructions: str) ->
         on_get_prompt=prompts.get,
         on_completion=by(Connection.complete),
     )
-    server.middleware += [errors.explain, greet]
+    server.middleware += [results.explain, greet]
     options = functools.partial(server.create_initialization_options, NotificationOptions(tools_changed=True))
     server.create_initialization_options = options  # type: ignore[method-assign] # the SDK has no setting for it
     return server

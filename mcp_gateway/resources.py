@@ -11,7 +11,7 @@ from mcp.shared.exceptions import MCPError
 
 from client.http import ServiceClient
 from client.reply import Failure, Reply
-from mcp_gateway.errors import NOT_FOUND, host_error
+from mcp_gateway.results import NOT_FOUND, host_error
 from mcp_gateway.settings import Settings
 from shared.catalogue import ACTIONS
 from shared.errors import BrowseError, every_error

@@ -17,7 +17,6 @@ from browser_service.cli import config
 from browser_service.cli.browser_check import Check, check_browser, sound, wrong
 from browser_service.cli.running import RESTART, places, running_settings, service_of
 from browser_service.host.sessions.memory import exact_mb
-from browser_service.installation import install_command
 from browser_service.quarantine import files_set_aside
 from browser_service.settings import Settings
 from browser_service.store.journal_file import NewerJournal, check_version, damage_of
@@ -25,6 +24,7 @@ from client import config_file, config_place, instance, ports
 from shared import wire
 from shared.data_files import JOURNAL_FILE
 from shared.errors import ServiceUnavailable
+from shared.installation import install_command
 from shared.secret import read_secret
 from shared.written import fingerprint
 

@@ -162,9 +162,6 @@ class PageQueue:
         self.line.tell()
         return True
 
-    def refuse(self, make_error: Callable[[Turn], BrowseError]) -> list[Turn]:
-        return self.line.refuse(make_error)
-
     def timeout_error(self, turn: Turn, wait_ms: int) -> TimedOut:
         """Return the error for a turn that did not come within `wait_ms`. It names who has the turn."""
         position = next((n for n, waiting in enumerate(self.line, 1) if waiting is turn), 1)

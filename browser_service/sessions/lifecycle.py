@@ -167,7 +167,7 @@ class SessionLifecycle:
             "owner": listed["owner"],
             "shared": record.shared,
             "pageCount": self.directory.page_counts()[session_id],
-            "savedStates": [*await self.vault.saved_names(session_id)],
+            "savedStates": [*await self.vault.journal.saved_names(session_id)],
         }
 
     def listed(self, client_id: str, user_id: str | None, *, persistent: bool | None) -> Json:
@@ -264,7 +264,7 @@ class SessionLifecycle:
         spec = await self.host.close(record.session_id)
         await self.drain(record.session_id)
         if self._sessions.drop(record, over=over):
-            await self.vault.forget(record.session_id)
+            await self.vault.journal.forget_session(record.session_id)
         return spec
 
     def _check_room(self, owner: ClientRef) -> None:

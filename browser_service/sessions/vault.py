@@ -90,12 +90,9 @@ class SessionVault:
             )
         return states
 
-    async def saved_names(self, session_id: str) -> list[str]:
-        return await self.journal.saved_names(session_id)
-
     async def check_room(self, session_id: str, name: str) -> None:
         """Raise ResourceExhausted if the session has the maximum of saved states and `name` would be another."""
-        names = await self.saved_names(session_id)
+        names = await self.journal.saved_names(session_id)
         if name not in names and len(names) >= MOST_SAVED:
             raise ResourceExhausted(
                 f"Session {session_id!r} has {MOST_SAVED} saved states, which is the limit.",
@@ -108,7 +105,7 @@ class SessionVault:
         sealed = await self.journal.saved(session_id, name)
         state = self.seal.open(sealed) if sealed else None
         if not isinstance(state, dict):
-            names = await self.saved_names(session_id)
+            names = await self.journal.saved_names(session_id)
             raise StateNotFound(
                 f"Nothing is saved as {name!r} of session {session_id!r}.",
                 hint=f"Saved: {', '.join(names)}." if names else f"{next_call('save_session_state')} saves it.",
@@ -117,11 +114,11 @@ class SessionVault:
         return state
 
     async def all_saved(self, session_id: str) -> dict[str, Json]:
-        return {name: await self.saved(session_id, name) for name in await self.saved_names(session_id)}
+        return {name: await self.saved(session_id, name) for name in await self.journal.saved_names(session_id)}
 
     async def begin(self, record: SessionRecord) -> None:
         """Store a new session, and forget an unreadable one of the same name with its logins."""
-        await self.forget(record.session_id)
+        await self.journal.forget_session(record.session_id)
         await self.write(record)
 
     async def restore(self, closed: ClosedSession) -> None:
@@ -133,9 +130,6 @@ class SessionVault:
             await self.journal.keep_saved(session_id, name, self.seal.close(state), owner_id)
         if closed.record.persistent:
             await self.journal.keep_state(session_id, self.seal.close(closed.spec.state))
-
-    async def forget(self, session_id: str) -> None:
-        await self.journal.forget_session(session_id)
 
     def _record(self, sealed: bytes) -> SessionRecord | None:
         try:

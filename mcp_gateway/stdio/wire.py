@@ -9,8 +9,8 @@ from mcp.types import JSONRPCMessage, jsonrpc_message_adapter
 from pydantic import ValidationError
 
 from mcp_gateway.connection import Connection
-from mcp_gateway.errors import encoded
 from mcp_gateway.relay import Relay
+from mcp_gateway.results import encoded
 from mcp_gateway.stdio import hello
 from mcp_gateway.stdio.hello import Hello
 from shared.wire import MAX_MESSAGE_BYTES

@@ -16,8 +16,8 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from mcp_gateway import jsonrpc
 from mcp_gateway.connection import Connection
-from mcp_gateway.errors import encoded
 from mcp_gateway.relay import Relay
+from mcp_gateway.results import encoded
 from mcp_gateway.transports.access import LIVES_S, SESSION_PARAMETER, Access, Tickets
 from mcp_gateway.transports.streamable_http import Connect
 from shared.json_lines.lines import BYTE_ORDER_MARK

@@ -8,9 +8,8 @@ from typing import Final
 from browser_service.host.elements import locators
 from browser_service.host.pages.handle import BrowserPage
 from browser_service.host.reading import articles, passages
-from browser_service.host.reading.articles import Article, Section
-from browser_service.host.reading.beyond_tree import joined
-from browser_service.host.reading.text import is_mostly_unshown, markdown
+from browser_service.host.reading.articles import Article, Section, is_mostly_unshown, markdown
+from browser_service.host.reading.tree_text import joined
 from browser_service.host.reading.unseen import UNSEEN_MARK
 from browser_service.host.scripts import results, script
 from shared.actions import reading

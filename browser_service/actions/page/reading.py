@@ -12,10 +12,9 @@ from browser_service.host.elements import locators
 from browser_service.host.pages.handle import BrowserPage
 from browser_service.host.reading import compact, difference, loading, search
 from browser_service.host.reading import tree as trees
-from browser_service.host.reading.beyond_tree import joined
 from browser_service.host.reading.snapshot import ClientView, Refs
 from browser_service.host.reading.tree import Tree
-from browser_service.host.reading.tree_text import frames_not_shown, parsed, tree_text
+from browser_service.host.reading.tree_text import frames_not_shown, joined, parsed, tree_text
 from shared.actions import reading
 from shared.model import Json
 from shared.next_calls import next_call

@@ -179,7 +179,7 @@ class Dialogs:
             page.tell(holder, f"{page.page_id} shows {dialog.named}. {dialog.next_call(holder)}")
 
     def _refuse_queued(self, dialog: OpenDialog, asking: AskingPage) -> list[Turn]:
-        return asking.queue.refuse(lambda turn: refusal(dialog, asking.record, turn.call.client_id))
+        return asking.queue.line.refuse(lambda turn: refusal(dialog, asking.record, turn.call.client_id))
 
     def _calls_on(self, ids: set[str]) -> list[CallRun]:
         """Return the calls that run on these pages and that a dialog may block."""

@@ -13,10 +13,17 @@ from pydantic import JsonValue
 
 from browser_service.host.elements.handles import taken
 from browser_service.host.reading import identity, tree
-from browser_service.host.reading.beyond_tree import NOTHING_BEYOND, BeyondTree, beyond_tree
 from browser_service.host.reading.folding import folded
 from browser_service.host.reading.tree import Node, Tree
-from browser_service.host.reading.tree_text import mark_frames, parsed, too_large, tree_text
+from browser_service.host.reading.tree_text import (
+    NOTHING_BEYOND,
+    BeyondTree,
+    beyond_tree,
+    mark_frames,
+    parsed,
+    too_large,
+    tree_text,
+)
 from browser_service.host.reading.unseen import NOTHING_UNSEEN, Judgement, Unseen, judgement
 from browser_service.host.scripts import marked, script
 from browser_service.host.scripts.results import Evaluates, bounded, made

@@ -1,8 +1,9 @@
-"""Gets the trees of pages and parts of pages from Playwright, up to a size limit."""
+"""Gets the trees of pages and their parts from Playwright, up to a size limit, and names what no tree describes."""
 
 import asyncio
 import contextlib
-from typing import Final
+from dataclasses import dataclass
+from typing import Any, Final
 
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Locator, Page
@@ -12,7 +13,51 @@ from browser_service.host.elements.locators import TREE_BOUNDS
 from browser_service.host.reading import tree
 from browser_service.host.reading.tree import Node, Tree
 from browser_service.host.scripts.results import BadResult
+from browser_service.security.urls import abridged
+from shared.model import Json
 from shared.next_calls import next_call
+
+
+@dataclass(frozen=True)
+class BeyondTree:
+    """The result of the script `beyond_tree` for a document."""
+
+    pdf: bool = False
+    bodiless: bool = False
+    """True for SVG documents and framesets, which have no body."""
+    canvases: int = 0
+    embedded: tuple[str, ...] = ()
+
+    def advice(self, url: str) -> Json:
+        """Return the part of a reply that names what else the page at this address shows, and the calls that read
+        it."""
+        if self.pdf:
+            return {"advice": f"a PDF: {next_call('fetch', url=url)} gives its file and its text"}
+        said: list[str] = []
+        if self.canvases:
+            canvases = "a canvas" if self.canvases == 1 else f"{self.canvases} canvases"
+            mouse = next_call("mouse", do="click", x=..., y=...)
+            said.append(f"it draws on {canvases}, without words here: {next_call('screenshot')}, {mouse}")
+        if self.embedded:
+            page = next_call("open_page", url=self.embedded[0])
+            said.append(f"what it embeds (<object>) is not here: {page}")
+        return {"advice": "; ".join(said)} if said else {}
+
+
+NOTHING_BEYOND: Final = BeyondTree()
+
+
+def joined(*replies: Json) -> Json:
+    """Join the advice of several replies into one."""
+    said = "; ".join(str(reply["advice"]) for reply in replies if "advice" in reply)
+    return {"advice": said} if said else {}
+
+
+def beyond_tree(found: Any) -> BeyondTree:  # Any: JSON, of a page
+    """Parse the script's result. Raises TypeError, ValueError or LookupError for any other."""
+    pdf, bodiless = bool(found["pdf"]), bool(found["bodiless"])
+    return BeyondTree(pdf, bodiless, int(found["canvases"]), tuple(abridged(str(url)) for url in found["embedded"]))
+
 
 _MOST_CHARACTERS: Final = 1_500_000
 _LONG: Final = 100_000

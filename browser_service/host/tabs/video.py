@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from PIL import Image, ImageOps
 
-from browser_service.installation import install_command
 from shared.errors import NotInstalled
+from shared.installation import install_command
 
 if TYPE_CHECKING:
     from av import VideoFrame

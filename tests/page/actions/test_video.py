@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 from browser_service.host.tabs.video import Video
-from browser_service.installation import install_command
+from shared.installation import install_command
 from tests.support.service import Agent
 from tests.support.tab import Tab
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from browser_service.host.network.patterns import UrlPattern
-from browser_service.host.reading.text import markdown
+from browser_service.host.reading.articles import markdown
 from browser_service.security.globs import matches_glob
 from shared.actions.base import Action
 from shared.catalogue import ACTIONS, parse

@@ -14,7 +14,7 @@ from pydantic import JsonValue
 
 from browser_service.spine.rendering.reply import rendered
 from client.reply import Failure, Reply
-from mcp_gateway import errors, results
+from mcp_gateway import results
 from shared.errors import every_error
 from shared.replies import ForModel
 from tests.support.frames import MARK, plain, read
@@ -304,7 +304,7 @@ def test_a_fault_of_the_service_is_told_with_the_id_that_its_log_has() -> None:
 def test_an_error_of_the_protocol_says_cause_and_hint_in_its_message() -> None:
     details: Json = {"selector": "#buy", "stack": "at click", "url": "u"}
     failure = Failure(code="INTERNAL_ERROR", message="Broken.", hint="Look.", details=details)
-    error = errors.host_error("resources/read", failure)
+    error = results.host_error("resources/read", failure)
     assert (error.code, error.message) == (-32603, "resources/read failed: Broken. Look.")
     told = {"error": "Broken.", "code": "INTERNAL_ERROR", "hint": "Look."}
     assert error.data == {**told, "selector": "#buy", "stack": "at click"}

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from browser_service import installation
-from browser_service.installation import install_command
+from shared import installation
+from shared.installation import install_command
 from shared.wire import APP_NAME
 
 
