@@ -258,7 +258,7 @@ def _bad_selector(error: PlaywrightError, action: Action, first: str, details: J
     selector = action.aim.selector
     if TOO_LONG in first:
         return InvalidSelector(
-            f"Looking for {selector!r} on this page takes more than 1 s, and was ended.",
+            f"Looking for {selector or 'an element'} takes more than 1 s on this page, and was ended.",
             hint=f"Name less of the page (an id, a tag, one step), or look for words: {next_call('find', text='...')}.",
             details=details,
         )

@@ -130,7 +130,7 @@ async def extract_data(page: BrowserPage, action: actions.ExtractData) -> Json:
     found, unseen = await _of_scope(_Data, page, action, _DATA, {"fields": fields, "ms": action.timeout})
     if invalid := found.get("invalid"):
         raise InvalidSelector(
-            f"Selector {invalid['selector']!r} of schema.{invalid['path']} has a syntax error: {invalid['said']}",
+            f"Selector {invalid['selector']!r} of schema.{invalid['path']} cannot be used: {invalid['said']}",
             hint="In a schema a selector is CSS (.price) or an XPath (//td[2]), looked up within its parent.",
             details={"selector": invalid["selector"], "url": page.url, **field_details("schema")},
         )

@@ -3,6 +3,8 @@ import {cut} from "./cut.js";
 import {line, textOf, absolute, within} from "./document_parts.js";
 import {asSeen, reading} from "./seen.js";
 
+const MOST_MS = 2_000;
+
 export default asSeen(async (root, {fields, ms}) => {
   const NOT = ['no', 'false', 'off', '0', ''];
   const decimalOf = e => {
@@ -39,7 +41,7 @@ export default asSeen(async (root, {fields, ms}) => {
     const found = document.evaluate(path, at, null, XPathResult.ORDERED_NODE_SNAPSHOT_TYPE);
     return Array.from({length: found.snapshotLength}, (_, i) => found.snapshotItem(i));
   };
-  let lacking, broken;
+  let lacking, broken, until;
   const note = (into, path, why) => into.set(path, {path, why, times: (into.get(path)?.times ?? 0) + 1});
   const lacks = (field, path, why) => {
     note(lacking, path, why);
@@ -63,6 +65,7 @@ export default asSeen(async (root, {fields, ms}) => {
     const path = before + name;
     let found;
     try {
+      if (performance.now() > until) throw Error(`it takes more than ${MOST_MS / 1000} s on this page, for its elements`);
       found = nodes(at, field.selector);
     } catch (error) {
       throw {path, selector: field.selector, said: String(error.message)};
@@ -76,7 +79,7 @@ export default asSeen(async (root, {fields, ms}) => {
   const told = notes => [...notes.values()].map(({path, why, times}) => `${path}: ${why}${often(times)}`);
   try {
     for (;;) {
-      lacking = new Map(), broken = new Map(), reading.unseen = 0;
+      lacking = new Map(), broken = new Map(), reading.unseen = 0, until = performance.now() + MOST_MS;
       const data = all(root, fields, '');
       if (!broken.size || performance.now() >= end) return {data, notFound: told(lacking), broken: told(broken)};
       await new Promise(done => setTimeout(done, 50));

@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
+from tests.support.json import AnyJson
 from tests.support.tab import Tab
 
 pytestmark = [pytest.mark.anyio, pytest.mark.one_window]
@@ -215,4 +216,7 @@ async def test_a_search_that_would_take_a_page_for_minutes_is_ended_and_the_page
     for action in ("extract_text", "find", "click"):
         error = await tab.error(action, selector="*:near(*)")
         assert (error["code"], "takes more than 1 s" in error["message"]) == ("INVALID_SELECTOR", True), error
+    deep: dict[str, AnyJson] = {"selector": "xpath=/html//p", "all": True}
+    error = await tab.error("extract_data", schema={"a": {**deep, "fields": {"b": {**deep, "fields": {"c": deep}}}}})
+    assert (error["code"], "takes more than 2 s" in error["message"]) == ("INVALID_SELECTOR", True), error
     assert (await tab.call("extract_text", selector="text=Item 2499"))["text"] == "Item 2499"
