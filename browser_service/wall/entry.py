@@ -30,7 +30,7 @@ _HEADERS: Final = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cache-Control": "no-cache",
 }
-router = APIRouter()
+router = APIRouter(include_in_schema=False)
 
 _HELLO_WITHIN_S: Final = 10.0
 _MOST_CODE: Final = 200
@@ -174,12 +174,12 @@ def _set_cookie(reply: Response, request: Request, value: str, max_age: int) -> 
     reply.set_cookie(cookie_name(request), value, max_age=max_age, httponly=True, samesite="strict", secure=secure)
 
 
-@router.get(wire.WALL, include_in_schema=False)
+@router.get(wire.WALL)
 async def page() -> FileResponse:
     return FileResponse(_FILES["wall.html"], headers=_HEADERS)
 
 
-@router.get(wire.WALL_FILES + "/{name}", include_in_schema=False)
+@router.get(wire.WALL_FILES + "/{name}")
 async def file(name: str) -> FileResponse:
     if name not in _FILES:
         raise NoSuchRoute(f"There is no {wire.WALL_FILES}/{name}.")
