@@ -21,7 +21,7 @@ _AROUND_OTHERS: Final = frozenset(
 )
 """The engines whose argument is another selector, as JSON."""
 
-_SUSPECT: Final = re.compile(rf"[/\\]|text-matches|{'|'.join(_REFUSED)}", re.IGNORECASE)
+_SUSPECT: Final = re.compile(rf"[/\\]|::|\.\.|text-matches|{'|'.join(_REFUSED)}", re.IGNORECASE)
 _START: Final = re.compile(r"^|(?<=>>)")
 """Where a part of a chain may begin; in a quoted text, none does."""
 _NAMED: Final = re.compile(r"[\s\ufeff]*\*?([a-zA-Z0-9_+:*-]+)[\s\ufeff]*=[\s\ufeff]*")

@@ -49,6 +49,7 @@ PATTERNS: Final = {
     "XPath after a word": "//a[b and//c]",
     "XPath twice": "//*[preceding::b[following::b]]",
     "XPath on and on": "//b/preceding::*/following ::*",
+    "XPath without a slash": "xpath=descendant::*[preceding::*[preceding::*]]",
     "XPath back and back": "xpath=//p[../p[../p]]",
     "XPath in brackets": "p >> (//p[preceding-sibling::p[preceding-sibling::p]])[1]",
     "long": f"text=/{'a|' * 101}/",
