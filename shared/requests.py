@@ -27,18 +27,9 @@ MOST_HEADERS: Final = 100
 TARGET: Final = "browse_together.target"
 """The key in a request's scope for its original target, if that is no path."""
 _ONCE: Final = frozenset(
-    (
-        *(b"host", b"origin", b"authorization", b"content-type", b"content-length", b"transfer-encoding"),
-        *(b"sec-fetch-site", b"x-api-key", b"mcp-session-id", b"mcp-protocol-version"),
-        *(
-            b"x-browse-call",
-            b"x-browse-attempt",
-            b"x-browse-reply",
-            b"x-browse-inline",
-            b"x-browse-catalogue",
-            b"x-browse-chat",
-        ),
-    )
+    b"host origin authorization content-type content-length transfer-encoding sec-fetch-site x-api-key mcp-session-id "
+    b"mcp-protocol-version x-browse-call x-browse-attempt x-browse-reply x-browse-inline x-browse-catalogue "
+    b"x-browse-chat".split()
 )
 """The headers that we read. Each may occur only once."""
 
