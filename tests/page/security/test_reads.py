@@ -164,8 +164,8 @@ async def test_a_file_from_elsewhere_is_not_downloaded_for_a_token_of_some_origi
     links += f"<a id=three download href='{elsewhere}'>three</a><a id=four download href=/hop>four</a>"
     told = list[str]()
     for name in ("one", "two", "three", "four", "own"):
-        await shopper.call("goto", pageId="s", url=site.page("/shop", links))
-        told.append((await shopper.reply("click", pageId="s", selector=f"#{name}")).text)
+        await shopper.call("open_page", pageId=name, url=site.page("/shop", links))
+        told.append((await shopper.reply("click", pageId=name, selector=f"#{name}")).text)
     listed = (await shopper.call("list_downloads"))["downloads"]
     told += [(await shopper.http.get(each["file"])).text for each in listed if each.get("file")]
     assert ([each["url"] for each in listed], ELSEWHERE in str(told)) == ([site.url("/blob.txt")], False)
