@@ -5,12 +5,13 @@ settings that both processes must share (the port, the data directory) appear on
 precedence.
 """
 
+import os
 import re
 from collections.abc import Mapping
 from contextvars import ContextVar
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final, Self
+from typing import TYPE_CHECKING, Final, Self
 
 from pydantic import AliasChoices, BaseModel, ValidationError
 from pydantic.fields import FieldInfo
@@ -19,10 +20,17 @@ from pydantic_settings.sources.utils import parse_env_vars
 
 from client import caller
 from client.config_place import VARIABLE, path
-from shared import setting_names, settings_errors
+from shared import setting_names
 from shared.similarity import nearest
 from shared.variables import REMOVED, no_more
 
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
+
+_CONSEQUENCE: Final = "default_factory_not_called"
+"""pydantic's error for a default that depends on another wrong setting. It repeats that one's error."""
+_WRONG_FORM: Final = "string_pattern_mismatch"
+_QUOTED_CHARACTERS: Final = 200
 PREFIX: Final = "BROWSE_"
 _MOST_BYTES: Final = 1_000_000
 NAMES: Final = frozenset((*setting_names.SERVICE, *setting_names.GATEWAY))
@@ -163,7 +171,7 @@ def explain(
         if name in said and _words(given) <= _words(said[name])
         if text is not None or variable_of(name, settings.model_fields[name]) is None
     }
-    return settings_errors.explain(error, settings, {**of_file, **flags})
+    return _fault_lines(error, settings, {**of_file, **flags})
 
 
 def place(file: Path, name: str, text: str | None = None) -> str:
@@ -208,3 +216,35 @@ def _text(value: object) -> object:
     if isinstance(value, list):
         return [_text(item) for item in value]
     return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _fault_lines(error: ValidationError, settings: type[BaseModel], flags: Mapping[str, str]) -> list[str]:
+    """Return a line for each wrong setting, with its description if that explains the format. `flags` has, by variable,
+    the flag that a person typed."""
+    return [_line(fault, settings, flags) for fault in error.errors(include_url=False) if fault["type"] != _CONSEQUENCE]
+
+
+def _line(fault: "ErrorDetails", settings: type[BaseModel], flags: Mapping[str, str]) -> str:
+    if not fault["loc"]:  # an error about several settings, whose text names them itself
+        return fault["msg"].removeprefix("Value error, ")
+    field = str(fault["loc"][0]).removeprefix(PREFIX).lower()
+    setting = settings.model_fields.get(field)
+    name = flags.get(f"{PREFIX}{field.upper()}") or _name(
+        field, fault["input"], setting.validation_alias if setting else None
+    )
+    why = (
+        "this is not how it is written" if fault["type"] == _WRONG_FORM else fault["msg"].removeprefix("Value error, ")
+    )
+    if fault["type"] == "value_error" or setting is None:
+        return f"{name}: {why}"
+    text = str(fault["input"])[:_QUOTED_CHARACTERS]
+    given = "" if "@" in text else f" (given: {text!r})"  # before it, there may be a password
+    return f"{name}: {why}{given}. {setting.description}"
+
+
+def _name(field: str, given: object, alias: object) -> str:
+    """Return the variable with the value, or the flag that a person typed."""
+    short_names = [str(choice) for choice in alias.choices] if isinstance(alias, AliasChoices) else []
+    names = [f"{PREFIX}{field.upper()}", *short_names]
+    found = (name for name in names if _words(os.environ.get(name, "")) == _words(given))
+    return next(found, f"--{field.replace('_', '-')}")

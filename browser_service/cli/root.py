@@ -45,7 +45,7 @@ COMMANDS: Final = MappingProxyType(
         "setup": Command("browser_setup", "Find a browser that works here, or install one."),
         "install": Command("install.command", "Set this browser up in a chat client, such as claude-code."),
         "uninstall": Command("install.command", "Take it away from a chat client, or everything with --data."),
-        "service": Command("service.command", "Start the service at login."),
+        "service": Command("service", "Start the service at login."),
         "up": Command("lifecycle", "Run the service, in the foreground or detached."),
         "down": Command("lifecycle", "End the service."),
         "status": Command("lifecycle", "Whether the service runs, and where."),

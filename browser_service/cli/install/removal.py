@@ -13,13 +13,12 @@ from typing import Final, NamedTuple
 import typer
 from filelock import FileLock, Timeout
 
-from browser_service.cli import files, output
+from browser_service.cli import files, output, service
 from browser_service.cli.install.chat_clients import CLIENTS
 from browser_service.cli.install.machine import Machine
 from browser_service.cli.install.registration import Change, servers_of, starts
 from browser_service.cli.running import service_of
-from browser_service.cli.service import command as service
-from browser_service.cli.service.units import Start, unit_for
+from browser_service.cli.service import Start, unit_for
 from browser_service.security.seal import NoKeyring, forget_key
 from browser_service.settings import Settings
 from client import config_file, config_place, instance

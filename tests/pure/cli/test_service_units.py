@@ -10,7 +10,7 @@ import pytest
 
 from browser_service.cli import flags
 from browser_service.cli.install.machine import Machine
-from browser_service.cli.service.units import Start, unit_for
+from browser_service.cli.service import Start, unit_for
 from shared.errors import ValidationFailed
 from shared.wire import LOG_FILE
 from tests.support.home import Home

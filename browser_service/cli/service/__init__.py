@@ -1,1 +1,0 @@
-"""Starts the service at login, by the means of each platform."""
