@@ -14,7 +14,7 @@ from browser_service.actions.support.field_values import (
     Question,
     not_as_given,
 )
-from browser_service.actions.support.secret_values import check_kept, to_type
+from browser_service.actions.support.secret_values import kept_whole, to_type
 from browser_service.actions.support.sliders import take_last_step
 from browser_service.actions.support.typed_values import GONE, field_after, filled_reply, typed_reply
 from browser_service.actions.support.witness import Witness
@@ -82,8 +82,8 @@ async def fill(page: BrowserPage, action: interaction.Fill) -> Json:
     target, text = await to_type(page, element, action.value, action.timeout)
 
     async def put(field: Locator | ElementHandle) -> None:
-        await field.fill(text, force=action.force, no_wait_after=action.no_wait_after, timeout=action.timeout)
-        await check_kept(page, field, action.value, text, action.selector)
+        async with kept_whole(page, field, action.value, text, action.selector):
+            await field.fill(text, force=action.force, no_wait_after=action.no_wait_after, timeout=action.timeout)
 
     async def put_text(found: Locator) -> None:
         await unless_editor(found, put)
@@ -115,9 +115,9 @@ async def type_(page: BrowserPage, action: interaction.Type) -> Json:
         if isinstance(target, Locator):
             await target.press_sequentially(**action.own_arguments(), timeout=action.allowed_ms())
             return
-        for sign in text:  # each goes to the element itself, even if the page moves the focus meanwhile
-            await target.type(sign, delay=action.delay, no_wait_after=action.no_wait_after, timeout=action.timeout)
-        await check_kept(page, target, action.text, text, action.selector)
+        async with kept_whole(page, target, action.text, text, action.selector):
+            for sign in text:  # each goes to the element itself, even if the page moves the focus meanwhile
+                await target.type(sign, delay=action.delay, no_wait_after=action.no_wait_after, timeout=action.timeout)
 
     return typed_reply(await field_after(page, action, element, put(), text, event=None), text)
 

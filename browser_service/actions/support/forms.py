@@ -24,7 +24,7 @@ from browser_service.actions.support.form_entries import (
     twins_of,
     value_of,
 )
-from browser_service.actions.support.secret_values import check_kept, to_type
+from browser_service.actions.support.secret_values import kept_whole, to_type
 from browser_service.actions.support.sliders import move_slider, take_last_step
 from browser_service.host import errors
 from browser_service.host.elements.field_watch import FIELD_CHARACTERS
@@ -186,8 +186,8 @@ class Form:
     async def _set(self, field: FormEntry) -> None:
         if field.kind == "text":
             target, field.input = await to_type(self._page, field.locator, field.input, self._wait_ms)
-            await target.fill(field.input, timeout=self._wait_ms)
-            await check_kept(self._page, target, field.request.value, field.input, field.request.selector)
+            async with kept_whole(self._page, target, field.request.value, field.input, field.request.selector):
+                await target.fill(field.input, timeout=self._wait_ms)
             if field.is_range:
                 await take_last_step(target, await target.input_value(), self._wait_ms)
             if field.has_list and not field.is_secret:

@@ -1,10 +1,14 @@
 """Types named secrets only into the element they are for, and never into a page of another origin."""
 
+import contextlib
 import time
+from collections.abc import AsyncIterator
+from typing import Final
 
 from playwright.async_api import ElementHandle, Frame, Locator
 
 from browser_service.actions.support.field_values import not_as_given
+from browser_service.host.background import within
 from browser_service.host.elements.frames import origin_of_frame
 from browser_service.host.elements.handles import taken
 from browser_service.host.elements.locators import is_of_origin, none_if_gone
@@ -16,6 +20,8 @@ from shared.actions.scripting import Fetch
 from shared.errors import Forbidden, ValidationFailed, field_details
 from shared.named_secrets import NamedSecret
 from shared.next_calls import next_call
+
+_EMPTIED_WITHIN_S: Final = 1.0
 
 
 async def to_type(
@@ -36,11 +42,23 @@ async def to_type(
     return handle, text
 
 
-async def check_kept(
+@contextlib.asynccontextmanager
+async def kept_whole(
+    page: BrowserPage, target: Locator | ElementHandle, value: object, text: str, selector: str
+) -> AsyncIterator[None]:
+    """Check after typing that a field has the whole secret, if it was given one. Raises WithoutEffect if it has a part,
+    which is removed: a page may send and show it where nobody would recognise it."""
+    try:
+        yield
+    except BaseException:  # even if the call is cancelled, nothing stays half typed
+        await within(_EMPTIED_WITHIN_S, _check_kept(page, target, value, text, selector))
+        raise
+    await _check_kept(page, target, value, text, selector)
+
+
+async def _check_kept(
     page: BrowserPage, target: Locator | ElementHandle, value: object, text: str, selector: str
 ) -> None:
-    """Check after typing that a field has the whole secret, if it was given one. Raises WithoutEffect if it kept a
-    part, which is removed: a page may send and show it where nobody would recognise it."""
     if not isinstance(value, SecretRef) or not isinstance(target, ElementHandle):
         return
     frame = await none_if_gone(target.owner_frame())

@@ -146,6 +146,14 @@ async def test_a_field_that_keeps_less_than_the_secret_is_emptied_and_the_fill_r
     assert "zip=" in str(await evaluated(agent, "location.href"))
 
 
+async def test_nothing_stays_half_typed(agent: Agent, shop: Site) -> None:
+    page = "<input id=a onkeyup='if (value.length === 4) this.remove()'><script>kept = a</script>"
+    await agent.call("goto", pageId="p", url=shop.page("/stops", page))
+    await agent.error("type", pageId="p", selector="#a", text=REF, timeout=500)
+    await evaluated(agent, "document.body.append(kept)")
+    assert await evaluated(agent, "a.value") == ""
+
+
 async def test_a_number_is_no_step_away_from_the_secret(agent: Agent, service: RunningService, shop: Site) -> None:
     pin = NamedSecret(name="pin", value="4829", origins=(shop.url("").rstrip("/"),))
     service.parts.secrets.set(pin)
