@@ -28,10 +28,10 @@ test: setup ## Run the tests, four at a time
 long: setup ## Run those that take longest: kills, floods, all combinations
 	@$(PYTHON_IN_VENV) -m pytest -n 4 --dist worksteal -m long
 
-# Of the folders tests/pure, tests/front and tests/page.
+# Of the folders tests/pure, tests/front and tests/page, but for the attacks of pages, which take the longest.
 quick: export BROWSE_TESTS_BROWSER ?= shell
-quick: setup ## Run the tests that start nothing of their own, in some three minutes
-	@$(PYTHON_IN_VENV) -m pytest -n 3 --dist worksteal -m "not process and not long"
+quick: setup ## Run the tests that start nothing of their own, in two to three minutes
+	@$(PYTHON_IN_VENV) -m pytest -n 3 --dist worksteal -m "not process and not long" --ignore tests/page/security
 
 # As root, where debootstrap is installed.
 bare: setup ## Run demo, all tests and the Dockerfile's steps on a bare Debian; before each release

@@ -25,6 +25,8 @@ FIELDS: Final = {
     "label by id": "<b id=l>Passwort</b><input class=s aria-labelledby=l>",
     "number by its name": "<input class=s name=otp>",
 }
+ONE_OF_EACH: Final = ("password", "disc", "editable by its name", "label by id")
+"""A field for each way in which a page says that it is for a secret. The others take as long."""
 PAGE: Final = "<title>Sign in</title><main><h1>Sign in</h1><table><tr><td>Here {0}<td>Again {0}</table></main>"
 WAYS: Final[dict[str, dict[str, AnyJson]]] = {
     "fill": {"action": "fill", "selector": ".s >> nth=0", "value": SECRET},
@@ -58,7 +60,14 @@ async def test_a_chosen_option_is_shown_even_if_autocomplete_says_password(agent
     assert "Vienna" in (await agent.call("snapshot", pageId="p"))["snapshot"]
 
 
-@pytest.mark.parametrize(("number", "field"), [*enumerate(FIELDS.values())], ids=FIELDS)
+@pytest.mark.parametrize(
+    ("number", "field"),
+    [
+        pytest.param(number, field, marks=() if kind in ONE_OF_EACH else pytest.mark.long)
+        for number, (kind, field) in enumerate(FIELDS.items())
+    ],
+    ids=FIELDS,
+)
 async def test_no_reply_shows_the_value_of_a_secret_field(agent: Agent, site: Site, number: int, field: str) -> None:
     """Each field is filled in each way and read by each reading, and each reading follows on each way."""
     url = site.page("/fields", PAGE.format(field))
