@@ -96,7 +96,7 @@ class Policy:
                 hint=f"Leave {programs[0]} out, or use a page of your own: {next_call('open_page', url='...')}.",
                 details=field_details(programs[0]),
             )
-        if self.takes_page(caller, action, page):
+        if limits.pages is not None and self.takes_page(caller, action, page):
             self._check_page_count(caller, action, page.page_id)
 
     def takes_page(self, caller: Identity, action: Action, page: PageState | None) -> bool:

@@ -31,6 +31,9 @@ class GivenSecrets:
         if text not in texts:
             texts.append(text)
 
+    def __bool__(self) -> bool:
+        return bool(self._texts)
+
     async def guard(self, page: Page) -> None:
         """Guard the fields of a page as they are now. This waits only for documents that got a secret, and briefly."""
         if self._texts:

@@ -14,6 +14,6 @@ class SecretFields(Stage):
             await self._guard()
 
     async def _guard(self) -> None:
-        page = self.page
-        if page.current.live and not page.record.dialog:
-            await page.session.given_secrets.guard(page.playwright)
+        page, given = self.page, self.page.session.given_secrets
+        if given and page.current.live and not page.record.dialog:
+            await given.guard(page.playwright)
