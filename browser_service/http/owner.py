@@ -1,4 +1,7 @@
-"""Routes for the account's own command line, which makes, lists and revokes named tokens."""
+"""Routes for the account's own command line: its named tokens, and thumbnails of what acts did, for a replay."""
+
+import re
+from typing import Final
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
@@ -6,9 +9,12 @@ from fastapi.responses import Response
 from browser_service.http.routes import Caller, body_of, done, services
 from browser_service.security.auth import Identity
 from shared import wire
-from shared.errors import Forbidden, ValidationFailed
+from shared.errors import Forbidden, ValidationFailed, field_details
+from shared.model import Json
 
 router = APIRouter()
+
+_RECORD_ID: Final = re.compile("[0-9]{1,15}")
 
 
 @router.post(wire.TOKENS)
@@ -51,6 +57,23 @@ async def restore(request: Request, caller: Caller) -> Response:
             hint='Send {"names": ["..."]}: a token\'s name, or labels or ids of clients.',
         )
     return done(request, await services(request).administration.restore([str(one) for one in names]))
+
+
+@router.get(wire.ACTIVITY_PICTURES, include_in_schema=False)
+async def get_pictures(request: Request, caller: Caller) -> Response:
+    """Return thumbnails to the account's own command line. Agents read pages, and do not see others' pictures."""
+    if not caller.operator:
+        raise Forbidden("Pictures of what was done are for the account's owner.", hint="browse-together replay")
+    ids = request.query_params.get("ids", "").split(",")
+    if not (0 < len(ids) <= wire.MOST_PICTURED and all(_RECORD_ID.fullmatch(each) for each in ids)):
+        raise ValidationFailed(
+            f"ids has to be 1 to {wire.MOST_PICTURED} ids of records, with commas between them.",
+            hint=f"Take them from {wire.ACTIVITY}.",
+            details=field_details("ids"),
+        )
+    found = await services(request).activity.pictures(map(int, ids), caller.client_id)
+    shown: Json = {str(each): pictures.model_dump(mode="json", exclude_none=True) for each, pictures in found.items()}
+    return done(request, {"pictures": shown})
 
 
 def _check_owner(caller: Identity, done_: str, command: str) -> None:
