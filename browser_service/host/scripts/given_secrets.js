@@ -8,7 +8,7 @@ const GUARD = Symbol.for('guard of given secrets'), DOTS = '-webkit-text-securit
 const EVERY_MS = 200, REST = 20, MOST_FIELDS = 5000, MOST_ELEMENTS = 50000, MOST_CHARACTERS = 5e6;
 // The least that counts as a cut secret: of a field that is as full as it can be, and of any.
 const LEAST_FULL = 4, LEAST_CUT = 5;
-const MOST_AROUND = 5000, MOST_LEVELS = 4;
+const MOST_AROUND = 5000, MOST_LEVELS = 4, MOST_DEEP = 50;
 
 const isInput = e => e.localName === 'input' || e.localName === 'textarea';
 const textOf = e => isInput(e) ? e.value : e.textContent;
@@ -40,7 +40,7 @@ const reachOf = (e, event) => {
   if (!isInput(e)) return event.getTargetRanges().map(range => placeOf(e, range))[0] ?? null;
   const {selectionStart: from, selectionEnd: to} = e;
   if (from === null || from !== to || event.inputType.startsWith('insert')) return from === null ? null : [from, to];
-  const ways = {deleteContentBackward: [from - 2, from], deleteContentForward: [from, from + 2]};
+  const ways = {deleteContentBackward: [from - 1, from], deleteContentForward: [from, from + 1]};
   return ways[event.inputType] ?? null;
 };
 
@@ -78,9 +78,9 @@ const install = () => {
     return places.length || !secrets.some(isCut) ? places : [[0, text.length]];
   };
   const isAll = (text, places) => places.some(([from, to]) => text.slice(from, to).trim() === text.trim());
-  const drawersOf = e => {
-    const inner = isInput(e) ? [] : [...e.children].filter(child => placesIn(child, child.textContent).length);
-    return inner.length ? inner.flatMap(drawersOf) : [e];
+  const drawersOf = (e, level = 0) => {
+    const inner = isInput(e) || level > MOST_DEEP ? [] : [...e.children].filter(child => placesIn(child, child.textContent).length);
+    return inner.length ? inner.flatMap(child => drawersOf(child, level + 1)) : [e];
   };
 
   const look = () => {
