@@ -5,7 +5,6 @@ from collections.abc import Callable
 from typing import Final
 
 import structlog
-from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -15,9 +14,10 @@ from browser_service.http.watching import figures_of
 from browser_service.settings import Settings
 from client import ports
 from shared import wire
-from shared.requests import TARGET, ambiguity
+from shared.errors import BrowseError
+from shared.requests import Visitors
 
-_LOOPBACK: Final = ("127.", "localhost", "::1")
+_HOST_HINT: Final = "Use http://127.0.0.1 and the port."
 
 log = structlog.get_logger(__name__)
 
@@ -43,11 +43,11 @@ class MetricsPort:
             await send({"type": "websocket.close", "code": 1008})
 
     async def _answer(self, request: Request, port: int) -> Response:
-        if problem := ambiguity(request.scope["headers"], request.scope.get(TARGET, "/")):
-            return PlainTextResponse(f"{problem}\n", 400)
-        host = Headers(scope=request.scope).get("host", "")
-        if self._local and host not in loopback_hosts(port):
-            return PlainTextResponse("Use http://127.0.0.1 and the port.\n", 403)
+        visitors = Visitors(lambda host: not self._local or host in loopback_hosts(port), _HOST_HINT)
+        try:
+            visitors.check(request.scope)
+        except BrowseError as error:
+            return PlainTextResponse(f"{error.message} {error.advice}\n", error.status)
         if request.url.path != wire.METRICS:
             return PlainTextResponse(f"Here is {wire.METRICS} alone.\n", 404)
         if request.method not in {"GET", "HEAD"}:

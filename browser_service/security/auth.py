@@ -6,7 +6,6 @@ import shlex
 import time
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import NamedTuple
 
 import jwt
 from pydantic import Field, ValidationError
@@ -126,13 +125,6 @@ class Revocations:
         await self._journal.keep_revoked(self._tokens, self._clients)
 
 
-class TokenClaims(NamedTuple):
-    """The claims of a token with a valid signature."""
-
-    identity: Identity
-    expires_at: float
-
-
 def person_for(secret: str, request_id: str, authorization: str | None) -> Identity | None:
     """Return the person who proves, by link or from the chat that asked, to have the request's key; None for anybody
     else."""
@@ -161,14 +153,13 @@ def identify(
     if scheme.lower() != "bearer" or not token:
         raise Unauthorized("The request has no bearer token.")
     try:
-        claims = _verify(secret, token.strip())
+        identity = _verify(secret, token.strip())
     except jwt.ExpiredSignatureError:
         raise _expired() from None
     except (jwt.InvalidTokenError, ValidationError):
         raise Unauthorized("The token is not valid here.") from None
-    if time.time() >= claims.expires_at:
+    if time.time() >= (identity.expires_at or 0):
         raise _expired()
-    identity = claims.identity
     if chat and identity.token_name:
         if not re.fullmatch(CLIENT_ID_PATTERN, chat):
             raise Unauthorized(f"{CHAT} is no name of a chat.", hint="Letters, digits and . _ : @ -, 128 at most.")
@@ -183,7 +174,7 @@ def _expired() -> Unauthorized:
 
 
 @lru_cache(maxsize=1_000)
-def _verify(secret: str, token: str) -> TokenClaims:
+def _verify(secret: str, token: str) -> Identity:
     """Verify a token. The result is cached, because a client sends the same token with every call."""
     payload = jwt.decode(
         token,
@@ -192,14 +183,12 @@ def _verify(secret: str, token: str) -> TokenClaims:
         audience=TOKEN_AUDIENCE,
         options={"require": ["sub", "aud", "exp"]},
     )
-    expires_at = float(payload["exp"])
-    identity = Identity(
+    return Identity(
         client_id=payload["sub"],
         label=quotable(str(payload.get("label", ""))[:80]),
         operator=payload.get("operator") is True,
         limits=limits_of(payload),
         token_name=str(payload.get(TOKEN_NAME, "")),
         token_id=str(payload.get("jti", "")),
-        expires_at=expires_at,
+        expires_at=float(payload["exp"]),
     )
-    return TokenClaims(identity, expires_at)

@@ -10,7 +10,6 @@ from typing import Final
 
 from browser_service.clients.presence import Clients, handle_of
 from browser_service.security.auth import Identity
-from browser_service.security.origins import within
 from browser_service.security.redaction import safe_url
 from browser_service.security.urls import abridged, origin_of
 from browser_service.sessions.directory import Directory
@@ -144,8 +143,6 @@ class Wall:
             return page.person is None or page.person.request_id != viewer.request_id
         if viewer.operator:
             return False
-        if viewer.limits.origins and not within(viewer.limits.origins, page.url):
-            return True
         in_hands = page.person is not None and page.person.kind in _SHUT
         return in_hands or not self.directory.open_to(page, viewer.client_id)
 

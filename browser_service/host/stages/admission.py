@@ -38,10 +38,10 @@ class Admission:
     def check_read(self, page: CurrentTab, call: Call, action: Action) -> None:
         """Raise what keeps a caller from seeing a page as it is now, by whichever way it looks."""
         check_private(page.record, call, action)
-        if page.record.person is not None and not call.by_person:
-            page.record.person.check(page.record, call, action)
         if call.origins:
             check_origins(page, call, action)
+        if page.record.person is not None and not call.by_person:
+            page.record.person.check(page.record, call, action)
 
     def admit(self, page: CurrentTab, run: CallRun) -> None:
         """Let a call or a part of one pass, or raise. If it takes the page from another client, tell both."""

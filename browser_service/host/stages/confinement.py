@@ -42,8 +42,8 @@ async def confine(page: CurrentTab) -> None:
 
 
 async def confined(page: CurrentTab, call: Call, action: Action, work: Awaitable[Json]) -> Json:
-    """Return the result of `work` as `within_origins` does. If the page came to another origin meanwhile, an error
-    could reveal what is there, so tell only that it came there."""
+    """Return the result of `work`. If it led the page to another origin, return only that it did, and raise Forbidden
+    instead of a result that was read there: even an error could reveal what is there."""
     try:
         result = await work
     except BrowseError as error:
@@ -53,16 +53,9 @@ async def confined(page: CurrentTab, call: Call, action: Action, work: Awaitable
         if error.nothing_happened or action.effect is Effect.READS:
             raise _refused(page, call, action, url) from None
         raise UnknownOutcome(f"{action.name()} was under way when the page came to {_place(url)}.") from None
-    return within_origins(page, call, action, result)
-
-
-def within_origins(page: CurrentTab, call: Call, action: Action, result: Json) -> Json:
-    """Return the result of a call. If an act led the page to another origin, return only that it did. Raises Forbidden
-    instead of a result that was read there."""
     if action.batching or _gives_up(action):  # each part was checked by itself
         return result
-    url = _redirected(call, result) or _outside(page, call)
-    if url is None:
+    if (url := _redirected(call, result) or _outside(page, call)) is None:
         return result
     if action.effect is Effect.READS:
         raise _refused(page, call, action, url)
