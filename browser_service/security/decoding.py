@@ -27,6 +27,9 @@ _ESCAPE: Final = re.compile(
     |\\[^ux])""",
     re.VERBOSE | re.DOTALL,
 )
+_LINE: Final = 60
+_LINE_BREAK: Final = re.compile(rf"(?<=[a-zA-Z0-9+/]{{{_LINE}}})(\s{{1,2}})(?=[a-zA-Z0-9+/])")
+"""What is between the lines of base64 as mail has it."""
 _ESCAPED_BLANKS: Final = "nrtfv"
 _BASE64: Final = f"{string.ascii_letters}{string.digits}+/".encode()
 _TO_BASE64: Final = bytes.maketrans(b"-_ ", b"+/A")
@@ -50,12 +53,22 @@ def layers(text: str) -> Iterator[Layer]:
 def base64_layers(below: Layer, least: int) -> Iterator[Layer]:
     """Yield what a text encodes in base64 of at least so many characters, wherever that begins, and the layers of that.
     Each byte is a character."""
-    encoded = below.text.encode("latin-1", "replace").translate(_OTHERS_BLANK)
-    if b"A" * least in encoded.translate(_ALIKE):
-        encoded = encoded.translate(_TO_BASE64)
-        for shift in range(4):
-            whole = encoded[shift : len(encoded) - (len(encoded) - shift) % 4]
-            yield from _unescaped(_from_base64(below, whole, shift))
+    encoded = _base64_of(below.text)
+    alike = encoded.translate(_ALIKE)
+    if b"A" * least not in alike:
+        return
+    if b"A" * _LINE in alike:
+        below = _replaced(below, _LINE_BREAK.split(below.text), lambda _: "")
+        encoded = _base64_of(below.text)
+    encoded = encoded.translate(_TO_BASE64)
+    for shift in range(4):
+        whole = encoded[shift : len(encoded) - (len(encoded) - shift) % 4]
+        yield from _unescaped(_from_base64(below, whole, shift))
+
+
+def _base64_of(text: str) -> bytes:
+    """Return a text with blanks instead of what is not base64."""
+    return text.encode("latin-1", "replace").translate(_OTHERS_BLANK)
 
 
 def _unescaped(layer: Layer) -> Iterator[Layer]:
@@ -64,14 +77,14 @@ def _unescaped(layer: Layer) -> Iterator[Layer]:
         text = layer.text
         if not ("%" in text or "&" in text or "\\" in text) or len(pieces := _ESCAPE.split(text)) == 1:
             return
-        layer = _without_escapes(layer, pieces)
+        layer = _replaced(layer, pieces, _said)
         yield layer
 
 
-def _without_escapes(below: Layer, pieces: list[str]) -> Layer:
-    """Return the layer over one that was split into literal texts and, in turns, escapes."""
+def _replaced(below: Layer, pieces: list[str], say: Callable[[str], str]) -> Layer:
+    """Return the layer over one that was split into literal texts and, in turns, what is replaced."""
     said = [*pieces]
-    said[1::2] = map(_said, pieces[1::2])
+    said[1::2] = map(say, pieces[1::2])
     ends: list[list[int]] = []
 
     def origin(start: int, end: int) -> tuple[int, int]:

@@ -20,6 +20,9 @@ public class Spell {
             out.println("java URI\t" + new URI("http", "shop.example", "/" + text, text, text));
             out.println("java URI ascii\t" + new URI("http", "shop.example", "/", text, null).toASCIIString());
             out.println("java Properties\t" + lines[lines.length - 1]);
+            byte[] mail = ("x".repeat(50) + text + "y".repeat(50)).getBytes(StandardCharsets.UTF_8);
+            String lines76 = Base64.getMimeEncoder().encodeToString(mail);
+            out.println("java base64 in lines of json\t\"" + lines76.replace("\r\n", "\\r\\n") + "\"");
             out.println("java base64\t" + url.encodeToString(("ana:" + text).getBytes(StandardCharsets.UTF_8)));
         }
     }

@@ -11,6 +11,7 @@ foreach (json_decode(file_get_contents("php://stdin")) as $text) {
         "php htmlentities" => htmlentities($text),
         "php addslashes" => "'" . addslashes($text) . "'",
         "php base64 of a form" => base64_encode($form),
+        "php base64 in lines" => chunk_split(base64_encode(str_repeat("x", 50) . $text . str_repeat("y", 50))),
         "php latin-1 urlencode" => urlencode(@utf8_decode($text)),
     ]), "\n";
 }
