@@ -120,7 +120,7 @@ def _suggest(action: type[Action], field: str) -> str:
     if similar:
         return f"Did you mean {similar!r}? All that it takes: {next_call('help', name=action.name())}."
     own = [name for name in arguments if nested or name not in inherited_names(action)]
-    return f"{subject} takes: {', '.join(own)}."
+    return f"{subject} takes: {', '.join(own) or 'nothing'}."
 
 
 def _nested_arguments(action: type[Action], path: list[str]) -> list[str]:
