@@ -21,7 +21,7 @@ demo: setup ## Two agents share one login in a smart home
 # Tests that start processes wait for them much of the time: two cores have work for four at a time. The others keep a
 # core busy each with their browser, and a fourth that collects all tests and starts one more costs more than it does.
 # Pages are opened in a lighter browser of the same engine; make check and .ci/run open all in the one that users have.
-test: export BROWSE_TESTS_BROWSER ?= shell
+test: export TESTS_BROWSER ?= shell
 test: setup ## Run the tests, four at a time
 	@$(PYTHON_IN_VENV) -m pytest -n 4 --dist worksteal -m "not long"
 
@@ -29,7 +29,7 @@ long: setup ## Run those that take longest: kills, floods, all combinations
 	@$(PYTHON_IN_VENV) -m pytest -n 4 --dist worksteal -m long
 
 # Of the folders tests/pure, tests/front and tests/page, but for the attacks of pages, which take the longest.
-quick: export BROWSE_TESTS_BROWSER ?= shell
+quick: export TESTS_BROWSER ?= shell
 quick: setup ## Run the tests that start nothing of their own, in two to three minutes
 	@$(PYTHON_IN_VENV) -m pytest -n 3 --dist worksteal -m "not process and not long" --ignore tests/page/security
 
@@ -40,7 +40,7 @@ bare: setup ## Run demo, all tests and the Dockerfile's steps on a bare Debian; 
 # Its seed is printed: BROWSE_CHAOS_SEED=<seed> repeats a run, BROWSE_CHAOS_KILLS=<n> makes it shorter or longer.
 chaos: export BROWSE_CHAOS_SEED ?= random
 chaos: export BROWSE_CHAOS_KILLS ?= 200
-chaos: export BROWSE_TESTS_BROWSER = whole
+chaos: export TESTS_BROWSER = whole
 chaos: setup ## Kill browsers, services and gateways 200 times under load
 	@$(PYTHON_IN_VENV) -m pytest -s tests/process/chaos
 
@@ -76,7 +76,7 @@ conformance: setup ## Try the gateway with the protocol's own suites, its Inspec
 	@$(PYTHON_IN_VENV) -m conformance
 
 check: lint types docs-check conformance long ## All of the checks
-	@$(MAKE) --no-print-directory test BROWSE_TESTS_BROWSER=
+	@$(MAKE) --no-print-directory test TESTS_BROWSER=
 
 clean: ## Remove .venv, caches and build leftovers
 	rm -rf conformance/node_modules .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist *.egg-info

@@ -13,7 +13,7 @@ __all__ = ["persons", "start", "windows"]
 
 
 def _are_forked(request: pytest.FixtureRequest) -> bool:
-    return os.environ.get("BROWSE_TESTS_BROWSER") != "whole" and not request.node.get_closest_marker("own_start")
+    return os.environ.get("TESTS_BROWSER") != "whole" and not request.node.get_closest_marker("own_start")
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -1,10 +1,10 @@
 """Which browser the services of tests start, if any.
 
-It is the one that everybody's start. With `BROWSE_TESTS_BROWSER=shell`, for results soon, it is Debian's headless
+It is the one that everybody's start. With `TESTS_BROWSER=shell`, for results soon, it is Debian's headless
 shell, where that is installed: it has the engine of the whole browser and nothing of what is around it, so that a
 window costs a fifth of the processor's time, a start an eighth (measured on Chromium 156). Modules with the mark
 `whole_browser` start the whole one nevertheless: those that follow a call from end to end, or are about logins,
-profiles and crashes. `BROWSE_TESTS_BROWSER=whole` has those tests start it, too, that need none.
+profiles and crashes. `TESTS_BROWSER=whole` has those tests start it, too, that need none.
 """
 
 import os
@@ -22,7 +22,7 @@ _DEBIANS: Final = Path("/usr/lib/chromium/chromium-headless-shell")
 
 
 def _light() -> Path | None:
-    return _DEBIANS if _DEBIANS.exists() and os.environ.get("BROWSE_TESTS_BROWSER") == "shell" else None
+    return _DEBIANS if _DEBIANS.exists() and os.environ.get("TESTS_BROWSER") == "shell" else None
 
 
 _chosen = _light()
@@ -58,7 +58,7 @@ def whole() -> Iterator[None]:
 def none() -> Iterator[None]:
     """Give services in this process no browser meanwhile, unless all tests must have a whole one."""
     global _make_host  # noqa: PLW0603 - as above
-    _make_host, before = FakeHost if os.environ.get("BROWSE_TESTS_BROWSER") != "whole" else browser_host, _make_host
+    _make_host, before = FakeHost if os.environ.get("TESTS_BROWSER") != "whole" else browser_host, _make_host
     try:
         yield
     finally:
