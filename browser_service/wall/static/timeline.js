@@ -29,7 +29,7 @@ export class Timeline {
     for (const row of rows) {
       const element = this.#act(row);
       element.dataset.row = row.id;
-      this.#rows.set(String(row.id), { row, element, tries: 0, at: whole ? 0 : Date.now() });
+      this.#rows.set(String(row.id), { row, element, tries: 0, at: whole ? Date.parse(row.time) : Date.now() });
       this.element.prepend(element);
       this.#seen.observe(element);
     }
