@@ -91,6 +91,7 @@ async def test_click_with_force_skips_the_checks(tab: Tab) -> None:
         RECORDER + "<script>b.addEventListener('mousedown', () => {}); "
         "b.animate([{left: '10px'}, {left: '30px'}], {duration: 500, iterations: Infinity})</script>"
     )
+    await tab.sees("b.getAnimations()[0].ready.then(() => true)")  # until its first frame it stands still
     refused = await tab.error("click", selector="#b", timeout=1_000)
     assert refused["code"] == "ELEMENT_NOT_INTERACTABLE"
     await tab.call("click", selector="#b", force=True)

@@ -2,7 +2,7 @@
 
 import json
 import time
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -10,6 +10,7 @@ import pytest
 from shared.catalogue import ACTIONS
 from shared.schema import full_schema, properties_of
 from tests.support.json import AnyJson
+from tests.support.listening import become
 from tests.support.service import Agent, RunningService
 from tests.support.site import Answer, Site
 
@@ -124,7 +125,8 @@ async def test_a_session_whose_time_is_over_is_closed_and_says_so(
 ) -> None:
     await agent.call("create_session", sessionId="short", ttl=600_000)
     await agent.call("goto", pageId="in", sessionId="short", url=site.page("/", "here"))
-    await agent.call("extend_session", sessionId="short", ttl=1)
+    ends = datetime.fromisoformat((await agent.call("extend_session", sessionId="short", ttl=1))["expiresAt"])
+    await become(lambda: datetime.now(UTC) > ends)
     error = await agent.error("content", pageId="in")
     assert (error["code"], error["status"]) == ("SESSION_EXPIRED", 410)
     await service.close_expired_sessions()
