@@ -176,7 +176,10 @@ def test_a_driver_that_ends_before_the_first_message_gives_a_clear_error(
         ends, driver = time.monotonic() + 20, drivers.pop()
         while time.monotonic() < ends and driver.status() != psutil.STATUS_ZOMBIE:
             pass
-        await starting
+        try:
+            await starting
+        finally:
+            await become(lambda: not driver.is_running())  # the loop has taken note of its end
 
     with (
         asyncio.Runner(loop_factory=auto_loop_factory()) as runner,
