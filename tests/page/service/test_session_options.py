@@ -2,7 +2,7 @@
 
 import json
 import time
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -126,7 +126,7 @@ async def test_a_session_whose_time_is_over_is_closed_and_says_so(
     await agent.call("create_session", sessionId="short", ttl=600_000)
     await agent.call("goto", pageId="in", sessionId="short", url=site.page("/", "here"))
     ends = datetime.fromisoformat((await agent.call("extend_session", sessionId="short", ttl=1))["expiresAt"])
-    await become(lambda: datetime.now(UTC) > ends)
+    await become(lambda: datetime.now(UTC) > ends + timedelta(milliseconds=1))  # it is told in whole ones
     error = await agent.error("content", pageId="in")
     assert (error["code"], error["status"]) == ("SESSION_EXPIRED", 410)
     await service.close_expired_sessions()
