@@ -219,7 +219,7 @@ class Pipeline:
             if waited:
                 run.check_not_cancelled()
                 self.admission.admit_to_session(run)
-            with self.spare_windows.kept_from(session, action):
+            async with self.spare_windows.kept_from(session, action):
                 result = await perform_on_session(seen, run, handler, blocking)
             for entry in self._pages_of(session):
                 entry.check_trace()  # it may have just begun

@@ -1,11 +1,15 @@
 """A blank window of the shared login, ready for the next page: opening one takes longer than most documents."""
 
+import asyncio
 import contextlib
-from collections.abc import Iterator
+from collections.abc import AsyncIterator
+from typing import Final
 
 from browser_service.host.sessions.session import SessionEntry
 from shared.actions.base import Action
 from shared.actions.traits import Effect
+
+_CLOSES_WITHIN_S: Final = 2.0
 
 
 class SpareWindows:
@@ -25,15 +29,16 @@ class SpareWindows:
         if session.profile and session.live and not seen:
             windows.spare.make()
 
-    @contextlib.contextmanager
-    def kept_from(self, session: SessionEntry, action: Action) -> Iterator[None]:
-        """Keep no spare window while an action changes the session: a trace would show it, and settings for all
-        documents would miss its blank one."""
+    @contextlib.asynccontextmanager
+    async def kept_from(self, session: SessionEntry, action: Action) -> AsyncIterator[None]:
+        """Keep no spare window while an action changes the session: a trace would show it, or fail if it closes
+        meanwhile, and settings for all documents would miss its blank one."""
         spare = session.windows.spare if session.windows and action.effect is not Effect.READS else None
         if spare is None:
             yield
             return
-        spare.drop()
+        if closing := spare.drop():
+            await asyncio.wait({closing}, timeout=_CLOSES_WITHIN_S)
         try:
             yield
         finally:

@@ -28,7 +28,7 @@ class SpareWindow:
         self._making: asyncio.Task[Page] | None = None
         self._has_taker = False
         self._opened_at = deque[float](maxlen=_WINDOWS)
-        self._background = Background()
+        self._closing = set[asyncio.Task[None]]()
 
     def is_wanted(self, lasts_s: float) -> bool:
         return len(self._opened_at) == _WINDOWS and time.monotonic() - self._opened_at[0] < lasts_s
@@ -62,11 +62,15 @@ class SpareWindow:
         page = None if making.cancelled() or making.exception() else making.result()
         return page if page is not None and not page.is_closed() else None
 
-    def drop(self) -> None:
-        """Close the window."""
-        if (making := self._making) is not None:
-            self._making = None
-            self._background.spawn(_close(making))
+    def drop(self) -> asyncio.Task[None] | None:
+        """Begin to close the window, if there is one."""
+        if (making := self._making) is None:
+            return None
+        self._making = None
+        closing = asyncio.create_task(_close(making))
+        self._closing.add(closing)
+        closing.add_done_callback(self._closing.discard)
+        return closing
 
 
 async def _close(making: "asyncio.Task[Page]") -> None:
