@@ -5,6 +5,8 @@ import gzip
 import io
 import mimetypes
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -22,6 +24,8 @@ _MOST_NESTED: Final = 3
 _PICTURES: Final = ("image/", "video/", "audio/")
 _GZIP: Final = b"\x1f\x8b"
 _UTF_16: Final = (b"\xff\xfe", b"\xfe\xff")
+_UNPACKING: Final = ThreadPoolExecutor(1, "unpacking")
+"""Unpacks one file at a time, because half a megabyte from a page may take 500 MB and some seconds."""
 
 
 async def conceal_file(path: Path, mime_type: str, hides: Concealment) -> None:
@@ -42,10 +46,17 @@ async def conceal_file(path: Path, mime_type: str, hides: Concealment) -> None:
 async def concealed(data: bytes, mime_type: str, hides: Concealment) -> bytes:
     """Return a file's bytes without secrets, and the same ones if it has none. Raises Forbidden for a PDF with one,
     which cannot be replaced there, and ResourceExhausted for a packed file that is too large to be searched."""
-    if hides.hides_any and data.startswith(b"%PDF"):
+    if not hides.hides_any:
+        return data
+    if data.startswith(b"%PDF"):
         await _check_pdf(data, hides)
         return data
-    return await asyncio.to_thread(FileSearch(hides).without_secrets, data, mime_type) if hides.hides_any else data
+    search = partial(FileSearch(hides).without_secrets, data, mime_type)
+    return await asyncio.get_running_loop().run_in_executor(_UNPACKING if _is_packed(data) else None, search)
+
+
+def _is_packed(data: bytes) -> bool:
+    return data.startswith(_GZIP) or zipfile.is_zipfile(io.BytesIO(data))
 
 
 async def _check_pdf(data: bytes, hides: Concealment) -> None:

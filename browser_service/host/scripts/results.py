@@ -22,9 +22,9 @@ _HEAD: Final = re.compile(r"([vmcx])(\d{1,15}) ")
 T = TypeVar("T")
 _MOST_PARSED: Final = 200_000
 _MOST_WHOLE: Final = 3_000_000
-"""Is how much of a longer text comes, and `BEYOND` it what shows whether a secret goes on there."""
+"""How much of a longer text comes, in characters. `BEYOND` more show whether a secret goes on there."""
 _PIECE: Final = 1_200_000
-"""Is a multiple of 4, so that each piece of base64 stands for itself."""
+"""A multiple of 4, so that each piece of base64 stands for itself."""
 
 
 class Evaluates(Protocol):

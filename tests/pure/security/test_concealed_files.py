@@ -1,7 +1,9 @@
 """Tests that secrets are found in files of each kind, and that a search ends."""
 
+import asyncio
 import gzip
 import io
+import os
 import tarfile
 import zipfile
 from pathlib import Path
@@ -64,6 +66,15 @@ async def test_an_archive_that_is_too_large_unpacked_or_packed_too_often_ends_th
     for _ in range(50):
         data = _zipped(data)
     assert await concealed(data, "", HIDES) is data
+
+
+async def test_packed_files_are_searched_one_at_a_time_and_leave_the_other_threads_free() -> None:
+    packed, threads = gzip.compress(bytes(5_000_000)), (os.cpu_count() or 1) + 4
+    searches = [asyncio.ensure_future(concealed(packed, "", HIDES)) for _ in range(threads + 4)]
+    await asyncio.sleep(0)  # all of them begin
+    await asyncio.to_thread(bool)
+    assert sum(search.done() for search in searches) < 3
+    await asyncio.gather(*searches)
 
 
 async def test_a_file_that_is_too_large_to_be_changed_is_refused_only_if_it_has_a_secret(tmp_path: Path) -> None:
