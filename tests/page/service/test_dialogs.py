@@ -214,6 +214,7 @@ async def test_queued_calls_are_refused_when_a_dialog_opens(
     beside = sent(other, "w", "wait_for_selector", pageId="p", selector="#never")
     await become(lambda: len(service.running_calls()) == 4)
     live = service.window("p")
+    await live.wait_for_function("!!window.ask")  # its call has the turn before its script has run
     await live.evaluate("void setTimeout(() => window.ask(), 0)")
     assert (await holding).json()["result"]["dialog"]["message"] == "Now?"
     for call in (*behind, beside):

@@ -116,12 +116,12 @@ POSTS = f"fetch('/save?token=t0ken', {{method: 'POST', body: 'password=hunter2',
 async def test_requests_of_anothers_page_are_shown_without_secrets(
     service: RunningService, agent: Agent, other: Agent, site: Site
 ) -> None:
-    site.page("/save", Answer('{"card": "4111"}', headers={"set-cookie": "sid=s3cret"}))
+    site.page("/save", Answer('{"card": "4111-2222"}', headers={"set-cookie": "sid=s3cret"}))
     await agent.call("goto", pageId="own", url=site.page("/own", HTML))
     await agent.call("evaluate_script", pageId="own", expression=f"{POSTS}.then(r => r.text())")
     everything = {"includeHeaders": True, "includeBodies": True, "includeSecrets": True}
     mine = await agent.call("get_network_log", pageId="own", **everything)
-    secrets = (KEY, "t0ken", "hunter2", "4111", "s3cret")
+    secrets = (KEY, "t0ken", "hunter2", "4111-2222", "s3cret")
     assert all(secret in mine["log"] for secret in secrets)
     log = await other.call("get_network_log", pageId="own", **everything)
     har = await other.call("export_har", pageId="own", content="embed", includeSecrets=True)
