@@ -18,12 +18,12 @@ setup: ## Make .venv with everything in it, and see to a browser
 demo: setup ## Two agents share one login in a smart home
 	@$(PYTHON_IN_VENV) -m examples.demo
 
-# Tests that start processes wait for them much of the time: two cores have work for four at a time. The others keep a
-# core busy each with their browser, and a fourth that collects all tests and starts one more costs more than it does.
+# Two cores have no work left for a fourth process: all tests take as long with four, and more of them meet their limits
+# of time. Those of `long` wait for processes much of the time.
 # Pages are opened in a lighter browser of the same engine; make check and .ci/run open all in the one that users have.
 test: export TESTS_BROWSER ?= shell
-test: setup ## Run the tests, four at a time
-	@$(PYTHON_IN_VENV) -m pytest -n 4 --dist worksteal -m "not long"
+test: setup ## Run the tests, three at a time
+	@$(PYTHON_IN_VENV) -m pytest -n 3 --dist worksteal -m "not long"
 
 long: setup ## Run those that take longest: kills, floods, all combinations
 	@$(PYTHON_IN_VENV) -m pytest -n 4 --dist worksteal -m long
