@@ -57,6 +57,17 @@ class Settings(FileSettings):
         description="A proxy in front encrypts what comes from elsewhere, or only this machine can connect (a port "
         "that Docker publishes on 127.0.0.1).",
     )
+    hosts: bool = Field(
+        default=False,
+        description="Take in hosts: processes on other machines that run browsers for this service. They dial in with "
+        "a token of `browse-together token host`.",
+    )
+    host_lease_ms: int = Field(
+        default=10_000,
+        ge=1_000,
+        description="How long a host may act without word from this service, in milliseconds. Then it ends its "
+        "browsers, and its sessions go on elsewhere.",
+    )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         default="info", validation_alias=_bare("LOG_LEVEL"), description="Least severity to log."
     )

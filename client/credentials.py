@@ -12,7 +12,15 @@ import jwt
 
 from shared.errors import ServiceUnavailable
 from shared.secret import read_secret
-from shared.wire import CHAT, PERSON_AUDIENCE, TOKEN_ALGORITHM, TOKEN_AUDIENCE, TOKEN_NAME
+from shared.wire import (
+    CHAT,
+    HOST_AUDIENCE,
+    PERSON_AUDIENCE,
+    TOKEN_ALGORITHM,
+    TOKEN_AUDIENCE,
+    TOKEN_NAME,
+    TOKEN_POOL,
+)
 
 DAY_S: Final = 86_400
 _RENEWED_AFTER_S: Final = DAY_S // 2
@@ -48,6 +56,12 @@ def mint_key(secret: str, request_id: str, *, client_id: str = "", label: str = 
     claims = {"sub": request_id, "aud": PERSON_AUDIENCE, "exp": int(time.time()) + DAY_S}
     chat = {"client": client_id, "label": label} if client_id else {}
     return jwt.encode({**claims, **chat}, secret, algorithm=TOKEN_ALGORITHM)
+
+
+def mint_host(secret: str, name: str, pool: str, lifetime_s: int) -> str:
+    """Make a token that admits hosts of a pool, and allows nothing else."""
+    claims = {**_claims(name, "", lifetime_s), "aud": HOST_AUDIENCE, TOKEN_NAME: name, TOKEN_POOL: pool}
+    return jwt.encode({**claims, "jti": secrets.token_hex(6)}, secret, algorithm=TOKEN_ALGORITHM)
 
 
 def token_id(token: str) -> str:

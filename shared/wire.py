@@ -28,6 +28,8 @@ PDF: Final = "application/pdf"
 SESSIONS: Final = "/api/sessions"
 TOOLS: Final = "/api/tools"
 HEALTH: Final = "/health"
+HOSTS: Final = "/api/hosts"
+HOSTS_DRAIN: Final = "/api/hosts/drain"
 REQUESTS: Final = "/api/requests"
 TOKENS: Final = "/api/tokens"
 REVOKE: Final = "/api/tokens/revoke"
@@ -124,6 +126,11 @@ TOKEN_LIMITS: Final = "limits"  # noqa: S105 - likewise
 TOKEN_NAME_PATTERN: Final = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$"  # noqa: S105 - the form of a name
 PERSON_AUDIENCE: Final = f"{TOKEN_AUDIENCE}/person"
 """The audience of keys with which people answer requests."""
+HOST_AUDIENCE: Final = f"{TOKEN_AUDIENCE}/host"
+"""The audience of tokens with which hosts dial in. They admit to nothing else."""
+TOKEN_POOL: Final = "pool"  # noqa: S105 - the name of a claim
+"""The claim with the pool of hosts to which such a token admits."""
+POOL_PATTERN: Final = r"^[a-z0-9][a-z0-9-]{0,30}$"
 SECRET_FILE: Final = "secret"  # noqa: S105 - the name of a file
 INSTANCE_FILE: Final = "instance.json"
 START_LOCK: Final = "start.lock"

@@ -1,4 +1,4 @@
-"""Makes limited tokens, lists them, and revokes them: `token`."""
+"""Makes tokens of callers and of hosts, lists them, and revokes them: `token`."""
 
 import re
 import time
@@ -92,6 +92,22 @@ def create(
         output.say_json(made)
         return
     output.say(f"{made['name']}: {made['limits'] or 'no limits'}; until {made['expiresAt']}.", to_stderr=True)
+    typer.echo(made["token"])
+
+
+@token.command()
+def host(
+    pool: Annotated[str, typer.Argument(metavar="POOL", help="The pool, such as rack: its hosts are rack-k3q9, ...")],
+    *,
+    data_dir: flags.DataDir = None,
+    name: Annotated[str, typer.Option(metavar="NAME", help="What the token is called; by default like the pool.")] = "",
+    expires: Annotated[str, typer.Option(metavar="52w", help="When it ends: 30d, 52w, or a date.")] = "52w",
+) -> None:
+    """Make a token that admits hosts of a pool, and nothing else, and print it. Whoever has it can be given sessions
+    with their logins: browse-together token host rack > host.token, and keep that file like a password."""
+    with client.Client(flags.settings(data_dir).data_dir, operator=True) as service:
+        made = service.post(wire.TOKENS, {"name": name or pool, "pool": pool, "expiresAt": _end(expires)})
+    output.say(f"{made['name']}: {made['limits']}; until {made['expiresAt']}.", to_stderr=True)
     typer.echo(made["token"])
 
 

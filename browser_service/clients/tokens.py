@@ -4,21 +4,21 @@ import asyncio
 import math
 import time
 from dataclasses import dataclass, field
-from typing import Annotated, Final
+from typing import Annotated, ClassVar, Final
 
 import structlog
 from pydantic import AfterValidator, Field, ValidationError
 
-from browser_service.security.auth import Identity, Revocations, token_client, token_name
+from browser_service.security.auth import HostToken, Identity, Revocations, token_client, token_name
 from browser_service.security.origins import origin_pattern
 from browser_service.store.tokens import TokenRecord, TokenTable
-from client.credentials import mint, token_id
+from client.credentials import mint, mint_host, token_id
 from shared.calls import ClientRef
 from shared.errors import JournalFailed, RateLimited, ValidationFailed, field_details
-from shared.limits import Limits
-from shared.model import Json
+from shared.limits import UNLIMITED, Limits
+from shared.model import Json, Model
 from shared.timestamps import iso
-from shared.wire import TOKEN_LIMITS, TOKEN_NAME, TOKEN_NAME_PATTERN
+from shared.wire import POOL_PATTERN, TOKEN_LIMITS, TOKEN_NAME, TOKEN_NAME_PATTERN
 
 _USE_NOTED_EVERY_S: Final = 60.0
 _MOST_CHATS: Final = 64
@@ -26,7 +26,7 @@ _CHAT_S: Final = 3_600.0
 """A chat that was silent for this long gives up its place."""
 _MOST_DAYS: Final = 3_650
 _DAY_S: Final = 86_400
-_OPTIONS: Final = {"toolsets": "--toolset", "origins": "--origin", "expiresAt": "--expires"}
+_OPTIONS: Final = {"toolsets": "--toolset", "origins": "--origin", "expiresAt": "--expires", "pool": "POOL"}
 
 log = structlog.get_logger(__name__)
 
@@ -42,10 +42,31 @@ class GivenLimits(Limits):
 
 
 class TokenRequest(GivenLimits):
-    """The request for a token."""
+    """The request for a token of callers."""
 
     name: str = Field(pattern=TOKEN_NAME_PATTERN)
     expires_at: float
+
+    @property
+    def limits(self) -> Limits:
+        return Limits.model_validate(self.model_dump(include=set(Limits.model_fields)))
+
+    def token(self, secret: str, lifetime_s: int) -> str:
+        limits = self.limits.model_dump(mode="json", exclude_defaults=True)
+        claims = {TOKEN_NAME: self.name, TOKEN_LIMITS: limits}
+        return mint(secret, token_client(self.name), self.name, lifetime_s=lifetime_s, claims=claims)
+
+
+class HostTokenRequest(Model):
+    """The request for a token of hosts, which has no limits, because it calls nothing."""
+
+    name: str = Field(pattern=TOKEN_NAME_PATTERN)
+    expires_at: float
+    pool: str = Field(pattern=POOL_PATTERN)
+    limits: ClassVar = UNLIMITED
+
+    def token(self, secret: str, lifetime_s: int) -> str:
+        return mint_host(secret, self.name, self.pool, lifetime_s)
 
 
 @dataclass(eq=False)
@@ -80,20 +101,18 @@ class Tokens:
                 hint=f"End it first, browse-together token revoke {former.name}, or take another name.",
                 details=field_details("name"),
             )
-        limits = Limits.model_validate(request.model_dump(include=set(Limits.model_fields)))
-        token = mint(
-            self.secret,
-            token_client(request.name),
-            request.name,
-            lifetime_s=math.ceil(request.expires_at) - int(now),  # tokens count whole seconds
-            claims={TOKEN_NAME: request.name, TOKEN_LIMITS: limits.model_dump(mode="json", exclude_defaults=True)},
-        )
+        token = request.token(self.secret, math.ceil(request.expires_at) - int(now))  # they count whole seconds
         record = TokenRecord(
-            name=request.name, token_id=token_id(token), limits=limits, made_at=now, expires_at=request.expires_at
+            name=request.name,
+            token_id=token_id(token),
+            limits=request.limits,
+            pool=request.pool if isinstance(request, HostTokenRequest) else "",
+            made_at=now,
+            expires_at=request.expires_at,
         )
         await self.table.keep(record)
         self._records[request.name.casefold()] = record
-        log.info("a token was made", name=record.name, limits=limits.words)
+        log.info("a token was made", name=record.name, limits=_allowed(record))
         return token, record
 
     def listed(self) -> list[Json]:
@@ -103,7 +122,7 @@ class Tokens:
     def described(self, record: TokenRecord) -> Json:
         return {
             "name": record.name,
-            "limits": record.limits.words,
+            "limits": _allowed(record),
             "state": self.state(record),
             "madeAt": iso(record.made_at),
             "usedAt": iso(record.used_at) if record.used_at else None,
@@ -154,7 +173,15 @@ class Tokens:
                     hint="Give some of them another: browse-together token create.",
                 )
         chats[caller.client_id] = now
-        if record is None or record.token_id != caller.token_id or now - (record.used_at or 0) < _USE_NOTED_EVERY_S:
+        self._note(record, caller.token_id)
+
+    def note_host(self, token: HostToken) -> None:
+        """Note that a host dialled in with a token, and write that down now and then."""
+        self._note(self._records.get(token.name.casefold()), token.token_id)
+
+    def _note(self, record: TokenRecord | None, token_id: str) -> None:
+        now = time.time()
+        if record is None or record.token_id != token_id or now - (record.used_at or 0) < _USE_NOTED_EVERY_S:
             return
         record.used_at = now
         task = asyncio.create_task(self._write(record))
@@ -168,15 +195,21 @@ class Tokens:
             log.warning("the use of a token cannot be written", reason=str(error))
 
 
-def _parsed(given: Json) -> TokenRequest:
+def _allowed(record: TokenRecord) -> str:
+    return f"admits hosts of {record.pool}" if record.pool else record.limits.words
+
+
+def _parsed(given: Json) -> TokenRequest | HostTokenRequest:
     try:
-        return TokenRequest.model_validate(given)
+        return (HostTokenRequest if "pool" in given else TokenRequest).model_validate(given)
     except ValidationError as error:
         problem = error.errors(include_url=False)[0]
         name = str(problem["loc"][0]) if problem["loc"] else "name"
         message = str(problem["msg"]).removeprefix("Value error, ")
         if name == "name":
             message = "a name has up to 40 letters, digits, '.', '_' and '-', such as ci-reader"
+        if name == "pool":
+            message = "a pool's name has up to 31 small letters, digits and '-', such as rack"
         raise _invalid(name, message) from None
 
 

@@ -1,11 +1,12 @@
-"""Identifies the caller by a signed token, and refuses revoked ones."""
+"""Identifies a caller or a host by a signed token, and refuses revoked ones."""
 
 import hashlib
 import re
 import shlex
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
+from typing import NamedTuple
 
 import jwt
 from pydantic import Field, ValidationError
@@ -14,10 +15,20 @@ from browser_service.store.journal import Journal
 from shared.calls import ClientRef
 from shared.errors import Unauthorized
 from shared.limits import UNLIMITED, Limits, limits_of
-from shared.wire import CHAT, CLIENT_ID_PATTERN, PERSON_AUDIENCE, TOKEN_ALGORITHM, TOKEN_AUDIENCE, TOKEN_NAME
+from shared.wire import (
+    CHAT,
+    CLIENT_ID_PATTERN,
+    HOST_AUDIENCE,
+    PERSON_AUDIENCE,
+    TOKEN_ALGORITHM,
+    TOKEN_AUDIENCE,
+    TOKEN_NAME,
+    TOKEN_POOL,
+)
 from shared.words import quotable
 
 _RESTORE = "browse-together token restore"
+_FOR_HOSTS = "Make one where the service runs: browse-together token host POOL > FILE."
 
 
 class Identity(ClientRef):
@@ -41,6 +52,15 @@ class Identity(ClientRef):
     def is_sibling(self, client_id: str) -> bool:
         """Return whether a client is this one, or another chat with the same named token."""
         return client_id == self.client_id or (bool(self.token_name) and is_of_token(client_id, self.token_name))
+
+
+class HostToken(NamedTuple):
+    """A proven token of hosts: the pool that it admits to, and what it is revoked by."""
+
+    pool: str
+    name: str
+    token_id: str
+    expires_at: float
 
 
 def token_client(name: str, chat: str = "") -> str:
@@ -67,6 +87,8 @@ class Revocations:
         self._journal = journal
         self._tokens: dict[str, float] = {}
         self._clients: dict[str, float] = {}
+        self.on_token: Callable[[str], None] = lambda _: None
+        """Hears the id of each token that is revoked."""
 
     async def open(self) -> None:
         self._tokens, self._clients = await self._journal.revoked()
@@ -98,11 +120,20 @@ class Revocations:
             raise _expired()
         self.check(caller)
 
+    def check_host(self, token: HostToken) -> None:
+        """Raise Unauthorized for a token of hosts that was revoked or has expired, also since its link began."""
+        if token.token_id in self._tokens:
+            again = f"or this one again: {_RESTORE} {token.name}"
+            raise Unauthorized("The token was revoked.", hint=f"{_FOR_HOSTS.removesuffix('.')}; {again}.")
+        if time.time() >= token.expires_at:
+            raise Unauthorized("The token has expired.", hint=_FOR_HOSTS)
+
     def holds(self, token_id: str) -> bool:
         return token_id in self._tokens
 
     async def token(self, token_id: str, at: float) -> None:
         self._tokens[token_id] = at
+        self.on_token(token_id)
         await self.write_down()
 
     async def clients(self, names: Iterable[str], at: float) -> None:
@@ -149,11 +180,8 @@ def identify(
 ) -> Identity:
     """Return the client that an Authorization header proves. `chat` tells apart the chats that share a named token.
     Raises Unauthorized, which names the reason and nothing else."""
-    scheme, _, token = (authorization or "").partition(" ")
-    if scheme.lower() != "bearer" or not token:
-        raise Unauthorized("The request has no bearer token.")
     try:
-        identity = _verify(secret, token.strip())
+        identity = _verify(secret, _bearer(authorization))
     except jwt.ExpiredSignatureError:
         raise _expired() from None
     except (jwt.InvalidTokenError, ValidationError):
@@ -169,6 +197,41 @@ def identify(
     return identity
 
 
+def identify_host(secret: str, authorization: str | None, revoked: Revocations) -> HostToken:
+    """Return the token of hosts that an Authorization header proves. Raises Unauthorized, which says how to get one."""
+    token = _bearer(authorization)
+    try:
+        claims = _decoded(secret, token, HOST_AUDIENCE)
+    except jwt.ExpiredSignatureError:
+        raise Unauthorized("The token has expired.", hint=_FOR_HOSTS) from None
+    except jwt.InvalidAudienceError:
+        raise Unauthorized("The token is for callers, and admits no host.", hint=_FOR_HOSTS) from None
+    except jwt.InvalidTokenError:
+        raise Unauthorized("The token is not valid here.", hint=_FOR_HOSTS) from None
+    found = HostToken(str(claims[TOKEN_POOL]), str(claims[TOKEN_NAME]), str(claims["jti"]), float(str(claims["exp"])))
+    revoked.check_host(found)
+    return found
+
+
+def _bearer(authorization: str | None) -> str:
+    scheme, _, token = (authorization or "").partition(" ")
+    if scheme.lower() != "bearer" or not token:
+        raise Unauthorized("The request has no bearer token.")
+    return token.strip()
+
+
+def _decoded(secret: str, token: str, audience: str) -> dict[str, object]:
+    """Return the claims of a token that was signed with the secret for an audience. Raises jwt.InvalidTokenError."""
+    claims: dict[str, object] = jwt.decode(
+        token,
+        secret,
+        algorithms=[TOKEN_ALGORITHM],
+        audience=audience,
+        options={"require": ["sub", "aud", "exp"]},
+    )
+    return claims
+
+
 def _expired() -> Unauthorized:
     return Unauthorized("The token has expired.")
 
@@ -176,19 +239,13 @@ def _expired() -> Unauthorized:
 @lru_cache(maxsize=1_000)
 def _verify(secret: str, token: str) -> Identity:
     """Verify a token. The result is cached, because a client sends the same token with every call."""
-    payload = jwt.decode(
-        token,
-        secret,
-        algorithms=[TOKEN_ALGORITHM],
-        audience=TOKEN_AUDIENCE,
-        options={"require": ["sub", "aud", "exp"]},
-    )
+    payload = _decoded(secret, token, TOKEN_AUDIENCE)
     return Identity(
-        client_id=payload["sub"],
+        client_id=str(payload["sub"]),
         label=quotable(str(payload.get("label", ""))[:80]),
         operator=payload.get("operator") is True,
         limits=limits_of(payload),
         token_name=str(payload.get(TOKEN_NAME, "")),
         token_id=str(payload.get("jti", "")),
-        expires_at=float(payload["exp"]),
+        expires_at=float(str(payload["exp"])),
     )

@@ -13,11 +13,14 @@ _MOST: Final = 1_000
 
 
 class TokenRecord(Model):
-    """A named token: its name, the id it is revoked by, what it allows, and when it was last used."""
+    """A named token: its name, the id it is revoked by, what it allows, and when it was last used.
+
+    One of hosts has a pool, and no limits."""
 
     name: str
     token_id: str
     limits: Limits
+    pool: str = ""
     made_at: float = Field(description="Unix time.")
     expires_at: float
     used_at: float | None = None

@@ -5,13 +5,17 @@ It is longer than 300 lines because each limit of a token is tried at all doors 
 
 import asyncio
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import jwt
 import pytest
 
+from browser_service.security.auth import identify_host
 from client.credentials import mint
 from shared import wire
+from shared.errors import Unauthorized
 from tests.support.service import Agent, RunningService, running_service, settings_for
 from tests.support.site import Site
 from tests.support.tokens import limited, sharing, token_for
@@ -47,6 +51,8 @@ async def owner_posts(service: RunningService, path: str, body: dict[str, object
         ({"pages": 0}, "--pages:"),
         ({"session": "a b"}, "--session:"),
         ({"noPrinting": True}, "--noPrinting:"),
+        ({"pool": "Rack 1"}, "POOL: a pool's name has up to 31 small letters"),
+        ({"pool": "rack", "readOnly": True}, "--readOnly:"),
     ],
     ids=str,
 )
@@ -90,6 +96,41 @@ async def test_only_the_owner_makes_lists_and_revokes_tokens(tmp_path: Path) -> 
             assert "browse-together token restore CI" in error["hint"]
             await owner_posts(service, wire.RESTORE, {"names": ["CI"]})
             assert (await agent.call("list_pages"))["yours"] == []
+
+
+async def test_a_token_of_hosts_admits_hosts_of_its_pool_until_it_is_revoked_and_nothing_else(
+    service: RunningService, agent: Agent
+) -> None:
+    parts, ended = service.parts, list[str]()
+    token = await token_for(service, "rack", pool="rack")
+    found = identify_host(service.secret, f"Bearer {token}", parts.revoked)
+    assert (found.pool, found.name) == ("rack", "rack")
+    for path in (wire.PAGES, wire.METRICS, wire.TOOLS, wire.EVENTS, wire.TOKENS):
+        assert (await agent.http.get(path, headers={"Authorization": f"Bearer {token}"})).status_code == 401, path
+    async with sharing(service, token) as caller:
+        assert (await caller.reply("list_pages")).status_code == 401
+    with pytest.raises(Unauthorized, match="is for callers, and admits no host"):
+        identify_host(service.secret, agent.http.headers["Authorization"], parts.revoked)
+
+    with ending_links(service, ended):
+        await service.revoke("rack")
+    assert ended == [found.token_id]
+    with pytest.raises(Unauthorized, match="was revoked") as refused:
+        identify_host(service.secret, f"Bearer {token}", parts.revoked)
+    assert "browse-together token host POOL > FILE; or this one again: browse-together token restore rack" in str(
+        refused.value.body().hint
+    )
+    (listed,) = [each for each in parts.tokens.listed() if each["name"] == "rack"]
+    assert (listed["state"], listed["limits"]) == ("revoked", "admits hosts of rack")
+
+
+@contextmanager
+def ending_links(service: RunningService, ended: list[str]) -> Iterator[None]:
+    """Note the tokens whose links are to end, instead of ending them."""
+    revoked = service.parts.revoked
+    before, revoked.on_token = revoked.on_token, ended.append
+    yield
+    revoked.on_token = before
 
 
 async def test_limits_that_are_changed_in_the_token_or_unknown_here_make_it_worthless(service: RunningService) -> None:
