@@ -132,11 +132,11 @@ async def _start(services: Services, stack: AsyncExitStack) -> None:
     for part in (services.activity, services.downloads, services.revoked, services.tokens):
         await part.open()
     await services.lifecycle.reopen()
-    await services.local_host.start()
+    await services.host.start()
     upkeep = asyncio.gather(services.lifecycle.run(), services.abandoned.run(), _clean_daily(services))
     following = asyncio.create_task(services.feed.run())
     stack.push_async_callback(_end_tasks, upkeep, following)
-    ends = (services.lifecycle.finish, services.feed.catch_up, services.dispatcher.finish, services.local_host.stop)
+    ends = (services.lifecycle.finish, services.feed.catch_up, services.dispatcher.finish, services.host.stop)
     for end in (services.activity.close, services.tokens.close, *ends, services.notifier.close):
         stack.push_async_callback(end)
     stack.push_async_callback(_end_streams, services, upkeep)

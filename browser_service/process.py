@@ -139,9 +139,15 @@ class Server(uvicorn.Server):
         services: Services = self._app.state.services
         await services.clients.close()
         services.ledger.activity.end_streams()
-        ending = asyncio.get_running_loop().call_later(_CALLS_GO_ON_S, services.end_calls)
+        ending = asyncio.create_task(_end_calls(services))
         await super().shutdown(sockets)
         ending.cancel()
+
+
+async def _end_calls(services: "Services") -> None:
+    """Make the calls reply that go on for too long."""
+    await asyncio.sleep(_CALLS_GO_ON_S)  # a moment for those that end by themselves
+    await services.host.end_calls()
 
 
 def server_config(app: "FastAPI", encryption: ssl.SSLContext | None = None) -> uvicorn.Config:

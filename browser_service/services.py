@@ -87,14 +87,14 @@ class Services:
         self.directory.sessions.shared_browser = configuration.shared_browser(settings)
         self._open_data_dir()
         policy, limits = configuration.url_policy(settings, own_hosts), configuration.host_limits(settings)
-        self.local_host = make_host(
+        local = make_host(
             configuration.launch_options(settings, policy),
             _handlers(Scope.PAGE) | _handlers(Scope.SESSION),
             self.artifacts,
             policy,
             limits,
         )
-        self.host = carrier(self.local_host)
+        self.host = carrier(local)
         self._serve_clients(clock, port)
         self._make_spine(clock, owner_asks=bool(limits.act_rules))
         self._connect()
@@ -186,10 +186,6 @@ class Services:
         self.feed.on_page = self.wall.note
         self.clients.on_presence = self.wall.note_presence
         self.storage.on_replaced += [self.feed.rewrite, self.lifecycle.write_down, self.revoked.write_down]
-
-    def end_calls(self) -> None:
-        """Make running calls reply now."""
-        self.local_host.end_calls()
 
 
 def _handlers(scope: Scope) -> dict[str, Callable[..., Awaitable[Json]]]:

@@ -130,6 +130,15 @@ class Undoable(Model):
     lost: bool = Field(default=True, description="Something was lost by it: its reply tells the way back.")
 
 
+class AsOf(Model):
+    """A moment of a host: its incarnation, and the number of its last event."""
+
+    model_config = ConfigDict(frozen=True)
+
+    incarnation: str
+    seq: int = 0
+
+
 class Outcome(Model):
     """A host's answer: a result or an error, never both."""
 
@@ -144,6 +153,7 @@ class Outcome(Model):
     suspended: bool = Field(default=False, description="A dialog keeps the call from its end, which will be told.")
     undo: list[Undoable] = Field(default=[], repr=False, description="What of it can be taken back, in order.")
     waited_ms: int | None = Field(default=None, description="How long it waited for its turn; none if it took none.")
+    as_of: AsOf | None = Field(default=None, description="When its host gave it; none if no host did.")
 
     @property
     def state(self) -> CallState:

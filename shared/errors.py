@@ -50,6 +50,7 @@ BrowseError
     ├── ResourceExhausted         RESOURCE_EXHAUSTED        503
     │   └── JournalFailed                                   503
     ├── ServiceUnavailable        SERVICE_UNAVAILABLE       503
+    │   └── HostGone                                        503
     └── UnknownOutcome            UNKNOWN_OUTCOME           500
 """
 
@@ -440,6 +441,24 @@ class ServiceUnavailable(BrowseError):
     """Raised when the service is starting, stopping or cannot be reached."""
 
     status = 503
+
+
+class HostGone(ServiceUnavailable):
+    """Raised when the host of a session does not answer. With `sent` False it never got the request, so that nothing
+    happened."""
+
+    hint = "Repeat the call in a moment."
+
+    def __init__(
+        self,
+        message: str = "The host of this session does not answer.",
+        *,
+        sent: bool = True,
+        hint: str | None = None,
+        details: Details | None = None,
+    ) -> None:
+        super().__init__(message, hint=hint, details=details)
+        self.sent = sent
 
 
 class UnknownOutcome(BrowseError):

@@ -142,6 +142,7 @@ class EventBatch(Model):
     incarnation: str
     events: list[HostEvent] = Field(default=[])
     last_seq: int = 0
+    oldest_seq: int = Field(default=0, description="Of the events that the host still has; older ones are lost.")
 
 
 def _ordinal(number: int) -> str:

@@ -6,6 +6,7 @@ from pydantic import JsonValue
 
 from browser_service.rules.bounded import Bounded
 from browser_service.waits import wait_until
+from shared.calls import AsOf
 from shared.events import EventBatch, HostEvent, StateSaved
 from shared.model import Json, weight
 from shared.userinfo import without_userinfo
@@ -47,6 +48,10 @@ class EventLog:
         self._seq = 0
         self._grown = asyncio.Event()
 
+    @property
+    def as_of(self) -> AsOf:
+        return AsOf(incarnation=self._incarnation, seq=self._seq)
+
     def emit(self, event: HostEvent) -> None:
         self._seq += 1
         self._events[self._seq] = event.model_copy(update={"seq": self._seq})
@@ -59,7 +64,10 @@ class EventLog:
         first = max(seq, self._seq - len(self._events)) + 1  # the oldest go first: after it no number is missing
         found = [self._events[number] for number in range(first, self._seq + 1)[:limit]]
         return EventBatch(
-            incarnation=self._incarnation, events=found, last_seq=found[-1].seq if found else min(seq, self._seq)
+            incarnation=self._incarnation,
+            events=found,
+            last_seq=found[-1].seq if found else min(seq, self._seq),
+            oldest_seq=self._seq - len(self._events) + 1,
         )
 
 

@@ -28,6 +28,7 @@ from browser_service.host.stages.request_rules import RequestRules
 from browser_service.host.tabs.life import Life, LifeEvent
 from browser_service.host.tabs.record import PageRecord
 from browser_service.host.tabs.tab import Tab
+from browser_service.rules.bounded import Bounded
 from browser_service.rules.human import HeldPage
 from browser_service.rules.human_requests import HumanRequests
 from browser_service.security.urls import UrlPolicy
@@ -48,6 +49,7 @@ _log = structlog.get_logger(__name__)
 _AT_REST_WITHIN_S = 5
 _VIDEOS_END_WITHIN_S = 5
 _SESSIONS_CLOSE_WITHIN_S = 8
+_MOST_CLOSED = 200
 
 
 class LocalHost:
@@ -66,6 +68,7 @@ class LocalHost:
         self._policy = policy
         self._limits = limits
         self.sessions: dict[str, SessionEntry] = {}
+        self._closed = Bounded[str, asyncio.Task[SessionSpec]](_MOST_CLOSED)
         self.pages: dict[str, PageEntry] = {}
         self.running = RunningCalls()
         self._background = Background()
@@ -145,9 +148,15 @@ class LocalHost:
             self._registry.add(state, session, spec.former.get(state.page_id))
 
     async def close(self, session_id: str) -> SessionSpec | None:
-        session = self.sessions.pop(session_id, None)
-        if session is None:
-            return None
+        if (session := self.sessions.pop(session_id, None)) is not None:
+            self._closed[session_id] = asyncio.create_task(self._close(session))
+        closing = self._closed.get(session_id)
+        return None if closing is None else await asyncio.shield(closing)
+
+    async def settle(self, session_id: str) -> None:
+        self._closed.pop(session_id, None)
+
+    async def _close(self, session: SessionEntry) -> SessionSpec:
         session.closing = True
         entries = self._pages_of(session)
         pages = [entry.record.state() for entry in entries]
@@ -245,15 +254,14 @@ class LocalHost:
                 if session.live and any(entry.live for entry in self._pages_of(session)):
                     await session.logins.save()
 
-    def end_calls(self) -> None:
-        """Cancel all calls, because the service ends. What has not begun did not happen; requests to people stay
-        open."""
+    async def end_calls(self) -> None:
+        """Cancel all calls. Requests to people stay open."""
         self._registry.people.stop()
         self.running.end_all()
 
-    async def stop(self) -> None:
+    async def stop(self) -> list[SessionSpec]:
         """End in good order: calls cancelled, cookies saved, browser closed. Each step is bounded."""
-        self.end_calls()
+        await self.end_calls()
         self.dialogs.dismiss_all()
         await self._upkeep.stop()
         await self.running.wait_until_ended()
@@ -265,9 +273,14 @@ class LocalHost:
         await self.downloads.stop()
         await within(_SESSIONS_CLOSE_WITHIN_S, *(session.close() for session in self.sessions.values()))
         await self.launcher.stop()
+        return [self._spec_of(session) for session in self.sessions.values()]
 
     def _records(self) -> list[PageRecord]:
         return [entry.record for entry in self.pages.values()]
+
+    def _spec_of(self, session: SessionEntry) -> SessionSpec:
+        pages = [entry.record.state() for entry in self._pages_of(session)]
+        return session.spec.model_copy(update={"pages": pages})
 
     def _pages_of(self, session: SessionEntry) -> list[PageEntry]:
         return [entry for entry in self.pages.values() if entry.session is session]

@@ -70,7 +70,9 @@ class Pipeline:
 
     async def run(self, call: Call) -> Outcome:
         """Return the outcome of a call; if it came before under the same id, join that run."""
-        return await asyncio.shield(self.calls.reply_to(call, self._complete))
+        outcome = await asyncio.shield(self.calls.reply_to(call, self._complete))
+        outcome.as_of = self.log.as_of
+        return outcome
 
     async def _complete(self, call: Call, reply: Reply) -> None:
         """Bring a call to its end. If a dialog made it reply before, report the end as an event."""

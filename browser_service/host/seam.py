@@ -45,7 +45,17 @@ def action_of(call: Call) -> Action:
 
 
 class SessionHost(Protocol):
-    """What the front asks of a host. Every value passes through JSON, so that a host may be elsewhere."""
+    """What the front asks of a host. Every value passes through JSON, so that a host may be elsewhere. Any method may
+    raise HostGone (shared.errors), and nothing else."""
+
+    async def start(self) -> None:
+        """Begin to work, once the sessions that are known at the start are open."""
+
+    async def stop(self) -> list[SessionSpec]:
+        """End in good order, and return the specs that open the sessions again. Its last events come before that."""
+
+    async def end_calls(self) -> None:
+        """Make running calls reply now, because the service ends. What has not begun did not happen."""
 
     async def run(self, call: Call) -> Outcome:
         """Perform a call. The same callId again joins the run, or gets its outcome."""
@@ -57,7 +67,11 @@ class SessionHost(Protocol):
         """Open a session, with its pages as they were. Idempotent."""
 
     async def close(self, session_id: str) -> SessionSpec | None:
-        """Close a session, and return the spec that opens it again as it was; None if it is closed already."""
+        """Close a session, and return the spec that opens it again as it was; None if there is no such session. The
+        answer stays the same until `settle`."""
+
+    async def settle(self, session_id: str) -> None:
+        """Forget the spec of a closed session, because it has arrived. Idempotent."""
 
     async def cancel(self, call_id: str) -> None:
         """Stop a call, even one that has not arrived yet. Idempotent."""

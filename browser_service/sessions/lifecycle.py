@@ -18,6 +18,7 @@ from shared.actions.sessions import CreateSession
 from shared.calls import ClientRef, Notice
 from shared.data_files import KEY_FILE
 from shared.errors import (
+    HostGone,
     HumanInControl,
     JournalFailed,
     Relayed,
@@ -265,6 +266,8 @@ class SessionLifecycle:
         await self.drain(record.session_id)
         if self._sessions.drop(record, over=over):
             await self.vault.journal.forget_session(record.session_id)
+        with contextlib.suppress(HostGone):  # what it still knows of the session went with it
+            await self.host.settle(record.session_id)
         return spec
 
     def _check_room(self, owner: ClientRef) -> None:

@@ -31,6 +31,15 @@ class JsonCarrier:
     def __init__(self, host: LocalHost) -> None:
         self._host = host
 
+    async def start(self) -> None:
+        await self._host.start()
+
+    async def stop(self) -> list[SessionSpec]:
+        return [through_json(spec) for spec in await self._host.stop()]
+
+    async def end_calls(self) -> None:
+        await self._host.end_calls()
+
     async def run(self, call: Call) -> Outcome:
         return through_json(await self._host.run(through_json(call)))
 
@@ -44,6 +53,9 @@ class JsonCarrier:
     async def close(self, session_id: str) -> SessionSpec | None:
         closed = await self._host.close(session_id)
         return closed and through_json(closed)
+
+    async def settle(self, session_id: str) -> None:
+        await self._host.settle(session_id)
 
     async def cancel(self, call_id: str) -> None:
         await self._host.cancel(call_id)

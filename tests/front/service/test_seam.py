@@ -98,6 +98,19 @@ async def test_frames_of_a_page_cross_as_json(remote: RunningService, site: Site
     assert await host.frame_after("nowhere", 0, 0, view) is None
 
 
+async def test_closing_a_session_gives_the_same_spec_until_that_has_arrived(remote: RunningService, site: Site) -> None:
+    async with remote.agent() as agent:
+        await agent.call("create_session", sessionId="mine")
+        await agent.call("goto", pageId="p", sessionId="mine", url=site.page("/", "hello"))
+    host = remote.parts.host
+    first, second = await asyncio.gather(host.close("mine"), host.close("mine"))
+    assert first is not None
+    assert [page.page_id for page in first.pages] == ["p"]
+    assert first == second == await host.close("mine")
+    await host.settle("mine")
+    assert await host.close("mine") is None
+
+
 async def test_values_without_json_do_not_break_the_seam(remote: RunningService, site: Site) -> None:
     async with remote.agent() as agent:
         await agent.call("goto", pageId="p", url=site.page("/", "hello"))

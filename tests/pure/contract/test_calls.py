@@ -12,6 +12,7 @@ from shared import calls, events, pages
 from shared.calls import (
     ActivityRecord,
     Artifact,
+    AsOf,
     Call,
     CallState,
     ClientRef,
@@ -78,13 +79,15 @@ EVENTS: list[Model] = [
     Throttled(seq=7, url="https://example.com/a", status=429, retry_after="60", client_id="c1", client_label="Claude"),
     DownloadMoved(seq=8, download=DOWNLOAD),
 ]
+AS_OF = AsOf(incarnation="i1", seq=7)
 EXAMPLES: list[Model] = [
     *EVENTS,
     PAGE,
     NOTICE,
     DOWNLOAD,
     Call(call_id="k1", seq=1, client_id="c1", body={"action": "goto", "url": "x"}, page_id="cart"),
-    Outcome(call_id="k1", result={"url": "x", "deep": [{"n": None}]}, page=PAGE, notices=[NOTICE]),
+    Outcome(call_id="k1", result={"url": "x", "deep": [{"n": None}]}, page=PAGE, notices=[NOTICE], as_of=AS_OF),
+    AS_OF,
     PageLimit(most=2, token="helpers"),
     Guard(read=["https://mail.example", ""], allowed=[("https://mail.example", "https://shop.example")]),
     Undoable(body={"action": "close_page"}, page_id="cart", session_id="s", what="closed", state={"scroll": [0, 7]}),
