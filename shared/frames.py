@@ -85,7 +85,7 @@ class Frame(Model):
     """What a page looks like now; `picture` is set only if it is newer than the one that the viewer has."""
 
     page_id: str
-    seq: int = Field(description="Grows with the picture, the state, the act and the line.")
+    seq: int = Field(description="Grows with the picture, the state, the act and the line; anew where the page moved.")
     state: FrameState
     picture: str | None = Field(default=None, repr=False, description="JPEG, in base64.")
     width: int = Field(default=0, description="Of the viewport that the picture shows, in CSS pixels.")

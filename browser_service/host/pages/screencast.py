@@ -2,6 +2,8 @@
 
 import asyncio
 import contextlib
+import itertools
+import secrets
 import time
 from dataclasses import dataclass
 from typing import Final
@@ -37,6 +39,11 @@ _ACT_SHOWN_S: Final = 2.0
 _AIMS_WITHIN_MS: Final = 300
 _ELEMENT_BOX: Final = script("element_box")
 _MOST_WAITING: Final = 5
+_STARTS: Final = itertools.count(secrets.randbelow(1 << 20) + 1)
+_START_BITS: Final = 32
+"""The upper bits of a frame's number name the screencast that gave it, so that a viewer's last number from another host
+or an earlier page with the same id is known for what it is, whatever the clocks say. The whole fits 53 bits, as in
+JavaScript."""
 
 
 @dataclass
@@ -57,7 +64,7 @@ class Screencast:
 
     def __init__(self, record: PageRecord, current: CurrentTab, queue: PageQueue) -> None:
         self._record, self._current, self._queue = record, current, queue
-        self._seq = round(time.time() * 1000)  # higher than that of an earlier page with the same id
+        self._seq = next(_STARTS) << _START_BITS
         self._changed = asyncio.Event()
         self._picture: Picture | None = None
         self._masked = MaskedPictures(self._next_seq, self.anew)
@@ -76,6 +83,8 @@ class Screencast:
 
     async def frame_after(self, seq: int, wait_ms: int, view: View) -> Frame:
         """Return the page's frame once it differs from the one at `seq`, or after `wait_ms`."""
+        if seq >> _START_BITS != self._seq >> _START_BITS:
+            seq = 0
         loop = asyncio.get_running_loop()
         until = loop.time() + wait_ms / 1000
         self._asking += 1

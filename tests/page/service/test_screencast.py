@@ -62,6 +62,17 @@ async def test_a_page_is_seen_as_it_changes_and_no_picture_is_made_when_nobody_w
     await become(lambda: not cast.watched)
 
 
+async def test_a_viewer_with_a_later_number_from_another_host_gets_the_picture_that_there_is(
+    service: RunningService, agent: Agent, site: Site
+) -> None:
+    await agent.call("goto", pageId="moved", url=site.page("/still", "<body style='background:red'>"))
+    seen = await until(service, "moved", lambda frame: colour(frame) == "red")
+    for number in (seen.seq + (1 << 40), seen.seq - (1 << 32)):
+        frame = await service.parts.host.frame_after("moved", number, 0, View())
+        assert frame is not None
+        assert colour(frame) == "red"
+
+
 async def test_the_act_is_seen_with_its_target_while_it_runs_and_a_moment_longer(
     service: RunningService, agent: Agent, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
