@@ -4,9 +4,10 @@ from collections.abc import Callable
 
 from browser_service.host.seam import HostLimits, Idle
 from browser_service.host.sessions.options import LaunchOptions
+from browser_service.host_settings import HostSettings
 from browser_service.rules.origin_turns import OriginLimits
 from browser_service.rules.quotas import ClientLimits
-from browser_service.security.act_rules import read_rules
+from browser_service.security.act_rules import ActRules
 from browser_service.security.url_rules import UrlRules, url_rule
 from browser_service.security.urls import UrlPolicy
 from browser_service.sessions.records import Browser
@@ -36,24 +37,25 @@ def origin_limits(settings: Settings) -> OriginLimits:
     )
 
 
-def launch_options(settings: Settings, policy: UrlPolicy) -> LaunchOptions:
+def launch_options(settings: HostSettings, machine: Settings, policy: UrlPolicy) -> LaunchOptions:
+    """Say how a host starts browsers, by the service's settings and those of its own machine."""
     return LaunchOptions(
-        profile_dir=settings.profile_dir,
+        profile_dir=machine.profile_dir,
         engine=settings.browser_type,
-        executable=settings.executable_path,
+        executable=machine.executable_path,
         headless=settings.headless,
-        sandbox=settings.sandbox,
+        sandbox=machine.sandbox,
         proxy=settings.proxy,
         viewport=settings.viewport_size,
-        login_within_s=settings.tuning.login_within_s,
-        cdp_url=settings.cdp_url,
+        login_within_s=settings.login_within_s,
+        cdp_url=machine.cdp_url,
         max_instances=settings.max_instances,
         file_damage=damage_of,
         policy=policy,
     )
 
 
-def url_policy(settings: Settings, own_hosts: Callable[[], frozenset[str]]) -> UrlPolicy:
+def url_policy(settings: HostSettings, own_hosts: Callable[[], frozenset[str]]) -> UrlPolicy:
     """Build the URL policy. `own_hosts` returns the service's own names, because its port may be chosen later."""
     return UrlPolicy(
         own_hosts=own_hosts,
@@ -68,23 +70,22 @@ def url_policy(settings: Settings, own_hosts: Callable[[], frozenset[str]]) -> U
     )
 
 
-def host_limits(settings: Settings) -> HostLimits:
-    tuning = settings.tuning
+def host_limits(settings: HostSettings, memory_mb: int | None) -> HostLimits:
     return HostLimits(
-        *(settings.idle_lease_ms, settings.queue_wait_ms, settings.max_pages, tuning.dialog_wait_ms),
-        act_rules=read_rules(settings.rules_file),
+        *(settings.idle_lease_ms, settings.queue_wait_ms, settings.max_pages, settings.dialog_wait_ms),
+        act_rules=ActRules(settings.act_rules),
         download_max_mb=settings.download_max_mb,
-        session_pages=tuning.session_pages,
+        session_pages=settings.session_pages,
         client_pages=settings.client_pages,
-        page_popups=tuning.page_popups,
-        memory_mb=settings.memory_mb,
+        page_popups=settings.page_popups,
+        memory_mb=memory_mb,
         idle=Idle(
-            page_s=tuning.park_after_ms / 1000,
+            page_s=settings.park_after_ms / 1000,
             page_in_need_s=settings.idle_lease_ms / 1000,
             browser_s=settings.instance_idle_ms / 1000,
             browsers_kept=settings.min_instances,
-            spare_s=tuning.spare_window_ms / 1000,
+            spare_s=settings.spare_window_ms / 1000,
         ),
-        save_every_ms=tuning.save_every_ms,
+        save_every_ms=settings.save_every_ms,
         timeline=settings.timeline,
     )

@@ -15,6 +15,7 @@ from browser_service.clients.work import Work
 from browser_service.host.host import LocalHost
 from browser_service.host.seam import HostLimits, SessionHost
 from browser_service.host.sessions.options import LaunchOptions
+from browser_service.host_settings import HostSettings
 from browser_service.observability.activity import Activity
 from browser_service.observability.metrics import Made, Metrics
 from browser_service.opening import open_link
@@ -86,9 +87,11 @@ class Services:
         self.directory = Directory()
         self.directory.sessions.shared_browser = configuration.shared_browser(settings)
         self._open_data_dir()
-        policy, limits = configuration.url_policy(settings, own_hosts), configuration.host_limits(settings)
+        host_settings = HostSettings.of(settings)
+        policy = configuration.url_policy(host_settings, own_hosts)
+        limits = configuration.host_limits(host_settings, settings.memory_mb)
         local = make_host(
-            configuration.launch_options(settings, policy),
+            configuration.launch_options(host_settings, settings, policy),
             _handlers(Scope.PAGE) | _handlers(Scope.SESSION),
             self.artifacts,
             policy,
