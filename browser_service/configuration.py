@@ -55,8 +55,15 @@ def launch_options(settings: HostSettings, machine: Settings, policy: UrlPolicy)
     )
 
 
-def url_policy(settings: HostSettings, own_hosts: Callable[[], frozenset[str]]) -> UrlPolicy:
-    """Build the URL policy. `own_hosts` returns the service's own names, because its port may be chosen later."""
+def url_policy(
+    settings: HostSettings,
+    own_hosts: Callable[[], frozenset[str]],
+    *,
+    elsewhere: bool = False,
+    opens_loopback: bool = True,
+) -> UrlPolicy:
+    """Build the URL policy. `own_hosts` returns the service's own names, because its port may be chosen later; for a
+    host elsewhere, also the addresses by which that reached the service."""
     return UrlPolicy(
         own_hosts=own_hosts,
         allow_hosts=frozenset(settings.allow_hosts),
@@ -67,6 +74,8 @@ def url_policy(settings: HostSettings, own_hosts: Callable[[], frozenset[str]]) 
             for_requests=settings.url_rules_for == "requests",
         ),
         public_only=settings.private_network == "refuse",
+        elsewhere=elsewhere,
+        opens_loopback=opens_loopback,
     )
 
 

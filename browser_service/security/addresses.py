@@ -39,24 +39,24 @@ def spelled_address(host: str) -> Address | None:
 
 def is_metadata(address: Address) -> bool:
     """Return whether a connection to this address reaches a cloud's metadata service, which hands out keys."""
-    return any(each in network for each in _destinations(address) for network in _METADATA)
+    return any(each in network for each in destinations(address) for network in _METADATA)
 
 
 def is_public(address: Address) -> bool:
     """Return whether an address is on the internet, as opposed to this machine or a private network."""
-    return all(each.is_global and not each.is_multicast and not _is_site_local(each) for each in _destinations(address))
+    return all(each.is_global and not each.is_multicast and not _is_site_local(each) for each in destinations(address))
 
 
 def is_local(address: Address) -> bool:
     """Return whether an address leads to this machine's loopback."""
-    return any(each.is_loopback or each.is_unspecified for each in _destinations(address))
+    return any(each.is_loopback or each.is_unspecified for each in destinations(address))
 
 
 def _is_site_local(address: Address) -> bool:
     return isinstance(address, ipaddress.IPv6Address) and address.is_site_local
 
 
-def _destinations(address: Address) -> Iterator[Address]:
+def destinations(address: Address) -> Iterator[Address]:
     """Yield the address, and the IPv4 addresses inside it to which a router or translator may forward."""
     if isinstance(address, ipaddress.IPv4Address):
         yield address

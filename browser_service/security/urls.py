@@ -15,6 +15,7 @@ from pydantic import JsonValue
 from browser_service.security.addresses import (
     METADATA_HOSTS,
     Address,
+    destinations,
     is_local,
     is_metadata,
     is_public,
@@ -27,7 +28,9 @@ from browser_service.security.web_address import web_address
 from shared.cuts import cut
 from shared.errors import Forbidden, ValidationFailed, field_details
 from shared.model import Json
+from shared.next_calls import next_call
 from shared.userinfo import without_userinfo
+from shared.wire import DEFAULT_SESSION
 
 BROWSERS_OWN = ("chrome-extension:", "chrome:")
 """Beginnings of addresses of the browser's own parts, such as its PDF viewer."""
@@ -36,6 +39,7 @@ _MOST_DATA_BYTES = 65_536
 """Size limit of data: URLs, because every change of a page stores its URL."""
 _MOST_SHOWN = 120
 _OWN = "it is this service's own address, or its browser's"
+_ANOTHERS = "this session runs on another machine, whose own addresses, such as localhost, are not opened"
 _PORTS = {"http": 80, "https": 443}
 _PRIVATE_NAMES = (".localhost", ".local", ".internal", ".test", ".home.arpa")
 """Endings that no public site's name has."""
@@ -50,12 +54,16 @@ class UrlPolicy:
 
     own_hosts: Callable[[], AbstractSet[str]] = frozenset
     """Returns host:port of this service, whose API pages may not call, and of the debugging port of an attached
-    browser."""
+    browser. An address among them is refused under every name that leads to it, if there is a gate."""
     allow_hosts: frozenset[str] = frozenset()
     deny_hosts: frozenset[str] = frozenset()
     rules: UrlRules = field(default_factory=UrlRules)
     public_only: bool = False
     """Whether this machine and private networks are refused."""
+    elsewhere: bool = False
+    """Whether the pages run on another machine than the service."""
+    opens_loopback: bool = True
+    """Whether pages may reach the machine on which they run."""
 
     def check(self, url: str) -> str:
         """Return `url` if a page may open it. Raises ValidationFailed if it has no usable scheme, Forbidden
@@ -128,7 +136,7 @@ class UrlPolicy:
     @property
     def needs_gate(self) -> bool:
         """Return whether every connection must be checked, not only those for possible documents."""
-        return self.public_only or (self.rules.for_requests and bool(self.rules))
+        return self.public_only or self.elsewhere or (self.rules.for_requests and bool(self.rules))
 
     def unreachable_hosts(self) -> list[str]:
         """Return Chromium patterns of the hosts, some with a port, to which nothing may ever be sent."""
@@ -156,8 +164,12 @@ class UrlPolicy:
         """Return why nothing may connect to an address; empty if it may."""
         if is_metadata(address):
             return "cloud metadata addresses are never opened"
-        if is_local(address) and str(port) in self._own_ports():
+        if (is_local(address) and str(port) in self._own_ports()) or any(
+            self._is_named(str(each), port) for each in destinations(address)
+        ):
             return _OWN
+        if not self.opens_loopback and is_local(address):
+            return _ANOTHERS
         if self.public_only and not is_public(address):
             return "BROWSE_PRIVATE_NETWORK keeps pages from this machine and private networks"
         return ""
@@ -173,7 +185,7 @@ class UrlPolicy:
             return [{"urlPattern": "*"}]
         if self.rules.for_requests:
             patterns += [{"urlPattern": pattern} for pattern in self.rules.denied_patterns]
-        if self.allow_hosts or self.deny_hosts or self.rules or self.public_only:
+        if self.allow_hosts or self.deny_hosts or self.rules or self.public_only or self.elsewhere:
             patterns.append({"urlPattern": "*", "resourceType": "Document"})
         return patterns
 
@@ -195,6 +207,14 @@ class UrlPolicy:
             raise Forbidden(
                 f"url {url!r}: {_OWN}.",
                 hint="Pages may call neither; the service's tools do what its API does.",
+                details=_url_details(url),
+            )
+        if not self.opens_loopback and _is_loopback(name, address):
+            on_default = next_call("open_page", session_id=DEFAULT_SESSION, url=url)
+            raise Forbidden(
+                f"url {url!r}: {_ANOTHERS}.",
+                hint=f"The session {DEFAULT_SESSION!r} runs on the service's own machine: {on_default}. Who runs this "
+                "host can open its addresses with --allow-loopback.",
                 details=_url_details(url),
             )
         if self.public_only and (not is_public(address) if address else is_private_name(name)):
@@ -222,8 +242,7 @@ class UrlPolicy:
 
     def _is_own(self, name: str, address: Address | None, port: int) -> bool:
         """Return whether this is the service itself, under any name of this machine's loopback."""
-        local = is_local(address) if address else f".{name}".endswith(".localhost")
-        return self._is_named(name, port) or (local and str(port) in self._own_ports())
+        return self._is_named(name, port) or (_is_loopback(name, address) and str(port) in self._own_ports())
 
     def _is_named(self, host: str, port: int) -> bool:
         own = self._own_places()
@@ -254,6 +273,10 @@ def is_private(origin: str) -> bool:
     """Return whether an origin's host looks like this machine or a private network. No name is resolved."""
     name, address = parse_host(urlsplit(origin).hostname or "")
     return not is_public(address) if address is not None else is_private_name(name)
+
+
+def _is_loopback(name: str, address: Address | None) -> bool:
+    return is_local(address) if address else f".{name}".endswith(".localhost")
 
 
 def is_private_name(name: str) -> bool:

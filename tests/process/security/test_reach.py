@@ -5,13 +5,20 @@ import contextlib
 import socket
 import ssl
 from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from browser_service.app import browser_host
+from browser_service.host.host import LocalHost
 from browser_service.host.network.gate import Gate
+from browser_service.host.seam import HostLimits
+from browser_service.host.sessions.options import LaunchOptions
 from browser_service.security.url_rules import UrlRules, url_rule
 from browser_service.security.urls import UrlPolicy
+from browser_service.services import Handlers
+from browser_service.store.artifacts import Artifacts
 from tests.support.listening import PATIENCE_S, become
 from tests.support.reaching import ARRIVALS, BY_CLICK, arrived, hosts, reach, shown
 from tests.support.relay import Relay
@@ -215,6 +222,30 @@ async def test_a_name_that_leads_to_a_private_address_is_not_connected_to(
         await agent.call("goto", pageId="s", sessionId="by-socks", url="http://anywhere.example/")
         assert "169.254.169.254" in (await agent.call("content", pageId="s"))["content"]
     assert far.received == []
+
+
+def _elsewhere(
+    options: LaunchOptions, handlers: Handlers, artifacts: Artifacts, policy: UrlPolicy, limits: HostLimits
+) -> LocalHost:
+    """Make a host as on another machine than the service's."""
+    policy = replace(policy, elsewhere=True, opens_loopback=False)
+    return browser_host(replace(options, policy=policy), handlers, artifacts, policy, limits)
+
+
+@pytest.mark.anyio
+async def test_a_page_of_a_host_elsewhere_does_not_reach_that_machine_by_any_name(
+    tmp_path: Path, far: Site, name_server: list[str]
+) -> None:
+    async with running_service(settings_for(tmp_path), make_host=_elsewhere) as service, service.agent() as agent:
+        await agent.call("goto", pageId="p", url="data:text/html,<p>x")
+        for name in ("inside.example", "mapped.example", "localhost"):
+            await agent.call("evaluate_script", pageId="p", expression=ASK, arg=f"http://{name}:{far.port}/")
+        error = await agent.error("goto", pageId="q", url=far.url("/", "localhost"))
+        assert (error["code"], "another machine" in error["message"]) == ("FORBIDDEN", True)
+        await agent.call("goto", pageId="q", url=f"http://inside.example:{far.port}/")
+        assert "another machine" in (await agent.call("content", pageId="q"))["content"]
+    assert far.received == []
+    assert "inside.example" in name_server
 
 
 @pytest.mark.anyio

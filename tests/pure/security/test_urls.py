@@ -3,6 +3,9 @@
 It is a little longer than 300 lines because each spelling of a refused address is an example of one of its tests.
 """
 
+from dataclasses import replace
+from ipaddress import ip_address
+
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -128,6 +131,32 @@ def test_no_page_opens_the_address_by_which_people_reach_the_service(named: str,
     assert policy.refusal_of_host(place.host, place.port)
     assert policy.permits("https://[2001:db8::2]:8443/")
     assert policy.permits("https://browse.example:8443/")
+
+
+ELSEWHERE = UrlPolicy(
+    own_hosts=lambda: frozenset({"10.0.0.5:8888", "203.0.113.5"}), elsewhere=True, opens_loopback=False
+)
+
+
+@pytest.mark.parametrize(
+    ("address", "port"), [("10.0.0.5", 8888), ("::ffff:10.0.0.5", 8888), ("203.0.113.5", 443), ("203.0.113.5", 80)]
+)
+def test_no_name_leads_a_page_of_a_host_elsewhere_to_an_address_of_the_service(address: str, port: int) -> None:
+    assert ELSEWHERE.needs_gate
+    assert "own address" in ELSEWHERE.refusal_of_address(ip_address(address), port)
+    assert ELSEWHERE.refusal_of_address(ip_address("10.0.0.5"), 8889) == ""
+
+
+@each({url: url for url in ("http://localhost:3000/", "http://127.1/", "http://[::1]:80/", "https://x.localhost/")})
+def test_a_host_elsewhere_does_not_open_its_own_loopback_and_names_the_session_that_has_the_callers(url: str) -> None:
+    with pytest.raises(Forbidden, match="another machine") as refused:
+        ELSEWHERE.check(url)
+    assert 'open_page {"sessionId": "default"' in refused.value.advice
+    opened = replace(ELSEWHERE, opens_loopback=True)
+    assert opened.check(url) == url
+    assert "another machine" in ELSEWHERE.refusal_of_address(ip_address("127.0.0.9"), 3000)
+    assert opened.refusal_of_address(ip_address("127.0.0.9"), 3000) == ""
+    assert "metadata" in opened.refusal_of_address(ip_address("fe80::1"), 80)
 
 
 @pytest.mark.parametrize("url", OWN)
