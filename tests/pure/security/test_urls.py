@@ -151,7 +151,7 @@ def test_no_name_leads_a_page_of_a_host_elsewhere_to_an_address_of_the_service(a
 def test_a_host_elsewhere_does_not_open_its_own_loopback_and_names_the_session_that_has_the_callers(url: str) -> None:
     with pytest.raises(Forbidden, match="another machine") as refused:
         ELSEWHERE.check(url)
-    assert 'open_page {"sessionId": "default"' in refused.value.advice
+    assert 'open_page {"sessionId": "default"' in str(refused.value.advice)
     opened = replace(ELSEWHERE, opens_loopback=True)
     assert opened.check(url) == url
     assert "another machine" in ELSEWHERE.refusal_of_address(ip_address("127.0.0.9"), 3000)
