@@ -37,13 +37,7 @@ class Failed(Exception):
     """Raised when a measured process did not do its work, so that its times mean nothing."""
 
 
-_UNLIMITED = {
-    f"BROWSE_{name}": "0"
-    for name in (
-        *("CLIENT_PAGES", "CLIENT_CALLS_IN_FLIGHT", "CLIENT_CALLS_PER_MINUTE"),
-        *("ORIGIN_AT_ONCE", "ORIGIN_PER_MINUTE"),
-    )
-}
+_UNLIMITED = {"BROWSE_CLIENT_CALLS_PER_MINUTE": "0"}
 """Settings that switch the limits off, so that a benchmark is as fast as it can be."""
 _COLD = {"BROWSE_MIN_INSTANCES": "0"}
 """Settings that make the browser start with the first page, for all services."""

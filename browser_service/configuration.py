@@ -27,13 +27,14 @@ def shared_login(settings: Settings) -> SessionOptions:
 
 
 def client_limits(settings: Settings) -> ClientLimits:
-    return ClientLimits(settings.client_pages, settings.tuning.calls_in_flight, settings.client_calls_per_minute)
+    tuning = settings.tuning
+    return ClientLimits(tuning.client_pages, tuning.calls_in_flight, settings.client_calls_per_minute)
 
 
 def origin_limits(settings: Settings) -> OriginLimits:
     tuning = settings.tuning
     return OriginLimits(
-        tuning.origin_at_once, settings.origin_per_minute, tuning.origin_pause_s, local=tuning.origin_local
+        tuning.origin_at_once, tuning.origin_per_minute, tuning.origin_pause_s, local=tuning.origin_local
     )
 
 
@@ -96,5 +97,4 @@ def host_limits(settings: HostSettings, memory_mb: int | None) -> HostLimits:
             spare_s=settings.spare_window_ms / 1000,
         ),
         save_every_ms=settings.save_every_ms,
-        timeline=settings.timeline,
     )

@@ -23,7 +23,6 @@ class HostSettings(Model):
     max_instances: int
     instance_idle_ms: int
     download_max_mb: int
-    timeline: Literal["thumbnails", "watched", "off"]
     allow_hosts: tuple[str, ...]
     deny_hosts: tuple[str, ...]
     url_whitelist: tuple[str, ...]

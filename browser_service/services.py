@@ -83,7 +83,7 @@ class Services:
         """`make_host` makes the host, and `carrier` wraps it if it runs elsewhere. `clock` times limits and claims.
         `port` and `own_hosts` are functions, because the port may be chosen later."""
         self.settings = settings
-        self.clients = Clients(settings.presence_grace_ms)
+        self.clients = Clients(settings.tuning.presence_grace_ms)
         self.directory = Directory()
         self.directory.sessions.shared_browser = configuration.shared_browser(settings)
         self._open_data_dir()
@@ -135,7 +135,7 @@ class Services:
             open_link=partial(open_link, settings.data_dir),
         )
         tell = lambda client_id, text: clients.notify(client_id, Notice(text=text))  # noqa: E731 - one expression
-        self.work = Work(settings.idle_lease_ms, tell, clients.send, clock)
+        self.work = Work(settings.tuning.idle_lease_ms, tell, clients.send, clock)
         self.policy = Policy(self.directory, settings.cookie_values, self.revoked.check_now, self.tokens.with_limits)
         self.quotas = Quotas(configuration.client_limits(settings), clock)
         self.origins = Origins(configuration.origin_limits(settings), clients.send, clock)

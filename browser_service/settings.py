@@ -118,21 +118,8 @@ class Settings(FileSettings):
         pattern=r"^[1-9][0-9]{2,3}x[1-9][0-9]{2,3}$",
         description="Width and height of a page in the shared login, in px.",
     )
-    idle_lease_ms: int = Field(
-        default=120_000,
-        ge=0,
-        description="After this long without an act, others may take the page or the claimed work of a client.",
-    )
     session_idle_ms: int = Field(
         default=3_600_000, ge=1_000, description="A session that nobody uses for this long is closed, in milliseconds."
-    )
-    queue_wait_ms: int = Field(
-        default=10_000, ge=100, description="Longest wait of a call for its turn, in milliseconds."
-    )
-    presence_grace_ms: int = Field(
-        default=5_000,
-        ge=0,
-        description="How long a client may be gone before its calls end and its pages are free, in milliseconds.",
     )
     max_pages: int = Field(default=150, ge=1, description="Pages open at once, in all sessions, parked ones included.")
     memory_mb: int | None = Field(
@@ -162,19 +149,8 @@ class Settings(FileSettings):
         "at an address (0.0.0.0:9090). Whoever reaches it reads figures, and no names. The service's port always "
         "serves it, with a token.",
     )
-    timeline: Literal["thumbnails", "watched", "off"] = Field(
-        default="watched",
-        description="Small pictures of acts for replays: of every act, only while somebody watches or records the "
-        "page, or none.",
-    )
-    client_pages: int = Field(default=30, ge=0, description="Pages that one client may have open; 0 means no limit.")
     client_calls_per_minute: int = Field(
         default=600, ge=0, description="Calls a minute of one client; 0 means no limit."
-    )
-    origin_per_minute: int = Field(
-        default=120,
-        ge=0,
-        description="Navigations and fetches a minute to one public site, of all clients together; 0 means no limit.",
     )
     cookie_values: bool = Field(
         default=False,
@@ -223,9 +199,6 @@ class Settings(FileSettings):
     guarded: bool = Field(
         default=False,
         description="Guard the shared login: what a chat read at one site goes to no other until a person allows it.",
-    )
-    download_max_mb: int = Field(
-        default=500, ge=0, description="Megabytes of one download; a larger one is stopped. 0 means no limit."
     )
     upload_roots: Annotated[tuple[Path, ...], NoDecode] = Field(
         default=(), description="Folders from which files may be uploaded by path, separated by commas."

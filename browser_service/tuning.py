@@ -3,10 +3,18 @@
 from dataclasses import dataclass
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Tuning:
     """Times and limits of the service, which tests change. 0 means no limit, unless stated otherwise."""
 
+    idle_lease_ms: int = 120_000
+    """After this long without an act, others may take the page or the claimed work of a client."""
+    queue_wait_ms: int = 10_000
+    """Longest wait of a call for its turn."""
+    presence_grace_ms: int = 5_000
+    """How long a client may be gone before its calls end and its pages are free."""
+    client_pages: int = 30
+    """Pages that one client may have open, popups included."""
     calls_in_flight: int = 32
     session_pages: int = 120
     page_popups: int = 10
@@ -16,9 +24,13 @@ class Tuning:
     artifacts_mb: int = 5_000
     """Megabytes of all clients' files together; the oldest files beyond this are removed."""
     artifact_days: int = 7
+    download_max_mb: int = 500
+    """Megabytes of one download; a larger one is stopped."""
     activity_days: int = 30
     origin_at_once: int = 8
     """Navigations and fetches to one origin at once, of all clients together."""
+    origin_per_minute: int = 120
+    """The same in a minute."""
     origin_pause_s: int = 900
     """Longest pause for which a site's 429 or Retry-After counts; 0 ignores them."""
     origin_local: bool = False

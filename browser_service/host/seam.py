@@ -1,7 +1,7 @@
 """The seam between the two halves of the spine: every value passes through JSON."""
 
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from pydantic import Field, InstanceOf
 
@@ -137,5 +137,3 @@ class HostLimits:
     """None is a share of the memory that there is; 0 is no limit."""
     idle: Idle = field(default_factory=Idle)
     save_every_ms: int = 30_000
-    timeline: Literal["thumbnails", "watched", "off"] = "watched"
-    """Which acts get a picture for the record."""

@@ -131,7 +131,7 @@ def time_after(seconds: float) -> str:
 def _too_many_pages(limit: int, pages: Sequence[str]) -> ResourceExhausted:
     close = next_call("close_page", page_id=pages[0]) if pages else next_call("list_pages")
     return ResourceExhausted(
-        f"You have {limit} pages open, which is the limit (BROWSE_CLIENT_PAGES). There is room when one is closed.",
+        f"You have {limit} pages open, which is the limit. There is room when one is closed.",
         hint=f"Go to the URL in a page that you have, or close one: {close}.",
         details={"context": {"limit": "pages", "value": limit, "pages": [*pages]}},
     )

@@ -146,7 +146,7 @@ class Origins:
     def _limit(self, *, rate: bool) -> str:
         many = f"{self._limits.at_once} requests at once"
         if rate:
-            many = f"{self._limits.per_minute} requests a minute (BROWSE_ORIGIN_PER_MINUTE)"
+            many = f"{self._limits.per_minute} requests a minute"
         return f"all clients together may send a site {many}"
 
     def _turns_at(self, name: str) -> OriginTurns:

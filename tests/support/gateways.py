@@ -30,6 +30,15 @@ def environment(data_dir: Path, **changes: str) -> dict[str, str]:
     return {**kept, "PYTHONPATH": str(ROOT), "BROWSE_DATA_DIR": str(data_dir), **COLD, **browsers.setting(), **changes}
 
 
+def tuned(directory: Path, **figures: int) -> dict[str, str]:
+    """Return the variable by which processes start with other figures than those of `Tuning`."""
+    directory.mkdir()
+    (directory / "sitecustomize.py").write_text(
+        f"from browser_service.tuning import Tuning\nTuning.__init__.__kwdefaults__.update({figures})\n"
+    )
+    return {"PYTHONPATH": f"{ROOT}{os.pathsep}{directory}"}
+
+
 def service_process(data_dir: Path, **changes: str) -> AbstractAsyncContextManager[ServiceProcess]:
     """Start a service on a free port."""
     return service(data_dir, environment(data_dir, **changes))

@@ -184,7 +184,7 @@ class Downloads:
         return 0 < self._max_mb * _MB < size
 
     def _too_large(self, size: int) -> str:
-        return f"it has {size:,} bytes, and {self._max_mb} MB are the most (BROWSE_DOWNLOAD_MAX_MB)"
+        return f"it has {size:,} bytes, and {self._max_mb} MB are the most"
 
 
 async def _enable_events(cdp: CDPSession) -> None:

@@ -99,7 +99,7 @@ class PageRegistry:
         family, holder_id, limits = opener.record.family, opener.record.holder_id, self._common.limits
         held = sum(each.record.holder_id == holder_id for each in self._pages.values()) if holder_id else 0
         if limits.client_pages and held >= limits.client_pages:
-            return f"you have {held} pages open, which is the limit (BROWSE_CLIENT_PAGES)"
+            return f"you have {held} pages open, which is the limit"
         if (limit := opener.record.page_limit) is not None:
             limited = [each.record for each in self._pages.values() if each.record.page_limit == limit]
             if sum(record.holder_id is not None for record in limited) >= limit.most:

@@ -3,7 +3,7 @@
 import asyncio
 import base64
 import io
-from typing import Final, Literal, NamedTuple
+from typing import Final, NamedTuple
 
 import structlog
 from PIL import Image
@@ -23,8 +23,6 @@ from browser_service.pictures import flatten, work_on
 from shared.actions.traits import Effect
 from shared.errors import JournalFailed
 from shared.frames import ActPicture
-
-Timeline = Literal["thumbnails", "watched", "off"]
 
 _log = structlog.get_logger(__name__)
 
@@ -69,11 +67,10 @@ class Thumbnails:
         recorder: Recorder,
         tracing: Tracing,
         *,
-        timeline: Timeline,
         artifacts: ArtifactPort,
     ) -> None:
         self._record, self._current, self._screencast = record, current, screencast
-        self._recorder, self._tracing, self._timeline, self._artifacts = recorder, tracing, timeline, artifacts
+        self._recorder, self._tracing, self._artifacts = recorder, tracing, artifacts
         self._begun = self._running = 0
         self._ended: Pictured | None = None
         self._working = False
@@ -82,9 +79,7 @@ class Thumbnails:
 
     @property
     def _wanted(self) -> bool:
-        if self._timeline == "watched":
-            return self._screencast.watched or self._recorder.running or self._tracing.running
-        return self._timeline == "thumbnails"
+        return self._screencast.watched or self._recorder.running or self._tracing.running
 
     def begin(self, act: ShownCall) -> Pictured | None:
         """Note that an act begins. Returns None if it gets no picture."""

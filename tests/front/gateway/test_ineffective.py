@@ -50,7 +50,7 @@ async def test_a_setting_that_the_running_service_does_not_have_is_told_once_it_
         "BROWSE_MAX_PAGES": "50",
         "BROWSE_DENY_HOSTS": "a.example,b.example",
         "BROWSE_SANDBOX": "sometimes",
-        "BROWSE_QUEUE_WAIT_MS": "",
+        "BROWSE_SESSION_IDLE_MS": "",
         "BROWSE_TOOLSETS": "core",
         "HEADLESS": "no",
         "BROWSE_LOG_LEVEL": "debug",

@@ -24,7 +24,7 @@ async def test_settings_are_shown_without_secrets_and_changed_ones_are_marked(
         max_pages=50,
         notify_webhook="https://hooks.example/s3cret",
         cdp_url=None,
-        idle_lease_ms=60_000,
+        session_idle_ms=60_000,
         allow_hosts=("a.example",),
     )
     async with service.agent() as agent:
@@ -35,8 +35,8 @@ async def test_settings_are_shown_without_secrets_and_changed_ones_are_marked(
     assert told["settings"]["allow_hosts"] == ["a.example"]
     assert told["settings"]["notify_webhook"] == "https://hooks.example/…"
     assert "s3cret" not in reply.text
-    assert {"max_pages", "notify_webhook", "idle_lease_ms", "allow_hosts", "data_dir"} <= set(told["changed"])
-    assert not {"output_dir", "queue_wait_ms", "headless"} & set(told["changed"])
+    assert {"max_pages", "notify_webhook", "session_idle_ms", "allow_hosts", "data_dir"} <= set(told["changed"])
+    assert not {"output_dir", "max_instances", "headless"} & set(told["changed"])
 
 
 async def test_settings_are_compared_as_the_service_reads_them(start: StartService) -> None:

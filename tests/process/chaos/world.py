@@ -19,7 +19,7 @@ from tests.process.chaos.chats import Answer, Chat
 from tests.process.chaos.load import Ledger
 from tests.process.chaos.site import ChaosSite
 from tests.support import browsers
-from tests.support.gateways import environment
+from tests.support.gateways import environment, tuned
 
 CHATS: Final = 3
 APART: Final = "apart"
@@ -172,11 +172,10 @@ def _settings(tmp_path: Path) -> dict[str, str]:
         port = found.getsockname()[1]
     return {
         "BROWSE_URL": f"http://127.0.0.1:{port}",
-        "BROWSE_PRESENCE_GRACE_MS": "60000",
-        "BROWSE_QUEUE_WAIT_MS": "60000",
+        **tuned(tmp_path / "tuned", presence_grace_ms=60_000, queue_wait_ms=60_000),
         "BROWSE_NOTIFY": "off",
         "BROWSE_EXECUTABLE_PATH": str(_countable_browser(tmp_path)),
-        **dict.fromkeys(("BROWSE_CLIENT_CALLS_PER_MINUTE", "BROWSE_ORIGIN_PER_MINUTE"), "0"),
+        "BROWSE_CLIENT_CALLS_PER_MINUTE": "0",
     }
 
 

@@ -142,9 +142,8 @@ async def scene(tmp_path_factory: pytest.TempPathFactory, own_site: Site) -> Asy
 
 
 def _service(data_dir: Path) -> AbstractAsyncContextManager[ServiceProcess]:
-    """Start a service without limits on calls and requests, because these tests make more than an agent does in a
-    minute."""
-    return service_process(data_dir, BROWSE_CLIENT_CALLS_PER_MINUTE="0", BROWSE_ORIGIN_PER_MINUTE="0")
+    """Start a service without a limit on calls, because these tests make more than an agent does in a minute."""
+    return service_process(data_dir, BROWSE_CLIENT_CALLS_PER_MINUTE="0")
 
 
 def _http(service: ServiceProcess) -> httpx.AsyncClient:

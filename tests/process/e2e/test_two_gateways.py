@@ -13,7 +13,7 @@ from mcp.types import ImageContent, ResourceLink
 
 from examples.processes import ServiceProcess
 from tests.support.frames import read
-from tests.support.gateways import chat, environment, service_process, text_of
+from tests.support.gateways import chat, environment, service_process, text_of, tuned
 from tests.support.listening import PATIENCE_S
 from tests.support.site import Site
 
@@ -22,9 +22,8 @@ pytestmark = [pytest.mark.anyio, pytest.mark.whole_browser]
 
 @pytest.fixture(scope="module")
 async def running(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[ServiceProcess]:
-    async with service_process(
-        tmp_path_factory.mktemp("data"), BROWSE_PRESENCE_GRACE_MS="300", BROWSE_QUEUE_WAIT_MS="20000"
-    ) as service:
+    figures = tuned(tmp_path_factory.mktemp("figures") / "tuned", presence_grace_ms=300, queue_wait_ms=20_000)
+    async with service_process(tmp_path_factory.mktemp("data"), **figures) as service:
         yield service
 
 

@@ -13,7 +13,7 @@ from shared import wire
 from shared.secret import ensure_secret
 from tests.process.gateway.test_autostart import Place, gone, place
 from tests.support.chat import Chat, Json, chatting, environment, text
-from tests.support.gateways import service_process
+from tests.support.gateways import service_process, tuned
 from tests.support.site import Site
 
 __all__ = ["place"]  # a fixture
@@ -95,7 +95,7 @@ async def test_a_chat_whose_token_is_revoked_is_told_so_and_no_longer_holds_its_
     tmp_path: Path, site: Site
 ) -> None:
     url = site.page("/", "<h1>Here</h1>")
-    async with service_process(tmp_path, BROWSE_PRESENCE_GRACE_MS="300") as service:
+    async with service_process(tmp_path, **tuned(tmp_path / "tuned", presence_grace_ms=300)) as service:
         secret = ensure_secret(tmp_path)
         token = mint(secret, "visitor", "Visitor")
         known = {"BROWSE_URL": service.url, "BROWSE_DATA_DIR": str(tmp_path)}
