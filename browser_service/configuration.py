@@ -67,8 +67,6 @@ def url_policy(
     host elsewhere, also the addresses by which that reached the service."""
     return UrlPolicy(
         own_hosts=own_hosts,
-        allow_hosts=frozenset(settings.allow_hosts),
-        deny_hosts=frozenset(settings.deny_hosts),
         rules=UrlRules(
             tuple(url_rule(text, allows=True) for text in settings.url_whitelist),
             tuple(map(url_rule, settings.url_blacklist)),

@@ -23,8 +23,6 @@ class HostSettings(Model):
     max_instances: int
     instance_idle_ms: int
     download_max_mb: int
-    allow_hosts: tuple[str, ...]
-    deny_hosts: tuple[str, ...]
     url_whitelist: tuple[str, ...]
     url_blacklist: tuple[str, ...]
     url_rules_for: Literal["documents", "requests"]

@@ -11,12 +11,14 @@ import platformdirs
 from pydantic import AliasChoices, Field, ValidationInfo, field_validator, model_validator
 from pydantic_settings import NoDecode, SettingsConfigDict
 
-from browser_service.security.hosts import header_host, host_name, public_origin
+from browser_service.security.hosts import header_host, public_origin
 from browser_service.security.url_rules import MOST_RULES, url_rule
 from browser_service.tuning import Tuning
+from client import caller
 from client.config_file import FileSettings
 from shared.data_files import OUTPUT, PROFILE
 from shared.loopback import exposure, is_loopback, reachable
+from shared.variables import unprotected
 from shared.wire import APP_NAME, DEFAULT_PORT
 
 Names = Annotated[tuple[str, ...], NoDecode]
@@ -84,11 +86,6 @@ class Settings(FileSettings):
         default="file",
         description="Where the key of saved logins is kept: in a file in the data directory, or in the system's "
         "keyring.",
-    )
-    output_dir: Path = Field(
-        default_factory=lambda given: given["data_dir"] / OUTPUT,
-        description="Where calls put their files: pictures, prints, downloads. By default `output` in the data "
-        "directory.",
     )
     browser_type: Literal["chromium", "firefox", "webkit"] = Field(
         default="chromium", validation_alias=_bare("BROWSER_TYPE"), description="Engine of the shared browser."
@@ -166,10 +163,6 @@ class Settings(FileSettings):
         description="Address that gets a POST with what an agent asks a person for, as JSON; https, or http on this "
         "machine.",
     )
-    allow_hosts: Names = Field(
-        default=(), description="The only hosts (with their subdomains) that pages may open; empty allows all."
-    )
-    deny_hosts: Names = Field(default=(), description="Hosts (with their subdomains) that pages may not open.")
     url_whitelist: Names = Field(
         default=(),
         max_length=MOST_RULES,
@@ -190,11 +183,6 @@ class Settings(FileSettings):
         default="allow",
         description="Whether pages may reach this machine and private networks. refuse checks the address that a name "
         "resolves to. Clouds' metadata addresses are always refused.",
-    )
-    policy_file: Path | None = Field(
-        default=None,
-        description="Rules for acts that a person confirms or that are refused; by default `policy.toml` in the data "
-        "directory, if it is there.",
     )
     guarded: bool = Field(
         default=False,
@@ -220,17 +208,17 @@ class Settings(FileSettings):
     @property
     def rules_file(self) -> Path:
         """Return where the rules for acts are."""
-        return self.policy_file or self.data_dir / "policy.toml"
+        return self.data_dir / "policy.toml"
 
-    @field_validator("allowed_hosts", "allow_hosts", "deny_hosts", "url_whitelist", "url_blacklist", mode="before")
+    @property
+    def output_dir(self) -> Path:
+        """Return where calls put their files."""
+        return self.data_dir / OUTPUT
+
+    @field_validator("allowed_hosts", "url_whitelist", "url_blacklist", mode="before")
     @classmethod
     def _split_at_commas(cls, value: object) -> object:
         return tuple(value.replace(",", " ").split()) if isinstance(value, str) else value
-
-    @field_validator("allow_hosts", "deny_hosts")
-    @classmethod
-    def _hosts(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(map(host_name, value))
 
     @field_validator("url_whitelist", "url_blacklist")
     @classmethod
@@ -266,10 +254,17 @@ class Settings(FileSettings):
     def _any_case(cls, value: object) -> object:
         return value.lower() if isinstance(value, str) else value
 
-    @field_validator("data_dir", "output_dir", "executable_path", "tls_cert", "tls_key")
+    @field_validator("data_dir", "executable_path", "tls_cert", "tls_key")
     @classmethod
     def _absolute(cls, value: Path | None) -> Path | None:
         return value and value.expanduser().absolute()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _protects_as_before(cls, values: object) -> object:
+        if line := unprotected(caller.environ()):
+            raise ValueError(line)
+        return values
 
     @model_validator(mode="after")
     def _reach(self) -> Self:

@@ -22,7 +22,7 @@ from client import caller
 from client.config_place import VARIABLE, path
 from shared import setting_names
 from shared.similarity import nearest
-from shared.variables import REMOVED, no_more
+from shared.variables import PROTECTING, REMOVED, no_more
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -201,6 +201,8 @@ def _problem(name: str, value: object) -> str:
         return f"[{name}] is a table, and the settings are all in one, without a name.{instead}"
     if name in SAID_AT_START:
         return f"{name} is nothing for a file, because {SAID_AT_START[name]}."
+    if name in PROTECTING:
+        return f"{name} {no_more(name)}"
     if name in NAMES or name in REMOVED:
         return ""
     near = nearest_name(name)

@@ -22,7 +22,7 @@ Json = dict[str, Any]  # Any: JSON
 INTO: Final = wheel.ROOT / "dist"
 OFFERED: Final[dict[type[BaseSettings], tuple[str, ...]]] = {
     GatewaySettings: ("toolsets", "session"),
-    ServiceSettings: ("headless", "executable_path", "data_dir", "cdp_url", "allow_hosts", "deny_hosts"),
+    ServiceSettings: ("headless", "executable_path", "data_dir", "cdp_url", "url_whitelist", "url_blacklist"),
 }
 """Settings for which a host asks a person. All others can be set by environment variables."""
 MANIFEST_VERSION: Final = "0.4"

@@ -41,7 +41,7 @@ def with_suffix(name: str, mime_type: str) -> str:
 def _checked(name: str) -> str:
     """Return a caller's own name unchanged, because people look for it. Raises ValueError if it is unsafe."""
     if any(part != safe_name(part) or not part for part in name.split("/")):
-        raise ValueError(f'{name!r} is not the name of a file in BROWSE_OUTPUT_DIR; give a name, such as "page.pdf"')
+        raise ValueError(f'{name!r} is not the name of a file in the output directory; give a name, such as "page.pdf"')
     return name
 
 

@@ -8,10 +8,10 @@ from typing import Final
 SERVICE: Final = tuple(
     """
     host port allowed_hosts public_url allow_remote tls_cert tls_key behind_proxy hosts host_lease_ms log_level
-    app_env data_dir key_store output_dir browser_type headless executable_path cdp_url sandbox proxy viewport
-    session_idle_ms max_pages memory_mb min_instances max_instances instance_idle_ms metrics_port
-    client_calls_per_minute cookie_values notify notify_webhook allow_hosts deny_hosts url_whitelist url_blacklist
-    url_rules_for private_network policy_file guarded upload_roots
+    app_env data_dir key_store browser_type headless executable_path cdp_url sandbox proxy viewport session_idle_ms
+    max_pages memory_mb min_instances max_instances instance_idle_ms metrics_port client_calls_per_minute
+    cookie_values notify notify_webhook url_whitelist url_blacklist url_rules_for private_network guarded
+    upload_roots
     """.split()  # noqa: SIM905 - as a list it would be a page long
 )
 GATEWAY: Final = tuple(

@@ -41,9 +41,18 @@ REMOVED: Final = {
     "client_pages": "a client may have 30 pages open; tokens with --pages fewer",
     "origin_per_minute": "all clients together may send a public site 120 requests a minute",
     "download_max_mb": "a download may have 500 MB",
+    "output_dir": "calls put their files into `output` in the data directory",
+    "allow_hosts": "write url_whitelist, with *.example.com for a host and all below it; url_rules_for requests covers "
+    "proxies of sessions too",
+    "deny_hosts": "write url_blacklist, with *.example.com for a host and all below it; url_rules_for requests covers "
+    "proxies of sessions too",
+    "policy_file": "rules for acts are in policy.toml in the data directory; move the file there",
     "spare_window_ms": "a window is kept ready for 5 minutes",
 }
-"""Removed settings, and what holds instead. Using one only causes a warning."""
+"""Removed settings, and what holds instead. Using one only causes a warning, unless it protected something."""
+PROTECTING: Final = frozenset({"allow_hosts", "deny_hosts", "policy_file"})
+"""Those that kept pages and agents from something. The service does not start with one, because it would allow more
+than whoever wrote it expects."""
 REMOVED_SWITCHES: Final = frozenset({"metrics_enabled", "origin_local"})
 """Those whose flag had no value."""
 _FILE: Final = f"{PREFIX}CONFIG"
@@ -61,7 +70,14 @@ def misspelt(environment: Mapping[str, str], known: Iterable[str]) -> list[str]:
 
 def no_more(name: str) -> str:
     """Return what holds instead of a removed setting."""
-    return f"is no setting any more, and has no effect: {REMOVED[name]}."
+    effect = "" if name in PROTECTING else ", and has no effect"
+    return f"is no setting any more{effect}: {REMOVED[name]}."
+
+
+def unprotected(environment: Mapping[str, str]) -> str:
+    """Return a line for a variable that protected something when it was a setting; empty without one."""
+    found = (name for name in sorted(PROTECTING) if environment.get(f"{PREFIX}{name.upper()}"))
+    return next((f"{PREFIX}{name.upper()} {no_more(name)}" for name in found), "")
 
 
 def _line(variable: str, names: set[str]) -> str:

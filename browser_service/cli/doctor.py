@@ -88,7 +88,7 @@ def check_reach(settings: Settings) -> Check:
     """Describe where pages may go."""
     rules = [
         f"BROWSE_{name.upper()} {', '.join(values)}"
-        for name in ("url_whitelist", "url_blacklist", "allow_hosts", "deny_hosts")
+        for name in ("url_whitelist", "url_blacklist")
         if (values := getattr(settings, name))
     ]
     if settings.url_whitelist or settings.url_blacklist:

@@ -15,18 +15,6 @@ _MOST_PORT: Final = 65_535
 _HOST_NAME: Final = re.compile(r"(?!-)[\w-]{1,63}(\.[\w-]{1,63})*")
 
 
-def host_name(text: str) -> str:
-    """Return a host from the operator's list unchanged. Raises ValueError if no host can have that name."""
-    name, address = parse_host(text)
-    if address is None and not _HOST_NAME.fullmatch(name):
-        guess = _guess_host(text)
-        raise ValueError(
-            f"{text!r} is no name of a host, so that it would match nothing. Write the host alone, such as {guess!r}: "
-            "all that is below it is part of it, and every port, path and scheme."
-        )
-    return text
-
-
 def header_host(text: str) -> str:
     """Return a Host header's value unchanged. Raises ValueError if no client can send it."""
     name, port = _header_place(text)

@@ -55,8 +55,6 @@ class UrlPolicy:
     own_hosts: Callable[[], AbstractSet[str]] = frozenset
     """Returns host:port of this service, whose API pages may not call, and of the debugging port of an attached
     browser. An address among them is refused under every name that leads to it, if there is a gate."""
-    allow_hosts: frozenset[str] = frozenset()
-    deny_hosts: frozenset[str] = frozenset()
     rules: UrlRules = field(default_factory=UrlRules)
     public_only: bool = False
     """Whether this machine and private networks are refused."""
@@ -185,7 +183,7 @@ class UrlPolicy:
             return [{"urlPattern": "*"}]
         if self.rules.for_requests:
             patterns += [{"urlPattern": pattern} for pattern in self.rules.denied_patterns]
-        if self.allow_hosts or self.deny_hosts or self.rules or self.public_only or self.elsewhere:
+        if self.rules or self.public_only or self.elsewhere:
             patterns.append({"urlPattern": "*", "resourceType": "Document"})
         return patterns
 
@@ -219,12 +217,6 @@ class UrlPolicy:
             )
         if self.public_only and (not is_public(address) if address else is_private_name(name)):
             raise _refused_by(url, "this machine and private networks are not opened here", "BROWSE_PRIVATE_NETWORK")
-        if _matches(name, self.deny_hosts) or (self.allow_hosts and not _matches(name, self.allow_hosts)):
-            raise Forbidden(
-                f"url {url!r}: the host {name} is not allowed here.",
-                hint="The operator decides by BROWSE_ALLOW_HOSTS and BROWSE_DENY_HOSTS.",
-                details=_url_details(url),
-            )
 
     def _check_rules(self, url: str) -> None:
         if not self.rules:
@@ -323,10 +315,6 @@ def _is_scheme(url: str) -> bool:
     one."""
     scheme, _, rest = url.partition(":")
     return not (rest[:1].isdigit() or "." in scheme)
-
-
-def _matches(host: str, patterns: frozenset[str]) -> bool:
-    return any(f".{host}".endswith(f".{parse_host(pattern)[0]}") for pattern in patterns)
 
 
 def _url_details(url: str) -> Json:

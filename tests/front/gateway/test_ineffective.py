@@ -45,10 +45,10 @@ async def warnings(service: RunningService, url: str = "") -> list[str]:
 async def test_a_setting_that_the_running_service_does_not_have_is_told_once_it_runs(
     start: StartService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    service = await start(max_pages=50, deny_hosts=("a.example",))
+    service = await start(max_pages=50, url_blacklist=("a.example",))
     for variable, value in {
         "BROWSE_MAX_PAGES": "50",
-        "BROWSE_DENY_HOSTS": "a.example,b.example",
+        "BROWSE_URL_BLACKLIST": "a.example,b.example",
         "BROWSE_SANDBOX": "sometimes",
         "BROWSE_SESSION_IDLE_MS": "",
         "BROWSE_TOOLSETS": "core",
@@ -58,7 +58,7 @@ async def test_a_setting_that_the_running_service_does_not_have_is_told_once_it_
         monkeypatch.setenv(variable, value)
     told = await warnings(service)
     assert {line.partition(" has no effect: the service runs already, with ")[0]: line for line in told}.keys() == {
-        "BROWSE_DENY_HOSTS=a.example,b.example",
+        "BROWSE_URL_BLACKLIST=a.example,b.example",
         "BROWSE_SANDBOX=sometimes",
         "HEADLESS=no",
     }
@@ -66,7 +66,8 @@ async def test_a_setting_that_the_running_service_does_not_have_is_told_once_it_
     assert headless.startswith("HEADLESS=no has no effect: the service runs already, with headless true. It takes a ")
     elsewhere = await warnings(service, "https://browse.example")
     assert len(elsewhere) == 1
-    assert elsewhere[0].startswith("BROWSE_DENY_HOSTS, BROWSE_MAX_PAGES, BROWSE_SANDBOX, HEADLESS: this has no effect")
+    names = "BROWSE_MAX_PAGES, BROWSE_SANDBOX, BROWSE_URL_BLACKLIST, HEADLESS"
+    assert elsewhere[0].startswith(f"{names}: this has no effect")
 
 
 async def test_nothing_is_asked_without_such_a_setting_or_without_a_service(

@@ -25,18 +25,18 @@ async def test_settings_are_shown_without_secrets_and_changed_ones_are_marked(
         notify_webhook="https://hooks.example/s3cret",
         cdp_url=None,
         session_idle_ms=60_000,
-        allow_hosts=("a.example",),
+        url_whitelist=("a.example",),
     )
     async with service.agent() as agent:
         reply = await agent.http.get(wire.SETTINGS)
         told = await result(agent, reply)
     assert set(told["settings"]) == set(Settings.model_fields)
     assert told["settings"]["max_pages"] == 50
-    assert told["settings"]["allow_hosts"] == ["a.example"]
+    assert told["settings"]["url_whitelist"] == ["a.example"]
     assert told["settings"]["notify_webhook"] == "https://hooks.example/…"
     assert "s3cret" not in reply.text
-    assert {"max_pages", "notify_webhook", "session_idle_ms", "allow_hosts", "data_dir"} <= set(told["changed"])
-    assert not {"output_dir", "max_instances", "headless"} & set(told["changed"])
+    assert {"max_pages", "notify_webhook", "session_idle_ms", "url_whitelist", "data_dir"} <= set(told["changed"])
+    assert not {"max_instances", "headless"} & set(told["changed"])
 
 
 async def test_settings_are_compared_as_the_service_reads_them(start: StartService) -> None:
@@ -53,8 +53,8 @@ async def test_settings_too_long_to_compare_are_refused(start: StartService) -> 
     service = await start()
     async with service.agent() as agent:
         for asked in (
-            {"allow_hosts": "a.example," * 1_001},
-            {"allow_hosts": ["a"]},
+            {"url_whitelist": "a.example," * 1_001},
+            {"url_whitelist": ["a"]},
             {f"x{n}": "1" for n in range(201)},
         ):
             refused = (await agent.http.post(wire.SETTINGS, json={"settings": asked})).json()["error"]

@@ -13,7 +13,10 @@ pytestmark = [pytest.mark.anyio, pytest.mark.one_window]
 async def test_a_forbidden_host_is_not_even_asked_by_redirect_or_frame(site: Site, tmp_path: Path) -> None:
     site.page("/forbidden", "secret")
     forbidden = site.url("/forbidden", "localhost")
-    async with running_service(settings_for(tmp_path, deny_hosts=["localhost"])) as service, service.agent() as agent:
+    async with (
+        running_service(settings_for(tmp_path, url_blacklist=["localhost"])) as service,
+        service.agent() as agent,
+    ):
         hop = site.page("/hop", Answer(status=302, headers={"location": forbidden}))
         assert (await agent.error("goto", pageId="p", url=forbidden))["code"] == "FORBIDDEN"
         assert (await agent.error("goto", pageId="p", url=hop))["code"] == "NAVIGATION_FAILED"

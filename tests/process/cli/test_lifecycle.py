@@ -176,12 +176,16 @@ def test_a_detached_service_that_cannot_start_is_an_error_with_the_reason(
 
 def test_a_wrong_setting_is_named(terminal: Terminal) -> None:
     assert terminal.run("up", "--port", "99999").err.startswith("--port: ")
-    for name, value in (("BROWSE_MAX_PAGES", "many"), ("PORT", "abc"), ("BROWSE_DENY_HOSTS", "http://site.example/x")):
+    for name, value in (
+        ("BROWSE_MAX_PAGES", "many"),
+        ("PORT", "abc"),
+        ("BROWSE_ALLOWED_HOSTS", "http://site.example/x"),
+    ):
         wrong = terminal.run("status", **{name: value})
         assert (wrong.code, wrong.err.count("\n"), wrong.out) == (2, 1, "")
         assert wrong.err.startswith(f"{name}: ")
         assert value in wrong.err
-    assert "'site.example'" in wrong.err
+    assert "'site.example:8888'" in wrong.err
 
 
 def test_without_a_service_the_command_that_starts_it_is_named(terminal: Terminal) -> None:

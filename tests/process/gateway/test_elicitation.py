@@ -68,9 +68,7 @@ async def service(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Ser
     directory = tmp_path_factory.mktemp("asking")
     rules = directory / "policy.toml"
     rules.write_text('[[rule]]\nname = "deletions"\ntext = ["Delete"]\n', encoding="utf-8")
-    async with service_process(
-        directory, BROWSE_NOTIFY="off", BROWSE_POLICY_FILE=str(rules), BROWSE_PUBLIC_URL=PUBLIC
-    ) as running:
+    async with service_process(directory, BROWSE_NOTIFY="off", BROWSE_PUBLIC_URL=PUBLIC) as running:
         yield running
 
 

@@ -140,11 +140,12 @@ async def test_a_dialog_that_an_agents_act_opens_in_a_persons_tab_is_the_agents_
 async def test_the_owners_rules_cover_an_agents_requests_from_a_persons_tab(
     start: StartService, persons: Persons, site: Site, tmp_path: Path
 ) -> None:
-    rules = tmp_path / "policy.toml"
+    rules = tmp_path / "data" / "policy.toml"
+    rules.parent.mkdir()
     rules.write_text('[[rule]]\nname = "posts"\nmethods = ["POST"]\n')
     site.page("/paid", "paid")
     await persons.open(site.page("/", "<form action=/paid method=post><button>b</button></form>"))
-    service = await start(cdp_url=persons.url, policy_file=rules)
+    service = await start(cdp_url=persons.url)
     async with service.agent() as agent:
         await agent.call("goto", pageId="mine", url=site.page("/mine", "mine"))
         sent = await agent.call("click", pageId=await their_page(agent, site.url("/")), selector="button")

@@ -15,7 +15,7 @@ async def proxied(tmp_path_factory: pytest.TempPathFactory, shared_site: Site) -
     """Start a service whose browser sends every request, to whatever address, to the site, which sees what is
     requested."""
     settings = settings_for(
-        tmp_path_factory.mktemp("proxied"), proxy=shared_site.url().rstrip("/"), deny_hosts=["denied.example"]
+        tmp_path_factory.mktemp("proxied"), proxy=shared_site.url().rstrip("/"), url_blacklist=["*.denied.example"]
     )
     async with running_service(settings) as service:
         yield service

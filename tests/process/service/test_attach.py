@@ -117,7 +117,7 @@ async def test_a_persons_tab_can_be_used_by_an_agent_but_not_where_the_policy_en
 ) -> None:
     await persons.open(bank.url("/"))
     await persons.open(bank.url("/").replace("127.0.0.1", "localhost"))
-    service = await start(cdp_url=persons.url, allow_hosts=("127.0.0.1",))
+    service = await start(cdp_url=persons.url, url_whitelist=("127.0.0.1",))
     async with service.agent() as agent:
         await agent.call("goto", pageId="mine", url=bank.url("/"))
         pages = {page["url"]: page["pageId"] for page in await people(agent)}

@@ -100,14 +100,14 @@ def test_a_value_is_set_beside_what_else_is_in_the_file(file: Path) -> None:
     assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
     written(file, "# my settings\nmax_pages = 50   # few\n\n# windows\nheadless = true\n")
     file.chmod(0o644)
-    succeed("set", "BROWSE_MAX_PAGES", "70", "--allow-hosts".strip("-"), "a.example, b.example", "headless", "no")
+    succeed("set", "BROWSE_MAX_PAGES", "70", "--url-whitelist".strip("-"), "a.example, b.example", "headless", "no")
     assert file.read_text(encoding="utf-8") == (
         "# my settings\nmax_pages = 70   # few\n\n# windows\nheadless = false\n"
-        'allow_hosts = ["a.example", "b.example"]\n'
+        'url_whitelist = ["a.example", "b.example"]\n'
     )
     assert stat.S_IMODE(file.stat().st_mode) == 0o644
-    assert Settings().allow_hosts == ("a.example", "b.example")
-    succeed("unset", "max-pages", "allow_hosts")
+    assert Settings().url_whitelist == ("a.example", "b.example")
+    succeed("unset", "max-pages", "url_whitelist")
     assert file.read_text(encoding="utf-8") == "# my settings\n\n# windows\nheadless = false\n"
     assert Settings().max_pages == 150
     assert sorted(path.name for path in file.parent.iterdir()) == ["config.toml"]

@@ -148,7 +148,7 @@ def test_arguments_within_the_schema_are_accepted_and_survive_the_wire(
 def test_a_file_name_that_windows_takes_for_a_device_is_refused(name: str) -> None:
     arguments_given: Arguments = {"filename": name}
     assert validator(ACTIONS["generate_pdf"]).is_valid(arguments_given)
-    with pytest.raises(ValidationFailed, match=f"'{name}' is not the name of a file in BROWSE_OUTPUT_DIR"):
+    with pytest.raises(ValidationFailed, match=f"'{name}' is not the name of a file in the output directory"):
         asked(ACTIONS["generate_pdf"], arguments_given)
 
 

@@ -28,8 +28,6 @@ def unusual(data_dir: Path) -> Settings:
         headless=False,
         proxy="http://proxy.example:3128",
         viewport="800x600",
-        allow_hosts=("a.example",),
-        deny_hosts=("b.example",),
         url_whitelist=("https://a.example/c",),
         url_blacklist=("*.d.example",),
         url_rules_for="requests",

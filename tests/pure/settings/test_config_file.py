@@ -14,7 +14,7 @@ from mcp_gateway import startup
 from mcp_gateway.settings import Settings as GatewaySettings
 from mcp_gateway.transports.settings import TransportSettings
 from shared import setting_names
-from shared.variables import REMOVED
+from shared.variables import REMOVED, no_more
 from tests.support import chat, gateways
 from tests.support.terminal import Terminal
 
@@ -59,12 +59,12 @@ def test_the_file_is_in_the_platforms_directory_and_need_not_be_there(
 
 def test_both_processes_take_their_settings_from_it_as_from_variables(file: Path) -> None:
     file.write_text(
-        'port = 9001\nmax_pages = 50\nheadless = false\nallow_hosts = ["a.example", "b.example"]\n'
+        'port = 9001\nmax_pages = 50\nheadless = false\nurl_whitelist = ["a.example", "b.example"]\n'
         'log_level = "DEBUG"\ntoolsets = "core, media"\ncors_origins = ["https://a.example"]\nproxy = ""\n'
     )
     service, gateway = ServiceSettings(), GatewaySettings()
     assert (service.port, service.max_pages, service.headless, service.proxy) == (9001, 50, False, None)
-    assert (service.allow_hosts, service.log_level) == (("a.example", "b.example"), "debug")
+    assert (service.url_whitelist, service.log_level) == (("a.example", "b.example"), "debug")
     assert (gateway.port, gateway.url) == (9001, "http://127.0.0.1:9001")
     assert gateway.toolsets == {"core", "media"}
     assert gateway.log_level == "debug"
@@ -94,7 +94,7 @@ def test_the_environment_stands_above_it_and_flags_above_both(
         ("metrics.port = 9090\n", "Write metrics_port = ..."),
         ('transport = "http"\n', "line 1: transport is nothing for a file, because a chat's host starts"),
         ("port = 1\nmax_pages = = 3\n", "line 2: this is no TOML. Invalid value."),
-        ("port = 1\nallow_hosts = [\n", "line 2: this is no TOML."),
+        ("port = 1\nurl_whitelist = [\n", "line 2: this is no TOML."),
         ("port = 1\nport = 2\n", "line 2: this is no TOML. Cannot overwrite a value."),
     ],
 )
@@ -114,6 +114,18 @@ def test_a_removed_setting_is_reported_and_does_not_prevent_the_start(file: Path
     assert line.startswith(f"{file}, line 2: page_events_per_second is no setting any more, and has no effect: ")
 
 
+def test_a_start_ends_at_a_removed_setting_that_protected_something(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file.write_text("deny_hosts = 'bank.example'\n")
+    told = "deny_hosts is no setting any more: write url_blacklist, with *.example.com for a host"
+    assert problem()[0].startswith(f"{file}, line 1: {told}")
+    file.write_text("")
+    monkeypatch.setenv("BROWSE_POLICY_FILE", "rules.toml")
+    assert problem() == [f"BROWSE_POLICY_FILE {no_more('policy_file')}"]
+    assert problem(GatewaySettings) == []
+
+
 def test_every_misspelt_key_is_named(file: Path) -> None:
     file.write_text("max_page = 3\nhedless = true\nport = 1\nxyzzy = 1\n")
     assert [line.partition(": ")[2] for line in problem()] == [
@@ -124,12 +136,12 @@ def test_every_misspelt_key_is_named(file: Path) -> None:
 
 
 def test_a_wrong_value_is_reported_with_its_key_and_right_form(file: Path) -> None:
-    file.write_text('max_pages = "many"\nlog_level = 5\ndeny_hosts = ["http://site.example/x"]\n')
+    file.write_text('max_pages = "many"\nlog_level = 5\nallowed_hosts = ["http://site.example/x"]\n')
     lines = {line.split(" ", 1)[0]: line for line in problem()}
     assert lines["max_pages"].startswith(f"max_pages in {file}, line 1: Input should be a valid integer")
     assert lines["max_pages"].endswith("(given: 'many'). Pages open at once, in all sessions, parked ones included.")
     assert lines["log_level"].startswith(f"log_level in {file}, line 2: Input should be 'debug', 'info'")
-    assert lines["deny_hosts"].startswith(f"deny_hosts in {file}, line 3: ")
+    assert lines["allowed_hosts"].startswith(f"allowed_hosts in {file}, line 3: ")
     assert [line.split(" ")[0] for line in problem(GatewaySettings)] == ["log_level"]
 
 
