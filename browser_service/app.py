@@ -20,7 +20,6 @@ from browser_service.host.sessions.options import LaunchOptions
 from browser_service.http import faults, metrics_port, owner, routes, watching
 from browser_service.http.edge import Edge, loopback_hosts
 from browser_service.http.openapi import describe
-from browser_service.observability.logging import conceal
 from browser_service.rules.window import Clock
 from browser_service.security.urls import UrlPolicy
 from browser_service.services import Carrier, Handlers, MakeHost, Services
@@ -28,7 +27,6 @@ from browser_service.settings import Settings
 from browser_service.store.artifacts import Artifacts
 from browser_service.wall import card, entry, socket
 from shared import wire
-from shared.cuts import hide
 from shared.errors import JournalFailed
 from shared.loopback import is_loopback
 
@@ -125,8 +123,7 @@ async def _lifespan(app: FastAPI, *, build_services: Callable[[], Services]) -> 
 
 async def _start(services: Services, stack: AsyncExitStack) -> None:
     """Start everything that runs; the stack ends it in the opposite order."""
-    stack.callback(conceal(lambda: services.secrets.concealment.text))
-    stack.enter_context(hide(services.secrets.across))
+    stack.enter_context(services.secrets.hidden())
     await services.journal.open()
     stack.push_async_callback(services.journal.close)
     for part in (services.activity, services.downloads, services.revoked, services.tokens):

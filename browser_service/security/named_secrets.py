@@ -1,44 +1,35 @@
 """The account's named secrets: encrypted in one file, which the command line writes and the service reads."""
 
-import asyncio
 import contextlib
 import os
-import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final, TypeVar, cast
+from typing import Final, cast
 
 from filelock import FileLock
 from pydantic import JsonValue, ValidationError
 
-from browser_service.security.concealment import Concealment
-from browser_service.security.one_time_codes import appearances
+from browser_service.security.known_secrets import KnownSecrets
 from browser_service.security.seal import Seal
-from shared.cuts import Place
 from shared.data_files import KEY_FILE, SECRETS_FILE, SECRETS_LOCK, draft_of
 from shared.errors import ServiceUnavailable, ValidationFailed, field_details
 from shared.named_secrets import MOST_SECRETS, NamedSecret
 
 _NONE: Final[Mapping[str, NamedSecret]] = MappingProxyType({})
-_CODES_S: Final = 10
-"""One-time codes change, so the forms to hide are recomputed after this many seconds."""
-
-T = TypeVar("T")
 
 
-class NamedSecrets:
+class NamedSecrets(KnownSecrets):
     """The secrets: revealed to calls that name them, hidden in everything else."""
 
     def __init__(self, data_dir: Path, seal: Seal) -> None:
+        super().__init__()
         self._path = data_dir / SECRETS_FILE
         self._lock = FileLock(data_dir / SECRETS_LOCK, timeout=10)
         self._seal = seal
         self._read_as: tuple[int, int] | None = None
         self._unreadable: ServiceUnavailable | None = None
         self._secrets = _NONE
-        self._concealment: Concealment | None = None
-        self._made_at = 0.0
 
     # --- what calls need ---------------------------------------------------------------------------------------------
 
@@ -58,24 +49,11 @@ class NamedSecrets:
                 )
         return {name: known[name] for name in names}
 
-    @property
-    def concealment(self) -> Concealment:
-        """Return what hides today's secrets. An unreadable file has none to hide, because none was revealed."""
+    def known(self) -> Collection[NamedSecret]:
+        """Return today's secrets. An unreadable file has none to hide, because none was revealed."""
         with contextlib.suppress(ServiceUnavailable):
             self.all()
-        now, secrets = time.time(), self._secrets.values()
-        if self._concealment is None or (now - self._made_at > _CODES_S and any(secret.codes for secret in secrets)):
-            shown = ((secret.name, text) for secret in secrets for text in appearances(secret, now))
-            self._concealment, self._made_at = Concealment(shown), now
-        return self._concealment
-
-    def across(self, text: str, at: int) -> Place | None:
-        return self.concealment.across(text, at)
-
-    async def apart(self, hide: Callable[[Concealment, T], T], given: T) -> T:
-        """Hide secrets in something large, in a thread."""
-        concealment = self.concealment
-        return await asyncio.to_thread(hide, concealment, given) if concealment.hides_any else given
+        return self._secrets.values()
 
     # --- what the owner does -----------------------------------------------------------------------------------------
 
@@ -86,7 +64,8 @@ class NamedSecrets:
             found = self._path.stat()
             version = (found.st_mtime_ns, found.st_size)
         if version != self._read_as:  # every call and event asks: do not reopen a file that is unreadable for each
-            self._read_as, self._unreadable, self._concealment = version, None, None
+            self._read_as, self._unreadable = version, None
+            self.changed()
             try:
                 self._secrets = self._read() if version else _NONE
             except ServiceUnavailable as error:

@@ -3,14 +3,18 @@
 import binascii
 from base64 import b32decode
 from collections.abc import Iterator
+from math import ceil
 from typing import Final
 from urllib.parse import parse_qs, urlsplit
 
 from pydantic import ValidationError
 
+from browser_service.rules.host_clock import MOST_APART_S
 from shared.errors import ValidationFailed, field_details
 from shared.named_secrets import NamedSecret, OneTimeCodes
 
+REMADE_AFTER_S: Final = 10
+"""For how long texts to hide are used, because codes change."""
 _KNOWN_AFTER_S: Final = 600
 """How long a typed code may still be visible on a page."""
 
@@ -54,7 +58,8 @@ def appearances(secret: NamedSecret, at: float) -> Iterator[str]:
     yield secret.value
     if secret.codes is not None:
         period = secret.codes.period
-        for passed in range(-period, _KNOWN_AFTER_S + period, period):
+        ahead = period * ceil((MOST_APART_S + REMADE_AFTER_S) / period)
+        for passed in range(-ahead, _KNOWN_AFTER_S + period, period):
             yield typed_text(secret, max(0, at - passed))
 
 

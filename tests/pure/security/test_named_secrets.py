@@ -14,15 +14,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
+from browser_service.rules.host_clock import check_clock
 from browser_service.security.concealed_files import FileSearch
 from browser_service.security.concealment import Concealment
+from browser_service.security.known_secrets import HostSecrets
 from browser_service.security.named_secrets import NamedSecrets
-from browser_service.security.one_time_codes import from_authenticator, typed_text
+from browser_service.security.one_time_codes import appearances, from_authenticator, typed_text
 from browser_service.security.seal import Seal
 from shared.calls import Outcome, Undoable
 from shared.catalogue import parse
+from shared.cuts import cut
 from shared.data_files import KEY_FILE, SECRETS_FILE
-from shared.errors import ServiceUnavailable, ValidationFailed
+from shared.errors import Forbidden, ServiceUnavailable, ValidationFailed
 from shared.named_secrets import MOST_SECRETS, NamedSecret
 
 SHOP = ("https://shop.example",)
@@ -113,6 +116,34 @@ def test_a_secret_is_sealed_on_disk_and_known_to_a_service_that_runs(tmp_path: P
     assert not command.remove("pw")
     with pytest.raises(ValidationFailed, match="no secret 'pw'"):
         service.reveal(["pw"])
+
+
+def test_a_host_with_a_process_of_its_own_hides_what_calls_gave_it_and_earlier_values_too() -> None:
+    secrets = HostSecrets()
+    for value in ("hunter22", "swordfish"):
+        secrets.note([_text("pw", value)])
+    assert secrets.concealment.text("hunter22 swordfish") == "«secret:pw» «secret:pw»"
+    with secrets.hidden():
+        assert cut("it is swordfish", 10) == "it is «secret:pw»"
+    assert cut("it is swordfish", 10) == "it is swor"
+    secrets.note(_text("pw", f"value {number}") for number in range(1_000))
+    assert len(secrets.known()) < 1_000
+    assert secrets.concealment.text("it is value 999") == "it is «secret:pw»"
+
+
+@pytest.mark.parametrize("period", [10, 30, 300])
+def test_a_code_is_hidden_that_a_host_types_whose_clock_is_as_wrong_as_it_may_be(period: int) -> None:
+    secret = from_authenticator("otp", f"otpauth://totp/x?secret={RFC_KEY}&period={period}", SHOP)
+    hidden = {*appearances(secret, 1_000_000)}
+    assert {typed_text(secret, 1_000_000 + ahead) for ahead in range(-600, 40)} <= hidden
+
+
+def test_a_host_is_warned_of_a_wrong_clock_and_refused_with_a_very_wrong_one() -> None:
+    assert check_clock(1_000_000, 1_005_000) == ""
+    assert "6 s ahead of" in check_clock(1_006_000, 1_000_000)
+    assert "30 s behind" in check_clock(1_000_000, 1_030_000)
+    with pytest.raises(Forbidden, match="31 s behind"):
+        check_clock(1_000_000, 1_031_000)
 
 
 def test_secrets_of_another_key_are_an_error_that_names_it_and_hide_nothing_by_chance(tmp_path: Path) -> None:

@@ -1,0 +1,79 @@
+"""The secrets that a process knows, hidden in all that leaves it."""
+
+import asyncio
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager
+from typing import TypeVar
+
+from browser_service.observability.logging import conceal
+from browser_service.rules.bounded import Bounded
+from browser_service.security.concealment import Concealment
+from browser_service.security.one_time_codes import REMADE_AFTER_S, appearances
+from shared.cuts import Place, hide
+from shared.named_secrets import MOST_SECRETS, NamedSecret
+
+T = TypeVar("T")
+
+
+class KnownSecrets(ABC):
+    """The secrets to hide."""
+
+    def __init__(self) -> None:
+        self._concealment: Concealment | None = None
+        self._made_at = 0.0
+
+    @abstractmethod
+    def known(self) -> Collection[NamedSecret]: ...
+
+    def changed(self) -> None:
+        """Hide other secrets from now on."""
+        self._concealment = None
+
+    @property
+    def concealment(self) -> Concealment:
+        """Return what hides today's secrets."""
+        now, secrets = time.time(), self.known()
+        if self._concealment is None or (
+            now - self._made_at > REMADE_AFTER_S and any(secret.codes for secret in secrets)
+        ):
+            shown = ((secret.name, text) for secret in secrets for text in appearances(secret, now))
+            self._concealment, self._made_at = Concealment(shown), now
+        return self._concealment
+
+    def across(self, text: str, at: int) -> Place | None:
+        return self.concealment.across(text, at)
+
+    async def apart(self, way: Callable[[Concealment, T], T], given: T) -> T:
+        """Hide secrets in something large, in a thread."""
+        concealment = self.concealment
+        return await asyncio.to_thread(way, concealment, given) if concealment.hides_any else given
+
+    @contextmanager
+    def hidden(self) -> Iterator[None]:
+        """Until the context ends, log none of them, and cut none in two."""
+        stop = conceal(lambda: self.concealment.text)
+        try:
+            with hide(self.across):
+                yield
+        finally:
+            stop()
+
+
+class HostSecrets(KnownSecrets):
+    """The secrets that calls gave to a host in a process of its own, which knows no others."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._given = Bounded[tuple[str, str], NamedSecret](4 * MOST_SECRETS)
+
+    def known(self) -> Collection[NamedSecret]:
+        return self._given.values()
+
+    def note(self, secrets: Iterable[NamedSecret]) -> None:
+        """Hide these too. One that had another value is known by both."""
+        for secret in secrets:
+            if (secret.name, secret.value) not in self._given:
+                self._given[secret.name, secret.value] = secret
+                self.changed()
