@@ -131,9 +131,10 @@ async def _start(services: Services, stack: AsyncExitStack) -> None:
     await services.lifecycle.reopen()
     await services.host.start()
     upkeep = asyncio.gather(services.lifecycle.run(), services.abandoned.run(), _clean_daily(services))
-    following = asyncio.create_task(services.feed.run())
-    stack.push_async_callback(_end_tasks, upkeep, following)
-    ends = (services.lifecycle.finish, services.feed.catch_up, services.dispatcher.finish, services.host.stop)
+    services.feeds.follow(services.host)
+    stack.push_async_callback(services.feeds.stop)
+    stack.push_async_callback(_end_tasks, upkeep)
+    ends = (services.lifecycle.finish, services.feeds.drain, services.dispatcher.finish, services.host.stop)
     for end in (services.activity.close, services.tokens.close, *ends, services.notifier.close):
         stack.push_async_callback(end)
     stack.push_async_callback(_end_streams, services, upkeep)
@@ -145,9 +146,8 @@ async def _end_streams(services: Services, upkeep: "asyncio.Future[tuple[None, N
     services.activity.end_streams()
 
 
-async def _end_tasks(upkeep: "asyncio.Future[tuple[None, None, None]]", following: "asyncio.Task[None]") -> None:
-    following.cancel()
-    await asyncio.gather(upkeep, following, return_exceptions=True)
+async def _end_tasks(upkeep: "asyncio.Future[tuple[None, None, None]]") -> None:
+    await asyncio.gather(upkeep, return_exceptions=True)
 
 
 async def _clean_daily(services: Services) -> None:

@@ -34,8 +34,9 @@ from browser_service.spine.addressing import Addressing
 from browser_service.spine.administration import Administration
 from browser_service.spine.cross_origin import CrossOriginGuard
 from browser_service.spine.dispatch import Dispatcher
-from browser_service.spine.feed import Feed
+from browser_service.spine.feed import Feeds
 from browser_service.spine.host_calls import HostCalls
+from browser_service.spine.host_events import HostEvents
 from browser_service.spine.ledger import Ledger
 from browser_service.spine.parts import FrontParts
 from browser_service.spine.policy import Policy
@@ -145,32 +146,33 @@ class Services:
         undos, artifacts = UndoStore(directory.sessions, clock), self.artifacts
         metrics = Metrics(lambda: len(clients.present_ids), lambda: Made(artifacts.made, artifacts.made_bytes))
         self.ledger = ledger = Ledger(CallRegister(), undos, self.activity, metrics)
-        self.feed = feed = Feed(
-            *(host, directory, clients, self.journal, self.seal, self.storage, self.origins, self.downloads),
+        self.events = HostEvents(
+            *(directory, clients, self.journal, self.seal, self.storage, self.origins, self.downloads),
             secrets=self.secrets,
             on_person=self.notifier.notify,
             people_url=self.people_url,
         )
-        self.host_calls = host_calls = HostCalls(*(host, ledger.register, self.vault, self.policy, self.secrets))
+        self.feeds = feeds = Feeds(self.events)
+        self.host_calls = host_calls = HostCalls(*(host, ledger.register, self.vault, self.policy, self.secrets, feeds))
         self.lifecycle = SessionLifecycle(
             *(host, directory, self.journal, self.vault),
             notify=clients.notify,
             report=self.storage.report,
             shared=configuration.shared_login(self.settings),
             idle_ms=self.settings.session_idle_ms,
-            drain=feed.session_closed,
+            drain=feeds.session_closed,
             guarded=self.settings.guarded,
         )
         self.guard = CrossOriginGuard(directory, self.downloads.urls_of)
         front = FrontParts(
             *(host, directory, clients, Addressing(directory), self.policy, self.quotas, self.origins, self.guard),
-            *(feed, ledger, host_calls, self.lifecycle, self.work, self.downloads, owner_asks),
+            *(feeds, ledger, host_calls, self.lifecycle, self.work, self.downloads, owner_asks),
         )
         self.dispatcher = Dispatcher(front, _handlers(Scope.SERVICE))
         self.reads = Reads(front, self.secrets, artifacts)
         self.pictures = Pictures(self.reads.frame)
         self.administration = Administration(
-            *(directory, clients, self.work, self.revoked, self.tokens, ledger, host_calls, feed)
+            *(directory, clients, self.work, self.revoked, self.tokens, ledger, host_calls, feeds)
         )
         self.abandoned = AbandonedPages(host, clients, ledger, host_calls, self.settings.tuning.blank_pages_ms)
 
@@ -184,11 +186,11 @@ class Services:
 
         self.journal.on_damage = report_damage
         self.clients.on_gone = self.administration.client_gone
-        self.feed.on_call_ended = self.ledger.ended_late
-        self.feed.on_retired = self.abandoned.notify_retired
-        self.feed.on_page = self.wall.note
+        self.events.on_call_ended = self.ledger.ended_late
+        self.events.on_retired = self.abandoned.notify_retired
+        self.events.on_page = self.wall.note
         self.clients.on_presence = self.wall.note_presence
-        self.storage.on_replaced += [self.feed.rewrite, self.lifecycle.write_down, self.revoked.write_down]
+        self.storage.on_replaced += [self.events.rewrite, self.lifecycle.write_down, self.revoked.write_down]
 
 
 def _handlers(scope: Scope) -> dict[str, Callable[..., Awaitable[Json]]]:

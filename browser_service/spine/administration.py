@@ -12,7 +12,7 @@ from browser_service.clients.tokens import Tokens
 from browser_service.clients.work import Work
 from browser_service.security.auth import Revocations, is_of_token
 from browser_service.sessions.directory import Directory
-from browser_service.spine.feed import Feed
+from browser_service.spine.feed import Feeds
 from browser_service.spine.host_calls import HostCalls
 from browser_service.spine.ledger import Ledger
 from browser_service.spine.register import Record
@@ -32,7 +32,7 @@ class Administration:
     tokens: Tokens
     ledger: Ledger
     host_calls: HostCalls
-    feed: Feed
+    feeds: Feeds
 
     async def client_gone(self, client_id: str) -> None:
         """Stop the client's calls, and release its leases. Its pages, logins and downloads live on. So do its requests
@@ -83,7 +83,7 @@ class Administration:
         leases_before = sum(len(self.directory.held_by(each)) for each in absent_ids)
         for each in absent_ids:
             await self._release_all(each)
-        await self.feed.catch_up()
+        await self.feeds.drain()
         leases = leases_before - sum(len(self.directory.held_by(each)) for each in absent_ids)
         notices = sum(self.clients.drop_notices(each) for each in ids)
         removed: Json = {"records": await self.ledger.activity.forget(ids), "notices": notices, "leases": leases}

@@ -46,11 +46,11 @@ class Dispatcher:
     reply_within_ms: int = REPLY_WITHIN_MS
 
     def __post_init__(self) -> None:
-        parts, directory, feed, perform = self.parts, self.parts.directory, self.parts.feed, self.perform
+        parts, directory, perform = self.parts, self.parts.directory, self.perform
         self._to_host: tuple[Stage, ...] = (
             HandedOver(directory, parts.clients, parts.policy),
-            NewPages(directory, parts.quotas, parts.policy, feed),
-            Visits(directory, parts.clients, parts.origins, feed),
+            NewPages(directory, parts.quotas, parts.policy),
+            Visits(directory, parts.clients, parts.origins),
             parts.host_calls,
         )
         self._stages: tuple[Stage, ...] = (
@@ -58,13 +58,13 @@ class Dispatcher:
             WithoutPrivate(parts.policy),
             parts.ledger.undos,
             Counted(directory.sessions),
-            SavedLogins(feed),
-            ToItsEnd(parts.host_calls, feed),
+            SavedLogins(parts.feeds.events),
+            ToItsEnd(parts.host_calls),
             InNewSession(perform),
             SeparateSteps(parts.addressing, directory, self._begin, parts.host_calls.cancel),
             Addressed(parts.addressing, parts.policy),
             ServiceActions(parts, self.handlers, perform, self._go_to_host),
-            EndedWithPage(directory, feed, perform),
+            EndedWithPage(directory, perform),
             AnotherPage(parts.clients),
             Confirmations(perform, parts.guard, parts.owner_asks),
             parts.guard,

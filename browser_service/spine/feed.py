@@ -1,203 +1,152 @@
-"""Passes a host's events on to the directory, the clients and the journal."""
+"""Follows the events of hosts: one feed for each host, so that none waits for another."""
 
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Final
 
-from browser_service.clients.downloads import Downloads
-from browser_service.clients.presence import Clients
-from browser_service.host.seam import CallKey, SessionHost
-from browser_service.rules.bounded import Bounded
-from browser_service.security.named_secrets import NamedSecrets
-from browser_service.security.seal import Seal
-from browser_service.security.urls import origin_of
-from browser_service.sessions.directory import Directory
-from browser_service.spine.politeness import Origins
-from browser_service.store.health import Storage
-from browser_service.store.journal import Journal
-from shared.calls import ASKING, Notice
-from shared.errors import JournalFailed
-from shared.events import (
-    CallEnded,
-    CallMoved,
-    DownloadMoved,
-    EventBatch,
-    HostEvent,
-    NoticeGiven,
-    PageChanged,
-    PageClosed,
-    PageMoved,
-    PageOpened,
-    PageRetired,
-    StateSaved,
-    Throttled,
-)
-from shared.model import weight
-from shared.pages import PageState
+import structlog
 
-_POLL_MS = 20_000
-_BATCH = 500
-_MOST_SAVED_STATES = 1_000
-_MOST_SAVED_BYTES = 64_000_000
-"""With the number, the limit of states that were saved under names but cannot be written while the disk is full.
-Callers choose the names, and each was told that its save failed."""
-_SEEN = ("revision", "url", "title", "error_page", "dialog", "access")
+from browser_service.host.seam import SessionHost
+from browser_service.spine.host_events import HostEvents
+from browser_service.waits import wait_until
+from shared.calls import AsOf
+from shared.errors import HostGone
+from shared.events import HostEvent, PageChanged, PageClosed, PageOpened, PageRetired, StateSaved
+
+_POLL_MS: Final = 20_000
+_BATCH: Final = 500
+_ANSWERS_WITHIN_S: Final = 10.0
+_ARRIVES_WITHIN_S: Final = 10.0
+"""For this long, a reply waits for the events that came before it."""
+_FIRST_PAUSE_S: Final = 0.05
+_LONGEST_PAUSE_S: Final = 2.0
+
+log = structlog.get_logger(__name__)
 
 
 @dataclass(eq=False)
 class Feed:
-    """The reader of a host's events, which applies each once and in order, however often it is delivered."""
+    """The reader of one host's events, which applies each once and in order, however often it is delivered."""
 
     host: SessionHost
-    directory: Directory
-    clients: Clients
-    journal: Journal
-    seal: Seal
-    storage: Storage
-    origins: Origins
-    downloads: Downloads
-    secrets: NamedSecrets
-    on_person: Callable[[PageState], None]
-    people_url: Callable[[], str]
-    """Returns the address by which people reach the service; empty if none is configured."""
+    events: HostEvents
+    has: Callable[[str], bool]
+    """Returns whether a session is on this host now. Events of others are dropped."""
+    on_applied: Callable[[AsOf], None]
 
     def __post_init__(self) -> None:
-        self._incarnation = ""
+        self.incarnation = ""
         self._seq = 0
+        self._missed = False
+        """True if events were missed, and the host has not described its pages since."""
         self._lock = asyncio.Lock()
-        self._unwritten: dict[str, None] = {}
-        self._unsaved = Bounded[tuple[str, str], StateSaved](
-            _MOST_SAVED_STATES,
-            weigh=lambda saved: weight(saved.state),
-            most_weight=_MOST_SAVED_BYTES,
-            spared=lambda saved: not saved.name,
-        )
-        self.on_call_ended: Callable[[CallEnded], None] = lambda _: None
-        self.on_retired: Callable[[PageRetired], None] = lambda _: None
-        self.on_page: Callable[[str], None] = lambda _: None
-        """Called with the id of each page that was opened, changed or closed."""
 
     async def run(self) -> None:
-        """Follow the host until cancelled."""
+        """Follow the host until cancelled. After an error, ask again, ever less often."""
+        pause_s = _FIRST_PAUSE_S
         while True:
-            await self._apply_all(await self.host.events_after(self._seq, _POLL_MS, _BATCH))
+            try:
+                await self._read(_POLL_MS)
+                pause_s = _FIRST_PAUSE_S
+            except Exception as error:  # noqa: BLE001 - whatever a host does, its events are read again
+                log.warning("a host's events cannot be read", reason=repr(error), again_in_s=pause_s)
+                await asyncio.sleep(pause_s)  # it may be back then
+                pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
 
-    async def rewrite(self) -> None:
-        """Write all pages again, because the journal has a new file."""
-        self._unwritten |= dict.fromkeys(page.page_id for page in self.directory.pages())
+    async def drain(self) -> None:
+        """Apply all events that have come from the host, and write what must be on disk."""
+        while await self._read(0):
+            pass
 
-    def owes_logins(self, session_id: str, name: str) -> bool:
-        """Return whether logins saved under this name are not on disk yet."""
-        return (session_id, name) in self._unsaved
-
-    async def catch_up(self) -> None:
-        """Apply all events that the host has, and write what must be on disk."""
-        full = True
-        while full:
-            batch = await self.host.events_after(self._seq, 0, _BATCH)
-            await self._apply_all(batch)
-            full = len(batch.events) == _BATCH
-
-    async def session_closed(self, session_id: str) -> None:
-        """Apply all events of a closed session, and drop its unwritten logins."""
-        await self.catch_up()
-        for owed in [owed for owed in self._unsaved if owed[0] == session_id]:
-            self._unsaved.pop(owed, None)
-
-    async def _apply_all(self, batch: EventBatch) -> None:
+    async def _read(self, wait_ms: int) -> bool:
+        """Apply the next events, and return whether there may be more."""
+        after = self._seq
+        async with asyncio.timeout(wait_ms / 1000 + _ANSWERS_WITHIN_S):
+            batch = await self.host.events_after(after, wait_ms, _BATCH)
         async with self._lock:
-            if batch.incarnation != self._incarnation:  # a restarted host counts from one again
-                self._incarnation, self._seq = batch.incarnation, 0
+            if batch.incarnation != self.incarnation:  # a restarted host counts from one again
+                self._missed |= bool(self.incarnation)
+                self.incarnation, self._seq = batch.incarnation, 0
+                if after:
+                    return True
+            self._missed |= self._seq + 1 < batch.oldest_seq
             for event in batch.events:
                 if event.seq > self._seq:
                     self._seq = event.seq
-                    self._apply(self.secrets.concealment.message(event))
-            try:
-                await self._write_down()
-            except JournalFailed as error:  # the act is done; it will be written with the next event
-                self.storage.failed(error)
+                    if self._concerns(event):
+                        self.events.apply(self.events.secrets.concealment.message(event))
+            self._seq = max(self._seq, batch.last_seq)
+            if self._missed:
+                await self._resync()
+            await self.events.write_down()
+            self.on_applied(AsOf(incarnation=self.incarnation, seq=self._seq))
+        return len(batch.events) == _BATCH
 
-    def _apply(self, event: HostEvent) -> None:
+    async def _resync(self) -> None:
+        """Take the host's pages as they are now."""
+        async with asyncio.timeout(_ANSWERS_WITHIN_S):
+            pages = await self.host.describe()
+        self.events.note_all(pages, self.has)
+        self._missed = False
+
+    def _concerns(self, event: HostEvent) -> bool:
         match event:
-            case PageOpened() | PageChanged():
-                self._tell_if_changed(event.page)
-                self._note(event.page)
-                self.on_page(event.page.page_id)
-            case PageClosed():
-                self._drop(event.page_id)
-                self._unwritten[event.page_id] = None
-                self.on_page(event.page_id)
-            case PageRetired():
-                self.on_retired(event)
-            case CallMoved():
-                self.clients.send(self._for_client(event))
-            case CallEnded():
-                self.on_call_ended(event)
-            case NoticeGiven():
-                self._notify(event)
-            case StateSaved():
-                self._unsaved[event.session_id, event.name] = event
-            case DownloadMoved():
-                self.downloads.note(event.download)
-            case Throttled():
-                self._pause(event)
+            case PageOpened() | PageChanged() | PageRetired():
+                return self.has(event.page.session_id)
+            case PageClosed() | StateSaved():
+                return self.has(event.session_id)
+        return True
 
-    def _notify(self, event: NoticeGiven) -> None:
-        if event.client_id:
-            self.clients.notify(event.client_id, event.notice)
-        else:
-            self.storage.report(event.notice.text)
 
-    def _note(self, page: PageState) -> None:
-        if self.directory.note(page):
-            self._unwritten[page.page_id] = None
-        if page.person is not None:
-            self.on_person(page)
+class Feeds:
+    """The feeds of all hosts that are followed now."""
 
-    def _for_client(self, event: CallMoved) -> CallMoved:
-        """Return the event with the client's own callId, and the address where a person answers."""
-        call_id = CallKey.parse(event.call_id).call_id.partition(ASKING)[0]
-        people_url = self.people_url() if event.request else ""
-        return event.model_copy(update={"call_id": call_id, "people_url": people_url})
+    def __init__(self, events: HostEvents) -> None:
+        self.events = events
+        self._feeds: dict[Feed, asyncio.Task[None]] = {}
+        self._applied: dict[str, int] = {}
+        """The number of the last applied event, by incarnation."""
+        self._moved = asyncio.Event()
 
-    def _tell_if_changed(self, page: PageState) -> None:
-        """Tell clients about a page whose revision, URL, title or the like changed; most reports are only about its
-        lease."""
-        old = self.directory.get(page.page_id)
-        if old is None or any(getattr(old, name) != getattr(page, name) for name in _SEEN):
-            self._tell(page)
+    def follow(self, host: SessionHost, has: Callable[[str], bool] = lambda _: True) -> Feed:
+        """Follow a host. `has` returns whether a session is there now."""
+        feed = Feed(host, self.events, has, self._note)
+        self._feeds[feed] = asyncio.create_task(feed.run())
+        return feed
 
-    def _drop(self, page_id: str) -> None:
-        if page := self.directory.get(page_id):
-            self._tell(page)
-        self.directory.drop(page_id)
+    async def leave(self, feed: Feed) -> None:
+        """Follow a host no more."""
+        task = self._feeds.pop(feed)
+        self._applied.pop(feed.incarnation, None)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
 
-    def _tell(self, page: PageState) -> None:
-        moved = PageMoved(page_id=page.page_id, session_id=page.session_id, revision=page.revision)
-        self.clients.page_moved(moved, lambda client_id: self.directory.open_to(page, client_id))
+    async def stop(self) -> None:
+        for feed in [*self._feeds]:
+            await self.leave(feed)
 
-    def _pause(self, event: Throttled) -> None:
-        text = self.origins.throttled(origin_of(event.url) or event.url, event)
-        if text and event.client_id is not None:
-            self.clients.notify(event.client_id, Notice(text=text))
+    async def catch_up(self, as_of: AsOf) -> None:
+        """Wait until all events up to that moment of a host are applied, and what must be on disk is written. They are
+        on their way, so the host is asked nothing."""
+        is_there = lambda: self._applied.get(as_of.incarnation, -1) >= as_of.seq  # noqa: E731 - one expression
+        await wait_until(is_there, self._moved, _ARRIVES_WITHIN_S)
 
-    async def _write_down(self) -> None:
-        """Write changed pages, logins and downloads to the journal."""
-        if not (had_debts := bool(self._unwritten or self._unsaved)) and not self.downloads.unwritten:
-            return
-        await self.downloads.write_down()
-        for page_id in [*self._unwritten]:
-            page = self.directory.get(page_id)
-            closed = self.directory.closed.get(page_id)
-            await (self.journal.keep_page(page) if page else self.journal.close_page(page_id, closed))
-            del self._unwritten[page_id]
-        for (session_id, name), saved in [*self._unsaved.items()]:
-            sealed = self.seal.close(saved.state)
-            await (
-                self.journal.keep_saved(session_id, name, sealed, saved.client_id)
-                if name
-                else self.journal.keep_state(session_id, sealed)
-            )
-            self._unsaved.pop((session_id, name), None)
-        if had_debts:
-            self.storage.worked()
+    async def drain(self) -> None:
+        """Apply all events that have come from the hosts, and write what must be on disk. Raises nothing."""
+        await asyncio.gather(*(self._drain(feed) for feed in [*self._feeds]))
+
+    async def session_closed(self, session_id: str) -> None:
+        """Apply all events of a closed session, and drop its unwritten logins."""
+        await self.drain()
+        self.events.session_closed(session_id)
+
+    async def _drain(self, feed: Feed) -> None:
+        try:
+            await feed.drain()
+        except (HostGone, TimeoutError) as error:
+            log.warning("a host's last events did not come", reason=str(error))
+
+    def _note(self, as_of: AsOf) -> None:
+        self._applied[as_of.incarnation] = as_of.seq
+        self._moved.set()

@@ -15,7 +15,7 @@ from browser_service.security.named_secrets import NamedSecrets
 from browser_service.sessions.directory import Directory
 from browser_service.sessions.vault import SessionVault
 from browser_service.spine.call import FrontCall, Go, Stage
-from browser_service.spine.feed import Feed
+from browser_service.spine.feed import Feeds
 from browser_service.spine.policy import Policy
 from browser_service.spine.politeness import Origins
 from browser_service.spine.register import CallRegister, Record
@@ -70,7 +70,6 @@ class NewPages(Stage):
     directory: Directory
     quotas: Quotas
     policy: Policy
-    feed: Feed
 
     def concerns(self, kind: type[Action]) -> bool:
         return kind.unaddressed.opens or kind.effect is not Effect.READS or bool(kind.part_fields)
@@ -87,10 +86,7 @@ class NewPages(Stage):
         ):
             return await go(call)
         with self.directory.reserve(page_id, client_id):  # perhaps the call takes it only after waiting in line for it
-            outcome = await go(call)
-            if is_new:  # so that the next call knows of the page
-                await self.feed.catch_up()
-            return outcome
+            return await go(call)
 
 
 @dataclass(eq=False)
@@ -100,7 +96,6 @@ class Visits(Stage):
     directory: Directory
     clients: Clients
     origins: Origins
-    feed: Feed
 
     def concerns(self, kind: type[Action]) -> bool:
         return may_answer(kind, *_MAY_VISIT)
@@ -115,8 +110,6 @@ class Visits(Stage):
                     self.clients.notify(call.client_id, Notice(text=text))
             outcome = await go(call)
             self._note_arrival(action, outcome)
-            if origins:  # so that the next call knows of a pause
-                await self.feed.catch_up()
             return outcome
 
     def _visited(self, call: FrontCall, action: Action) -> Counter[str]:
@@ -142,13 +135,17 @@ class HostCalls(Stage):
     vault: SessionVault
     policy: Policy
     secrets: NamedSecrets
+    feeds: Feeds
     last = True
 
     def __post_init__(self) -> None:
         self._seq = itertools.count(1)
 
     async def run(self, call: FrontCall, _: Go | None = None) -> Outcome:
+        """Return the outcome of a call, once all that happened before it is known here."""
         outcome = await self.host.run(await self._call(call))
+        if outcome.as_of is not None:
+            await self.feeds.catch_up(outcome.as_of)
         return await self.secrets.apart(Concealment.message, outcome)
 
     async def refusal_to_read(self, call: FrontCall) -> ErrorBody | None:

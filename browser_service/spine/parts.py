@@ -11,7 +11,7 @@ from browser_service.sessions.directory import Directory
 from browser_service.sessions.lifecycle import SessionLifecycle
 from browser_service.spine.addressing import Addressing
 from browser_service.spine.cross_origin import CrossOriginGuard
-from browser_service.spine.feed import Feed
+from browser_service.spine.feed import Feeds
 from browser_service.spine.host_calls import HostCalls
 from browser_service.spine.ledger import Ledger
 from browser_service.spine.policy import Policy
@@ -30,7 +30,7 @@ class FrontParts:
     quotas: Quotas
     origins: Origins
     guard: CrossOriginGuard
-    feed: Feed
+    feeds: Feeds
     ledger: Ledger
     host_calls: HostCalls
     lifecycle: SessionLifecycle

@@ -12,8 +12,8 @@ from browser_service.sessions.directory import Directory
 from browser_service.sessions.records import Sessions
 from browser_service.spine.addressing import Addressing
 from browser_service.spine.call import FrontCall, Go, Perform, Stage
-from browser_service.spine.feed import Feed
 from browser_service.spine.host_calls import HostCalls
+from browser_service.spine.host_events import HostEvents
 from browser_service.spine.launched import closing_call
 from browser_service.spine.policy import Policy
 from shared.actions.base import Action
@@ -66,7 +66,7 @@ class SavedLogins(Stage):
     """The check that the logins which a call saved are on disk, and that no other client had saved some under that
     name. Else the call has failed."""
 
-    feed: Feed
+    events: HostEvents
 
     def concerns(self, kind: type[Action]) -> bool:
         return may_answer(kind, "stored_logins")
@@ -77,11 +77,11 @@ class SavedLogins(Stage):
             return outcome
         session_id, name = call.action.addressed.session or "", stored.name
         error: BrowseError | None = None
-        if self.feed.owes_logins(session_id, name):
+        if self.events.owes_logins(session_id, name):
             error = JournalFailed(
                 f"The logins of {session_id!r} could not be saved because nothing can be written to the disk."
             )
-        elif await self.feed.journal.saved_by(session_id, name) not in {"", call.client_id}:
+        elif await self.events.journal.saved_by(session_id, name) not in {"", call.client_id}:
             error = Forbidden(
                 f"Another client has saved logins of {session_id!r} as {name!r}, which stay as they are. Nothing was "
                 "saved.",
@@ -93,11 +93,10 @@ class SavedLogins(Stage):
 
 @dataclass(eq=False)
 class ToItsEnd(Stage):
-    """The outcome of a call, whatever fails, and only once all that it did is known here. The call stops when its
-    caller's token ends, which no event announces."""
+    """The outcome of a call, whatever fails. The call stops when its caller's token ends, which no event
+    announces."""
 
     host_calls: HostCalls
-    feed: Feed
     _stopping: set[asyncio.Task[None]] = field(default_factory=set)
 
     async def run(self, call: FrontCall, go: Go) -> Outcome:
@@ -115,7 +114,6 @@ class ToItsEnd(Stage):
         finally:
             if ending is not None:
                 ending.cancel()
-        await self.feed.catch_up()
         return outcome
 
     def _stop(self, call: FrontCall) -> None:
@@ -168,7 +166,6 @@ class EndedWithPage(Stage):
     """The end of a session that was made for a page, once its last page is closed."""
 
     directory: Directory
-    feed: Feed
     perform: Perform
 
     def concerns(self, kind: type[Action]) -> bool:
@@ -182,7 +179,6 @@ class EndedWithPage(Stage):
         return outcome
 
     async def _close(self, call: FrontCall, session_id: str, result: Json) -> None:
-        await self.feed.catch_up()
         sessions = self.directory.sessions
         if sessions.owner(session_id) != call.client_id or not sessions.record(session_id).of_page:
             return

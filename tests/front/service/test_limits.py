@@ -15,7 +15,7 @@ import pytest
 from shared import wire
 from shared.calls import CallState
 from shared.events import EventBatch
-from tests.support.carriers import JsonCarrier
+from tests.support.carriers import LONGEST_DELAY_S, JsonCarrier
 from tests.support.clock import Clock
 from tests.support.json import AnyJson
 from tests.support.listening import become, sent, watching
@@ -31,13 +31,13 @@ def clock() -> Clock:
     return Clock()
 
 
-class NoNews(JsonCarrier):
-    """A host that returns events only when it is asked for them."""
+class LateNews(JsonCarrier):
+    """A host whose events come later than its answers."""
 
     async def events_after(self, seq: int, wait_ms: int, limit: int) -> EventBatch:
-        if wait_ms:
-            await asyncio.Event().wait()
-        return await super().events_after(seq, wait_ms, limit)
+        batch = await super().events_after(seq, wait_ms, limit)
+        await asyncio.sleep(LONGEST_DELAY_S)  # on purpose
+        return batch
 
 
 def throttle(site: Site, path: str, retry_after: str | None = None, status: int = 429) -> str:
@@ -179,7 +179,7 @@ async def test_a_client_at_its_limit_of_running_calls_can_still_cancel_and_close
 async def test_pages_over_a_clients_limit_are_refused_also_when_all_come_at_once(
     start: StartService, site: Site
 ) -> None:
-    service = await start(carrier=NoNews, client_pages=2)
+    service = await start(carrier=LateNews, client_pages=2)
     url = site.page("/", "hello")
     async with service.agent() as agent, service.agent() as other:
         replies = await asyncio.gather(*(agent.reply("open_page", pageId=f"p{n}", url=url) for n in range(5)))
@@ -431,7 +431,7 @@ async def test_a_later_and_shorter_pause_does_not_shorten_one(start: StartServic
 async def test_calls_that_wait_for_a_turn_are_refused_as_soon_as_a_pause_begins(
     start: StartService, site: Site
 ) -> None:
-    service = await start(carrier=NoNews, origin_at_once=1, origin_local=True)
+    service = await start(carrier=LateNews, origin_at_once=1, origin_local=True)
     release = threading.Event()
     site.page("/held", Answer("busy", 429, headers={"retry-after": "60"}, hold=release))
     async with service.agent("Claude") as first, service.agent("Codex") as second:

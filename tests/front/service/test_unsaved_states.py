@@ -25,21 +25,21 @@ class SavesMany(JsonCarrier):
 
 async def test_unsaved_states_are_bounded_and_written_once_there_is_room(start: StartService) -> None:
     service = await start(carrier=SavesMany)
-    journal, feed, host = service.parts.journal, service.parts.feed, service.parts.host
+    journal, feeds, host = service.parts.journal, service.parts.feeds, service.parts.host
     assert isinstance(host, SavesMany)
     await journal.transact(lambda db: db.execute("PRAGMA busy_timeout = 0").fetchall())
     writer = sqlite3.connect(service.settings.data_dir / "journal.sqlite3", isolation_level=None)
     writer.execute("BEGIN IMMEDIATE")
     try:
         host.names = 1_100
-        await feed.catch_up()
-        owed = [number for number in range(1, 1_101) if feed.owes_logins("default", f"name-{number}")]
+        await feeds.drain()
+        owed = [number for number in range(1, 1_101) if feeds.events.owes_logins("default", f"name-{number}")]
         assert owed == [*range(101, 1_101)]
     finally:
         writer.execute("ROLLBACK")
         writer.close()
-    await feed.catch_up()
-    assert not feed.owes_logins("default", "name-1100")
+    await feeds.drain()
+    assert not feeds.events.owes_logins("default", "name-1100")
     assert len(await journal.saved_names("default")) == 1_000
 
 

@@ -128,6 +128,6 @@ async def test_a_window_that_comes_while_its_session_is_closed_goes_with_it(
 
     monkeypatch.setattr(logins, "save", save_slowly)
     await agent.call("close_session", sessionId="brief")
-    await service.parts.feed.catch_up()
+    await service.parts.feeds.drain()
     assert service.host.pages == {}
     assert (await agent.call("list_pages", all=True))["people"] == []

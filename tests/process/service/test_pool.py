@@ -220,7 +220,7 @@ async def test_the_untouched_pages_of_a_client_that_is_gone_are_closed_and_it_fi
             await become(lambda: not service.entry("used").record.ownership.lease)
             await rests(service, 700)
             await abandoned.close_blank()
-            await service.parts.feed.catch_up()
+            await service.parts.feeds.drain()
             assert {page.page_id for page in service.known_pages()} == {"heres", "held", "used"}
             (others,) = [page for page in (await here.call("list_pages"))["others"] if page["pageId"] == "used"]
             assert others["leftBy"] == "Claude"
