@@ -11,9 +11,9 @@ from typing import Final
 import playwright
 import psutil
 from playwright._impl._driver import compute_driver_executable
+from playwright._impl.out_of_process import PlaywrightClient
 from playwright.async_api import Error as PlaywrightError
-from playwright.async_api import Playwright, async_playwright
-from playwright.async_api._context_manager import PlaywrightContextManager
+from playwright.async_api import Playwright
 
 from browser_service.host.elements.locators import register_engines
 from browser_service.host.sessions.errors import REPEAT_HINT, driver_lacks
@@ -47,10 +47,11 @@ async def start_driver() -> Started:
     """Start the driver, and return it with its process. Raises BrowserLaunchFailed if it ends, or does not answer."""
     _name_calls()
     before = set(psutil.Process().children())
-    manager = async_playwright()
+    client = PlaywrightClient()
+    _tolerate_end(client)
     try:
         async with asyncio.timeout(_STARTS_WITHIN_S):
-            started = await manager.start()
+            started = Playwright(await client._playwright)  # noqa: SLF001 - there is no public way
             await register_engines(started)
     except TimeoutError:
         for hanging in _drivers(before):
@@ -60,12 +61,12 @@ async def start_driver() -> Started:
     except PlaywrightError as error:
         raise BrowserLaunchFailed(f"Playwright's driver did not start: {error}", hint=REPEAT_HINT) from error
     except Exception as error:
-        if type(error) not in {Exception, RuntimeError}:  # the latter is uvloop's, for a driver that ended at once
+        if type(error) is not Exception:
             raise
         if library := await lacking_library():
             raise driver_lacks(library) from error
         raise BrowserLaunchFailed(f"Playwright's driver ended as it started: {error}.", hint=REPEAT_HINT) from error
-    _tolerate_end(manager)
+    started.stop = client.stop  # type: ignore[method-assign] # as Playwright's own context manager does
     return started, next(iter(_drivers(before)), None)
 
 
@@ -113,21 +114,28 @@ def _drivers(before: set[psutil.Process]) -> list[psutil.Process]:
     return drivers
 
 
-def _tolerate_end(manager: PlaywrightContextManager) -> None:
-    """Let the driver end without noise: whoever waits for it fails with the connection.
+def _tolerate_end(client: PlaywrightClient) -> None:
+    """Let the driver end without noise at any time, also as it starts: whoever waits for it fails with the connection.
 
-    Nobody reads the future that reports the end, and asyncio would log that as our mistake. With uvloop, writes to a
+    Nobody reads the futures that report the end, and asyncio would log that as our mistake. With uvloop, writes to a
     driver that has gone raise.
     """
-    client = manager._client  # noqa: SLF001 - there is no public way
-    if client is None:
-        return
-    transport = client._transport  # noqa: SLF001 - nor here
-    transport.on_error_future.add_done_callback(lambda future: future.cancelled() or future.exception())
-    send = transport.send
+    transport = client._transport  # noqa: SLF001 - there is no public way
+    transport.on_error_future.add_done_callback(_read)
+    connect, send = transport.connect, transport.send
+
+    async def connect_and_read() -> None:
+        await connect()
+        if (pipe := transport._output) is not None:  # noqa: SLF001 - as above
+            asyncio.ensure_future(pipe.wait_closed()).add_done_callback(_read)
 
     def send_if_open(message: dict[str, object]) -> None:
         with contextlib.suppress(RuntimeError):
             send(message)
 
-    transport.send = send_if_open  # type: ignore[method-assign] # there is no other way in
+    transport.connect = connect_and_read  # type: ignore[method-assign] # there is no other way in
+    transport.send = send_if_open  # type: ignore[method-assign] # as above
+
+
+def _read(end: "asyncio.Future[None]") -> None:
+    _ = end.cancelled() or end.exception()

@@ -1,6 +1,7 @@
 """Tests how the browser is started."""
 
 import asyncio
+import gc
 import re
 import time
 from collections.abc import Iterator
@@ -162,8 +163,8 @@ async def test_the_error_for_a_driver_without_a_library_names_its_package(
     assert "apt-get install libsome-thing1" in str(failed.value.advice)
 
 
-def test_a_driver_that_ends_before_the_first_message_gives_a_clear_error(
-    monkeypatch: pytest.MonkeyPatch,
+def test_a_driver_that_ends_before_the_first_message_gives_a_clear_error_and_no_other(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """As it does where the service's start keeps the loop busy meanwhile, and uvloop has taken the pipe away."""
     monkeypatch.setenv("PLAYWRIGHT_NODEJS_PATH", "/bin/false")
@@ -186,3 +187,5 @@ def test_a_driver_that_ends_before_the_first_message_gives_a_clear_error(
         pytest.raises(BrowserLaunchFailed, match="ended as"),
     ):
         runner.run(start())
+    gc.collect()  # which is when asyncio reports what nobody read
+    assert caplog.messages == []
