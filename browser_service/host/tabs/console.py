@@ -6,7 +6,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeVar
 
 from playwright.async_api import ConsoleMessage, Error, Frame, JSHandle, Page, Request
 
@@ -20,6 +20,7 @@ _MOST_ENTRIES: Final = 200
 _MOST_TEXT: Final = 2_000
 _MOST_STACK: Final = 4_000
 _MOST_LOCATION: Final = 300
+T = TypeVar("T")
 _KINDS: Final = frozenset({"error", "warning", "info", "log", "debug", "exception"})
 
 
@@ -66,19 +67,25 @@ class Console:
         self._missed_navigations = False
 
     async def attach(self, page: Page, events: TabEvents, *, came_by_itself: bool) -> None:
-        """Listen to a new Playwright page behind the pageId. With `came_by_itself`, first take the messages that the
-        driver has kept."""
-        if came_by_itself:
-            for message in await page.console_messages(filter="all"):
-                self._add_message(message)
-            for error in await page.page_errors(filter="all"):
-                self._add_error(error)
-        events.messages.append(self._add_message)
+        """Listen to a new Playwright page behind the pageId. With `came_by_itself`, also take the messages that the
+        driver has kept. We listen before we ask for these, because what comes between would be lost."""
         events.messages_missed.append(self._on_missed)
+        heard, failed = list[ConsoleMessage](), list[Error]()
+        events.messages.append(heard.append)
+        events.errors.append(failed.append)
+        events.hear_console()
+        if came_by_itself:
+            kept, thrown = await page.console_messages(filter="all"), await page.page_errors(filter="all")
+            heard[:0] = _not_in(heard, kept, lambda message: (message.timestamp, message.type, message.text))
+            failed[:0] = _not_in(failed, thrown, lambda error: (error.message, error.stack))
+        for message in heard:
+            self._add_message(message)
+        for error in failed:
+            self._add_error(error)
+        events.messages[events.messages.index(heard.append)] = self._add_message
+        events.errors[events.errors.index(failed.append)] = self._add_error
         events.begun.append(self._on_request)
         events.missed.append(self._on_requests_missed)
-        events.hear_console()
-        events.errors.append(self._add_error)
         page.on("framenavigated", self._on_navigated)
 
     def read(
@@ -148,6 +155,12 @@ class Console:
             next(self._numbers), at or time.time(), kind, cut(text, _MOST_TEXT), location, stack, owner, self._document
         )
         (self._errors if entry.kind in {"exception", "error"} else self._messages).append(entry)
+
+
+def _not_in(heard: list[T], kept: list[T], key: Callable[[T], object]) -> list[T]:
+    """Return those that were kept and not heard, if the last ones kept are the first ones heard."""
+    known, told = [key(each) for each in kept], [key(each) for each in heard]
+    return kept[: next(n for n in range(len(kept) + 1) if known[n:] == told[: len(kept) - n])]
 
 
 async def _dispose(values: list[JSHandle]) -> None:
