@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 import pytest
 from websockets.asyncio.server import ServerConnection, serve
 
-from browser_service.host.tabs import late_effects
+from browser_service.host.tabs import late_effects, observation
 from browser_service.host.tabs.observation import Observation
 from tests.support.json import AnyJson
+from tests.support.listening import PATIENCE_S
 from tests.support.service import RunningService
 from tests.support.tab import Tab
 
@@ -298,7 +299,9 @@ async def test_a_second_link_into_a_named_window_reports_its_new_url(tab: Tab) -
     assert told["observed"] == f"popup tab~1 went to {tab.site.url('/two')}"
 
 
-async def test_a_refusal_by_websocket_is_reported_by_its_act(tab: Tab) -> None:
+async def test_a_refusal_by_websocket_is_reported_by_its_act(tab: Tab, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(observation, "_SOCKET_S", PATIENCE_S)  # a machine may be busy
+
     async def refuse(connection: ServerConnection) -> None:
         async for _ in connection:
             await asyncio.sleep(0.3)  # as a server that thinks
@@ -316,7 +319,12 @@ async def test_a_refusal_by_websocket_is_reported_by_its_act(tab: Tab) -> None:
         await tab.call("goto", url="about:blank")
 
 
-async def test_all_of_an_answer_in_several_messages_is_told_by_the_act_that_asked(tab: Tab) -> None:
+async def test_all_of_an_answer_in_several_messages_is_told_by_the_act_that_asked(
+    tab: Tab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(observation, "_SOCKET_S", PATIENCE_S)
+    monkeypatch.setattr(observation, "_SOCKET_QUIET_S", 0.6)  # parts come later on a busy machine
+
     async def answer(connection: ServerConnection) -> None:
         async for _ in connection:
             for number in range(4):
