@@ -216,6 +216,11 @@ def shows_error_page(error: Exception) -> bool:
     return is_network(error) and "ERR_ABORTED" not in str(error)
 
 
+def is_ended_by_error_page(error: Exception) -> bool:
+    """Say if what ended a navigation is the error page of an earlier one."""
+    return f'{_INTERRUPTED} to "chrome-error:' in str(error)
+
+
 def translate(error: PlaywrightError, action: Action, *, url: str, shown: str = "") -> BrowseError:
     """Translate Playwright's error into ours, with details: selector, url, and Playwright's words. `shown` is what
     Playwright would have logged last about the element."""

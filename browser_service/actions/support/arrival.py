@@ -2,9 +2,9 @@
 
 import asyncio
 import contextlib
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Mapping
 from http import HTTPStatus
-from typing import Final
+from typing import Any, Final
 
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Response
@@ -28,6 +28,8 @@ from shared.quoting import address
 
 LOADING_S: Final = 8.0
 """How long a page that is already usable may still load before the reply."""
+_ERROR_PAGES: Final = 2
+"""The most error pages of earlier navigations that end a visit before it fails."""
 _LISTED_URLS: Final = 5
 _URL_CHARACTERS: Final = 120
 
@@ -38,12 +40,23 @@ async def visit(page: BrowserPage, action: VisitingAction) -> Json:
     arguments, url = action.own_arguments(), action.requested_url or ""
     origin = origin_of(url)
     if action.auth is None or origin is None:
-        return await arrive(page, action, page.playwright.goto(**arguments, timeout=action.timeout))
+        return await arrive(page, action, _go(page, arguments, action.timeout))
     given = Credentials(action.auth.username, password_for(page, action.auth.password, url))
     if not is_chromium(page.playwright.context):  # other engines keep the credentials themselves
         arguments["url"] = with_userinfo(url, given)
     async with page.session.sign_ins.trying(origin, given, lambda: page.record.challenge):
-        return await arrive(page, action, page.playwright.goto(**arguments, timeout=action.timeout))
+        return await arrive(page, action, _go(page, arguments, action.timeout))
+
+
+async def _go(page: BrowserPage, arguments: Mapping[str, Any], timeout_ms: float) -> Response | None:  # Any: as there
+    """Go to a URL, and again if the error page of an earlier navigation comes meanwhile: it ends every other."""
+    for _ in range(_ERROR_PAGES):
+        try:
+            return await page.playwright.goto(**arguments, timeout=timeout_ms)
+        except PlaywrightError as error:
+            if not errors.is_ended_by_error_page(error):
+                raise
+    return await page.playwright.goto(**arguments, timeout=timeout_ms)
 
 
 async def arrive(
