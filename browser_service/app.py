@@ -126,6 +126,7 @@ async def _start(services: Services, stack: AsyncExitStack) -> None:
     stack.enter_context(services.secrets.hidden())
     await services.journal.open()
     stack.push_async_callback(services.journal.close)
+    services.host_calls.number_from(await services.journal.count_start())
     for part in (services.activity, services.downloads, services.revoked, services.tokens):
         await part.open()
     await services.lifecycle.reopen()

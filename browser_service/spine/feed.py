@@ -129,7 +129,7 @@ class Feeds:
     async def catch_up(self, as_of: AsOf) -> None:
         """Wait until all events up to that moment of a host are applied, and what must be on disk is written. They are
         on their way, so the host is asked nothing."""
-        is_there = lambda: self._applied.get(as_of.incarnation, -1) >= as_of.seq  # noqa: E731 - one expression
+        is_there = lambda: self._applied.get(as_of.incarnation, 0) >= as_of.seq  # noqa: E731 - one expression
         await wait_until(is_there, self._moved, _ARRIVES_WITHIN_S)
 
     async def drain(self) -> None:

@@ -25,6 +25,8 @@ from shared.calls import Call, ClientRef, Notice, Outcome, PageLimit
 from shared.errors import ErrorBody
 from shared.pages import PageState
 
+_CALLS_BITS: Final = 40
+"""How many bits of a call's number count the calls of one start of the service."""
 _MAY_VISIT: Final = ("navigates", "request_method", "part_fields")
 
 
@@ -139,7 +141,13 @@ class HostCalls(Stage):
     last = True
 
     def __post_init__(self) -> None:
-        self._seq = itertools.count(1)
+        self.number_from(0)
+
+    def number_from(self, start: int) -> None:
+        """Number calls from now on as those of this start of the service: higher than of all starts before, because a
+        host elsewhere may still have calls and leases of these."""
+        self.front_start = start
+        self._seq = itertools.count((start << _CALLS_BITS) + 1)
 
     async def run(self, call: FrontCall, _: Go | None = None) -> Outcome:
         """Return the outcome of a call, once all that happened before it is known here."""

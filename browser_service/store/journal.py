@@ -66,6 +66,16 @@ class Journal:
         await self._run(shut)
         self._thread.shutdown()
 
+    async def count_start(self) -> int:
+        """Return which start of the service this is, counted from one."""
+
+        def count(db: sqlite3.Connection) -> int:
+            start = db.execute("INSERT INTO fronts (at) VALUES (?) RETURNING start", (time.time(),)).fetchone()[0]
+            db.execute("DELETE FROM fronts WHERE start < ?", (start,))
+            return int(start)
+
+        return await self.transact(count)
+
     # --- pages -------------------------------------------------------------------------------------------------------
 
     async def pages(self) -> list[PageState]:

@@ -53,6 +53,7 @@ MIGRATIONS: Final[dict[str, tuple[str, ...]]] = {
         "CREATE INDEX thumbnails_at ON thumbnails (at)",
     ),
     "m_saved_by": ("ALTER TABLE saved_states ADD COLUMN client_id TEXT NOT NULL DEFAULT ''",),
+    "m_fronts": ("CREATE TABLE fronts (start INTEGER PRIMARY KEY, at REAL NOT NULL)",),
 }
 
 

@@ -143,7 +143,7 @@ class RunningService:
 
     async def release(self, agent: Agent) -> None:
         """Take the leases from an agent, as if it had gone."""
-        await self.parts.host.release(agent.client_id, 1_000_000)
+        await self.parts.host_calls.release(agent.client_id)
 
     async def revoke(self, token: str) -> None:
         """Take back a token by its name."""

@@ -6,15 +6,17 @@ import base64
 import random
 import threading
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
 from browser_service.host.host import LocalHost
 from shared.calls import CallState
 from shared.frames import View
+from tests.support import browsers
 from tests.support.carriers import JsonCarrier, UnreliableCarrier
 from tests.support.listening import become, sent, watching
-from tests.support.service import Agent, RunningService
+from tests.support.service import Agent, RunningService, running_service, settings_for
 from tests.support.sharing import StartService
 from tests.support.site import Answer, Site
 
@@ -109,6 +111,19 @@ async def test_closing_a_session_gives_the_same_spec_until_that_has_arrived(remo
     assert first == second == await host.close("mine")
     await host.settle("mine")
     assert await host.close("mine") is None
+
+
+async def test_each_start_numbers_its_calls_higher_than_the_ones_before(tmp_path: Path, site: Site) -> None:
+    numbers = list[int]()
+    for _ in range(2):
+        running = running_service(settings_for(tmp_path), make_host=browsers.make_host())
+        async with running as service, service.agent(client_id="same") as agent:
+            await agent.call("goto", pageId="p", url=site.page("/", "hello"))
+            lease = service.entry("p").lease
+            assert lease is not None
+            numbers.append(lease.seq)
+    first, second = numbers
+    assert 1 <= first >> 40 == (second >> 40) - 1
 
 
 async def test_values_without_json_do_not_break_the_seam(remote: RunningService, site: Site) -> None:
