@@ -1,7 +1,6 @@
 """The files of a caller, kept as artifacts, because a host has no disk of its own."""
 
 import json
-from datetime import datetime
 from pathlib import Path
 from typing import Final, Protocol
 
@@ -10,6 +9,7 @@ from pydantic import JsonValue
 from browser_service.host.events import well_formed
 from shared.calls import Artifact, Call
 from shared.frames import ActPicture
+from shared.local_times import STAMP, local_time
 from shared.model import Json
 from shared.wire import INLINE_BYTES, MAX_MESSAGE_BYTES
 
@@ -47,7 +47,7 @@ class ArtifactPort(Protocol):
 
 def dated(what: str, of: str) -> str:
     """Name a file that has no name yet by what it is, its page or session, and the time."""
-    return f"{what}-{of}-{datetime.now().astimezone():%Y%m%d-%H%M%S}"
+    return f"{what}-{of}-{local_time(form=STAMP)}"
 
 
 class Files:

@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable
-from datetime import datetime, timedelta
 from math import inf
 
 from browser_service.rules.bounded import Bounded
@@ -11,6 +10,7 @@ from browser_service.rules.turns import Send
 from browser_service.rules.window import Clock
 from shared.calls import Call, ClientRef
 from shared.errors import PageNotFound, PageOwned, TimedOut
+from shared.local_times import local_time
 from shared.next_calls import next_call
 from shared.pages import Access, PageState
 from shared.words import own_words
@@ -226,9 +226,7 @@ class Ownership:
     def free_at(self) -> str | None:
         """Return the time of day when the page becomes free if its holder stays idle; None if it never does."""
         seconds = self.free_in()
-        if seconds == inf:
-            return None
-        return (datetime.now().astimezone() + timedelta(seconds=seconds)).strftime("%H:%M:%S")
+        return None if seconds == inf else local_time(seconds)
 
     def _pass_on(self, lease: Lease) -> None:
         private = self.private

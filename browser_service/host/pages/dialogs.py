@@ -2,8 +2,8 @@
 them."""
 
 import asyncio
+import time
 from collections.abc import Callable, Iterable, Mapping
-from datetime import datetime, timedelta
 from typing import Protocol
 
 from playwright.async_api import Dialog, Page
@@ -148,7 +148,7 @@ class Dialogs:
     # --- inside --------------------------------------------------------------------------------------------------
 
     def _open_dialog(self, page: PageRecord, tab: Tab, dialog: Dialog) -> None:
-        open_dialog = OpenDialog(dialog, page, tab, datetime.now().astimezone() + timedelta(seconds=self._within_s))
+        open_dialog = OpenDialog(dialog, page, tab, time.monotonic() + self._within_s)
         if (policy := page.automatic_answer()) is not None:
             tab.observer.expect_dialog()
             self._background.spawn(self._answer_by_policy(open_dialog, policy))

@@ -1,8 +1,8 @@
 """A dialog that a page shows: its descriptions for clients and people, and how to answer it."""
 
 import asyncio
+import time
 from dataclasses import dataclass, field
-from datetime import datetime
 
 from playwright.async_api import Dialog
 from playwright.async_api import Error as PlaywrightError
@@ -14,6 +14,7 @@ from browser_service.host.tabs.tab import Tab
 from shared.cuts import cut
 from shared.errors import DialogOpen, NoDialog, TimedOut
 from shared.frames import ShownDialog
+from shared.local_times import local_time
 from shared.model import Json
 from shared.next_calls import next_call
 
@@ -30,7 +31,8 @@ class OpenDialog:
     dialog: Dialog
     page: PageRecord
     tab: Tab
-    until: datetime
+    until: float
+    """When it is dismissed, on the monotonic clock."""
     calls: list[CallRun] = field(default_factory=list)
     timer: asyncio.TimerHandle | None = None
     answering: str = ""
@@ -90,7 +92,7 @@ class OpenDialog:
 
     def next_call(self, client_id: str) -> str:
         """Say what a client can do about the dialog."""
-        page_id, at = self.page.page_id, self.until.strftime("%H:%M:%S")
+        page_id, at = self.page.page_id, local_time(self.until - time.monotonic())
         if self.page.private_from(client_id):
             return f"Only who holds that page may answer it; unanswered it is dismissed at {at}."
         if self.page.lease is not None and not self.may_be_answered_by(client_id):
