@@ -95,6 +95,11 @@ def create_app(
         app.add_route(path, routes.act, methods=["POST"], include_in_schema=False)
     for part in (routes, owner, watching, card, entry, socket):
         app.include_router(part.router)
+    app.state.takes_hosts = settings.hosts
+    if settings.hosts:
+        from browser_service.http import hosts  # noqa: PLC0415 - with all of carriers, which others do without
+
+        app.include_router(hosts.router)
     faults.install(app)
     describe(app)
     _wrap(app, own_hosts, metrics_local=is_loopback((settings.metrics_address or ("127.0.0.1", 0))[0]))

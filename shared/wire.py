@@ -30,6 +30,8 @@ TOOLS: Final = "/api/tools"
 HEALTH: Final = "/health"
 HOSTS: Final = "/api/hosts"
 HOSTS_DRAIN: Final = "/api/hosts/drain"
+HOSTS_FILES: Final = "/api/hosts/files"
+HOSTS_LINK: Final = "/api/hosts/link"
 REQUESTS: Final = "/api/requests"
 TOKENS: Final = "/api/tokens"
 REVOKE: Final = "/api/tokens/revoke"
@@ -95,6 +97,8 @@ MOST_SUBSCRIBED: Final = 200
 MAX_SOCKET_BYTES: Final = 65_536
 FILE_BYTES: Final = 50_000_000
 """Size limit of all files that one call uploads, and of a file uploaded before its call."""
+HOST_FILE_BYTES: Final = 2_000_000_000
+"""Size limit of a file that a host hands over: a download, a video, a picture."""
 INLINE_TEXT: Final = 20_000
 """The most characters of text that a gateway requests in one reply."""
 OUTLINE_TEXT: Final = 1_000

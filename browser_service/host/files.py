@@ -1,48 +1,18 @@
 """The files of a caller, kept as artifacts, because a host has no disk of its own."""
 
 import json
-from pathlib import Path
-from typing import Final, Protocol
+from typing import Final
 
 from pydantic import JsonValue
 
 from browser_service.host.events import well_formed
+from browser_service.host.seam import ArtifactPort
 from shared.calls import Artifact, Call
-from shared.frames import ActPicture
 from shared.local_times import STAMP, local_time
 from shared.model import Json
 from shared.wire import INLINE_BYTES, MAX_MESSAGE_BYTES
 
 _HEAD: Final = 1_000
-
-
-class ArtifactPort(Protocol):
-    """The place where a host hands over its bytes, because it has no disk of its own."""
-
-    async def put(
-        self, data: bytes, mime_type: str, client_id: str, *, inline: bool = True, name: str = ""
-    ) -> Artifact:
-        """Keep bytes. With a name, people find the file in the output directory."""
-
-    async def conceal(self, text: str) -> str:
-        """Return a text without the secrets that the front keeps, as `put` writes it too."""
-
-    async def take(self, path: Path, mime_type: str, client_id: str, *, name: str = "") -> Artifact:
-        """Keep a file that the browser wrote, by moving it."""
-
-    async def data(self, artifact_id: str, client_id: str | None) -> tuple[bytes, str]:
-        """Return the bytes and the MIME type of a client's file; the client None is the account's own person."""
-
-    async def describe(self, artifact_id: str, client_id: str | None) -> Artifact:
-        """Return a file's kind, place and size, without its bytes."""
-
-    async def text(self, artifact_id: str, client_id: str | None) -> str: ...
-
-    async def keep_picture(self, client_id: str, call_id: str, picture: ActPicture) -> None:
-        """Keep the small picture of a page after an act, for the record."""
-
-    async def upload(self, name: str, most: int) -> bytes:
-        """Read a file of the upload folders, of `most` bytes at most."""
 
 
 def dated(what: str, of: str) -> str:

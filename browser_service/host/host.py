@@ -10,7 +10,6 @@ import structlog
 from browser_service.host.background import Background, within
 from browser_service.host.calls import Handler, RunningCalls
 from browser_service.host.events import EventLog
-from browser_service.host.files import ArtifactPort
 from browser_service.host.network.downloads import Downloads
 from browser_service.host.network.guard import BrowserGuard
 from browser_service.host.pages.closed_page import remember
@@ -19,7 +18,7 @@ from browser_service.host.pages.entry import Common, PageEntry
 from browser_service.host.pages.registry import PageRegistry
 from browser_service.host.pages.room import Room
 from browser_service.host.pipeline import Pipeline
-from browser_service.host.seam import HostLimits, action_of
+from browser_service.host.seam import ArtifactPort, HostLimits, action_of
 from browser_service.host.sessions.memory import Memory
 from browser_service.host.sessions.session import SessionEntry
 from browser_service.host.stages.admission import Admission

@@ -11,14 +11,14 @@ import structlog
 
 from browser_service.host.calls import CallRun, Handler, Reply, RunningCalls
 from browser_service.host.events import EventLog, sendable
-from browser_service.host.files import ArtifactPort, Files
+from browser_service.host.files import Files
 from browser_service.host.pages.dialogs import Dialogs
 from browser_service.host.pages.entry import PageEntry
 from browser_service.host.pages.handle import BrowserPage
 from browser_service.host.pages.privacy import calls_ended_by, is_shut_out, shut_out_error, told_of_stop
 from browser_service.host.pages.registry import PageRegistry
 from browser_service.host.reading.cursors import read_kept
-from browser_service.host.seam import CallKey, HostLimits, action_of
+from browser_service.host.seam import ArtifactPort, CallKey, HostLimits, action_of
 from browser_service.host.sessions.memory import Memory
 from browser_service.host.sessions.session import SessionEntry
 from browser_service.host.sessions.spare_windows import SpareWindows

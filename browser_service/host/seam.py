@@ -1,6 +1,7 @@
 """The seam between the two halves of the spine: every value passes through JSON."""
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from pydantic import Field, InstanceOf
@@ -8,10 +9,10 @@ from pydantic import Field, InstanceOf
 from browser_service.security.act_rules import ActRules
 from shared import catalogue
 from shared.actions.base import Action
-from shared.calls import Call, Outcome
+from shared.calls import Artifact, Call, Outcome
 from shared.errors import ErrorBody
 from shared.events import EventBatch
-from shared.frames import Frame, View
+from shared.frames import ActPicture, Frame, View
 from shared.pages import Answer, Figures, PageState, SessionOptions, SessionSpec
 from shared.strokes import Strokes
 
@@ -101,6 +102,35 @@ class SessionHost(Protocol):
     async def figures(self) -> Figures: ...
 
     async def events_after(self, seq: int, wait_ms: int, limit: int) -> EventBatch: ...
+
+
+class ArtifactPort(Protocol):
+    """The place where a host hands over its bytes, because it has no disk of its own."""
+
+    async def put(
+        self, data: bytes, mime_type: str, client_id: str, *, inline: bool = True, name: str = ""
+    ) -> Artifact:
+        """Keep bytes. With a name, people find the file in the output directory."""
+
+    async def conceal(self, text: str) -> str:
+        """Return a text without the secrets that the front keeps, as `put` writes it too."""
+
+    async def take(self, path: Path, mime_type: str, client_id: str, *, name: str = "") -> Artifact:
+        """Keep a file that the browser wrote, by moving it."""
+
+    async def data(self, artifact_id: str, client_id: str | None) -> tuple[bytes, str]:
+        """Return the bytes and the MIME type of a client's file; the client None is the account's own person."""
+
+    async def describe(self, artifact_id: str, client_id: str | None) -> Artifact:
+        """Return a file's kind, place and size, without its bytes."""
+
+    async def text(self, artifact_id: str, client_id: str | None) -> str: ...
+
+    async def keep_picture(self, client_id: str, call_id: str, picture: ActPicture) -> None:
+        """Keep the small picture of a page after an act, for the record."""
+
+    async def upload(self, name: str, most: int) -> bytes:
+        """Read a file of the upload folders, of `most` bytes at most."""
 
 
 class Idle(NamedTuple):

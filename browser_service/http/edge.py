@@ -10,12 +10,13 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from shared.errors import BrowseError
 from shared.requests import Body, BodyLimits, Held, Visitors
-from shared.wire import FILE_BYTES, FILES, MAX_MESSAGE_BYTES, WALL, WALL_GIVEN
+from shared.wire import FILE_BYTES, FILES, HOST_FILE_BYTES, HOSTS_FILES, HOSTS_LINK, MAX_MESSAGE_BYTES, WALL, WALL_GIVEN
 
 HELD: Final = Held()
 """Bytes of unanswered bodies, by the token that sent them."""
 MESSAGE: Final = BodyLimits(MAX_MESSAGE_BYTES, HELD)
 _FILE: Final = BodyLimits(FILE_BYTES, None, within_s=120.0, kind="application/octet-stream")
+_HOST_FILE: Final = BodyLimits(HOST_FILE_BYTES, None, within_s=600.0, kind="application/octet-stream")
 _LOOPBACK: Final = ("127.0.0.1", "localhost", "[::1]")
 _HOST_HINT: Final = "Use http://127.0.0.1 and the port, or name further hosts in BROWSE_ALLOWED_HOSTS."
 
@@ -32,14 +33,17 @@ class Edge:
 
     def __post_init__(self) -> None:
         self._visitors = Visitors(lambda host: host in self.allowed_hosts(), _HOST_HINT)
+        # hosts dial any name of this machine, with a token that no page in a browser has
+        self._dialling = Visitors(lambda _: True, "", own_pages=False)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
             await self.app(scope, receive, send)
             return
-        limits = _FILE if _is_file(scope) else MESSAGE
+        limits = _limits(scope)
+        visitors = self._dialling if scope["path"] in {HOSTS_LINK, HOSTS_FILES} else self._visitors
         try:
-            self._visitors.check(scope, follows_link=_is_to_wall(scope))
+            visitors.check(scope, follows_link=_is_to_wall(scope))
             if scope["type"] == "http" and scope["method"] in {"POST", "PUT", "PATCH"}:
                 limits.check(scope["headers"])
         except BrowseError as error:
@@ -65,9 +69,12 @@ def loopback_hosts(port: int) -> list[str]:
     return [f"{name}:{port}" for name in _LOOPBACK] + (list(_LOOPBACK) if port == 80 else [])  # noqa: PLR2004 - http
 
 
-def _is_file(scope: Scope) -> bool:
-    """Return whether this uploads a file, by a method and content type that no page of another site can send."""
-    return scope["type"] == "http" and scope["method"] == "PUT" and scope["path"] in {FILES, WALL_GIVEN}
+def _limits(scope: Scope) -> BodyLimits:
+    """Return what a body may be. A file is uploaded by a method and content type that no page of another site can
+    send."""
+    if scope["type"] != "http" or scope["method"] != "PUT":
+        return MESSAGE
+    return {FILES: _FILE, WALL_GIVEN: _FILE, HOSTS_FILES: _HOST_FILE}.get(scope["path"], MESSAGE)
 
 
 def _is_to_wall(scope: Scope) -> bool:

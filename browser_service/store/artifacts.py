@@ -7,6 +7,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from secrets import token_hex, token_urlsafe
@@ -124,6 +125,12 @@ class Artifacts:
     async def receive(self, chunks: AsyncIterator[bytes], mime_type: str, client_id: str) -> Artifact:
         """Keep a file while it arrives, without holding all of it in memory. Raises ResourceExhausted, and whatever
         `chunks` raises."""
+        async with self.arrived(chunks) as path:
+            return await self._move(path, mime_type, client_id)
+
+    @asynccontextmanager
+    async def arrived(self, chunks: AsyncIterator[bytes]) -> AsyncIterator[Path]:
+        """Yield a file that has arrived whole, which goes unless the body moves it. Raises as `receive` does."""
         size = 0
         try:
             self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -132,7 +139,7 @@ class Artifacts:
                 with path.open("wb", buffering=_BUFFER_BYTES) as file:
                     async for chunk in chunks:
                         size += await asyncio.to_thread(file.write, chunk)
-                return await self._move(path, mime_type, client_id)
+                yield path
         except OSError as error:
             raise _not_stored(size, self._directory, error) from error
 

@@ -28,6 +28,7 @@ NEVER = {
     "browser_service": {"mcp_gateway", "mcp"},
     "browser_service/actions": {"logging", "structlog", "fastapi", "starlette", "httpx"},
     "browser_service/rules": {"asyncio", "anyio", "threading", "playwright", "structlog"},
+    "browser_service/carriers": {"playwright", "fastapi", "starlette", "uvicorn"},
     "browser_service/host/host.py": {"playwright"},
 }
 """What each part does not import."""
@@ -70,6 +71,7 @@ BELOW = {
     "browser_service/store": _packages("host", "spine", "http", "clients", "sessions"),
     "browser_service/security": _packages("host", "spine", "http", "clients", "sessions"),
     "browser_service/observability": _packages("host", "spine", "http", "clients", "sessions"),
+    "browser_service/carriers": _packages("host", "spine", "sessions", "clients", "http", "wall", "services"),
     "browser_service/http": _packages("wall"),
     "browser_service/wall": {"playwright", *_packages("host")},
     "browser_service/actions/service.py": {"playwright", *_packages("host", "http", "wall")},

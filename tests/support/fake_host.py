@@ -8,10 +8,9 @@ from PIL import Image
 from playwright.async_api import Browser
 
 from browser_service.host.calls import Handler
-from browser_service.host.files import ArtifactPort
 from browser_service.host.host import LocalHost
 from browser_service.host.pages.handle import BrowserPage
-from browser_service.host.seam import HostLimits
+from browser_service.host.seam import ArtifactPort, HostLimits
 from browser_service.host.sessions.launcher import Home, Launcher
 from browser_service.host.sessions.options import LaunchOptions
 from browser_service.host.sessions.pool import BrowserKind

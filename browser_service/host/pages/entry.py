@@ -10,7 +10,6 @@ from browser_service.host.background import Background
 from browser_service.host.calls import CallRun, RunningCalls
 from browser_service.host.elements.filled_fields import FilledFields
 from browser_service.host.events import EventLog
-from browser_service.host.files import ArtifactPort
 from browser_service.host.network.downloads import Downloads
 from browser_service.host.pages.current_tab import CurrentTab
 from browser_service.host.pages.dialogs import Dialogs
@@ -21,7 +20,7 @@ from browser_service.host.pages.recovery import Recovery, ways_on
 from browser_service.host.pages.screencast import Screencast
 from browser_service.host.pages.thumbnails import Thumbnails
 from browser_service.host.pages.titles import Titles
-from browser_service.host.seam import HostLimits
+from browser_service.host.seam import ArtifactPort, HostLimits
 from browser_service.host.sessions.session import SessionEntry
 from browser_service.host.tabs.console import Console
 from browser_service.host.tabs.life import Life

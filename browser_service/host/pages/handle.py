@@ -8,7 +8,7 @@ from playwright.async_api import CDPSession, Page
 
 from browser_service.host.calls import Undoes
 from browser_service.host.elements.filled_fields import Field, FilledFields
-from browser_service.host.files import ArtifactPort, Files
+from browser_service.host.files import Files
 from browser_service.host.pages.current_tab import CurrentTab
 from browser_service.host.pages.dialogs import Dialogs
 from browser_service.host.pages.effects import Effects
@@ -18,6 +18,7 @@ from browser_service.host.pages.recovery import Recovery
 from browser_service.host.pages.screencast import Screencast
 from browser_service.host.pages.thumbnails import Thumbnails
 from browser_service.host.pages.titles import Titles
+from browser_service.host.seam import ArtifactPort
 from browser_service.host.sessions.session import SessionEntry
 from browser_service.host.tabs.console import Console
 from browser_service.host.tabs.observer import Observer

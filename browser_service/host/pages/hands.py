@@ -7,10 +7,10 @@ from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import FileChooser
 
 from browser_service.host.background import Background
-from browser_service.host.files import ArtifactPort
 from browser_service.host.pages.current_tab import CurrentTab
 from browser_service.host.pages.recovery import Recovery
 from browser_service.host.pages.uploads import written
+from browser_service.host.seam import ArtifactPort
 from browser_service.host.sessions.session import SessionEntry
 from browser_service.host.tabs.open_list import OpenList
 from browser_service.host.tabs.phone import Fit, lead_on

@@ -10,10 +10,9 @@ from PIL import Image
 from playwright.async_api import Error as PlaywrightError
 
 from browser_service.host.background import Background
-from browser_service.host.files import ArtifactPort
 from browser_service.host.pages.current_tab import CurrentTab
 from browser_service.host.pages.screencast import Screencast, ShownCall
-from browser_service.host.seam import CallKey
+from browser_service.host.seam import ArtifactPort, CallKey
 from browser_service.host.tabs.record import PageRecord
 from browser_service.host.tabs.recording import Recorder
 from browser_service.host.tabs.secrecy import shot_without_secrets

@@ -7,7 +7,8 @@ from playwright.async_api import Error as PlaywrightError
 
 from browser_service.host import errors
 from browser_service.host.calls import CallRun, Handler, Undoes
-from browser_service.host.files import ArtifactPort, Files
+from browser_service.host.files import Files
+from browser_service.host.seam import ArtifactPort
 from browser_service.host.sessions.session import SessionEntry
 from shared.actions.traits import Effect, Lane
 from shared.calls import Call

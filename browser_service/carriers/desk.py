@@ -1,0 +1,54 @@
+"""What hosts elsewhere ask of the front, checked."""
+
+from collections.abc import Callable
+
+from browser_service.carriers.remote_host import RemoteHost
+from browser_service.host.seam import ArtifactPort
+from shared.calls import Artifact
+from shared.errors import Forbidden
+from shared.events import EventBatch
+from shared.frames import ActPicture
+from shared.model import Model
+
+Do = Callable[[], None]
+
+
+class Desk:
+    """Answers what one host asks."""
+
+    def __init__(self, host: RemoteHost, artifacts: ArtifactPort, drains: Do, end: Do) -> None:
+        """`drains` and `end` are called when the host wants to end, and when it has."""
+        self._host, self._artifacts, self._drains, self._end = host, artifacts, drains, end
+
+    async def do(self, name: str, asked: Model) -> object:
+        return await getattr(self, name)(**dict(asked))
+
+    async def note(self, batch: EventBatch) -> None:
+        await self._host.note(batch)
+
+    async def drain(self) -> None:
+        self._host.draining = True
+        self._drains()
+
+    async def bye(self) -> None:
+        self._end()
+
+    async def conceal(self, text: str) -> str:
+        return await self._artifacts.conceal(text)
+
+    async def describe_file(self, artifact_id: str, client_id: str | None) -> Artifact:
+        check_read(self._host, artifact_id, client_id)
+        return await self._artifacts.describe(artifact_id, client_id)
+
+    async def keep_picture(self, client_id: str, call_id: str, picture: ActPicture) -> None:
+        if self._host.checks.ran(client_id, call_id):
+            await self._artifacts.keep_picture(client_id, call_id, picture)
+        else:
+            self._host.checks.drop("picture")
+
+
+def check_read(host: RemoteHost, artifact_id: str, client_id: str | None) -> None:
+    """Raise Forbidden unless a call that runs there names the file."""
+    if not host.checks.may_read(artifact_id, client_id):
+        host.checks.drop("read")
+        raise Forbidden("No call that runs on this host names the file.")

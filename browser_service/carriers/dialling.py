@@ -1,0 +1,92 @@
+"""Dials the front: the client's side of a WebSocket."""
+
+import contextlib
+import json
+import ssl
+from collections.abc import AsyncIterator, Callable, Mapping
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import urlsplit
+
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus
+
+from browser_service.carriers.link import LinkLost
+from browser_service.carriers.messages import MOST_MESSAGE
+from shared.errors import ErrorBody, Relayed, Unauthorized
+from shared.loopback import is_loopback
+from shared.wire import HOSTS_LINK
+
+DIAL_WITHIN_S: Final = 10.0
+_FOR_GOOD: Final = frozenset({400, 401, 403, 404})
+"""Refusals that repeating does not change."""
+
+
+@dataclass(frozen=True)
+class Front:
+    """Where a host dials in."""
+
+    url: str
+    """http(s)://host:port."""
+    token: Callable[[], str]
+    """Returns the host's token; asked anew at each dial."""
+    tls: ssl.SSLContext | None = None
+    """For https; the system's without."""
+
+
+class SocketWire:
+    """A WebSocket to the front."""
+
+    def __init__(self, connection: ClientConnection) -> None:
+        self._connection = connection
+
+    async def send(self, text: bytes) -> None:
+        try:
+            await self._connection.send(text, text=True)
+        except ConnectionClosed as error:
+            raise LinkLost(str(error)) from None
+
+    async def receive(self) -> bytes:
+        try:
+            return await self._connection.recv(decode=False)
+        except ConnectionClosed as error:
+            raise LinkLost(str(error)) from None
+
+    def abort(self) -> None:
+        self._connection.transport.abort()
+
+
+@contextlib.asynccontextmanager
+async def dialled(front: Front, headers: Mapping[str, str]) -> AsyncIterator[SocketWire]:
+    """Yield a connection, which is cut afterwards. Raises LinkLost, and Relayed with a refusal that lasts."""
+    url = f"ws{front.url.removeprefix('http')}{HOSTS_LINK}"
+    try:
+        connection = await connect(
+            url,
+            additional_headers=headers,
+            compression=None,
+            max_size=MOST_MESSAGE,
+            open_timeout=DIAL_WITHIN_S,
+            ping_interval=None,
+            proxy=None if is_loopback(urlsplit(url).hostname or "") else True,
+            ssl=(front.tls or True) if url.startswith("wss:") else None,
+            close_timeout=0,
+        )
+    except InvalidStatus as error:
+        if error.response.status_code in _FOR_GOOD:
+            raise Relayed(_refusal(error)) from None
+        raise LinkLost(_refusal(error).message, sent=False) from None
+    except (OSError, TimeoutError, InvalidHandshake, EOFError) as error:
+        raise LinkLost(f"{front.url} cannot be reached: {error}", sent=False) from None
+    wire = SocketWire(connection)
+    try:
+        yield wire
+    finally:
+        wire.abort()
+
+
+def _refusal(error: InvalidStatus) -> ErrorBody:
+    """Return the front's reason for refusing a handshake."""
+    with contextlib.suppress(ValueError, KeyError, TypeError):
+        return ErrorBody.model_validate(json.loads(error.response.body or b"")["error"])
+    return Unauthorized(f"The front does not let this host in: it answered {error.response.status_code}.").body()

@@ -1,0 +1,263 @@
+"""The front's end of all links: admits hosts, welcomes or refuses them, and lengthens their leases."""
+
+import asyncio
+import contextlib
+import secrets
+import time
+from collections.abc import Callable, Coroutine
+from functools import partial
+from typing import Final, Protocol
+
+import structlog
+
+from browser_service.carriers.checks import Assignments, Checks
+from browser_service.carriers.desk import Desk
+from browser_service.carriers.link import Link, LinkLost, NotOwner, Wire
+from browser_service.carriers.messages import LINK, OF_FRONT, Hello, Refused, Welcome, packed, unpacked
+from browser_service.carriers.remote_host import RemoteHost
+from browser_service.host.seam import ArtifactPort
+from browser_service.rules.host_lease import GrantedLease
+from browser_service.rules.window import Clock
+from browser_service.security.auth import HostToken
+from shared import written
+from shared.errors import BrowseError, Forbidden, InvalidRequest, RateLimited, ResourceExhausted, TimedOut, Unauthorized
+from shared.model import Json
+
+MOST_HOSTS: Final = 200
+ADMITTED_A_SECOND: Final = 10
+_MOST_ASKED: Final = 200
+"""How much a host may ask at once."""
+_HELLO_WITHIN_S: Final = 5.0
+_KEEP_EVERY_S: Final = 1.0
+_REFUSED_WITHIN_S: Final = 1.0
+_APART_MS: Final = 30_000
+_WARNED_APART_MS: Final = 5_000
+
+log = structlog.get_logger(__name__)
+
+
+class Members(Assignments, Protocol):
+    """Whoever gives sessions to hosts."""
+
+    def joined(self, host: RemoteHost) -> tuple[list[str], list[str]]:
+        """Take in a host, at its first hello and at each one after. Return which of its sessions stay with it, and
+        which it drops. Raises BrowseError to refuse it. It can be asked only afterwards."""
+
+    def drains(self, host: RemoteHost) -> None:
+        """Know that a host wants to end."""
+
+    def gone(self, host: RemoteHost) -> None:
+        """Know that a host certainly acts no more, and comes back no more."""
+
+
+class Links:
+    """The hosts that have dialled in."""
+
+    def __init__(
+        self,
+        members: Members,
+        artifacts: ArtifactPort,
+        check_token: Callable[[HostToken], None],
+        *,
+        front_start: int,
+        lease_ms: int,
+        settings: Callable[[], Json] = dict,
+        own_places: Callable[[], list[str]] = list,
+        clock: Clock = time.monotonic,
+    ) -> None:
+        """`check_token` raises Unauthorized for a token that has been revoked or has expired. `settings` and
+        `own_places` return what hosts are told in their welcome; `clock` times leases."""
+        self._members, self._artifacts, self._check_token = members, artifacts, check_token
+        self._front_start, self._lease_ms = front_start, lease_ms
+        self._settings, self._own_places, self._clock = settings, own_places, clock
+        self.hosts: dict[str, RemoteHost] = {}
+        """The living ones, by incarnation; while a link is cut, its host is among them until its lease has ended."""
+        self._links: dict[str, tuple[Link, asyncio.Event]] = {}
+        self._open = 0
+        self._tokens, self._counted_at = float(ADMITTED_A_SECOND), clock()
+        self._tasks = set[asyncio.Task[None]]()
+
+    # --- admission -------------------------------------------------------------------------------------------------
+
+    def admit(self) -> None:
+        """Count one who dials in. Raises RateLimited or ResourceExhausted, before anything is read of it."""
+        now = self._clock()
+        self._tokens = min(ADMITTED_A_SECOND, self._tokens + (now - self._counted_at) * ADMITTED_A_SECOND)
+        self._counted_at = now
+        if self._open >= MOST_HOSTS:
+            raise ResourceExhausted(f"{MOST_HOSTS} hosts are linked already.", hint="Start another installation.")
+        if self._tokens < 1:
+            raise RateLimited(f"{ADMITTED_A_SECOND} hosts a second are let in.", hint="Dial again in some seconds.")
+        self._tokens -= 1
+
+    async def serve(self, wire: Wire, token: HostToken, address: str) -> None:
+        """Serve whoever has dialled in with this token, until the link ends. Its wire is to be aborted then."""
+        self._open += 1
+        try:
+            await self._serve(wire, token, address)
+        except LinkLost as error:
+            log.info("a host's link has ended", address=address, reason=str(error))
+        except BrowseError as error:
+            log.warning("a host is refused", address=address, reason=error.message)
+            with contextlib.suppress(TimeoutError, LinkLost):
+                async with asyncio.timeout(_REFUSED_WITHIN_S):
+                    await wire.send(packed(Refused(error=error.body())))
+        finally:
+            self._open -= 1
+
+    async def serve_bulk(self, wire: Wire, key: str) -> None:
+        """Serve a link's second connection until the link ends."""
+        found = self._links.get(key)
+        if found is None or found[1].is_set():
+            return
+        found[1].set()
+        await found[0].carry_bulk(wire)
+
+    async def _serve(self, wire: Wire, token: HostToken, address: str) -> None:
+        host = self._host(await _hello(wire), token)
+        drains, end = partial(self._members.drains, host), partial(self.end, host, "it said bye")
+        link = Link(wire, OF_FRONT, Desk(host, self._artifacts, drains, end).do, most_served=_MOST_ASKED)
+        key = secrets.token_urlsafe(18)
+        adopt, drop = self._members.joined(host)
+        host.lease.kept(host.hello.now_ms)
+        host.use(link, key, address)
+        self._links[key] = link, asyncio.Event()
+        keeping = asyncio.create_task(self._keep(host, link))
+        try:
+            welcome = Welcome(
+                name=host.name,
+                front_start=self._front_start,
+                link=key,
+                lease_ms=self._lease_ms,
+                settings=self._settings(),
+                own_places=self._own_places(),
+                adopt=adopt,
+                drop=drop,
+            )
+            await wire.send(packed(welcome))
+            log.info("a host is linked", host=host.name, address=address, version=host.hello.version)
+            await link.run()
+        finally:
+            keeping.cancel()
+            del self._links[key]
+            host.leave(link)
+            self._spawn(self._outlive(host))
+
+    def _host(self, hello: Hello, token: HostToken) -> RemoteHost:
+        """Return the host that says hello: one that is known, whose link was cut, or a new one."""
+        _check(hello)
+        if (host := self.hosts.get(hello.incarnation)) is not None:
+            if (host.hello.host_id, host.token.pool) != (hello.host_id, token.pool):
+                raise Forbidden("Another host has this incarnation.", hint="Start the host anew.")
+            host.hello, host.token = hello, token
+            return host
+        for other in [each for each in self.hosts.values() if each.hello.host_id == hello.host_id]:
+            if other.hello.lock == hello.lock:
+                self.end(other, "another process has its data directory")
+            elif other.linked:
+                raise Forbidden(
+                    f"The host {other.name} is linked already, with the same hostId and another data directory.",
+                    hint="The directory was copied: start this host with an empty one.",
+                )
+        checks = Checks(self._members, hello.incarnation)
+        lease = GrantedLease(self._lease_ms, self._clock)
+        host = RemoteHost(hello, self._name(hello, token.pool), token, lease, checks)
+        self.hosts[hello.incarnation] = host
+        return host
+
+    def _name(self, hello: Hello, pool: str) -> str:
+        taken = {each.name for each in self.hosts.values() if each.hello.host_id != hello.host_id}
+        if hello.name:
+            if hello.name in taken:
+                raise Forbidden(f"There is a host {hello.name!r} already.", hint="Give this one another --name.")
+            return hello.name
+        ends = (f"{pool}-{hello.host_id[-length:]}" for length in range(4, len(hello.host_id) + 1))
+        return next((name for name in ends if name not in taken), f"{pool}-{hello.incarnation}")
+
+    # --- leases ----------------------------------------------------------------------------------------------------
+
+    async def _keep(self, host: RemoteHost, link: Link) -> None:
+        """Lengthen a host's lease again and again, and end the link if it is silent or its token is revoked."""
+        while True:
+            try:
+                self._check_token(host.token)
+                async with asyncio.timeout(self._lease_ms / 2000):
+                    await host.keep()
+            except TimeoutError:
+                link.end(LinkLost("it does not answer"))
+            except Unauthorized as error:
+                link.end(error)
+            except (LinkLost, NotOwner):
+                return
+            await asyncio.sleep(min(_KEEP_EVERY_S, self._lease_ms / 5000))  # grants go out at a steady pace
+
+    async def _outlive(self, host: RemoteHost) -> None:
+        """Wait for a host whose link was cut, until it is back or its lease has ended."""
+        while not host.linked and not host.gone:
+            if host.lease.ended or not host.lease.ends_in_s:
+                self.end(host, "its lease has ended")
+            else:
+                await asyncio.sleep(min(host.lease.ends_in_s, _KEEP_EVERY_S))  # a lease has no event
+
+    def end(self, host: RemoteHost, reason: str) -> None:
+        """Let a host be gone, because it certainly acts no more."""
+        if self.hosts.pop(host.incarnation, None) is not None:
+            log.warning("a host is gone", host=host.name, reason=reason, dropped=dict(host.checks.dropped))
+            host.lease.end()
+            host.end(reason)
+            self._members.gone(host)
+
+    def revoke(self, token_id: str) -> None:
+        """End the links of a token at once."""
+        for host in self.hosts.values():
+            if host.token.token_id == token_id:
+                host.cut(Unauthorized("The token was revoked."))
+
+    async def close(self) -> None:
+        """End all links, because the front ends. The hosts may dial in again within their leases."""
+        for host in self.hosts.values():
+            host.cut(LinkLost("the front ends"))
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def _spawn(self, work: Coroutine[None, None, None]) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    # --- files -----------------------------------------------------------------------------------------------------
+
+    def host_of(self, key: str, token: HostToken) -> RemoteHost:
+        """Return the host that has this key of a link. Raises Unauthorized."""
+        for host in self.hosts.values():
+            if key in host.keys and host.token.pool == token.pool:
+                return host
+        raise Unauthorized(f"The header {LINK} names no link.", hint="Dial in first.")
+
+
+async def _hello(wire: Wire) -> Hello:
+    try:
+        async with asyncio.timeout(_HELLO_WITHIN_S):
+            text = await wire.receive()
+    except TimeoutError:
+        raise TimedOut(f"No hello came within {_HELLO_WITHIN_S:.0f} s.", hint="Dial again.") from None
+    head, _ = unpacked(text)
+    if not isinstance(head, Hello):
+        raise InvalidRequest(f"The first message is {head.kind!r}.", hint="Say hello first.")
+    return head
+
+
+def _check(hello: Hello) -> None:
+    if hello.catalogue != written.fingerprint() and not hello.sessions:
+        raise InvalidRequest(
+            f"The host has version {hello.version}, with other actions than this service.",
+            hint="Run the version of the service on it too.",
+        )
+    apart_ms = abs(hello.unix_ms - time.time() * 1000)
+    if apart_ms > _APART_MS:
+        raise InvalidRequest(
+            f"The clocks are {apart_ms / 1000:.0f} s apart.", hint="Set the clocks of both machines (NTP)."
+        )
+    if apart_ms > _WARNED_APART_MS:
+        log.warning("a host's clock differs: its one-time codes may be refused", seconds=round(apart_ms / 1000))

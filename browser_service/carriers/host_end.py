@@ -1,0 +1,306 @@
+"""A host's end of the link: dials the front, serves a SessionHost to it, and ends when its lease does."""
+
+import asyncio
+import contextlib
+import random
+import time
+from collections.abc import Awaitable, Callable, Coroutine
+from dataclasses import dataclass
+from typing import Final
+
+import structlog
+
+from browser_service.carriers.dialling import DIAL_WITHIN_S, Front, SocketWire, dialled
+from browser_service.carriers.link import Link, LinkLost, NotOwner
+from browser_service.carriers.messages import (
+    LINK,
+    MOST_BESIDE,
+    OF_FRONT,
+    OF_HOST,
+    Hello,
+    Kept,
+    Load,
+    Refused,
+    Welcome,
+    packed,
+    unpacked,
+)
+from browser_service.carriers.remote_files import RemoteFiles
+from browser_service.host.seam import ArtifactPort, SessionHost
+from browser_service.rules.host_lease import Grant, HeldLease
+from shared.errors import BrowseError, InvalidRequest, Relayed
+from shared.model import Model
+
+_MOST_SERVED: Final = 5_000
+_SHORTEST_PAUSE_S: Final = 0.1
+_LONGEST_PAUSE_S: Final = 5.0
+_LOOK_S: Final = 0.25
+"""How often the lease is looked at: a machine that slept wakes without an event."""
+_KILLED_WITHIN_S: Final = 1.0
+_BYE_WITHIN_S: Final = 2.0
+_BATCH: Final = 100
+_BATCHES_AT_A_TIME: Final = 8
+_POLL_MS: Final = 20_000
+
+log = structlog.get_logger(__name__)
+
+
+class Fenced(Exception):
+    """The lease has ended: this incarnation has killed its browsers, and acts no more."""
+
+
+@dataclass(frozen=True)
+class Served:
+    """The host that is served, made once the front has told its settings."""
+
+    host: SessionHost
+    kill: Callable[[], Awaitable[None]]
+    """Ends all browsers at once, however they are."""
+    free_mb: Callable[[], int | None]
+    """Returns the memory that is left for browsers; None is no limit."""
+
+
+MakeHost = Callable[[Welcome, ArtifactPort, HeldLease], Awaitable[Served]]
+
+
+class HostEnd:
+    """One incarnation of a host. It redials whenever its link is cut, for as long as its lease lasts."""
+
+    def __init__(self, front: Front, hello: Hello, make_host: MakeHost, lease: HeldLease) -> None:
+        """`hello` is the host's description of itself; clock and sessions are set at each dial. `make_host` is called
+        once, at the first welcome, and the host that it returns is started here."""
+        self._front, self._hello, self._make_host, self._lease = front, hello, make_host, lease
+        self.name = ""
+        """What the front calls the host; empty until it is welcomed."""
+        self._served: Served | None = None
+        self._link: Link | None = None
+        self._key = ""
+        self._sessions = set[str]()
+        self._pushed = 0
+        self._draining = self._leaving = False
+        self._heard_at = 0.0
+        self._tasks = set[asyncio.Task[None]]()
+        self._files = RemoteFiles(front.url, self._proof, front.tls, self._tell)
+
+    @property
+    def linked(self) -> bool:
+        return self._link is not None
+
+    async def run(self) -> None:
+        """Dial, and serve until the front lets the host go. Raises Relayed with the front's refusal, and Fenced.
+        However this ends, the browsers are no more."""
+        watching = asyncio.ensure_future(self._fence())
+        serving = asyncio.ensure_future(self._redial())
+        try:
+            await asyncio.wait([watching, serving], return_when=asyncio.FIRST_COMPLETED)
+            for each in (watching, serving):
+                if each.done():
+                    each.result()
+        finally:
+            for each in (watching, serving):
+                each.cancel()
+            await asyncio.gather(watching, serving, return_exceptions=True)
+            await self._kill()
+            for task in self._tasks:
+                task.cancel()
+            await self._files.close()
+
+    def drain(self) -> None:
+        """Ask the front to take the sessions elsewhere and to let the host go; `run` ends then."""
+        self._draining = True
+        self._spawn(self._ask_to_drain())
+
+    async def stop(self) -> None:
+        """End everything that is there still, and tell the front so. Afterwards `run` ends."""
+        self._leaving = True
+        self._lease.give_up()
+        served, self._served = self._served, None
+        if served is not None:
+            await served.host.stop()
+        with contextlib.suppress(LinkLost, BrowseError, TimeoutError):
+            async with asyncio.timeout(_BYE_WITHIN_S):
+                await self._tell("bye")
+        self._end(LinkLost("the host ends"))
+
+    # --- dialling --------------------------------------------------------------------------------------------------
+
+    async def _redial(self) -> None:
+        pause_s = _SHORTEST_PAUSE_S
+        while not self._leaving:
+            try:
+                async with dialled(self._front, self._proof()) as wire:
+                    await self._serve(wire)
+                    pause_s = _SHORTEST_PAUSE_S
+            except LinkLost as error:
+                log.info("the front is not linked", url=self._front.url, reason=str(error))
+            if self._leaving:
+                return
+            await asyncio.sleep(random.uniform(pause_s / 2, pause_s))  # noqa: S311 - so that not all dial at once
+            pause_s = min(pause_s * 2, _LONGEST_PAUSE_S)
+
+    def _proof(self) -> dict[str, str]:
+        proof = {"Authorization": f"Bearer {self._front.token()}"}
+        return proof | {LINK: self._key} if self._key else proof
+
+    async def _serve(self, wire: SocketWire) -> None:
+        welcome = await self._welcome(wire)
+        served = await self._host(welcome)
+        link = Link(wire, OF_HOST, self._do, most_served=_MOST_SERVED, goes_on=True)
+        self._heard_at = time.monotonic()
+        silence_s = welcome.lease_ms / 2000
+        beside = [self._bulk(link, welcome.link), self._push(link, served.host), self._listen(link, silence_s)]
+        tasks = [asyncio.create_task(each) for each in beside]
+        self._link = link
+        try:
+            for session_id in welcome.drop:
+                await served.host.close(session_id)
+                self._sessions.discard(session_id)
+            if self._draining:
+                self.drain()
+            await link.run()
+        finally:
+            self._link = None
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _welcome(self, wire: SocketWire) -> Welcome:
+        now = {"unix_ms": int(time.time() * 1000), "now_ms": self._lease.tell(), "sessions": sorted(self._sessions)}
+        await wire.send(packed(self._hello.model_copy(update=now)))
+        try:
+            async with asyncio.timeout(DIAL_WITHIN_S):
+                head, _ = unpacked(await wire.receive())
+        except TimeoutError:
+            raise LinkLost("the front does not answer a hello") from None
+        if isinstance(head, Refused):
+            raise Relayed(head.error)
+        if not isinstance(head, Welcome):
+            raise InvalidRequest(f"The front's first message is {head.kind!r}.", hint="Run the same version on both.")
+        self.name, self._key = head.name, head.link
+        return head
+
+    async def _host(self, welcome: Welcome) -> Served:
+        if self._served is None:
+            self._served = await self._make_host(welcome, self._files, self._lease)
+            await self._served.host.start()
+        return self._served
+
+    async def _bulk(self, link: Link, key: str) -> None:
+        """Carry large bodies over a second connection, whose end is the link's."""
+        try:
+            async with dialled(self._front, self._proof() | {LINK: key}) as wire:
+                await link.carry_bulk(wire)
+        except (LinkLost, BrowseError) as error:
+            link.end(error)
+
+    async def _listen(self, link: Link, silence_s: float) -> None:
+        """End the link if the front is silent."""
+        while True:
+            if (left_s := self._heard_at + silence_s - time.monotonic()) <= 0:
+                link.end(LinkLost("the front is silent"))
+                return
+            await asyncio.sleep(left_s)  # what is waited for is that nothing happens
+
+    # --- serving ---------------------------------------------------------------------------------------------------
+
+    async def _do(self, name: str, asked: Model) -> object:
+        """Do what the front asks, if the lease lasts: looked at without an await in between."""
+        arguments = dict(asked)
+        if name == "grant":
+            return await self.grant(**arguments)
+        if name == "leave":
+            self.leave()
+            return None
+        if not self._lease.held or self._served is None:
+            raise NotOwner
+        answer: object = await getattr(self._served.host, name)(**arguments)
+        if name == "open":
+            self._sessions.add(arguments["spec"].session_id)
+        elif name == "close":
+            self._sessions.discard(arguments["session_id"])
+        return answer
+
+    async def grant(self, basis_ms: int | None, ttl_ms: int) -> Kept:
+        """Lengthen the lease, and tell how the host is."""
+        assert self._served is not None  # noqa: S101 - it is made before the link is served
+        self._heard_at = time.monotonic()
+        self._lease.take(Grant(basis_ms, ttl_ms))
+        now_ms = self._lease.tell()
+        load = Load(figures=await self._served.host.figures(), free_mb=self._served.free_mb())
+        return Kept(now_ms=now_ms, load=load)
+
+    def leave(self) -> None:
+        """End, because nothing is left to do here."""
+        self._leaving = True
+        self._spawn(self.stop())
+
+    async def _ask_to_drain(self) -> None:
+        with contextlib.suppress(LinkLost, BrowseError):  # the next link asks again
+            await self._tell("drain")
+
+    async def _tell(self, name: str, **arguments: object) -> object:
+        """Ask the front for something. Raises LinkLost, also if there is no link now."""
+        if self._link is None:
+            raise LinkLost("there is no link", sent=False)
+        method = OF_FRONT[name]
+        return await self._link.call(method, name, method.dumped(**arguments))
+
+    async def _push(self, link: Link, host: SessionHost) -> None:
+        """Push events in order, some batches ahead of the front. What it has not applied is pushed again over the next
+        link."""
+        under_way, sent = set[asyncio.Task[None]](), self._pushed
+        method = OF_FRONT["note"]
+
+        async def push(body: bytes, last_seq: int) -> None:
+            try:
+                await link.call(method, "note", body)
+                self._pushed = max(self._pushed, last_seq)
+            except (LinkLost, BrowseError) as error:
+                link.end(error)
+
+        try:
+            while True:
+                batch = await host.events_after(sent, _POLL_MS, _BATCH)
+                if batch.last_seq == sent:
+                    continue
+                sent, body = batch.last_seq, method.dumped(batch=batch)
+                is_large = len(body) > MOST_BESIDE
+                while under_way and (is_large or len(under_way) >= _BATCHES_AT_A_TIME):
+                    await asyncio.wait(under_way, return_when=asyncio.FIRST_COMPLETED)
+                task = asyncio.create_task(push(body, sent))
+                under_way.add(task)
+                task.add_done_callback(under_way.discard)
+                if is_large:  # it takes the other way, on which it could be overtaken
+                    await asyncio.wait([task])
+        finally:
+            for task in under_way:
+                task.cancel()
+
+    # --- the lease -------------------------------------------------------------------------------------------------
+
+    async def _fence(self) -> None:
+        """Wait for the end of the lease; then, before anything else, end what runs and kill the browsers."""
+        while True:
+            if self._lease.ended and not self._leaving:
+                log.error("the lease has ended without word from the front: the browsers are killed", host=self.name)
+                await self._kill()
+                self._end(LinkLost("the lease has ended"))
+                raise Fenced
+            await asyncio.sleep(min(self._lease.left_s, _LOOK_S) or _LOOK_S)  # a lease ends without an event
+
+    async def _kill(self) -> None:
+        self._lease.give_up()
+        served, self._served = self._served, None
+        if served is not None:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_KILLED_WITHIN_S):
+                    await asyncio.gather(served.kill(), served.host.end_calls(), return_exceptions=True)
+
+    def _spawn(self, work: Coroutine[None, None, None]) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def _end(self, error: Exception) -> None:
+        if self._link is not None:
+            self._link.end(error)
