@@ -1,6 +1,7 @@
 """The front half's records of sessions: who owns each, and who may use it."""
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from pydantic import Field
@@ -104,6 +105,8 @@ class Sessions:
         """Sessions that the service ended: True if their time was over, False if nobody used them."""
         self._used: set[str] = set()
         self.any_guarded = False
+        self.host_of: Callable[[str], str | None] = lambda _: None
+        """Names the host that has a session now; None if none has, or there is only the service itself."""
         self.shared_browser = Browser()
 
     def add(self, record: SessionRecord) -> None:
@@ -209,6 +212,7 @@ class Sessions:
                 "persistent": record.persistent,
                 "guarded": record.guarded,
                 "usable": self.may_use(record.session_id, client_id),
+                **({"host": host} if (host := self.host_of(record.session_id)) else {}),
             }
             for record in self._records.values()
         ]

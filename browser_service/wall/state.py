@@ -158,6 +158,7 @@ class Wall:
             "leftBy": page.left_by,
             "revision": page.revision,
             "private": page.access == "private",
+            **({"host": host} if (host := self.directory.sessions.host_of(page.session_id)) else {}),
         }
         if self._locks(page, viewer):
             return {**shown, "locked": True}

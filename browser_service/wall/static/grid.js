@@ -122,7 +122,7 @@ function card(request) {
 function matches(page, { text, session, who }) {
   if (session && page.session !== session) return false;
   if (who && owner(page) !== who && page.owner?.label !== who) return false;
-  const words = [page.id, page.title, page.url, page.session, owner(page)].join(" ").toLowerCase();
+  const words = [page.id, page.title, page.url, page.session, page.host ?? "", owner(page)].join(" ").toLowerCase();
   return words.includes(text.toLowerCase());
 }
 

@@ -61,7 +61,7 @@ export class PageView {
     write(this.#title, page.locked ? page.id : page.title || page.id);
     write(this.#url, page.locked ? "A private page: only its person sees it" : page.url);
     write(this.#owner, owner(page));
-    write(this.#facts, `${page.id} · session ${page.session} · revision ${page.revision}`);
+    write(this.#facts, `${page.id} · session ${page.session} · revision ${page.revision}${page.host ? ` · on host ${page.host}` : ""}`);
     if (page.locked) this.picture.state("locked");
     const kind = page.person?.kind;
     this.#hold.hidden = !kind && !page.held;

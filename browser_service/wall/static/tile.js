@@ -48,6 +48,7 @@ export class Tile {
       waiting > 0 && ["waiting", waiting === 1 ? "1 waits" : `${waiting} wait`],
       page.private && ["private", "Private"],
       page.session !== "default" && ["session", page.session],
+      page.host && ["host", `On ${page.host}`],
     ].filter(Boolean);
     if (this.badges === JSON.stringify(texts)) return;
     this.badges = JSON.stringify(texts);
