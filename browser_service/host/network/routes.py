@@ -9,16 +9,16 @@ see.
 
 import asyncio
 import itertools
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, Protocol
 
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Page, Route
 
 from browser_service.host.network.interception import Interception
 from browser_service.host.network.patterns import UrlPattern
-from browser_service.host.network.traffic import RequestEvents, Traffic
+from browser_service.host.network.tab_events import TabEvents
+from browser_service.host.network.traffic import Traffic
 from shared.errors import ResourceExhausted, ValidationFailed, field_details
 from shared.model import Json
 from shared.next_calls import next_call
@@ -106,13 +106,19 @@ class Rule:
         return description
 
 
+class Held(Protocol):
+    """A page, of which the network's rules need to know who holds it."""
+
+    @property
+    def holder_id(self) -> str: ...
+
+
 @dataclass(eq=False)
 class PageNetwork:
     """The rules and headers of one page, applied to each Playwright page behind it."""
 
     traffic: Traffic
-    holder: Callable[[], str]
-    """Returns the id of the client that holds the page, or an empty string."""
+    page: Held
     owner: str = ""
     """The client that held the page when the rules or headers were set."""
     rules: list[Rule] = field(default_factory=list)
@@ -132,7 +138,7 @@ class PageNetwork:
         for rule in opener.rules:
             self.rules.append(replace(rule, route_id=f"r{next(self._numbers)}", matched=0))
 
-    async def attach(self, page: Page, events: RequestEvents, *, came_by_itself: bool) -> None:
+    async def attach(self, page: Page, events: TabEvents, *, came_by_itself: bool) -> None:
         """Apply everything to another Playwright page, which is behind the pageId now."""
         self._routing = None
         self._interception.attach()
@@ -151,7 +157,7 @@ class PageNetwork:
 
     async def set_headers(self, page: Page, headers: dict[str, str]) -> None:
         await page.set_extra_http_headers(headers)
-        self.owner, self.headers = self.holder(), headers
+        self.owner, self.headers = self.page.holder_id, headers
 
     async def add(self, page: Page, rule: Rule) -> Rule:
         """Add a rule. Raises ResourceExhausted if there are too many."""
@@ -170,7 +176,7 @@ class PageNetwork:
             )
         rule.route_id = f"r{next(self._numbers)}"
         removed = [each for each in self.rules if each not in remaining]
-        self.owner, self.rules = self.holder(), [*remaining, rule]
+        self.owner, self.rules = self.page.holder_id, [*remaining, rule]
         await self._update(page)
         await self._forget(page, removed)
         return rule
@@ -193,7 +199,7 @@ class PageNetwork:
     @property
     def foreign(self) -> bool:
         """Return whether a client other than the present holder set the rules or headers."""
-        return bool(self.rules or self.headers) and self.owner != self.holder()
+        return bool(self.rules or self.headers) and self.owner != self.page.holder_id
 
     async def clear(self, page: Page) -> None:
         removed, self.rules = self.rules, []

@@ -21,6 +21,7 @@ from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Page, Request, Response
 
 from browser_service.host.events import address_of, well_formed
+from browser_service.host.network.tab_events import TabEvents, TabListener
 from browser_service.rules.bounded import Bounded
 from browser_service.security.origins import within
 from browser_service.security.redaction import safe_url
@@ -46,7 +47,6 @@ _LONG_S: Final = 30
 NOT_FOLLOWED: Final = "not followed, because there were too many"
 REDACTED: Final = "(redacted)"
 
-CurrentOwner = Callable[[], str]
 """Returns the id of a client, or an empty string."""
 Headers = list[tuple[str, str]]
 
@@ -171,35 +171,29 @@ class RequestWait:
     armed_before_act: bool = False
 
 
-class RequestEvents(Protocol):
-    """The requests of a tab as they come, unless there are too many. TabEvents implements it."""
+class TrafficOwner(Protocol):
+    """Whoever the requests belong to that a page sends now."""
 
-    begun: list[Callable[[Request], None]]
-    answered: list[Callable[[Response], None]]
-    finished: list[Callable[[Request], None]]
-    failed: list[Callable[[Request], None]]
-    missed: list[Callable[[], None]]
+    @property
+    def traffic_owner(self) -> str: ...
+    @property
+    def traffic_private_to(self) -> str:
+        """Return the only client that may know of them; empty if all may."""
+        ...
 
 
-class Traffic:
+class Traffic(TabListener):
     """The last requests of a page, and the calls that wait for the next."""
 
-    def __init__(self, current_owner: CurrentOwner, private_to: CurrentOwner = lambda: "") -> None:
-        """`current_owner` returns the owner of a request sent now; `private_to` returns the only client that may know
-        of it, or an empty string."""
-        self._current_owner = current_owner
-        self._private_to = private_to
+    def __init__(self, owner: TrafficOwner) -> None:
+        self._owner = owner
         self._records = Bounded[Request, RequestRecord](MOST_REQUESTS)
         self._waiting: dict[asyncio.Future[RequestRecord], Callable[[RequestRecord], bool]] = {}
         self.count = self.missed_after = 0
         """The number of the last request, and the number that it had when requests were last missed."""
 
-    def attach(self, page: Page, events: RequestEvents) -> None:
-        events.begun.append(self._on_request)
-        events.answered.append(self._on_response)
-        events.finished.append(self._on_finished)
-        events.failed.append(self._on_failed)
-        events.missed.append(self._on_missed)
+    def attach(self, page: Page, events: TabEvents) -> None:
+        events.listeners.append(self)
         page.on("close", lambda _: self._end_waits())
 
     async def backfill(self, page: Page) -> None:
@@ -286,29 +280,29 @@ class Traffic:
 
     def _add(self, request: Request) -> RequestRecord:
         self.count += 1
-        is_document = _is_document(request)
-        record = RequestRecord(self.count, request, self._current_owner(), is_document, self._private_to())
+        is_document, owner = _is_document(request), self._owner
+        record = RequestRecord(self.count, request, owner.traffic_owner, is_document, owner.traffic_private_to)
         self._records[request] = record
         return record
 
-    def _on_request(self, request: Request) -> None:
+    def on_request(self, request: Request) -> None:
         if request not in self._records and not request.url.startswith(BROWSERS_OWN):
             self._wake(self._add(request))
 
-    def _on_response(self, response: Response) -> None:
+    def on_response(self, response: Response) -> None:
         if record := self._records.get(response.request):
             record.response = response
             self._wake(record)
 
-    def _on_finished(self, request: Request) -> None:
+    def on_finished(self, request: Request) -> None:
         if record := self._records.get(request):
             record.ended_at = time.time()
 
-    def _on_failed(self, request: Request) -> None:
+    def on_failed(self, request: Request) -> None:
         if record := self._records.get(request):
             record.ended_at, record.failure = time.time(), request.failure or "failed"
 
-    def _on_missed(self) -> None:
+    def on_requests_missed(self) -> None:
         """Note that further requests and the ends of open ones will not be reported."""
         self.missed_after = self.count
         for record in self._records.values():

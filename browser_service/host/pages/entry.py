@@ -72,7 +72,7 @@ class PageEntry:
         record.popups = PopupLimit(limits.page_popups)
         self.queue = PageQueue(emit)
         self.settings = PageSettings(record)
-        self.console = Console(lambda: record.holder_id if record.person is None else None)
+        self.console = Console(record)
         self.recorder = Recorder(record, session.recordings)
         self.filled_fields = FilledFields()
         self.current = CurrentTab(record, session, self.filled_fields, common.dialogs)

@@ -10,6 +10,7 @@ from playwright.async_api import Download, Frame, Request, Response
 from browser_service.host.background import Background
 from browser_service.host.elements.filled_fields import FilledFields
 from browser_service.host.network.downloads import Downloads
+from browser_service.host.network.tab_events import TabListener
 from browser_service.host.network.traffic import throttled
 from browser_service.host.pages.current_tab import CurrentTab
 from browser_service.host.pages.titles import Titles
@@ -31,7 +32,7 @@ _SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
 @dataclass(eq=False)
-class Listener:
+class Listener(TabListener):
     """The listener to the tabs of one page, one tab at a time."""
 
     record: PageRecord
@@ -54,8 +55,7 @@ class Listener:
         page = tab.page
         page.on("framenavigated", lambda frame: self._on_navigated(tab, frame))
         page.on("domcontentloaded", lambda _: self._on_document())
-        tab.events.begun.append(self._on_request)
-        tab.events.answered.append(self._on_response)
+        tab.events.listeners.append(self)
         page.on("download", lambda download: self._on_download(tab, download))
 
     async def guard(self, tab: Tab) -> None:
@@ -150,11 +150,11 @@ class Listener:
         self.fields.clear()
         self.titles.read_soon()
 
-    def _on_request(self, request: Request) -> None:
+    def on_request(self, request: Request) -> None:
         if request.method not in _SAFE and request.resource_type in _FORM_TYPES:
             self.fields.clear()
 
-    def _on_response(self, response: Response) -> None:
+    def on_response(self, response: Response) -> None:
         self.logins.save_soon()  # it may have set a cookie
         turn, lease = self.queue.current, self.record.lease
         event = throttled(response, fetching=turn is not None and "fetch" in {turn.action, turn.part})

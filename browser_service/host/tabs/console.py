@@ -11,7 +11,8 @@ from typing import Final, TypeVar
 from playwright.async_api import ConsoleMessage, Error, Frame, JSHandle, Page, Request
 
 from browser_service.host.background import Background
-from browser_service.host.tabs.tab_events import PER_SECOND, TabEvents
+from browser_service.host.network.tab_events import PER_SECOND, TabEvents, TabListener
+from browser_service.host.tabs.record import PageRecord
 from shared.cuts import cut
 from shared.model import Json
 from shared.timestamps import iso
@@ -49,15 +50,15 @@ class ConsoleEntry:
         return description | {key: value for key, value in more if value}
 
 
-class Console:
+class Console(TabListener):
     """The messages of one page, whichever Playwright page is behind it, and the errors apart from them.
 
-    `owner` returns the client that holds the page, or "" for nobody; None means that nothing may be kept. A message of
-    an earlier document is only for the client that held the page then; if nobody held it, for all.
+    A message of an earlier document is only for the client that held the page then; if nobody held it, for all. While a
+    person has the page, none is kept.
     """
 
-    def __init__(self, owner: Callable[[], str | None]) -> None:
-        self._owner = owner
+    def __init__(self, record: PageRecord) -> None:
+        self._record = record
         self._messages: deque[ConsoleEntry] = deque(maxlen=_MOST_ENTRIES)
         self._errors: deque[ConsoleEntry] = deque(maxlen=_MOST_ENTRIES)
         self._numbers = itertools.count(1)
@@ -69,23 +70,19 @@ class Console:
     async def attach(self, page: Page, events: TabEvents, *, came_by_itself: bool) -> None:
         """Listen to a new Playwright page behind the pageId. With `came_by_itself`, also take the messages that the
         driver has kept. We listen before we ask for these, because what comes between would be lost."""
-        events.messages_missed.append(self._on_missed)
-        heard, failed = list[ConsoleMessage](), list[Error]()
-        events.messages.append(heard.append)
-        events.errors.append(failed.append)
+        early = _Early(self)
+        events.listeners.append(early)
         events.hear_console()
+        heard, failed = early.heard, early.failed
         if came_by_itself:
             kept, thrown = await page.console_messages(filter="all"), await page.page_errors(filter="all")
             heard[:0] = _not_in(heard, kept, lambda message: (message.timestamp, message.type, message.text))
             failed[:0] = _not_in(failed, thrown, lambda error: (error.message, error.stack))
         for message in heard:
-            self._add_message(message)
+            self.on_message(message)
         for error in failed:
-            self._add_error(error)
-        events.messages[events.messages.index(heard.append)] = self._add_message
-        events.errors[events.errors.index(failed.append)] = self._add_error
-        events.begun.append(self._on_request)
-        events.missed.append(self._on_requests_missed)
+            self.on_error(error)
+        events.listeners[events.listeners.index(early)] = self
         page.on("framenavigated", self._on_navigated)
 
     def read(
@@ -111,7 +108,7 @@ class Console:
         last = readable[-1].number if readable else since
         return [entry.describe(self._document) for entry in selected[-limit:]], last, len(readable) - len(selected)
 
-    def _on_request(self, request: Request) -> None:
+    def on_request(self, request: Request) -> None:
         if request.is_navigation_request():
             with contextlib.suppress(Error):  # a popup's first has no frame yet
                 self._requested = request if request.frame.parent_frame is None else self._requested
@@ -125,14 +122,14 @@ class Console:
             self._document += answered or elsewhere or self._missed_navigations
             self._missed_navigations = False
 
-    def _on_requests_missed(self) -> None:
+    def on_requests_missed(self) -> None:
         """Treat the next navigation as one to another document, because its request may go unheard."""
         self._missed_navigations = True
 
-    def _on_missed(self) -> None:
+    def on_messages_missed(self) -> None:
         self._add("other", f"(more than {PER_SECOND} messages within a second; the rest of them is not kept)")
 
-    def _add_message(self, message: ConsoleMessage) -> None:
+    def on_message(self, message: ConsoleMessage) -> None:
         source = message.location
         location = (
             f"{cut(source['url'], _MOST_LOCATION)}:{source['lineNumber'] + 1}:{source['columnNumber'] + 1}"
@@ -143,17 +140,15 @@ class Console:
         if message.args:
             self._background.spawn(_dispose(message.args))
 
-    def _add_error(self, error: Error) -> None:
+    def on_error(self, error: Error) -> None:
         text = f"{error.name}: {error.message}" if error.name else error.message
         self._add("exception", text, stack=cut(error.stack or "", _MOST_STACK))
 
     def _add(self, kind: str, text: str, *, at: float | None = None, location: str = "", stack: str = "") -> None:
-        owner = self._owner()
-        if owner is None:
+        if self._record.person is not None:
             return
-        entry = ConsoleEntry(
-            next(self._numbers), at or time.time(), kind, cut(text, _MOST_TEXT), location, stack, owner, self._document
-        )
+        what = next(self._numbers), at or time.time(), kind, cut(text, _MOST_TEXT), location, stack
+        entry = ConsoleEntry(*what, self._record.holder_id, self._document)
         (self._errors if entry.kind in {"exception", "error"} else self._messages).append(entry)
 
 
@@ -161,6 +156,24 @@ def _not_in(heard: list[T], kept: list[T], key: Callable[[T], object]) -> list[T
     """Return those that were kept and not heard, if the last ones kept are the first ones heard."""
     known, told = [key(each) for each in kept], [key(each) for each in heard]
     return kept[: next(n for n in range(len(kept) + 1) if known[n:] == told[: len(kept) - n])]
+
+
+class _Early(TabListener):
+    """What comes from a page while its earlier messages are fetched."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self.heard = list[ConsoleMessage]()
+        self.failed = list[Error]()
+
+    def on_message(self, message: ConsoleMessage) -> None:
+        self.heard.append(message)
+
+    def on_error(self, error: Error) -> None:
+        self.failed.append(error)
+
+    def on_messages_missed(self) -> None:
+        self._console.on_messages_missed()
 
 
 async def _dispose(values: list[JSHandle]) -> None:

@@ -7,7 +7,7 @@ page passes to another client.
 """
 
 import contextlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -15,6 +15,7 @@ from playwright.async_api import CDPSession, Page, ViewportSize
 from playwright.async_api import Error as PlaywrightError
 from pydantic.alias_generators import to_camel
 
+from browser_service.host.tabs.record import PageRecord
 from browser_service.host.tabs.tab import Tab
 from shared.errors import ValidationFailed, field_details
 from shared.model import Json
@@ -34,8 +35,7 @@ _ONLINE: Final = {"offline": False, "latency": 0, "downloadThroughput": -1, "upl
 class Emulation:
     """The emulation settings of one page."""
 
-    holder: Callable[[], str]
-    """The function that returns the id of the client that holds the page; "" for nobody."""
+    page: PageRecord
     owner: str = ""
     """The client that held the page when these were set."""
     settings: dict[str, Any] = field(default_factory=dict)  # Any: as above
@@ -44,7 +44,7 @@ class Emulation:
     @property
     def foreign(self) -> bool:
         """True if a client other than the present holder set these."""
-        return bool(self.settings) and self.owner != self.holder()
+        return bool(self.settings) and self.owner != self.page.holder_id
 
     @property
     def offline(self) -> bool:
@@ -84,7 +84,7 @@ class Emulation:
                 with contextlib.suppress(PlaywrightError):  # what could not be set cannot be undone either
                     await self._set(tab, {name: before.get(name)}, before)
             raise _impossible(*_reason(str(error), changes)) from error
-        self.settings, self.owner = settings, self.holder()
+        self.settings, self.owner = settings, self.page.holder_id
 
     async def clear(self, tab: Tab) -> None:
         await self.change(tab, dict.fromkeys(self.settings))

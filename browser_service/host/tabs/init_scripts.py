@@ -5,7 +5,7 @@ A popup starts with a copy of its opener's scripts, maybe only after its first d
 passes to another client, because none of them may run in that client's name.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from typing import Final
@@ -13,6 +13,7 @@ from typing import Final
 from playwright.async_api import BrowserContext, Page
 
 from browser_service.host.background import bounded
+from browser_service.host.tabs.record import PageRecord
 from shared.errors import ResourceExhausted, ValidationFailed, field_details
 from shared.model import Json
 from shared.next_calls import next_call
@@ -22,16 +23,12 @@ _MOST_CHARACTERS: Final = 300_000
 """The limit for all scripts together, because each frame of each document runs them."""
 
 
-def _nobody() -> str:
-    return ""
-
-
 @dataclass(eq=False)
 class InitScripts:
     """The init scripts of one page, or of all pages of a session."""
 
-    holder: Callable[[], str] = _nobody
-    """The function that returns the id of the client that holds the page; "" for nobody, and for a session."""
+    page: PageRecord | None = None
+    """None for a session's."""
     owner: str = ""
     """The id of the client that held the page when they were added."""
     texts: dict[str, str] = field(default_factory=dict)
@@ -40,7 +37,11 @@ class InitScripts:
     @property
     def foreign(self) -> bool:
         """True if a client other than the present holder added them."""
-        return bool(self.texts) and self.owner != self.holder()
+        return bool(self.texts) and self.owner != self._holder_id
+
+    @property
+    def _holder_id(self) -> str:
+        return self.page.holder_id if self.page is not None else ""
 
     def inherit(self, opener: "InitScripts") -> None:
         """Copy the scripts of a popup's opener."""
@@ -63,7 +64,7 @@ class InitScripts:
                 hint=f"Remove some of them: {next_call('remove_init_scripts', ...)}.",
             )
         script_id = next(name for number in range(1, _MOST + 2) if (name := f"s{number}") not in self.texts)
-        self.owner, self.texts[script_id] = self.holder(), text
+        self.owner, self.texts[script_id] = self._holder_id, text
         await self._put(to, script_id)
         return script_id
 

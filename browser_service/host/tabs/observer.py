@@ -10,9 +10,9 @@ from browser_service.host.events import address_of, well_formed
 from browser_service.host.network.act_requests import MOST_RECORDED, SAFE_METHODS, add_line, is_read
 from browser_service.host.network.downloads import ActiveDownload
 from browser_service.host.network.polling import ActWindow, Polling
+from browser_service.host.network.tab_events import TabEvents, TabListener
 from browser_service.host.tabs.late_effects import LateEffects
 from browser_service.host.tabs.observation import Observation
-from browser_service.host.tabs.tab_events import TabEvents
 from browser_service.security.urls import BROWSERS_OWN, abridged
 from shared.cuts import cut
 from shared.quoting import address
@@ -21,7 +21,7 @@ _ERROR_CHARACTERS: Final = 300
 _UNFOLLOWED: Final = "more requests within a second than are followed: what came of them is not known"
 
 
-class Observer:
+class Observer(TabListener):
     """The observer of one Playwright page, for as long as the page lives. It fills the observations of running acts."""
 
     def __init__(self, page: Page, events: TabEvents) -> None:
@@ -37,15 +37,10 @@ class Observer:
         self._leaves = False
         """True from the request for a document until the page shows another."""
         self._url = page.url
-        events.begun.append(self._on_request)
-        events.answered.append(self._on_response)
-        events.finished.append(self._on_finished)
-        events.failed.append(self._on_failed)
-        events.missed.append(self._on_missed)
+        events.listeners.append(self)
         page.on("websocket", self._on_socket)
         page.on("framenavigated", self._on_navigated)
         page.on("domcontentloaded", self._on_document)
-        events.errors.append(self._on_script_error)
         page.on("crash", self._on_end)
         page.on("close", self._on_end)
 
@@ -184,7 +179,7 @@ class Observer:
         for observation in self._updated():
             observation.page_ended = True
 
-    def _on_request(self, request: Request) -> None:
+    def on_request(self, request: Request) -> None:
         if request.url.startswith(BROWSERS_OWN):
             return
         is_document = self._is_document(request)
@@ -195,12 +190,12 @@ class Observer:
         for observation in self._updated():
             observation.begun(request, is_document=is_document)
 
-    def _on_response(self, response: Response) -> None:
+    def on_response(self, response: Response) -> None:
         self._note_end(response.request)
         for observation in self._updated():
             observation.answered(response, is_document=self._is_document(response.request))
 
-    def _on_failed(self, request: Request) -> None:
+    def on_failed(self, request: Request) -> None:
         self._note_end(request)
         is_document = self._is_document(request)
         if is_document:
@@ -224,7 +219,7 @@ class Observer:
             if stays:  # a script wrote the same address into the history, maybe ours after a refusal
                 observation.idle, observation.rewritten = False, True
                 continue
-            if frame.url.startswith("chrome-error:"):  # no place; _on_failed notes why it came
+            if frame.url.startswith("chrome-error:"):  # no place; on_failed notes why it came
                 observation.error_pages += 1
             else:
                 observation.visited_urls = [abridged(frame.url)]  # a page may go on for ever; replies name the last
@@ -269,18 +264,18 @@ class Observer:
             observation.written.discard(socket)
         self.late.earlier.socket_answered(socket)
 
-    def _on_finished(self, request: Request) -> None:
+    def on_finished(self, request: Request) -> None:
         for observation in self._updated():
             observation.loading.discard(request)
 
-    def _on_missed(self) -> None:
+    def on_requests_missed(self) -> None:
         """Stop waiting for requests, because their ends go unheard."""
         self._navigation_request, self._leaves = None, True
         for observation in self._updated():
             observation.unheard()
         self.add_once(_UNFOLLOWED)
 
-    def _on_script_error(self, error: Error) -> None:
+    def on_error(self, error: Error) -> None:
         lines = error.message.strip().splitlines() or ["(no message)"]  # a script can throw any value, '' too
         for observation in self._running:
             add_line(observation.script_errors, well_formed(cut(lines[0], _ERROR_CHARACTERS)))

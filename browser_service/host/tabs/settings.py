@@ -18,21 +18,20 @@ class PageSettings:
     """The settings that a client made for a page while holding it. They end when the page passes to another client."""
 
     def __init__(self, record: PageRecord) -> None:
-        def holder() -> str:
-            return record.holder_id
-
-        def whose_traffic() -> str:
-            """Return whose the traffic is. It is nobody's while a person has the page, or while another client's
-            settings are sent along, because neither is for an agent."""
-            return "" if record.person is not None or self.network.foreign else record.holder_id
-
-        def private_to() -> str:
-            return record.holder_id if record.private else ""
-
         self._record = record
-        self.network = PageNetwork(Traffic(whose_traffic, private_to), holder)
-        self.emulation = Emulation(holder)
-        self.init_scripts = InitScripts(holder)
+        self.network = PageNetwork(Traffic(self), record)
+        self.emulation = Emulation(record)
+        self.init_scripts = InitScripts(record)
+
+    @property
+    def traffic_owner(self) -> str:
+        """Return whose the traffic is. It is nobody's while a person has the page, or while another client's settings
+        are sent along, because neither is for an agent."""
+        return "" if self._record.person is not None or self.network.foreign else self._record.holder_id
+
+    @property
+    def traffic_private_to(self) -> str:
+        return self._record.holder_id if self._record.private else ""
 
     async def attach(self, tab: Tab, *, came_by_itself: bool) -> None:
         """Apply the settings to a new tab."""

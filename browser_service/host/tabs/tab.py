@@ -15,13 +15,13 @@ from browser_service.host.elements.file_choosers import FileChoosers
 from browser_service.host.events import well_formed
 from browser_service.host.network.guard import guard, is_chromium
 from browser_service.host.network.sign_in import SignIns
+from browser_service.host.network.tab_events import TabEvents
 from browser_service.host.reading.cache import ReadCache
 from browser_service.host.reading.snapshot import ClientView
 from browser_service.host.scripts import OWN_WORLD, results, script
 from browser_service.host.tabs.life import LifeEvent
 from browser_service.host.tabs.observer import Observer
 from browser_service.host.tabs.record import BLANK
-from browser_service.host.tabs.tab_events import TabEvents
 from browser_service.rules.bounded import Bounded
 from browser_service.security.urls import abridged
 from shared.cuts import cut

@@ -6,8 +6,9 @@ from typing import NamedTuple, TypeVar, cast
 import pytest
 from playwright.async_api import Page
 
+from browser_service.host.network.tab_events import TabEvents
 from browser_service.host.tabs.console import Console
-from browser_service.host.tabs.tab_events import TabEvents
+from tests.pure.service.test_page_record import record
 from tests.support.fakes.events import Emitter
 
 pytestmark = pytest.mark.anyio
@@ -56,7 +57,7 @@ class Popup(Emitter):
 async def test_what_comes_while_the_earlier_messages_are_taken_is_kept_once(earlier: int) -> None:
     before = [f"before {number}" for number in range(earlier)]
     popup = Popup([Message(text) for text in before], [Thrown(text) for text in before])
-    console = Console(lambda: "alice")
+    console = Console(record(holder_id="alice"))
     page = cast("Page", popup)
     await console.attach(page, TabEvents(page), came_by_itself=True)
     popup.emit("console", Message("after"))

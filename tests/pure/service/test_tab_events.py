@@ -4,9 +4,9 @@ import asyncio
 from typing import cast
 
 import pytest
-from playwright.async_api import Page
+from playwright.async_api import ConsoleMessage, Error, Page, Request, Response
 
-from browser_service.host.tabs.tab_events import PER_SECOND, TabEvents
+from browser_service.host.network.tab_events import PER_SECOND, TabEvents, TabListener
 from tests.support.clock import Clock
 from tests.support.fakes.events import Emitter, Listener
 
@@ -20,6 +20,31 @@ class Event:
         self.timestamp = at * 1000
 
 
+class Notes(TabListener):
+    """Notes what is heard, and what is missed."""
+
+    def __init__(self, heard: list[str], missed: list[str]) -> None:
+        self.heard, self.missed = heard, missed
+
+    def on_request(self, _: Request) -> None:
+        self.heard.append("request")
+
+    def on_response(self, _: Response) -> None:
+        self.heard.append("response")
+
+    def on_message(self, _: ConsoleMessage) -> None:
+        self.heard.append("console")
+
+    def on_error(self, _: Error) -> None:
+        self.heard.append("pageerror")
+
+    def on_requests_missed(self) -> None:
+        self.missed.append("requests")
+
+    def on_messages_missed(self) -> None:
+        self.missed.append("console")
+
+
 class Tab(Emitter):
     """A page whose events a test emits, and what was heard of them."""
 
@@ -30,12 +55,7 @@ class Tab(Emitter):
         self.missed: list[str] = []
         self._heard_again = asyncio.Event()
         self.events = events = TabEvents(cast("Page", self), self.clock)
-        events.begun.append(lambda _: self.heard.append("request"))
-        events.answered.append(lambda _: self.heard.append("response"))
-        events.messages.append(lambda _: self.heard.append("console"))
-        events.errors.append(lambda _: self.heard.append("pageerror"))
-        events.missed.append(lambda: self.missed.append("requests"))
-        events.messages_missed.append(lambda: self.missed.append("console"))
+        events.listeners.append(Notes(self.heard, self.missed))
         events.hear_console()
 
     def is_closed(self) -> bool:
