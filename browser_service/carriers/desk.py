@@ -33,9 +33,6 @@ class Desk:
     async def bye(self) -> None:
         self._end()
 
-    async def conceal(self, text: str) -> str:
-        return await self._artifacts.conceal(text)
-
     async def describe_file(self, artifact_id: str, client_id: str | None) -> Artifact:
         check_read(self._host, artifact_id, client_id)
         return await self._artifacts.describe(artifact_id, client_id)

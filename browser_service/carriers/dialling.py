@@ -40,6 +40,12 @@ class SocketWire:
     def __init__(self, connection: ClientConnection) -> None:
         self._connection = connection
 
+    @property
+    def peer(self) -> str:
+        """Return the address that was connected to, and its port."""
+        host, port, *_ = self._connection.remote_address
+        return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
     async def send(self, text: bytes) -> None:
         try:
             await self._connection.send(text, text=True)

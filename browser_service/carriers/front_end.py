@@ -16,6 +16,7 @@ from browser_service.carriers.link import Link, LinkLost, NotOwner, Wire
 from browser_service.carriers.messages import LINK, OF_FRONT, Hello, Refused, Welcome, packed, unpacked
 from browser_service.carriers.remote_host import RemoteHost
 from browser_service.host.seam import ArtifactPort
+from browser_service.rules.host_clock import check_clock
 from browser_service.rules.host_lease import GrantedLease
 from browser_service.rules.window import Clock
 from browser_service.security.auth import HostToken
@@ -30,8 +31,6 @@ _MOST_ASKED: Final = 200
 _HELLO_WITHIN_S: Final = 5.0
 _KEEP_EVERY_S: Final = 1.0
 _REFUSED_WITHIN_S: Final = 1.0
-_APART_MS: Final = 30_000
-_WARNED_APART_MS: Final = 5_000
 
 log = structlog.get_logger(__name__)
 
@@ -254,10 +253,5 @@ def _check(hello: Hello) -> None:
             f"The host has version {hello.version}, with other actions than this service.",
             hint="Run the version of the service on it too.",
         )
-    apart_ms = abs(hello.unix_ms - time.time() * 1000)
-    if apart_ms > _APART_MS:
-        raise InvalidRequest(
-            f"The clocks are {apart_ms / 1000:.0f} s apart.", hint="Set the clocks of both machines (NTP)."
-        )
-    if apart_ms > _WARNED_APART_MS:
-        log.warning("a host's clock differs: its one-time codes may be refused", seconds=round(apart_ms / 1000))
+    if warning := check_clock(hello.unix_ms, int(time.time() * 1000)):
+        log.warning(warning, host=hello.name or hello.host_id)

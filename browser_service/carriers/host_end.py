@@ -7,6 +7,7 @@ import time
 from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass
 from typing import Final
+from urllib.parse import urlsplit
 
 import structlog
 
@@ -28,6 +29,7 @@ from browser_service.carriers.messages import (
 from browser_service.carriers.remote_files import RemoteFiles
 from browser_service.host.seam import ArtifactPort, SessionHost
 from browser_service.rules.host_lease import Grant, HeldLease
+from browser_service.security.known_secrets import HostSecrets
 from shared.errors import BrowseError, InvalidRequest, Relayed
 from shared.model import Model
 
@@ -80,7 +82,11 @@ class HostEnd:
         self._draining = self._leaving = False
         self._heard_at = 0.0
         self._tasks = set[asyncio.Task[None]]()
-        self._files = RemoteFiles(front.url, self._proof, front.tls, self._tell)
+        self.secrets = HostSecrets()
+        """Those that calls gave, which this process alone can hide before a cut."""
+        self.own_places = frozenset[str]()
+        """Where no page may go, because the front is there: what it says, and where it was found."""
+        self._files = RemoteFiles(front.url, self._proof, front.tls, self._tell, self.secrets)
 
     @property
     def linked(self) -> bool:
@@ -177,6 +183,7 @@ class HostEnd:
         if not isinstance(head, Welcome):
             raise InvalidRequest(f"The front's first message is {head.kind!r}.", hint="Run the same version on both.")
         self.name, self._key = head.name, head.link
+        self.own_places |= {*head.own_places, urlsplit(self._front.url).netloc, wire.peer}
         return head
 
     async def _host(self, welcome: Welcome) -> Served:
@@ -213,6 +220,8 @@ class HostEnd:
             return None
         if not self._lease.held or self._served is None:
             raise NotOwner
+        if name == "run":
+            self.secrets.note(arguments["call"].secrets.values())
         answer: object = await getattr(self._served.host, name)(**arguments)
         if name == "open":
             self._sessions.add(arguments["spec"].session_id)

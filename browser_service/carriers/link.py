@@ -23,6 +23,7 @@ from browser_service.carriers.messages import (
 )
 from browser_service.observability.logging import unexpected
 from shared.errors import BrowseError, ErrorBody, InvalidRequest, Relayed
+from shared.local_times import worded
 from shared.model import Model
 
 _MOST_WAITING: Final = 16_000_000
@@ -254,6 +255,7 @@ class Link:
         self._last_served = head.id
 
     def _deliver(self, head: CallHead | AnswerHead, body: bytes) -> None:
+        body = worded(body)
         if isinstance(head, CallHead):
             task = asyncio.create_task(self._answer(head, body))
             self._serving.add(task)

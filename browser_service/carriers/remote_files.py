@@ -12,6 +12,8 @@ from pydantic import ValidationError
 
 from browser_service.carriers.link import LinkLost
 from browser_service.carriers.messages import FILE, GivenFile, WantedFile
+from browser_service.security.concealment import Concealment
+from browser_service.security.known_secrets import HostSecrets
 from shared.calls import Artifact
 from shared.errors import ErrorBody, Relayed, ServiceUnavailable
 from shared.frames import ActPicture
@@ -33,9 +35,16 @@ class Tell(Protocol):
 class RemoteFiles:
     """An ArtifactPort whose files are elsewhere."""
 
-    def __init__(self, url: str, proof: Callable[[], dict[str, str]], tls: ssl.SSLContext | None, tell: Tell) -> None:
+    def __init__(
+        self,
+        url: str,
+        proof: Callable[[], dict[str, str]],
+        tls: ssl.SSLContext | None,
+        tell: Tell,
+        secrets: HostSecrets,
+    ) -> None:
         """`proof` returns the headers that say whose the files are."""
-        self._proof, self._tell = proof, tell
+        self._proof, self._tell, self._secrets = proof, tell, secrets
         transport = httpx.AsyncHTTPTransport(verify=tls or True, retries=_CONNECTS)
         self._http = httpx.AsyncClient(base_url=url, transport=transport, timeout=_WITHIN)
         self._slots = asyncio.Semaphore(_AT_A_TIME)
@@ -73,7 +82,9 @@ class RemoteFiles:
         return told
 
     async def conceal(self, text: str) -> str:
-        return str(await self._told("conceal", text=text))
+        """Return a text without the secrets that this host was given. The front removes the others, without a message
+        while a page waits."""
+        return await self._secrets.apart(Concealment.text, text)
 
     async def keep_picture(self, client_id: str, call_id: str, picture: ActPicture) -> None:
         await self._told("keep_picture", client_id=client_id, call_id=call_id, picture=picture)

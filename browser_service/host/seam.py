@@ -113,7 +113,8 @@ class ArtifactPort(Protocol):
         """Keep bytes. With a name, people find the file in the output directory."""
 
     async def conceal(self, text: str) -> str:
-        """Return a text without the secrets that the front keeps, as `put` writes it too."""
+        """Return a text without the secrets that this process knows. The front removes the others from all that it
+        gets."""
 
     async def take(self, path: Path, mime_type: str, client_id: str, *, name: str = "") -> Artifact:
         """Keep a file that the browser wrote, by moving it."""

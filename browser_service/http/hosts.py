@@ -22,6 +22,7 @@ from browser_service.security.auth import identify_host
 from browser_service.services import Services
 from shared import wire
 from shared.errors import BrowseError, Forbidden, InvalidRequest
+from shared.local_times import worded
 from shared.model import Model
 
 router = APIRouter(include_in_schema=False)
@@ -138,6 +139,6 @@ def _host(request: Request) -> RemoteHost:
 
 def _about(request: Request, kind: type[M]) -> M:
     try:
-        return kind.model_validate_json(unquote(request.headers.get(FILE, "")))
+        return kind.model_validate_json(worded(unquote(request.headers.get(FILE, "")).encode()))
     except ValidationError as error:
         raise misread(f"header {FILE}", error) from None
