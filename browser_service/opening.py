@@ -4,6 +4,7 @@ import contextlib
 import html
 import os
 import secrets
+import sys
 import threading
 import time
 import webbrowser
@@ -35,3 +36,8 @@ def _remove_read(data_dir: Path) -> None:
         with contextlib.suppress(FileNotFoundError):  # another link is being opened at the same time
             if time.time() - path.stat().st_mtime > _READ_WITHIN_S:
                 path.unlink()
+
+
+def has_screen() -> bool:
+    """Return whether a browser would open a window. A terminal browser would take over a terminal."""
+    return sys.platform in {"darwin", "win32"} or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))

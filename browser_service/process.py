@@ -1,4 +1,6 @@
-"""Runs the service as a process: one for each data directory, on a socket that is bound before anything else starts."""
+"""Runs the service as a process: one for each data directory, on a socket that is bound before anything else starts.
+
+A host elsewhere is readied in the same way."""
 
 import asyncio
 import contextlib
@@ -11,6 +13,7 @@ import socket
 import ssl
 import tempfile
 import time
+from collections.abc import Coroutine, Iterator
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -67,6 +70,25 @@ class AlreadyRunning(CannotStart):
 
 def serve(settings: Settings) -> None:
     """Run until SIGTERM or SIGINT. Raises CannotStart, which names the obstacle."""
+    with prepared(settings):
+        try:
+            check_version(settings.data_dir / JOURNAL_FILE)
+        except NewerJournal as error:
+            raise CannotStart(str(error)) from error
+        check_secret(settings.data_dir)
+        with bind(settings) as listener:
+            port = listener.getsockname()[1]
+            url = settings.local_url(port)
+            (settings.data_dir / INSTANCE_FILE).write_text(
+                json.dumps({"pid": os.getpid(), "url": url}), encoding="utf-8"
+            )
+            run_to_end(_run(settings, listener, port, url))
+
+
+@contextlib.contextmanager
+def prepared(settings: Settings) -> Iterator[None]:
+    """Ready this process for browsers, and have the data directory alone until the end of the block. Raises
+    CannotStart."""
     configure(settings.log_level, for_people=settings.app_env != "production")
     environment.keep_needed()  # the driver, the browser and its pages inherit it, and need no keys
     driver.economize(settings.data_dir / DRIVER_CACHE)
@@ -75,20 +97,20 @@ def serve(settings: Settings) -> None:
     lock = FileLock(settings.data_dir / INSTANCE_LOCK)
     _take(lock, settings.data_dir)
     try:
-        check_version(settings.data_dir / JOURNAL_FILE)
-        check_secret(settings.data_dir)
         instance.unlink(missing_ok=True)  # left by a killed service: nobody should be sent there
-        with bind(settings) as listener:
-            port = listener.getsockname()[1]
-            url = settings.local_url(port)
-            instance.write_text(json.dumps({"pid": os.getpid(), "url": url}), encoding="utf-8")
-            _serve(settings, listener, port, url)
-    except NewerJournal as error:
-        raise CannotStart(str(error)) from error
+        yield
     finally:
         with contextlib.suppress(OSError):  # a full disk must not change how the service ends
             instance.unlink(missing_ok=True)
         lock.release()
+
+
+def all_is_loaded() -> None:
+    """Ready this process for its work, once it has imported and made what stays."""
+    ports.allow_many()  # each chat that is present holds a connection
+    gc.freeze()  # these objects stay: the collector need not visit them every hundredth call
+    gc.set_threshold(_GC_AFTER)
+    gc.enable()
 
 
 def check_writable(data_dir: Path) -> None:
@@ -170,9 +192,9 @@ def server_config(app: "FastAPI", encryption: ssl.SSLContext | None = None) -> u
     )
 
 
-def _serve(settings: Settings, listener: socket.socket, port: int, url: str) -> None:
+def run_to_end(work: Coroutine[None, None, None]) -> None:
     with asyncio.Runner(loop_factory=auto_loop_factory()) as runner:  # uvloop where there is one
-        runner.run(_run(settings, listener, port, url))
+        runner.run(work)
 
 
 async def _run(settings: Settings, listener: socket.socket, port: int, url: str) -> None:
@@ -186,10 +208,7 @@ async def _run(settings: Settings, listener: socket.socket, port: int, url: str)
     app.state.port = port
     figures = metrics_port.listen(settings, port)
     app.state.metrics_port = figures and figures.getsockname()[1]
-    ports.allow_many()  # each chat that is present holds a connection
-    gc.freeze()  # these objects stay: the collector need not visit them every hundredth call
-    gc.set_threshold(_GC_AFTER)
-    gc.enable()
+    all_is_loaded()
     file = config_place.path()
     from_file = {"config": str(file)} if file.is_file() else {}
     log.info("listening", url=url, pid=os.getpid(), data_dir=str(settings.data_dir), **from_file)
@@ -245,19 +264,21 @@ def _take(lock: FileLock, data_dir: Path) -> None:
             lock.acquire(blocking=False)
             return
         instance = _who_has(data_dir)
-        if instance is not None and _listens(instance["url"]):
+        if instance is not None and instance["url"] and _listens(instance["url"]):
             raise AlreadyRunning(f"The service runs already, as process {instance['pid']} at {instance['url']}.")
         if time.monotonic() > deadline:
-            description = f" (process {instance['pid']}, {instance['url']}, which does not answer)" if instance else ""
+            at = instance and (f"{instance['url']}, which does not answer" if instance["url"] else "a host")
+            description = f" (process {instance['pid']}, {at})" if instance else ""
             raise AlreadyRunning(f"Another service uses the data directory {data_dir}{description}.")
         time.sleep(0.05)  # the other service may be about to end; its lock has no event
 
 
 def _who_has(data_dir: Path) -> dict[str, str] | None:
-    """Return the process id and URL of the service that has the lock, or just had it; None if unknown."""
+    """Return the process id of the service or host that has the lock, or just had it, and the service's URL; None if
+    unknown."""
     with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
         instance = json.loads((data_dir / INSTANCE_FILE).read_text(encoding="utf-8"))
-        return {"pid": str(instance["pid"]), "url": str(instance["url"])}
+        return {"pid": str(instance["pid"]), "url": str(instance.get("url", ""))}
     return None
 
 

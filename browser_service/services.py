@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 
 from browser_service import configuration
-from browser_service.actions import HANDLERS
+from browser_service.actions import handlers_of
 from browser_service.clients.downloads import Downloads
 from browser_service.clients.inbox import HumanInbox
 from browser_service.clients.notifications import Notifier
@@ -58,7 +58,6 @@ from browser_service.wall.state import Wall
 from browser_service.wall.viewing import Viewing
 from shared.actions.traits import Scope
 from shared.calls import Notice
-from shared.catalogue import ACTIONS
 from shared.data_files import ARTIFACTS, JOURNAL_FILE
 from shared.model import Json
 from shared.secret import ensure_secret
@@ -93,7 +92,7 @@ class Services:
         limits = configuration.host_limits(host_settings, settings.memory_mb)
         local = make_host(
             configuration.launch_options(host_settings, settings, policy),
-            _handlers(Scope.PAGE) | _handlers(Scope.SESSION),
+            handlers_of(Scope.PAGE, Scope.SESSION),
             self.artifacts,
             policy,
             limits,
@@ -168,7 +167,7 @@ class Services:
             *(host, directory, clients, Addressing(directory), self.policy, self.quotas, self.origins, self.guard),
             *(feeds, ledger, host_calls, self.lifecycle, self.work, self.downloads, owner_asks),
         )
-        self.dispatcher = Dispatcher(front, _handlers(Scope.SERVICE))
+        self.dispatcher = Dispatcher(front, handlers_of(Scope.SERVICE))
         self.reads = Reads(front, self.secrets, artifacts)
         self.pictures = Pictures(self.reads.frame)
         self.administration = Administration(
@@ -191,8 +190,3 @@ class Services:
         self.events.on_page = self.wall.note
         self.clients.on_presence = self.wall.note_presence
         self.storage.on_replaced += [self.events.rewrite, self.lifecycle.write_down, self.revoked.write_down]
-
-
-def _handlers(scope: Scope) -> dict[str, Callable[..., Awaitable[Json]]]:
-    """Return the handlers whose first argument is of this scope."""
-    return {name: handler for name, handler in HANDLERS.items() if ACTIONS[name].scope is scope}

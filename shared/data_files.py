@@ -7,6 +7,8 @@ from shared.wire import INSTANCE_FILE, LOG_FILE, SECRET_FILE, START_LOCK
 
 CONFIG_FILE: Final = "config.toml"
 INSTANCE_LOCK: Final = "instance.lock"
+HOST_ID_FILE: Final = "host-id"
+"""The lasting id of a host elsewhere, whose data directory this is."""
 JOURNAL_FILE: Final = "journal.sqlite3"
 KEY_FILE: Final = "state.key"
 SECRETS_FILE: Final = "secrets.sealed"
@@ -22,9 +24,19 @@ SET_ASIDE: Final = ".damaged-"
 
 MADE: Final = (
     *(f"{name}*" for name in (CONFIG_FILE, JOURNAL_FILE, LOG_FILE, PROFILE)),  # and the files beside it
-    *(SECRET_FILE, INSTANCE_FILE, INSTANCE_LOCK, START_LOCK, KEY_FILE, SECRETS_FILE, SECRETS_LOCK, GATEWAY_KEYS),
+    *(
+        SECRET_FILE,
+        INSTANCE_FILE,
+        INSTANCE_LOCK,
+        START_LOCK,
+        KEY_FILE,
+        SECRETS_FILE,
+        SECRETS_LOCK,
+        GATEWAY_KEYS,
+        HOST_ID_FILE,
+    ),
     *(ARTIFACTS, OUTPUT, DRIVER_CACHE, LINK_FILES, f"*{SET_ASIDE}*"),
-    *(f".{name}.*" for name in (SECRET_FILE, SECRETS_FILE)),  # as named by `draft_of`
+    *(f".{name}.*" for name in (SECRET_FILE, SECRETS_FILE, HOST_ID_FILE)),  # as named by `draft_of`
 )
 """Only these names are removed, because a person's own files may be there too."""
 

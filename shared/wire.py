@@ -145,6 +145,10 @@ def is_page_id(text: str) -> bool:
     return re.fullmatch(ANY_PAGE_ID_PATTERN, text) is not None and text not in RESERVED_IDS
 
 
+def is_host_name(text: str) -> bool:
+    return re.fullmatch(ID_PATTERN, text) is not None
+
+
 def is_call_id(text: str) -> bool:
     return re.fullmatch(CALL_ID_PATTERN, text) is not None
 

@@ -9,13 +9,14 @@ import gc
 import os
 import sys
 from collections.abc import AsyncIterator, Generator, Iterator
-from contextlib import nullcontext
+from contextlib import AbstractAsyncContextManager, nullcontext
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 from playwright.async_api import expect
 
+from browser_service.settings import Settings
 from tests.support import browsers, sharing
 from tests.support.goldens.recorder import record_if_asked
 from tests.support.listening import PATIENCE_S
@@ -77,8 +78,17 @@ def whole_browser(request: pytest.FixtureRequest) -> Iterator[None]:
 @pytest.fixture(scope="session")
 async def service(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[RunningService]:
     """Share one service among all tests that leave nothing behind but pages of their own, which are closed for them."""
-    async with running_service(settings_for(tmp_path_factory.mktemp("data"))) as running:
+    async with _shared_service(settings_for(tmp_path_factory.mktemp("data"))) as running:
         yield running
+
+
+def _shared_service(settings: Settings) -> AbstractAsyncContextManager[RunningService]:
+    """Run the service in this process, and with BROWSE_TESTS_HOST=remote its host in another one."""
+    if os.environ.get("BROWSE_TESTS_HOST") == "remote":
+        from tests.support.remote import service_with_remote_host  # noqa: PLC0415 - no other run needs it
+
+        return service_with_remote_host(settings)
+    return running_service(settings)
 
 
 @pytest.fixture(scope="session")

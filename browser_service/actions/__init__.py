@@ -9,6 +9,7 @@ from typing import Final
 
 from browser_service.actions import page, service
 from shared.actions.help import CallTool
+from shared.actions.traits import Scope
 from shared.catalogue import ACTIONS
 from shared.model import Json
 
@@ -40,3 +41,8 @@ def _modules() -> Iterator[ModuleType]:
 
 
 HANDLERS: Final = MappingProxyType(collect(_modules()))
+
+
+def handlers_of(*scopes: Scope) -> dict[str, Callable[..., Awaitable[Json]]]:
+    """Return the handlers whose first argument is of one of these scopes."""
+    return {name: handler for name, handler in HANDLERS.items() if ACTIONS[name].scope in scopes}

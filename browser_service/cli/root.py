@@ -49,6 +49,8 @@ COMMANDS: Final = MappingProxyType(
         "up": Command("lifecycle", "Run the service, in the foreground or detached."),
         "down": Command("lifecycle", "End the service."),
         "status": Command("lifecycle", "Whether the service runs, and where."),
+        "host": Command("hosts", "Run browsers for a service on another machine, which this host dials."),
+        "hosts": Command("hosts", "The hosts that have dialled in: what each has, and where it dials from."),
         "mcp": Command("gateway", "Speak MCP on stdin and stdout, as mcp-gateway does: uvx browse-together mcp."),
         "pages": Command("actions", "The open pages: yours, people's, other agents'."),
         "run": Command("actions", "Run one action, such as `run goto --url https://example.com`."),

@@ -12,6 +12,7 @@ from xml.sax.saxutils import escape
 import typer
 
 from browser_service.cli import files, flags, output
+from browser_service.cli.host_unit import print_unit, quoted
 from browser_service.cli.install.machine import Machine
 from browser_service.cli.lifecycle import NOT_RUNNING
 from browser_service.cli.options import new_app
@@ -93,8 +94,8 @@ def unit_for(machine: Machine, start: Start) -> Unit:
 def _systemd(machine: Machine, start: Start) -> Unit:
     name = f"{APP_NAME}.service"
     log = str(start.data_dir / LOG_FILE).replace("%", "%%")
-    command = " ".join(_quoted(word, in_command=True) for word in start.words)
-    settings = "".join(f"Environment={_quoted(f'{key}={value}')}\n" for key, value in start.settings.items())
+    command = " ".join(quoted(word, in_command=True) for word in start.words)
+    settings = "".join(f"Environment={quoted(f'{key}={value}')}\n" for key, value in start.settings.items())
     text = (
         f"[Unit]\nDescription={_DESCRIPTION}\n\n"
         f"[Service]\nType=exec\nExecStart={command}\n{settings}"
@@ -168,12 +169,6 @@ def _task(machine: Machine, start: Start) -> Unit:
     )
 
 
-def _quoted(word: str, *, in_command: bool = False) -> str:
-    """Quote a word for a unit's line: systemd expands % everywhere, and $ in commands."""
-    word = word.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%").replace("\n", "\\n")
-    return f'"{word.replace("$", "$$") if in_command else word}"'
-
-
 def _flag(variable: str, value: str) -> str:
     """Write a setting as a flag, because scheduled tasks have no variables."""
     name = variable.removeprefix("BROWSE_").lower().replace("_", "-")
@@ -184,6 +179,7 @@ def _flag(variable: str, value: str) -> str:
 app = new_app()
 service = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Start the service at login.")
 app.add_typer(service, name="service")
+service.callback(invoke_without_command=True)(print_unit)
 
 OnlyPrint = Annotated[bool, typer.Option("--print", help="Change nothing: print what would be written.")]
 

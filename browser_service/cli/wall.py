@@ -1,7 +1,5 @@
 """Opens the live wall in the person's own browser: `show`."""
 
-import os
-import sys
 from typing import Annotated
 
 import typer
@@ -9,7 +7,7 @@ import typer
 from browser_service.cli import flags, output
 from browser_service.cli.client import Client, account
 from browser_service.cli.options import new_app
-from browser_service.opening import open_link
+from browser_service.opening import has_screen, open_link
 from shared import wire
 from shared.errors import ValidationFailed
 
@@ -39,10 +37,5 @@ def show(
     else:
         output.say(url)
         output.say(f"The link works once, within {link['worksForS']:.0f} s.", to_stderr=True)
-    if not no_open and _has_screen():
+    if not no_open and has_screen():
         open_link(settings.data_dir, url)
-
-
-def _has_screen() -> bool:
-    """Return whether a browser would open a window. A terminal browser would take over this terminal."""
-    return sys.platform in {"darwin", "win32"} or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))

@@ -5,6 +5,7 @@ import contextlib
 import os
 import re
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -17,6 +18,7 @@ from playwright.async_api import Playwright
 
 from browser_service.host.elements.locators import register_engines
 from browser_service.host.sessions.errors import REPEAT_HINT, driver_lacks
+from browser_service.host.sessions.options import always
 from shared.errors import BrowserLaunchFailed
 
 _STARTS_WITHIN_S: Final = 20
@@ -43,12 +45,13 @@ def economize(cache: Path) -> None:
         os.environ["NODE_OPTIONS"] = f"{ours} {os.environ.get('NODE_OPTIONS', '')}".rstrip()
 
 
-async def start_driver() -> Started:
-    """Start the driver, and return it with its process. Raises BrowserLaunchFailed if it ends, or does not answer."""
+async def start_driver(may_act: Callable[[], bool] = always) -> Started:
+    """Start the driver, and return it with its process. Whatever it is told while `may_act` says no is lost, so that no
+    browser acts. Raises BrowserLaunchFailed if it ends, or does not answer."""
     _name_calls()
     before = set(psutil.Process().children())
     client = PlaywrightClient()
-    _tolerate_end(client)
+    _guard(client, may_act)
     try:
         async with asyncio.timeout(_STARTS_WITHIN_S):
             started = Playwright(await client._playwright)  # noqa: SLF001 - there is no public way
@@ -114,8 +117,9 @@ def _drivers(before: set[psutil.Process]) -> list[psutil.Process]:
     return drivers
 
 
-def _tolerate_end(client: PlaywrightClient) -> None:
-    """Let the driver end without noise at any time, also as it starts: whoever waits for it fails with the connection.
+def _guard(client: PlaywrightClient, may_act: Callable[[], bool]) -> None:
+    """Send only what may be, and let the driver end without noise at any time, also as it starts: whoever waits for it
+    fails with the connection.
 
     Nobody reads the futures that report the end, and asyncio would log that as our mistake. With uvloop, writes to a
     driver that has gone raise.
@@ -129,12 +133,13 @@ def _tolerate_end(client: PlaywrightClient) -> None:
         if (pipe := transport._output) is not None:  # noqa: SLF001 - as above
             asyncio.ensure_future(pipe.wait_closed()).add_done_callback(_read)
 
-    def send_if_open(message: dict[str, object]) -> None:
-        with contextlib.suppress(RuntimeError):
-            send(message)
+    def send_guarded(message: dict[str, object]) -> None:
+        if may_act():
+            with contextlib.suppress(RuntimeError):
+                send(message)
 
     transport.connect = connect_and_read  # type: ignore[method-assign] # there is no other way in
-    transport.send = send_if_open  # type: ignore[method-assign] # as above
+    transport.send = send_guarded  # type: ignore[method-assign] # as above
 
 
 def _read(end: "asyncio.Future[None]") -> None:

@@ -7,11 +7,12 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, get_args
 
 from browser_service.host.sessions.errors import setup_hint
 from browser_service.host.sessions.options import LaunchOptions
 from shared.errors import BrowserLaunchFailed
+from shared.pages import Engine
 
 if TYPE_CHECKING:
     from playwright.async_api import BrowserType, Playwright
@@ -87,6 +88,14 @@ def find_executable(playwright: "Playwright", options: LaunchOptions) -> Path:
 def is_installed(playwright: "Playwright", engine: str) -> bool:
     """Say if Playwright has a browser of this engine."""
     return Path(browser_type(playwright, engine).executable_path).exists()
+
+
+def engines_here(playwright: "Playwright", executable: Path | None) -> list[Engine]:
+    """Return the engines whose browsers can be started on this machine. `executable` is a configured Chromium."""
+    other_chromium = bool(executable or installed_browser())
+    return [
+        each for each in get_args(Engine) if is_installed(playwright, each) or (each == "chromium" and other_chromium)
+    ]
 
 
 def ask_early(playwright: "Playwright", options: LaunchOptions) -> None:

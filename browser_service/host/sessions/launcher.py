@@ -221,7 +221,7 @@ class Launcher:
         if self._playwright is None or not self._driver_runs:
             await self._end()
             early, self._early = self._early, None
-            self._playwright, driver = await (early or start_driver())
+            self._playwright, driver = await (early or start_driver(self.options.may_act))
             self._driver = WatchedProcess(driver) if driver else None
         return self._playwright
 

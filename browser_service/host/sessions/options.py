@@ -62,6 +62,10 @@ UNWANTED_ARGS: Final = ("--disable-ipc-flooding-protection", "--disable-popup-bl
 most 200 times in 10 s, and opens one window for each click of a person."""
 
 
+def always() -> bool:
+    return True
+
+
 @dataclass(frozen=True)
 class LaunchOptions:
     """The settings of the shared browser."""
@@ -82,6 +86,8 @@ class LaunchOptions:
     database."""
 
     policy: UrlPolicy = field(default_factory=UrlPolicy)
+    may_act: Callable[[], bool] = always
+    """Whether messages may go to the driver now."""
 
     @property
     def sandboxed(self) -> bool:

@@ -9,8 +9,10 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from browser_service.cli import flags
+from browser_service.cli.host_unit import unit as unit_of_host
 from browser_service.cli.install.machine import Machine
 from browser_service.cli.service import Start, unit_for
+from browser_service.joining import Join
 from shared.errors import ValidationFailed
 from shared.wire import LOG_FILE
 from tests.support.home import Home
@@ -98,3 +100,17 @@ def test_where_the_platforms_program_is_missing_its_commands_are_printed(tmp_pat
 def test_a_wrong_setting_of_the_start_is_named_and_nothing_is_written(tmp_path: Path) -> None:
     refused = Home(tmp_path).run("service", "install", "--port", "99999")
     assert (refused.exit_code, refused.stderr.startswith("--port: "), [*tmp_path.iterdir()]) == (2, True, [])
+
+
+def test_a_host_gets_a_unit_of_the_machine_with_an_account_and_a_token_that_only_systemd_reads() -> None:
+    text = unit_of_host(
+        Join("http://front:8888", Path("/etc/50% $x/host.token"), "rack-1", allow_loopback=True), plain_http=True
+    )
+    (command,) = values(text, "ExecStart")
+    words = shlex.split(command.replace("$$", "$").replace("%%", "%"))
+    options = ["host", "--join", "http://front:8888", "--name", "rack-1", "--plain-http", "--allow-loopback"]
+    given = ["--token-file", "${CREDENTIALS_DIRECTORY}/host.token", "--data-dir", "${STATE_DIRECTORY}"]
+    assert words[-len(options + given) :] == [*options, *given]
+    assert values(text, "LoadCredential") == ['"host.token:/etc/50%% $x/host.token"']
+    assert values(text, "DynamicUser") == ["yes"]
+    assert values(text, "TimeoutStopSec") == ["90"]

@@ -1,0 +1,204 @@
+"""Runs a host as a process: it dials the service, has browsers for it, and ends them when its lease does."""
+
+import asyncio
+import contextlib
+import os
+import secrets
+import signal
+import sys
+import threading
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Final, NoReturn
+from urllib.parse import urlsplit
+
+import psutil
+import structlog
+
+from browser_service import configuration
+from browser_service.actions import handlers_of
+from browser_service.carriers.dialling import Front
+from browser_service.carriers.host_end import Fenced, HostEnd, Served
+from browser_service.carriers.messages import Hello, Lock, Welcome
+from browser_service.host.host import LocalHost
+from browser_service.host.seam import ArtifactPort
+from browser_service.host.sessions import driver
+from browser_service.host.sessions.executables import engines_here
+from browser_service.host.sessions.launcher import Launcher
+from browser_service.host.sessions.memory import Memory
+from browser_service.host.sessions.processes import WatchedProcess, children_of, end_all
+from browser_service.host_settings import HostSettings
+from browser_service.joining import CannotJoin, Join, host_id, note_moves, note_state, read_token
+from browser_service.opening import has_screen
+from browser_service.process import AlreadyRunning, CannotStart, all_is_loaded, prepared, run_to_end
+from browser_service.rules.host_lease import HeldLease
+from browser_service.settings import Settings
+from shared import written
+from shared.actions.traits import Scope
+from shared.data_files import INSTANCE_LOCK
+from shared.errors import BrowseError
+from shared.wire import VERSION
+
+_BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
+_LOOK_S: Final = 0.2
+"""How often the lease is looked at, beside the event loop, which may be busy or have been frozen."""
+_MOVES_S: Final = 1.0
+_DRAINS_WITHIN_S: Final = 80.0
+
+log = structlog.get_logger(__name__)
+
+
+def run(join: Join, settings: Settings) -> None:
+    """Run until the service lets the host go, or SIGTERM or SIGINT. Raises CannotJoin and CannotStart, which name the
+    obstacle. When the lease has ended, the process begins anew, as another incarnation."""
+    environment = {**os.environ}
+    try:
+        with prepared(settings):
+            run_to_end(_Incarnation(join, settings, environment).run())
+    except AlreadyRunning as error:
+        raise CannotJoin(f"{error} A host needs a data directory of its own: give --data-dir.") from None
+    except CannotStart as error:
+        raise CannotJoin(str(error)) from error
+
+
+class _Incarnation:
+    """One life of a host, from its first hello to the end of its lease or of its process."""
+
+    def __init__(self, join: Join, settings: Settings, environment: Mapping[str, str]) -> None:
+        """`environment` is what the process was started with, for the next life."""
+        self._join, self._settings, self._environment = join, settings, environment
+        self._lease = HeldLease()
+        self._name = secrets.token_hex(6)
+        self._driver: asyncio.Task[driver.Started] | None = None
+        self._stopping = False
+        self._ended = threading.Event()
+
+    async def run(self) -> None:
+        """Live until the end. Raises CannotJoin with the service's refusal."""
+        self._driver = asyncio.create_task(driver.start_driver(self._may_act))
+        end = HostEnd(
+            Front(self._join.url, partial(read_token, self._join.token_file)),
+            await self._hello(),
+            self._make,
+            self._lease,
+        )
+        threading.Thread(target=self._watch, daemon=True).start()
+        all_is_loaded()
+        tasks = [asyncio.create_task(each) for each in (end.run(), self._stop(end), self._show(end))]
+        log.info("host", joins=self._join.url, pid=os.getpid(), data_dir=str(self._settings.data_dir))
+        try:
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            for task in tasks:
+                if task.done():
+                    task.result()
+        except BrowseError as error:
+            raise CannotJoin(f"{self._join.url} refuses this host: {error.message} {error.advice}".rstrip()) from None
+        except Fenced:
+            _begin_anew(self._environment)
+        finally:
+            self._ended.set()
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+        log.info("the host has ended", host=end.name)
+
+    async def _hello(self) -> Hello:
+        assert self._driver is not None  # noqa: S101 - `run` has started it
+        try:
+            playwright, _ = await self._driver
+        except BrowseError as error:
+            raise CannotJoin(f"{error.message} {error.advice}".rstrip()) from None
+        engines = engines_here(playwright, self._settings.executable_path)
+        if not engines:
+            raise CannotJoin(
+                "There is no browser on this machine, so that no host runs. Get one: browse-together setup"
+            )
+        return Hello(
+            host_id=host_id(self._settings.data_dir),
+            lock=_lock(self._settings.data_dir),
+            incarnation=self._name,
+            name=self._join.name,
+            version=VERSION,
+            catalogue=written.fingerprint(),
+            engines=engines,
+            display=has_screen(),
+            memory_mb=Memory(self._settings.memory_mb, lambda: None).limit_mb or None,
+        )
+
+    async def _make(self, welcome: Welcome, files: ArtifactPort, _lease: HeldLease) -> Served:
+        """Make what is served, by the settings of the service and those of this machine."""
+        told = HostSettings.model_validate(welcome.settings)
+        own_places = frozenset((*welcome.own_places, urlsplit(self._join.url).netloc))
+        policy = configuration.url_policy(
+            told, lambda: own_places, elsewhere=True, opens_loopback=self._join.allow_loopback
+        )
+        options = configuration.launch_options(told, self._settings, policy)
+        options = replace(options, cdp_url=None, may_act=self._may_act)  # what somebody else started goes on after us
+        limits = configuration.host_limits(told, self._settings.memory_mb)
+        handlers = handlers_of(Scope.PAGE, Scope.SESSION)
+        host = LocalHost(Launcher(options, self._driver), handlers, files, policy, limits)
+
+        def free_mb() -> int | None:
+            memory = host.memory
+            return max(0, memory.limit_mb - memory.used_mb) if memory.limit_mb else None
+
+        return Served(host, partial(asyncio.to_thread, _end_children), free_mb)
+
+    def _may_act(self) -> bool:
+        """Tell whether messages may go to the driver: none does after the lease, whatever wakes first."""
+        return not self._lease.ended or self._stopping
+
+    def _watch(self) -> None:
+        """Kill the browsers at the end of the lease, even if the event loop is busy."""
+        while not self._ended.wait(_LOOK_S):
+            if not self._may_act():
+                _end_children()
+                return
+
+    async def _stop(self, end: HostEnd) -> None:
+        """Wait for a signal, then give the sessions away and end; after a second one, end at once."""
+        signals = asyncio.Queue[int]()
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, signals.put_nowait, number)
+        await signals.get()
+        log.info("the host gives its sessions to others", host=end.name)
+        if end.linked:
+            end.drain()
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_DRAINS_WITHIN_S):
+                    await signals.get()
+        self._stopping = True
+        await end.stop()
+
+    async def _show(self, end: HostEnd) -> None:
+        """Note each second that the process moves, and whether it is linked."""
+        shown = None
+        while True:
+            if shown != (shown := (end.name, end.linked)):
+                note_state(self._settings.data_dir, self._join, end.name, linked=end.linked)
+            note_moves(self._settings.data_dir)
+            await asyncio.sleep(_MOVES_S)  # nobody reports that nothing hangs
+
+
+def _lock(data_dir: Path) -> Lock:
+    """Describe the lock of the data directory, which this process holds."""
+    try:
+        boot_id = _BOOT_ID.read_text(encoding="ascii").strip()
+    except OSError:  # elsewhere than on Linux
+        boot_id = str(int(psutil.boot_time()))
+    found = (data_dir / INSTANCE_LOCK).stat()
+    return Lock(boot_id=boot_id, device=found.st_dev, inode=found.st_ino)
+
+
+def _end_children() -> None:
+    """Kill the driver and all browsers."""
+    end_all([WatchedProcess(child) for child in children_of(psutil.Process())])
+
+
+def _begin_anew(environment: Mapping[str, str]) -> NoReturn:
+    """Become a new process in place of this one, of which nothing is left that might act."""
+    _end_children()
+    os.execve(sys.executable, [sys.executable, *sys.orig_argv[1:]], {**environment})  # noqa: S606 - our own command
