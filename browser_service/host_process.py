@@ -12,7 +12,6 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Final, NoReturn
-from urllib.parse import urlsplit
 
 import psutil
 import structlog
@@ -31,6 +30,7 @@ from browser_service.host.sessions.memory import Memory
 from browser_service.host.sessions.processes import WatchedProcess, children_of, end_all
 from browser_service.host_settings import HostSettings
 from browser_service.joining import CannotJoin, Join, host_id, note_moves, note_state, read_token
+from browser_service.observability.logging import log_always
 from browser_service.opening import has_screen
 from browser_service.process import AlreadyRunning, CannotStart, all_is_loaded, prepared, run_to_end
 from browser_service.rules.host_lease import HeldLease
@@ -39,6 +39,7 @@ from shared import written
 from shared.actions.traits import Scope
 from shared.data_files import INSTANCE_LOCK
 from shared.errors import BrowseError
+from shared.local_times import leave_to_front
 from shared.wire import VERSION
 
 _BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
@@ -54,6 +55,7 @@ def run(join: Join, settings: Settings) -> None:
     """Run until the service lets the host go, or SIGTERM or SIGINT. Raises CannotJoin and CannotStart, which name the
     obstacle. When the lease has ended, the process begins anew, as another incarnation."""
     environment = {**os.environ}
+    leave_to_front()
     try:
         with prepared(settings):
             run_to_end(_Incarnation(join, settings, environment).run())
@@ -81,9 +83,13 @@ class _Incarnation:
         end = HostEnd(
             Front(self._join.url, partial(read_token, self._join.token_file)),
             await self._hello(),
-            self._make,
+            lambda welcome, files, _: self._make(end, welcome, files),
             self._lease,
         )
+        with end.secrets.hidden():
+            await self._live(end)
+
+    async def _live(self, end: HostEnd) -> None:
         threading.Thread(target=self._watch, daemon=True).start()
         all_is_loaded()
         tasks = [asyncio.create_task(each) for each in (end.run(), self._stop(end), self._show(end))]
@@ -127,12 +133,12 @@ class _Incarnation:
             memory_mb=Memory(self._settings.memory_mb, lambda: None).limit_mb or None,
         )
 
-    async def _make(self, welcome: Welcome, files: ArtifactPort, _lease: HeldLease) -> Served:
+    async def _make(self, end: HostEnd, welcome: Welcome, files: ArtifactPort) -> Served:
         """Make what is served, by the settings of the service and those of this machine."""
+        log_always(host=welcome.name)
         told = HostSettings.model_validate(welcome.settings)
-        own_places = frozenset((*welcome.own_places, urlsplit(self._join.url).netloc))
         policy = configuration.url_policy(
-            told, lambda: own_places, elsewhere=True, opens_loopback=self._join.allow_loopback
+            told, lambda: end.own_places, elsewhere=True, opens_loopback=self._join.allow_loopback
         )
         options = configuration.launch_options(told, self._settings, policy)
         options = replace(options, cdp_url=None, may_act=self._may_act)  # what somebody else started goes on after us

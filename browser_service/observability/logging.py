@@ -54,6 +54,11 @@ def configure(level: str, *, for_people: bool) -> None:
     BrowseError.debugging = level == "debug"
 
 
+def log_always(**values: str) -> None:
+    """Add these values to everything that this process logs from now on."""
+    structlog.configure(processors=[lambda _, __, event: {**values, **event}, *structlog.get_config()["processors"]])
+
+
 def conceal(way: Callable[[], Callable[[str], str]]) -> Callable[[], None]:
     """Hide secrets in everything that is logged. `way` returns the function that hides today's secrets, and is asked
     once per line. Call the result to stop hiding."""
