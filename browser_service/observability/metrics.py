@@ -1,6 +1,7 @@
 """Prometheus metrics: calls by outcome, durations and waits, and how much is open, made and restarted."""
 
-from collections.abc import Callable, Iterator
+from collections import Counter as Tally
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, Metric, ProcessCollector, generate_latest
@@ -25,8 +26,18 @@ class Made(NamedTuple):
     artifact_bytes: int
 
 
+class HostFigures(NamedTuple):
+    """What a host last told of itself."""
+
+    name: str
+    state: str
+    figures: Figures
+    link_s: float | None = None
+    """The round trip of its link; None for the host in the service's own process."""
+
+
 class Metrics:
-    """The metrics of one service. Labels are only action names and error codes, so their number is bounded."""
+    """The metrics of one service. Labels are only action names, error codes and hosts, so their number is bounded."""
 
     def __init__(self, clients: Callable[[], int], made: Callable[[], Made]) -> None:
         self._registry = registry = CollectorRegistry()
@@ -55,8 +66,9 @@ class Metrics:
         if waited_ms is not None:
             self._waits.observe(waited_ms / 1000)
 
-    def text(self, figures: Figures) -> bytes:
-        self._current.figures = figures
+    def text(self, figures: Figures, hosts: Sequence[HostFigures] = ()) -> bytes:
+        """Return the metrics in Prometheus' format; `hosts` are named only where there may be several."""
+        self._current.figures, self._current.hosts = figures, hosts
         return generate_latest(self._registry)
 
 
@@ -65,6 +77,7 @@ class _Current(Collector):
 
     def __init__(self, clients: Callable[[], int], made: Callable[[], Made]) -> None:
         self.figures = _NOTHING_YET
+        self.hosts: Sequence[HostFigures] = ()
         self._clients = clients
         self._made = made
 
@@ -86,3 +99,30 @@ class _Current(Collector):
             ("artifact_bytes", "Bytes of those files.", made.artifact_bytes),
         ):
             yield CounterMetricFamily(f"{PREFIX}_{name}", documentation, value)
+        if self.hosts:
+            yield from self._of_hosts()
+
+    def _of_hosts(self) -> Iterator[Metric]:
+        hosts = self.hosts
+        for name, documentation, values in (
+            ("host_pages", "Pages that a host has.", {each.name: each.figures.pages for each in hosts}),
+            (
+                "host_memory_bytes",
+                "What its browsers have, as last measured.",
+                {each.name: each.figures.memory_mb * _MB for each in hosts},
+            ),
+            (
+                "host_link_seconds",
+                "Round trip of its link, as last measured.",
+                {each.name: each.link_s for each in hosts if each.link_s is not None},
+            ),
+        ):
+            yield _labelled(name, documentation, "host", values)
+        yield _labelled("hosts", "Hosts, by their state.", "state", Tally(each.state for each in hosts))
+
+
+def _labelled(name: str, documentation: str, label: str, values: Mapping[str, float]) -> Metric:
+    family = GaugeMetricFamily(f"{PREFIX}_{name}", documentation, labels=[label])
+    for value, number in values.items():
+        family.add_metric([value], number)
+    return family
