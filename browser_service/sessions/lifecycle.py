@@ -258,7 +258,10 @@ class SessionLifecycle:
             text = end_notice(record.session_id, timed_out=record.expired)
             for client_id in {page.holder_id for page in pages} - {None}:
                 self.notify(str(client_id), Notice(text=text))
-            await self._end(record, over=True)
+            try:
+                await self._end(record, over=True)
+            except HostGone as gone:
+                log.warning("a session that is over cannot be closed yet", session=record.session_id, reason=str(gone))
 
     async def _end(self, record: SessionRecord, *, over: bool = False) -> SessionSpec | None:
         """Close a session on the host, and free its name once nothing of it is left."""

@@ -1,6 +1,7 @@
 """Releases or closes the pages of absent clients, and gives notice of a page that was closed to make room."""
 
 import asyncio
+import contextlib
 import secrets
 from collections import defaultdict
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from browser_service.spine.host_calls import HostCalls
 from browser_service.spine.ledger import Ledger
 from shared import catalogue
 from shared.calls import ClientRef, Notice, Outcome
+from shared.errors import HostGone
 from shared.events import PageRetired
 from shared.pages import PageState
 
@@ -57,7 +59,8 @@ class AbandonedPages:
             is_gone = page.holder_id is None or not self.clients.present(page.holder_id)
             is_kept = page.person is not None or page.hold_left_ms
             if page.untouched and is_gone and not is_kept and page.idle_ms >= self.blank_ms:
-                await self.host.discard(page.page_id, self.blank_ms)
+                with contextlib.suppress(HostGone):
+                    await self.host.discard(page.page_id, self.blank_ms)
 
     def notify_retired(self, event: PageRetired) -> None:
         """Tell the client that left a page, and the newcomer, that it was closed to make room. Both may reopen it."""

@@ -1,5 +1,6 @@
 """Runs calls on the host of their page or session, within the limits that apply there."""
 
+import contextlib
 import itertools
 from collections import Counter
 from contextlib import AsyncExitStack
@@ -22,7 +23,7 @@ from browser_service.spine.register import CallRegister, Record
 from shared.actions.base import Action
 from shared.actions.traits import Effect, may_answer
 from shared.calls import Call, ClientRef, Notice, Outcome, PageLimit
-from shared.errors import ErrorBody
+from shared.errors import ErrorBody, HostGone
 from shared.pages import PageState
 
 _CALLS_BITS: Final = 40
@@ -151,7 +152,12 @@ class HostCalls(Stage):
 
     async def run(self, call: FrontCall, _: Go | None = None) -> Outcome:
         """Return the outcome of a call, once all that happened before it is known here."""
-        outcome = await self.host.run(await self._call(call))
+        try:
+            outcome = await self.host.run(await self._call(call))
+        except HostGone as gone:
+            if not gone.sent or call.action.effect is not Effect.READS:
+                raise
+            outcome = await self.host.run(await self._call(call))  # a read, once more, wherever its session is by now
         if outcome.as_of is not None:
             await self.feeds.catch_up(outcome.as_of)
         return await self.secrets.apart(Concealment.message, outcome)
@@ -166,19 +172,24 @@ class HostCalls(Stage):
 
     async def cancel(self, client_id: str, call_id: str) -> str:
         """Stop a call, even if it has not reached the host yet. Raises CallNotFound for an unknown one."""
-        await self.host.cancel(str(CallKey(client_id, call_id)))
+        await self._cancel(CallKey(client_id, call_id))
         record = self.register.find(client_id, call_id)
         record.cancel.request()
         return "done" if record.done else "cancelling"
 
     async def stop(self, record: Record) -> None:
         record.cancel.request()
-        await self.host.cancel(str(CallKey(record.client_id, record.call_id)))
+        await self._cancel(CallKey(record.client_id, record.call_id))
+
+    async def _cancel(self, call: CallKey) -> None:
+        with contextlib.suppress(HostGone):  # its calls end without being told
+            await self.host.cancel(str(call))
 
     async def release(self, client_id: str, *, for_good: bool = False) -> None:
         """Release the client's leases, unless it uses them from now on. Holds keep some, except when it is gone for
         good."""
-        await self.host.release(client_id, next(self._seq), for_good=for_good)
+        with contextlib.suppress(HostGone):  # so are its leases
+            await self.host.release(client_id, next(self._seq), for_good=for_good)
 
     async def _call(self, asked: FrontCall) -> Call:
         action, caller, address = asked.action, asked.caller, asked.address

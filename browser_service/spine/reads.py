@@ -14,7 +14,7 @@ from browser_service.spine.call import FrontCall
 from browser_service.spine.parts import FrontParts
 from browser_service.store.artifacts import Artifacts
 from shared import catalogue
-from shared.errors import BrowseError, Relayed
+from shared.errors import BrowseError, HostGone, Relayed
 from shared.frames import Frame, View
 
 _LOOK: Final = "screenshot"
@@ -41,8 +41,12 @@ class Reads:
     """The code of the last refusal of each client's look at a page."""
 
     async def frame(self, page_id: str, seq: int, wait_ms: int, view: View) -> Frame | None:
-        """Return a page's frame, without secrets in its words, for a person who may see every page."""
-        frame = await self.parts.host.frame_after(page_id, seq, wait_ms, view)
+        """Return a page's frame, without secrets in its words, for a person who may see every page. None while there
+        is no such page, or no host of it."""
+        try:
+            frame = await self.parts.host.frame_after(page_id, seq, wait_ms, view)
+        except HostGone:
+            return None
         if frame is None:
             return None
         words = self.secrets.concealment.value(frame.model_dump(mode="json", exclude={"picture"}))

@@ -17,10 +17,10 @@ from browser_service.spine.host_events import HostEvents
 from browser_service.spine.launched import closing_call
 from browser_service.spine.policy import Policy
 from shared.actions.base import Action
-from shared.actions.traits import Closing, Scope, Unaddressed, may_answer
+from shared.actions.traits import Closing, Effect, Scope, Unaddressed, may_answer
 from shared.calls import Notice, Outcome
 from shared.catalogue import ACTIONS
-from shared.errors import BrowseError, Forbidden, JournalFailed, field_details
+from shared.errors import BrowseError, Forbidden, HostGone, JournalFailed, UnknownOutcome, field_details
 from shared.model import Json
 from shared.next_calls import next_call
 
@@ -106,6 +106,8 @@ class ToItsEnd(Stage):
         ending = asyncio.get_running_loop().call_later(left_s or 0, self._stop, call) if soon else None
         try:
             outcome = await go(call)
+        except HostGone as gone:
+            outcome = Outcome(call_id=call.call_id, error=_without_host(call.action, gone).body())
         except BrowseError as error:
             outcome = Outcome(call_id=call.call_id, error=error.body())
         except Exception:
@@ -120,6 +122,13 @@ class ToItsEnd(Stage):
         task = asyncio.create_task(self.host_calls.stop(call.record))
         self._stopping.add(task)
         task.add_done_callback(self._stopping.discard)
+
+
+def _without_host(action: Action, gone: HostGone) -> BrowseError:
+    """Return the error of a call whose host is gone: what may have acted has an unknown outcome."""
+    if not gone.sent or action.effect is Effect.READS:
+        return gone
+    return UnknownOutcome(f"{action.name()} was under way when its host stopped answering.")
 
 
 @dataclass(eq=False)

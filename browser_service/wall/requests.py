@@ -1,5 +1,6 @@
 """Does what a viewer of the wall asks for, through ordinary calls that the spine checks and records."""
 
+import contextlib
 from dataclasses import dataclass
 from typing import Final
 from uuid import uuid4
@@ -13,7 +14,7 @@ from browser_service.wall.messages import Act, DialogAnswer, Files, Input, Listi
 from browser_service.wall.viewing import Viewer
 from shared import catalogue
 from shared.calls import Outcome
-from shared.errors import BrowseError, Forbidden, Relayed
+from shared.errors import BrowseError, Forbidden, HostGone, Relayed
 from shared.limits import Limits
 from shared.model import Json
 from shared.pages import Answer
@@ -134,7 +135,8 @@ class Requests:
         return "The page has it." if len(names) == 1 else f"The page has {len(names)} files."
 
     async def be_there(self, request_id: str) -> None:
-        await self.parts.host.answer(request_id, Answer(state="there"))
+        with contextlib.suppress(HostGone):  # they say so again in a moment
+            await self.parts.host.answer(request_id, Answer(state="there"))
 
     async def _act(self, message: Act) -> str:
         """Perform an act. The person takes a page in hand before giving it away or closing it, so its agent need not
