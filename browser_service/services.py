@@ -124,7 +124,8 @@ class Services:
     def _serve_clients(self, clock: Clock, port: Callable[[], int]) -> None:
         settings, clients = self.settings, self.clients
         self.people_url: Callable[[], str] = lambda: settings.people_url(port())
-        self.requests = HumanInbox(self.host, self.secret, lambda: self.people_url() or settings.local_url(port()))
+        address = lambda: self.people_url() or settings.local_url(port())  # noqa: E731 - one expression
+        self.requests = HumanInbox(self.host, self.directory, self.secret, address)
         self.told = ToldPages()
         self.viewing = Viewing(clock)
         self.wall = Wall(self.directory, clients)
@@ -152,7 +153,9 @@ class Services:
             people_url=self.people_url,
         )
         self.feeds = feeds = Feeds(self.events)
-        self.host_calls = host_calls = HostCalls(*(host, ledger.register, self.vault, self.policy, self.secrets, feeds))
+        self.host_calls = host_calls = HostCalls(
+            *(host, directory, ledger.register, self.vault, self.policy, self.secrets, feeds)
+        )
         self.lifecycle = SessionLifecycle(
             *(host, directory, self.journal, self.vault),
             notify=clients.notify,
@@ -173,7 +176,9 @@ class Services:
         self.administration = Administration(
             *(directory, clients, self.work, self.revoked, self.tokens, ledger, host_calls, feeds)
         )
-        self.abandoned = AbandonedPages(host, clients, ledger, host_calls, self.settings.tuning.blank_pages_ms)
+        self.abandoned = AbandonedPages(
+            host, directory, clients, ledger, host_calls, self.settings.tuning.blank_pages_ms
+        )
 
     def _connect(self) -> None:
         """Register callbacks between parts that need each other."""
@@ -184,6 +189,7 @@ class Services:
             loop.call_soon_threadsafe(self.storage.replaced, str(damage))
 
         self.journal.on_damage = report_damage
+        self.requests.on_answered = self.feeds.drain
         self.clients.on_gone = self.administration.client_gone
         self.events.on_call_ended = self.ledger.ended_late
         self.events.on_retired = self.abandoned.notify_retired

@@ -140,12 +140,15 @@ class PageState(Model):
 
     def after(self, ms: int) -> "PageState":
         """Return the state after `ms` without any event."""
+        ms = max(0, ms)
         left = max(0, (self.hold_left_ms or 0) - ms) or None
-        person = self.person
+        acted = None if self.acted_ago_ms is None else self.acted_ago_ms + ms
+        idle, person = self.idle_ms + ms, self.person
         if person is not None:
             person = person.model_copy(update={"asked_ago_ms": person.asked_ago_ms + ms})
         reason = self.hold_reason if left else ""
-        return self.model_copy(update={"hold_left_ms": left, "hold_reason": reason, "person": person})
+        held = {"hold_left_ms": left, "hold_reason": reason, "person": person}
+        return self.model_copy(update={**held, "acted_ago_ms": acted, "idle_ms": idle})
 
 
 Engine = Literal["chromium", "firefox", "webkit"]

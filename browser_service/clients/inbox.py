@@ -1,7 +1,9 @@
 """Shows people what agents ask of them, and takes their answers."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Annotated, Literal
 
 import structlog
@@ -11,6 +13,7 @@ from browser_service.host.seam import SessionHost
 from browser_service.security.auth import Identity
 from browser_service.security.redaction import safe_url
 from browser_service.security.urls import origin_of
+from browser_service.sessions.directory import Directory
 from client.credentials import mint_key
 from shared.errors import Forbidden, RequestNotFound, ValidationFailed, field_details
 from shared.model import Json, Model
@@ -36,8 +39,11 @@ class HumanInbox:
     Only people answer them."""
 
     host: SessionHost
+    directory: Directory
     secret: str
     address: Callable[[], str]
+    on_answered: Callable[[], Awaitable[object]] = field(init=False, default=partial(asyncio.sleep, 0))
+    """Waits until what its host says of an answered request is known here."""
 
     def link(self, request_id: str) -> str:
         """Return the link to the request's page, where a person answers it."""
@@ -45,7 +51,7 @@ class HumanInbox:
 
     async def listed(self, caller: Identity) -> list[Json]:
         """Return the open requests. If the account's owner asks, the requests learn that a person is there."""
-        requests = await self._open(caller)
+        requests = self._open(caller)
         if caller.operator:
             for request_id in requests:
                 await self.host.answer(request_id, Answer(state="there"))
@@ -54,7 +60,7 @@ class HumanInbox:
 
     async def one(self, caller: Identity, request_id: str) -> Json:
         """Return one open request. Raises RequestNotFound, also for one that is over."""
-        page = (await self._open(caller)).get(request_id)
+        page = self._open(caller).get(request_id)
         if page is None:
             raise RequestNotFound(f"There is no open request {request_id!r}; it may be answered already.")
         if caller.request_id:
@@ -68,7 +74,7 @@ class HumanInbox:
             resolution = Resolution.model_validate(body)
         except ValidationError as error:
             raise _invalid(error) from None
-        page = (await self._open(caller)).get(request_id)
+        page = self._open(caller).get(request_id)
         if page is not None and not (caller.operator or caller.request_id):
             raise Forbidden(
                 "A person answers this, and no client's token.",
@@ -93,13 +99,14 @@ class HumanInbox:
         by = _name(caller, resolution)
         if not await self.host.answer(request_id, Answer(state=resolution.state, text=text, by=by)):
             raise RequestNotFound(f"Request {request_id!r} was answered by somebody else first.")
+        await self.on_answered()
         log.info("request to a person", request=request_id, kind=page.person.kind, state=resolution.state, by=by)
         return {"requestId": request_id, "state": resolution.state}
 
-    async def _open(self, caller: Identity) -> dict[str, PageState]:
+    def _open(self, caller: Identity) -> dict[str, PageState]:
         """Return the open requests that the caller may see, each with its page."""
         requests: dict[str, PageState] = {}
-        for page in await self.host.describe():
+        for page in self.directory.pages_now():
             if page.person is not None and not page.person.is_hold and self._may(caller, page, page.person.request_id):
                 requests.setdefault(page.person.request_id, page)
         return requests

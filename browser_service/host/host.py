@@ -33,7 +33,7 @@ from browser_service.rules.human_requests import HumanRequests
 from browser_service.security.urls import UrlPolicy
 from shared.calls import Call, Outcome
 from shared.errors import BrowseError, ErrorBody, PageNotFound
-from shared.events import EventBatch, HostEvent
+from shared.events import EventBatch, HostEvent, PageOpened
 from shared.frames import Frame, View
 from shared.pages import Answer, Figures, PageState, SessionOptions, SessionSpec
 from shared.strokes import Strokes
@@ -144,7 +144,8 @@ class LocalHost:
         session = SessionEntry(spec, self.launcher, self._policy, self._guard, pages=self._registry, on=self)
         self.sessions[spec.session_id] = session
         for state in spec.pages:
-            self._registry.add(state, session, spec.former.get(state.page_id))
+            entry = self._registry.add(state, session, spec.former.get(state.page_id))
+            self.emit(PageOpened(page=entry.record.state()))
 
     async def close(self, session_id: str) -> SessionSpec | None:
         if (session := self.sessions.pop(session_id, None)) is not None:
@@ -259,8 +260,7 @@ class LocalHost:
         self.running.end_all()
 
     async def stop(self) -> list[SessionSpec]:
-        """End in good order: calls cancelled, cookies saved, browser closed. Each step is bounded."""
-        await self.end_calls()
+        await self.end_calls()  # each step is bounded
         self.dialogs.dismiss_all()
         await self._upkeep.stop()
         await self.running.wait_until_ended()

@@ -67,7 +67,9 @@ class HumanRequests:
         request = self._find_same(page, action, of_rule=ASKING in call.call_id)
         if request is not None:
             request.check(page, call, action)
-            request.askers.setdefault(call.client_id, call.client_label or "a client")
+            if call.client_id not in request.askers:
+                request.askers[call.client_id] = call.client_label or "a client"
+                self._tell_of_askers(request)
             return request
         first, line = page.person, deque(each for each in self._next.get(page, ()) if not each.over)
         if first is not None:
@@ -207,8 +209,13 @@ class HumanRequests:
             return
         if len(request.askers) > 1:
             request.askers.pop(client_id, None)
+            self._tell_of_askers(request)
         else:
             self._end(request, "withdrawn")
+
+    def _tell_of_askers(self, request: HumanRequest) -> None:
+        for page in request.pages:
+            self.on_change(page)
 
     def page_closed(self, page: HeldPage) -> None:
         """Forget a page. A request ends with its last page."""

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import Final
 
 from browser_service.rules.bounded import Bounded
+from browser_service.rules.window import Clock
 from browser_service.sessions.records import Sessions
 from browser_service.store.journal import MOST_CLOSED_PAGES, ClosedPage
 from shared.pages import PageState
@@ -66,10 +67,12 @@ _LAUNCHED_NAME = re.compile(rf"{LAUNCHED}(-[{_ALPHABET}]{{4}})?")
 
 
 class Directory:
-    """The pages, as hosts report them in events and outcomes, and the names reserved for new pages."""
+    """The pages, as hosts report them in events, and the names reserved for new pages."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Clock = time.monotonic) -> None:
+        self._clock = clock
         self._pages: dict[str, PageState] = {}
+        self._noted_at: dict[str, float] = {}
         self._reservations: list[tuple[str, str]] = []
         """A page name and a client for each call that may open a page."""
         self.sessions = Sessions()
@@ -82,6 +85,13 @@ class Directory:
 
     def pages(self) -> list[PageState]:
         return list(self._pages.values())
+
+    def pages_now(self) -> list[PageState]:
+        """Return the pages with their times as they are now, by the service's own clock."""
+        return [self._now(page) for page in self._pages.values()]
+
+    def _now(self, page: PageState) -> PageState:
+        return page.after(round((self._clock() - self._noted_at[page.page_id]) * 1000))
 
     def pages_of(self, session_id: str) -> list[PageState]:
         return [page for page in self._pages.values() if page.session_id == session_id]
@@ -109,15 +119,23 @@ class Directory:
     def note(self, page: PageState) -> bool:
         """Store a page's state, and return whether something changed that must outlive the process."""
         former = self._pages.get(page.page_id)
-        self._pages[page.page_id] = page
+        self._pages[page.page_id], self._noted_at[page.page_id] = page, self._clock()
         if former is None:
             self.closed.reopened(page.page_id)
         if former is None or _durable(former) != _durable(page):
             return True
         return (page.hold_left_ms or 0) > (former.hold_left_ms or 0)  # a new hold for the same reason
 
+    def note_act(self, page_id: str | None, client_id: str) -> None:
+        """Note that a client begins to act on a page, which its host reports only afterwards."""
+        page = self.get(page_id)
+        if page is not None and page.holder_id == client_id:
+            self._pages[page.page_id] = self._now(page).model_copy(update={"acted_ago_ms": 0})
+            self._noted_at[page.page_id] = self._clock()
+
     def drop(self, page_id: str) -> None:
         """Move a page to the closed ones."""
+        self._noted_at.pop(page_id, None)
         if page := self._pages.pop(page_id, None):
             owner = self.sessions.private_to(page.session_id)
             self.closed.add(ClosedPage.of(page, *((owner.client_id, owner.label) if owner is not None else ())))

@@ -196,8 +196,8 @@ class SessionLifecycle:
         """Close the client's session, and return what restores it, or None if it held nothing. Raises
         HumanInControl."""
         record = self._sessions.check_owner(session_id, client_id)
-        for page in await self.host.describe():
-            if page.session_id == session_id and page.person is not None:
+        for page in self.directory.pages_of(session_id):
+            if page.person is not None:
                 raise HumanInControl(
                     f'A person is at "{page.page_id}" of session "{session_id}": {page.person.what}.',
                     hint=page.person.next_calls(page.page_id)
@@ -231,7 +231,8 @@ class SessionLifecycle:
                 self._sessions.drop(opened.record)
                 raise
             for page in opened.spec.pages:
-                self.directory.note(page)
+                if self.directory.get(page.page_id) is None:  # else its host has told how it opened it
+                    self.directory.note(page)
         return closed.reopened_as(opened)
 
     async def run(self) -> None:

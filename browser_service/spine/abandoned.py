@@ -11,6 +11,7 @@ from browser_service.clients.listing import elapsed_words
 from browser_service.clients.presence import Clients
 from browser_service.host.seam import SessionHost
 from browser_service.security.auth import Identity
+from browser_service.sessions.directory import Directory
 from browser_service.spine.host_calls import HostCalls
 from browser_service.spine.ledger import Ledger
 from shared import catalogue
@@ -30,6 +31,7 @@ class AbandonedPages:
     """What hosts cannot do for pages, because only the front knows which clients are there and whom to tell."""
 
     host: SessionHost
+    directory: Directory
     clients: Clients
     ledger: Ledger
     host_calls: HostCalls
@@ -45,7 +47,7 @@ class AbandonedPages:
     async def release_leases(self) -> None:
         """Release the leases of absent clients that have used none of their pages for ten minutes."""
         pages_of: dict[str, list[PageState]] = defaultdict(list)
-        for page in await self.host.describe():
+        for page in self.directory.pages_now():
             if page.holder_id is not None:
                 pages_of[page.holder_id].append(page)
         for client_id, pages in pages_of.items():
@@ -55,7 +57,7 @@ class AbandonedPages:
 
     async def close_blank(self) -> None:
         """Close untouched pages of absent clients, unless a person works in one or holds it."""
-        for page in await self.host.describe() if self.blank_ms else []:
+        for page in self.directory.pages_now() if self.blank_ms else []:
             is_gone = page.holder_id is None or not self.clients.present(page.holder_id)
             is_kept = page.person is not None or page.hold_left_ms
             if page.untouched and is_gone and not is_kept and page.idle_ms >= self.blank_ms:

@@ -134,6 +134,7 @@ class HostCalls(Stage):
     """The host's calls: run in the front's order, cancelled, and released from their leases."""
 
     host: SessionHost
+    directory: Directory
     register: CallRegister
     vault: SessionVault
     policy: Policy
@@ -152,6 +153,8 @@ class HostCalls(Stage):
 
     async def run(self, call: FrontCall, _: Go | None = None) -> Outcome:
         """Return the outcome of a call, once all that happened before it is known here."""
+        if call.action.effect is not Effect.READS:
+            self.directory.note_act(call.address.page_id, call.client_id)
         try:
             outcome = await self.host.run(await self._call(call))
         except HostGone as gone:
@@ -166,9 +169,9 @@ class HostCalls(Stage):
         """Return why a read of its page is refused now, if it is."""
         return await self.host.refusal_to_read(await self._call(call))
 
-    async def pages(self) -> list[PageState]:
-        """Return the host's pages, without secrets."""
-        return [self.secrets.concealment.message(page) for page in await self.host.describe()]
+    def pages(self) -> list[PageState]:
+        """Return all pages as they are now, without secrets."""
+        return [self.secrets.concealment.message(page) for page in self.directory.pages_now()]
 
     async def cancel(self, client_id: str, call_id: str) -> str:
         """Stop a call, even if it has not reached the host yet. Raises CallNotFound for an unknown one."""

@@ -125,9 +125,10 @@ class HostEvents:
             self.storage.report(event.notice.text)
 
     def _note(self, page: PageState) -> None:
+        known = self.directory.get(page.page_id)
         if self.directory.note(page):
             self._unwritten[page.page_id] = None
-        if page.person is not None:
+        if page.person is not None and (known is None or known.person is None):
             self.on_person(page)
 
     def _for_client(self, event: CallMoved) -> CallMoved:

@@ -57,7 +57,7 @@ class ServiceContext:
 
     async def list_pages(self, session_id: str | None, *, whole: bool) -> Json:
         """List the pages that matter to the client; with `whole`, all that it may know of. A person sees every page."""
-        policy, caller, pages = self._parts.policy, self._caller, await self._parts.host_calls.pages()
+        policy, caller, pages = self._parts.policy, self._caller, self._parts.host_calls.pages()
         wanted = (page for page in pages if session_id in {None, page.session_id})
         listed = [page for page in wanted if policy.may_list(caller, page.session_id)]
         known = [page for page in listed if caller.operator or not page.private_from(self._client_id)]

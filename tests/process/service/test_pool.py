@@ -17,7 +17,7 @@ from browser_service.rules.leases import Ownership
 from shared.calls import Call, Notice
 from shared.events import StateSaved
 from shared.pages import PageState
-from tests.support.idle_time import host_of, parked, rests
+from tests.support.idle_time import host_of, parked, rests, unused
 from tests.support.listening import become, watching
 from tests.support.processes import browsers
 from tests.support.service import RunningService, running_service, settings_for
@@ -140,10 +140,10 @@ async def test_a_long_idle_client_without_a_stream_loses_its_pages_except_held_o
         await gone.call("create_session", sessionId="other")
         await gone.call("open_page", pageId="kept", sessionId="other")
         await gone.call("hold_page", pageId="kept", reason="a code", minutes=30)
-        pages["left"].record.used_at -= 700
+        unused(limited, "left", 700)
         await look()
         assert all(page.record.ownership.lease for page in pages.values())  # one of its pages it used a moment ago
-        pages["kept"].record.used_at -= 700
+        unused(limited, "kept", 700)
         await look()
         assert {page_id for page_id, page in pages.items() if page.record.ownership.abandoned} == {"left"}
         assert [page["pageId"] for page in (await gone.call("list_pages"))["yours"]] == ["left", "kept"]
