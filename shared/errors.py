@@ -444,8 +444,7 @@ class ServiceUnavailable(BrowseError):
 
 
 class HostGone(ServiceUnavailable):
-    """Raised when the host of a session does not answer. With `sent` False it never got the request, so that nothing
-    happened."""
+    """Raised when a session's host does not answer. Unless it was `sent` the call, nothing happened."""
 
     hint = "Repeat the call in a moment."
 
