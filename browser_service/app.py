@@ -134,10 +134,8 @@ async def _start(services: Services, stack: AsyncExitStack) -> None:
     services.host_calls.number_from(await services.journal.count_start())
     for part in (services.activity, services.downloads, services.revoked, services.tokens):
         await part.open()
-    await services.lifecycle.reopen()
-    await services.host.start()
+    await services.begin()
     upkeep = asyncio.gather(services.lifecycle.run(), services.abandoned.run(), _clean_daily(services))
-    services.feeds.follow(services.host)
     stack.push_async_callback(services.feeds.stop)
     stack.push_async_callback(_end_tasks, upkeep)
     ends = (services.lifecycle.finish, services.feeds.drain, services.dispatcher.finish, services.host.stop)

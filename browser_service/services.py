@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
+from typing import TYPE_CHECKING
 
 from browser_service import configuration
 from browser_service.actions import handlers_of
@@ -62,6 +63,9 @@ from shared.data_files import ARTIFACTS, JOURNAL_FILE
 from shared.model import Json
 from shared.secret import ensure_secret
 
+if TYPE_CHECKING:
+    from browser_service.fleet import Fleet
+
 Carrier = Callable[[LocalHost], SessionHost]
 Handlers = Mapping[str, Callable[..., Awaitable[Json]]]
 MakeHost = Callable[[LaunchOptions, Handlers, Artifacts, UrlPolicy, HostLimits], LocalHost]
@@ -98,9 +102,29 @@ class Services:
             limits,
         )
         self.host = carrier(local)
+        self.fleet = self._with_others(local, self.host, clock) if settings.hosts else None
+        if self.fleet is not None:
+            self.host = self.fleet.hosts
         self._serve_clients(clock, port)
         self._make_spine(clock, owner_asks=bool(limits.act_rules))
         self._connect()
+
+    def _with_others(self, local: LocalHost, own: SessionHost, clock: Clock) -> "Fleet":
+        """Return what has the hosts that dial in beside the one in this process."""
+        from browser_service import fleet  # noqa: PLC0415 - most installations need none of it
+
+        self.vault.keeps_all = True
+        given = fleet.Own(own, local.memory)
+        return fleet.Fleet(self.settings, self.directory, self.journal, self.clients, given, clock=clock)
+
+    async def begin(self) -> None:
+        """Begin with the sessions of the last start."""
+        if self.fleet is not None:
+            await self.fleet.begin()
+        await self.lifecycle.reopen()
+        await self.host.start()
+        if self.fleet is None:
+            self.feeds.follow(self.host)
 
     def _open_data_dir(self) -> None:
         settings, data_dir = self.settings, self.settings.data_dir
@@ -165,6 +189,8 @@ class Services:
             drain=feeds.session_closed,
             guarded=self.settings.guarded,
         )
+        if self.fleet is not None:
+            self.fleet.connect(self.events, feeds, self.lifecycle)
         self.guard = CrossOriginGuard(directory, self.downloads.urls_of)
         front = FrontParts(
             *(host, directory, clients, Addressing(directory), self.policy, self.quotas, self.origins, self.guard),

@@ -52,6 +52,7 @@ class CallMoved(Model):
     state: CallState
     position: int = 0
     behind: str = ""
+    waits_for: str = Field(default="", description="What it waits for before it can stand in a line.")
     elapsed_ms: int = 0
     request: HumanRequestState | None = Field(default=None, description="What a person is waited for.")
     people_url: str = Field(default="", description="Where people reach the service, if its settings say so.")
@@ -59,6 +60,8 @@ class CallMoved(Model):
     @property
     def progress(self) -> str:
         """Return the move in words, such as "2nd in the queue"."""
+        if self.waits_for:
+            return f"waiting for {self.waits_for}"
         if self.state is CallState.QUEUED:
             return f"{_ordinal(self.position)} in the queue" + (f", behind {self.behind}" if self.behind else "")
         if self.request is not None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from math import inf
 from typing import Final, NamedTuple
 
 from shared.errors import BrowserLaunchFailed, ResourceExhausted, ServiceUnavailable
@@ -35,26 +36,24 @@ def needs_of(options: SessionOptions, engine: str, *, windows: bool) -> Needs:
     return Needs(options.browser_type or engine, shown, options.own_browser)
 
 
-@dataclass
+@dataclass(frozen=True)
 class HostFacts:
-    """What the front knows of a host: what that said of itself, and what was decided since."""
+    """What the front knows of a host now: what that said of itself, and what was decided since."""
 
     name: str
     engines: frozenset[str]
     display: bool
     free_mb: int | None
-    """As it last told; None is no limit."""
+    """None is no limit."""
     draining: bool = False
     other_catalogue: bool = False
     """Another version's, which may only end what it has."""
     gone: bool = False
     """Nothing is heard of it, though its lease may last."""
-    coming: int = 0
-    """Megabytes of the sessions that it was given since it last told its memory."""
 
     @property
     def room_mb(self) -> float:
-        return float("inf") if self.free_mb is None else self.free_mb - self.coming
+        return inf if self.free_mb is None else self.free_mb
 
     def hinders(self, needs: Needs) -> str:
         """Return why the host cannot have such a session now; empty if it can."""
@@ -74,14 +73,12 @@ class HostFacts:
 
 
 def place(needs: Needs, hosts: Iterable[HostFacts]) -> HostFacts:
-    """Return the host for a session, and count the memory that it will take. Raises ServiceUnavailable,
-    BrowserLaunchFailed or ResourceExhausted, which name what is in the way on each host."""
+    """Return the host for a session. Raises ServiceUnavailable, BrowserLaunchFailed or ResourceExhausted, which name
+    what is in the way on each host."""
     known = [*hosts]
     fitting = [each for each in known if not each.hinders(needs)]
     if fitting:
-        chosen = max(fitting, key=lambda each: (each.room_mb, each.name))
-        chosen.coming += needs.memory_mb
-        return chosen
+        return max(fitting, key=lambda each: (each.room_mb, each.name))
     if all(each.gone for each in known):
         raise ServiceUnavailable(
             "No host is connected.", hint="Hosts connect again by themselves. `browse-together hosts` lists them."

@@ -52,6 +52,8 @@ class SessionLifecycle:
     drain: Callable[[str], Awaitable[None]]
     """Waits until everything is stored that the host reported about a session it closed."""
     guarded: bool = False
+    outlives: Callable[[SessionRecord], bool] = lambda record: record.persistent
+    """Returns whether a stored session goes on after a restart."""
     _unreadable: set[str] = field(default_factory=set, init=False)
     """Names of sessions in the journal that cannot be read; no other session gets them."""
 
@@ -59,16 +61,21 @@ class SessionLifecycle:
         self._sessions = self.directory.sessions
 
     async def reopen(self) -> None:
-        """Reopen the shared login and the persistent sessions. Their pages load when they are used."""
+        """Reopen the shared login and the sessions that outlive a restart. Their pages load when they are used."""
+        pages = [with_new_revision(page) for page in await self.journal.pages()]
         stored = await self.vault.records()
-        records = [self._shared_login(stored.pop(DEFAULT_SESSION, None)), *filter(None, stored.values())]
+        records = [self._shared_login(stored.pop(DEFAULT_SESSION, None))]
+        for record in filter(None, stored.values()):
+            if self.outlives(record):
+                records.append(record)
+            else:
+                await self.journal.forget_session(record.session_id)
         self._unreadable = {name for name, record in stored.items() if record is None}
         if self._unreadable:
             self.report(
                 f"{len(self._unreadable)} sessions cannot be read, because they were sealed with another key; they are "
                 f"kept, and come back when the service starts with that key ({KEY_FILE})."
             )
-        pages = [with_new_revision(page) for page in await self.journal.pages()]
         for closed in await self.journal.closed_pages():
             self.directory.closed.add(closed)
         for record in records:
@@ -83,9 +90,13 @@ class SessionLifecycle:
             self.directory.note(page)
             await self.journal.keep_page(page)  # to store its new revision
         elif page.session_id not in self._unreadable:
-            closed = ClosedPage.of(page, "").model_copy(update={"by_restart": True})
-            self.directory.closed.add(closed)
-            await self.journal.close_page(page.page_id, closed)
+            await self._remember_closed(page)
+
+    async def _remember_closed(self, page: PageState) -> None:
+        """Remember a page as one whose session ended with the service's last run."""
+        closed = ClosedPage.of(page, "").model_copy(update={"by_restart": True})
+        self.directory.closed.add(closed)
+        await self.journal.close_page(page.page_id, closed)
 
     def _shared_login(self, former: SessionRecord | None) -> SessionRecord:
         """Return the shared login with today's settings and its earlier usage figures."""
@@ -112,6 +123,20 @@ class SessionLifecycle:
             earlier=earlier,
             pages=[page for page in pages if page.session_id == record.session_id],
         )
+
+    async def spec_again(self, session_id: str) -> SessionSpec:
+        """Return the spec of a session whose host is gone, with what is known of it here. Raises SessionNotFound."""
+        pages = [with_new_revision(page) for page in self.directory.pages_of(session_id)]
+        without_dialogs = [page.model_copy(update={"dialog": None, "target_id": ""}) for page in pages]
+        return await self._spec(self._sessions.record(session_id), without_dialogs)
+
+    async def end_unheld(self, session_id: str) -> None:
+        """End a session that was not persistent, because no host has it since the service started."""
+        if session_id in self._sessions:
+            pages = self.directory.pages_of(session_id)
+            await self._end(self._sessions.record(session_id))
+            for page in pages:
+                await self._remember_closed(page)
 
     async def create(self, owner: ClientRef, action: CreateSession) -> Json:
         """Create a session for the client. Raises ValidationFailed, ResourceExhausted, BrowserLaunchFailed."""

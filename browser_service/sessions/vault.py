@@ -65,15 +65,17 @@ class SessionVault:
     journal: Journal
     seal: Seal
     report: Callable[[str], None]
+    keeps_all: bool = False
+    """Whether sessions that are not persistent are stored too, because a host may have them beyond a restart."""
 
     async def records(self) -> dict[str, SessionRecord | None]:
-        """Return the persistent sessions by name; None for one that cannot be read."""
+        """Return the stored sessions by name; None for one that cannot be read."""
         await self.journal.forget_ended_sessions()
         return {name: self._record(sealed) for name, sealed in (await self.journal.sessions()).items()}
 
     async def write(self, record: SessionRecord) -> None:
-        """Store the record of a persistent session; do nothing for others."""
-        if record.persistent:
+        """Store the record of a session that may outlive the process; do nothing for others."""
+        if record.persistent or self.keeps_all:
             await self.journal.keep_session(record.session_id, self.seal.close(record.model_dump(mode="json")))
 
     async def logins(self, session_id: str) -> list[Json]:

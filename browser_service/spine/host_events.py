@@ -93,6 +93,12 @@ class HostEvents:
         for page in found.values():
             self.apply(PageChanged(page=page))
 
+    async def tell(self, events: Iterable[HostEvent]) -> None:
+        """Apply what happened to a session while it was on no host, and write it down."""
+        for event in events:
+            self.apply(event)
+        await self.write_down()
+
     def apply(self, event: HostEvent) -> None:
         match event:
             case PageOpened() | PageChanged():

@@ -54,6 +54,12 @@ MIGRATIONS: Final[dict[str, tuple[str, ...]]] = {
     ),
     "m_saved_by": ("ALTER TABLE saved_states ADD COLUMN client_id TEXT NOT NULL DEFAULT ''",),
     "m_fronts": ("CREATE TABLE fronts (start INTEGER PRIMARY KEY, at REAL NOT NULL)",),
+    "m_placements": (
+        (
+            "CREATE TABLE placements (session_id TEXT PRIMARY KEY, host_id TEXT NOT NULL, incarnation TEXT NOT NULL,"
+            " lease_ms INTEGER NOT NULL)"
+        ),
+    ),
 }
 
 

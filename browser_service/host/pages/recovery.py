@@ -30,6 +30,7 @@ _ATTEMPTS: Final = 3
 _KNOWN_WITHIN_S: Final = 1.0
 _ASKED_EVERY_S: Final = 0.02
 _LOST: Final = "what was typed and not sent is lost, and so are scroll position, history and sessionStorage"
+_LOST_BY_HOST: Final = "form contents and scripts' memory are lost, and so are history and sessionStorage"
 
 
 @dataclass(frozen=True)
@@ -153,9 +154,11 @@ class Recovery:
         record.family = record.page_id
         if record.place.history:
             await replay_history(page, record.place.history)
+        url = record.url
         await self.adopt(page)
         if not revisits:
             return ""
+        record.url = url  # a new window of other engines has one, and it is blank
         with contextlib.suppress(PlaywrightError):  # the page works without it
             await self._allow_position()
         return await self._revisit(page)
@@ -197,12 +200,16 @@ class Recovery:
         """Tell the holder, and the client whose call met it, in one line what was lost."""
         record = self.record
         where = f" at {record.url}" if reopened.revisits else ""
-        because = f", because {reopened.why}" if reopened.why else ""
-        lines = [f"{record.page_id} was reopened{where}{because}; {_LOST}"]
-        if reopened.first:
-            lines.append("routes, headers, init scripts and emulation that were set ended with the service")
-        if set_again := self.settings.summaries():
+        host_lost = self.session.spec.lost_by if reopened.first else ""
+        why = reopened.why or host_lost
+        lines = [f"{record.page_id} was reopened{where}{why and f', because {why}'}"]
+        lines.append(_LOST_BY_HOST if host_lost else _LOST)
+        set_again = self.settings.summaries()
+        if set_again:
             lines.append(f"set again: {', '.join(set_again)}")
+        elif reopened.first:
+            whole = "it" if host_lost else "the service"
+            lines.append(f"routes, headers, init scripts and emulation that were set ended with {whole}")
         for each in {client_id, record.holder_id} - {""}:
             offer = self.fields.offer(each, record.page_id) if reopened.revisits else ""
             record.tell(each, f"{'; '.join(filter(None, [*lines, offer]))}.")

@@ -25,11 +25,6 @@ def test_the_host_with_the_most_free_memory_gets_the_session() -> None:
     assert place(CHROMIUM, [host("a", 500), host("b", None)]).name == "b", "no limit is the most"
 
 
-def test_sessions_that_come_together_spread_before_a_host_tells_its_memory_again() -> None:
-    hosts = [host("a", 1_000), host("b", 1_000)]
-    assert {place(CHROMIUM, hosts).name, place(CHROMIUM, hosts).name} == {"a", "b"}
-
-
 @pytest.mark.parametrize("hindered", ["draining", "other_catalogue", "gone"])
 def test_a_host_that_may_only_end_what_it_has_gets_nothing_new(hindered: str) -> None:
     assert place(CHROMIUM, [host("a", 9_000, **{hindered: True}), host("b", 300)]).name == "b"

@@ -1,0 +1,75 @@
+"""Wires the parts of a front that takes in hosts. No other front imports them."""
+
+from functools import partial
+from typing import NamedTuple
+
+from browser_service.clients.presence import Clients
+from browser_service.host.seam import SessionHost
+from browser_service.host.sessions.memory import Memory
+from browser_service.rules.host_lease import MARGIN_S
+from browser_service.rules.placement import HostFacts
+from browser_service.rules.window import Clock
+from browser_service.sessions.directory import Directory
+from browser_service.sessions.lifecycle import SessionLifecycle
+from browser_service.settings import Settings
+from browser_service.spine.feed import Feeds
+from browser_service.spine.homes import Homes
+from browser_service.spine.host_events import HostEvents
+from browser_service.spine.hosts import Hosts
+from browser_service.spine.members import LOCAL, Member
+from browser_service.spine.membership import Membership
+from browser_service.store.journal import Journal
+from browser_service.store.placements import PlacementTable
+from shared.pages import SessionOptions
+
+
+class Own(NamedTuple):
+    """The host in the front's own process, as the front reaches it, and the memory of its browsers."""
+
+    host: SessionHost
+    memory: Memory
+
+
+class Fleet:
+    """The hosts of a front: where each session is, and which hosts there are."""
+
+    def __init__(
+        self, settings: Settings, directory: Directory, journal: Journal, clients: Clients, own: Own, *, clock: Clock
+    ) -> None:
+        self._own, self._windows = own, not settings.headless
+        self._engines: set[str] = {settings.browser_type}
+        self.homes = Homes(
+            *(directory, PlacementTable(journal, settings.host_lease_ms)),
+            learn=self._learn,
+            engine=settings.browser_type,
+            windows=self._windows,
+            clock=clock,
+        )
+        self.hosts = Hosts(self.homes, directory, clients.send)
+        self.membership = Membership(self.homes, directory)
+        directory.sessions.host_of = lambda session_id: self.hosts.host_of(session_id) or None
+
+    def connect(self, events: HostEvents, feeds: Feeds, lifecycle: SessionLifecycle) -> None:
+        """Connect the parts with those of the front that are made of them."""
+        self.homes.tell, self.homes.again = events.tell, lifecycle.spec_again
+        self.hosts.on_over = lifecycle.end_unheld
+        self.membership.follow = lambda host, has: partial(feeds.leave, feeds.follow(host, has))
+        lifecycle.outlives = lambda record: record.persistent or self.homes.was_placed(record.session_id)
+
+    async def begin(self) -> None:
+        """Take in the host of this process, and know what the service before had given to others."""
+        if lease_ms := await self.homes.load():
+            self.hosts.adopts_within_s = lease_ms / 1000 + MARGIN_S
+        self.membership.take_in(Member(self._own.host, self._facts, clock=self.homes.clock))
+
+    def _facts(self) -> HostFacts:
+        memory = self._own.memory
+        free_mb = max(0, memory.limit_mb - memory.used_mb) if memory.limit_mb else None
+        return HostFacts(LOCAL, frozenset(self._engines), display=self._windows, free_mb=free_mb)
+
+    async def _learn(self, engine: str) -> None:
+        """Find out whether this machine has an engine, which takes a driver."""
+        if engine not in self._engines:
+            options = SessionOptions.model_validate({"browser_type": engine})
+            if await self._own.host.problem(options) is None:
+                self._engines.add(engine)

@@ -1,0 +1,276 @@
+"""Several hosts as one: each call goes to the host that has its session.
+
+Only a front that takes in hosts has this between itself and its own host.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Final, TypeVar
+
+import structlog
+
+from browser_service.host.seam import CallKey, SessionHost, action_of
+from browser_service.rules.bounded import Bounded
+from browser_service.sessions.directory import Directory
+from browser_service.spine.homes import Home, Homes
+from browser_service.spine.members import Member
+from browser_service.waits import Cancel
+from shared.actions.traits import Effect
+from shared.calls import ASKING, Call, CallState, Outcome
+from shared.errors import (
+    BrowseError,
+    Cancelled,
+    ErrorBody,
+    HostGone,
+    ServiceUnavailable,
+    UnknownOutcome,
+)
+from shared.events import CallMoved, EventBatch
+from shared.frames import Frame, View
+from shared.pages import Answer, Figures, PageState, SessionOptions, SessionSpec
+from shared.strokes import Strokes
+
+_ANSWERS_WITHIN_S: Final = 5.0
+_WAITS_AT_LEAST_S: Final = 1.0
+_MOST_CALLS: Final = 4_000
+_IDLE_S: Final = 60.0
+_LOOKS_EVERY_S: Final = 15.0
+_RESTS_S: Final = 0.25
+
+T = TypeVar("T")
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(eq=False)
+class Hosts:
+    """A SessionHost made of hosts."""
+
+    homes: Homes
+    directory: Directory
+    send: Callable[[CallMoved], None]
+    """Sends progress to a client."""
+    on_over: Callable[[str], Awaitable[None]] = field(init=False)
+    """Ends a session that no host has any more, and that is not persistent."""
+    adopts_within_s: float = 0.0
+    """For so long after its start, the front waits for hosts that had sessions before."""
+
+    def __post_init__(self) -> None:
+        self._calls = Bounded[str, str](_MOST_CALLS)
+        """The session of each call, by callId."""
+        self._cancelled = Bounded[str, None](_MOST_CALLS)
+        """Calls that were cancelled before they came."""
+        self._waiting: dict[str, Cancel] = {}
+        self._upkeep: asyncio.Task[None] | None = None
+
+    # --- all hosts ---------------------------------------------------------------------------------------------------
+
+    async def start(self) -> None:
+        await self._local.start()
+        self._upkeep = asyncio.create_task(self._keep_up())
+
+    async def stop(self) -> list[SessionSpec]:
+        """Stop the host of this process. The others go on for their leases, and are adopted by the next front."""
+        if self._upkeep is not None:
+            self._upkeep.cancel()
+            await asyncio.gather(self._upkeep, return_exceptions=True)
+        return await self._local.stop()
+
+    async def end_calls(self) -> None:
+        for cancel in self._waiting.values():
+            cancel.request(ending=True)
+        await self._each(lambda host: host.end_calls())
+
+    async def figures(self) -> Figures:
+        """Return the sums of what all hosts have."""
+        found = await self._each(lambda host: host.figures())
+        names = Figures.model_fields
+        return Figures(**{name: sum(getattr(each, name) for each in found) for name in names})
+
+    async def describe(self) -> list[PageState]:
+        """Return the pages of all sessions as they were last reported, aged since. Asks no host."""
+        return self.directory.pages_now()
+
+    async def events_after(self, seq: int, wait_ms: int, limit: int) -> EventBatch:
+        """Refuse, because each host's events are followed by themselves."""
+        raise NotImplementedError
+
+    # --- sessions ----------------------------------------------------------------------------------------------------
+
+    async def problem(self, options: SessionOptions) -> ErrorBody | None:
+        try:
+            member = await self.homes.choose(self.homes.needs(options))
+            return await self._within(member.host.problem(options))
+        except HostGone:
+            return None  # another host may have it then
+        except BrowseError as error:
+            return error.body()
+
+    async def open(self, spec: SessionSpec) -> None:
+        await self.homes.open(spec)
+
+    async def close(self, session_id: str) -> SessionSpec | None:
+        home = self.homes.get(session_id)
+        return None if home is None else await self.homes.close(home)
+
+    async def settle(self, session_id: str) -> None:
+        if (home := self.homes.get(session_id)) is not None and home.closed:
+            await self.homes.forget(home)
+            if home.member is not None:
+                await self._within(home.member.host.settle(session_id))
+
+    # --- calls -------------------------------------------------------------------------------------------------------
+
+    async def run(self, call: Call) -> Outcome:
+        """Perform a call on the host that has its session. If that is lost meanwhile, a call that only reads runs once
+        more on the next. Raises UnknownOutcome for one that may have acted."""
+        home, action = self.homes.find(call.session_id, call.page_id), action_of(call)
+        self._calls[call.call_id] = home.session_id
+        if self._cancelled.pop(call.call_id, 0) is None:
+            raise Cancelled("The call was cancelled before it began; it did not happen.")
+        until = self.homes.clock() + max(action.allowed_ms() / 1000, _WAITS_AT_LEAST_S)
+        while True:
+            member = await self._host_for(home, call, until)
+            with home.in_use(call.page_id):
+                try:
+                    outcome = await member.host.run(call)
+                    if home.member is member:
+                        return outcome
+                    gone = HostGone(f"The host {member.name} has lost session {home.session_id!r}.")
+                except HostGone as error:
+                    gone = error
+            if gone.sent and action.effect is not Effect.READS and not action.asks_person:
+                raise UnknownOutcome(f"{gone.message} The call was running there.") from gone
+            if home.member is member:
+                await self.homes.wait_for_change(_RESTS_S)
+
+    async def _host_for(self, home: Home, call: Call, until: float) -> Member:
+        """Return the host where a call runs, once it has the session. The call waits for that as long as it may run
+        itself. Raises why there is none."""
+        refused = list[BrowseError]()
+        cancel = self._waiting[call.call_id] = Cancel()
+        try:
+            async with cancel.within(max(0.0, until - self.homes.clock())):
+                return await self.homes.at_home(home, lambda: self._tell_waiting(call), refused)
+        except TimeoutError:
+            if cancel.requested:
+                raise Cancelled("The call was cancelled while it waited for a host; it did not happen.") from None
+            raise (refused or [_nobody_came(home)])[0] from None
+        finally:
+            del self._waiting[call.call_id]
+
+    def _tell_waiting(self, call: Call) -> None:
+        call_id = CallKey.parse(call.call_id).call_id.partition(ASKING)[0]
+        self.send(CallMoved(call_id=call_id, client_id=call.client_id, state=CallState.QUEUED, waits_for="a host"))
+
+    async def cancel(self, call_id: str) -> None:
+        if call_id in self._waiting:
+            self._waiting[call_id].request()
+        elif call_id not in self._calls:
+            self._cancelled[call_id] = None
+        elif (member := self._member_of(self.homes.get(self._calls[call_id]))) is not None:
+            with contextlib.suppress(HostGone):  # with which the call ends
+                await self._within(member.host.cancel(call_id))
+
+    async def refusal_to_read(self, call: Call) -> ErrorBody | None:
+        member = self._member_of(self.homes.of_page(call.page_id))
+        return None if member is None else await self._within(member.host.refusal_to_read(call))
+
+    # --- pages -------------------------------------------------------------------------------------------------------
+
+    async def release(self, client_id: str, before_seq: int, *, for_good: bool = False) -> None:
+        """Release a client's leases where it has pages; on no host, once a host has them."""
+        members = set[Member]()
+        for page in self.directory.belonging_to(client_id):
+            home = self.homes.get(page.session_id)
+            if home is not None and home.member is not None:
+                members.add(home.member)
+            elif home is not None:
+                home.released[client_id] = before_seq, for_good
+        await self._each(lambda host: host.release(client_id, before_seq, for_good=for_good), members)
+
+    async def answer(self, request_id: str, answer: Answer) -> bool:
+        pages = (page for page in self.directory.pages() if page.person and page.person.request_id == request_id)
+        member = self._member_of(self.homes.of_page(next((page.page_id for page in pages), None)))
+        return member is not None and await self._within(member.host.answer(request_id, answer))
+
+    async def discard(self, page_id: str, idle_ms: int) -> None:
+        if (member := self._member_of(self.homes.of_page(page_id))) is not None:
+            await self._within(member.host.discard(page_id, idle_ms))
+
+    async def frame_after(self, page_id: str, seq: int, wait_ms: int, view: View) -> Frame | None:
+        member = self._member_of(self.homes.of_page(page_id))
+        if member is None:
+            return None
+        return await self._within(member.host.frame_after(page_id, seq, wait_ms, view), wait_ms / 1000)
+
+    async def hand(self, page_id: str, strokes: Strokes) -> ErrorBody | None:
+        home = self.homes.of_page(page_id)
+        if home is None or (member := home.member) is None:
+            return ServiceUnavailable(f"Page {page_id!r} is on no host now.", hint="Reload it first.").body()
+        with home.in_use(page_id):
+            return await self._within(member.host.hand(page_id, strokes), _ANSWERS_WITHIN_S)
+
+    def host_of(self, session_id: str) -> str:
+        """Return the name of the host that has a session; empty if none has it now."""
+        member = self._member_of(self.homes.get(session_id))
+        return member.name if member is not None else ""
+
+    # --- upkeep ------------------------------------------------------------------------------------------------------
+
+    async def _keep_up(self) -> None:
+        if self.adopts_within_s:
+            await asyncio.sleep(self.adopts_within_s)  # leases of the front before end by the clock alone
+            for session_id in self.homes.await_no_longer():
+                await self.on_over(session_id)
+        while True:
+            await asyncio.sleep(_LOOKS_EVERY_S)  # sessions become idle by the clock alone
+            await self.part_idle()
+
+    async def part_idle(self) -> None:
+        """Take idle sessions from their hosts, so that these become empty by themselves."""
+        for home in self.homes:
+            if self._is_idle(home):
+                await self.homes.leave(home)
+
+    def _is_idle(self, home: Home) -> bool:
+        """Return whether nobody uses a session, and none of its pages has a window."""
+        if home.running or self.homes.clock() - home.used_at < _IDLE_S:
+            return False
+        pages = self.directory.pages_of(home.session_id)
+        return all(page.parked is not None or page.page_id in home.asleep for page in pages)
+
+    @property
+    def _local(self) -> SessionHost:
+        return self.homes.members[0].host
+
+    @staticmethod
+    def _member_of(home: Home | None) -> Member | None:
+        return home.member if home is not None else None
+
+    async def _each(self, ask: Callable[[SessionHost], Awaitable[T]], members: set[Member] | None = None) -> list[T]:
+        """Ask hosts at once, and return the answers of those that give one in time."""
+        hosts = [member.host for member in self.homes.members if members is None or member in members]
+        answers = await asyncio.gather(*(self._within(ask(host)) for host in hosts), return_exceptions=True)
+        for answer in answers:
+            if isinstance(answer, BaseException) and not isinstance(answer, HostGone):
+                raise answer
+        return [answer for answer in answers if not isinstance(answer, BaseException)]
+
+    @staticmethod
+    async def _within(answer: Awaitable[T], besides_s: float = 0.0) -> T:
+        """Return a host's answer. Raises HostGone if none comes in time."""
+        try:
+            async with asyncio.timeout(_ANSWERS_WITHIN_S + besides_s):
+                return await answer
+        except TimeoutError as error:
+            raise HostGone from error
+
+
+def _nobody_came(home: Home) -> ServiceUnavailable:
+    return ServiceUnavailable(
+        f"Session {home.session_id!r} got no host within the time of the call. Nothing happened.",
+        hint="Repeat the call in a moment; `browse-together hosts` shows the hosts.",
+    )

@@ -1,0 +1,161 @@
+"""The hosts that dial in: taken in with the sessions that they have, emptied, and given up."""
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable, Coroutine
+from dataclasses import dataclass, field
+from typing import Final
+
+import structlog
+
+from browser_service.host.seam import SessionHost
+from browser_service.rules.placement import hinders_draining
+from browser_service.sessions.directory import Directory
+from browser_service.spine.homes import Homes
+from browser_service.spine.members import HostElsewhere, Member
+from shared.errors import HostGone, InvalidRequest, field_details
+from shared.model import Json
+
+_CALLS_END_WITHIN_S: Final = 60.0
+_CALLS_COME_FOR_S: Final = 10.0
+"""For so long, a host that is emptied waits for a moment without a call of a session; then it lets no more of them
+in."""
+_LETS_GO_WITHIN_S: Final = 5.0
+
+EndFollowing = Callable[[], Awaitable[None]]
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(eq=False)
+class Membership:
+    """Which hosts there are, and what each may say."""
+
+    homes: Homes
+    directory: Directory
+    follow: Callable[[SessionHost, Callable[[str], bool]], EndFollowing] = field(init=False)
+    """Follows a host's events, with a function that returns whether a session is there now. Returns what ends that."""
+
+    def __post_init__(self) -> None:
+        self._following: dict[Member, EndFollowing] = {}
+        self._tasks = set[asyncio.Task[None]]()
+
+    def take_in(self, member: Member) -> None:
+        """Take in a host, and follow what happens there. The first is the one in this process."""
+        self.homes.members.append(member)
+        has = lambda session_id: self.homes.is_at(session_id, member)  # noqa: E731 - one expression
+        self._following[member] = self.follow(member.host, has)
+
+    def joined(self, host: HostElsewhere) -> tuple[list[str], list[str]]:
+        """Take in a host, at its first hello and at each one after. Return which of its sessions stay with it, and
+        which it drops."""
+        member = self._member(host.incarnation)
+        if member is None:
+            member = Member(host, host.facts, host, clock=self.homes.clock)
+            self.take_in(member)
+        adopted = self.homes.adopt(member, host.held)
+        if member.facts.other_catalogue:
+            self.drains(host)
+        return adopted
+
+    def drains(self, host: HostElsewhere) -> None:
+        """Empty a host that wants to end."""
+        if (member := self._member(host.incarnation)) is not None and not member.draining:
+            member.draining = True
+            self._spawn(self._empty(member, host))
+
+    def gone(self, host: HostElsewhere) -> None:
+        """Know that a host certainly acts no more, and comes back no more."""
+        if (member := self._member(host.incarnation)) is not None:
+            lost = self.homes.lose(member)
+            log.warning("a host is lost", host=member.name, sessions=len(lost))
+            self._spawn(self._part(member, [home.session_id for home in lost]))
+
+    def drain(self, name: str) -> None:
+        """Give a host no more sessions, and move those that it has to others. Raises InvalidRequest if there is no such
+        host, or some session could be nowhere else."""
+        members = self.homes.members
+        member = next((each for each in members if each.name == name), None)
+        if member is None or member.elsewhere is None:
+            why = "is the service itself: `browse-together down` ends it" if member else "is not connected"
+            names = ", ".join(each.name for each in members if each.elsewhere)
+            raise InvalidRequest(
+                f"The host {name!r} {why}.", hint=f"Hosts: {names or 'none'}.", details=field_details("name")
+            )
+        facts = {each: each.facts for each in members}
+        needs = [home.needs for home in self.homes.at(member)]
+        if reason := hinders_draining(facts[member], needs, facts.values()):
+            raise InvalidRequest(
+                f"The host {name!r} cannot be emptied: {reason}.",
+                hint="Start another host first, or close the sessions.",
+                details=field_details("name"),
+            )
+        self.drains(member.elsewhere)
+
+    def listed(self) -> list[Json]:
+        """Describe each host for people."""
+        pages = self.directory.page_counts()
+        return [
+            {
+                "name": member.name,
+                "state": member.state,
+                "sessions": len(homes := self.homes.at(member)),
+                "pages": sum(pages[home.session_id] for home in homes),
+                "freeMb": member.facts.free_mb,
+                **(member.elsewhere.describe_link() if member.elsewhere else {}),
+            }
+            for member in self.homes.members
+        ]
+
+    async def close(self) -> None:
+        """End what runs here. The hosts go on for their leases."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    # --- what a host may say -----------------------------------------------------------------------------------------
+
+    def assigned(self, incarnation: str, session_id: str) -> bool:
+        """Return whether a host has a session now."""
+        member = self._member(incarnation)
+        return member is not None and self.homes.is_at(session_id, member)
+
+    def session_of(self, page_id: str) -> str | None:
+        page = self.directory.get(page_id)
+        return page.session_id if page is not None else None
+
+    def has_page(self, incarnation: str, client_id: str) -> bool:
+        """Return whether a client has a page on a host."""
+        return any(self.assigned(incarnation, page.session_id) for page in self.directory.belonging_to(client_id))
+
+    # --- the end of a host -------------------------------------------------------------------------------------------
+
+    async def _empty(self, member: Member, host: HostElsewhere) -> None:
+        """Move a host's sessions away one by one, each at a moment when no call runs in it; then let the host go."""
+        clock, began = self.homes.clock, self.homes.clock()
+        while (homes := self.homes.at(member)) and clock() - began < _CALLS_END_WITHIN_S:
+            for home in homes:
+                home.barred = clock() - began > _CALLS_COME_FOR_S
+                if not home.running:
+                    await self.homes.leave(home)
+            await self.homes.wait_for_change()
+        for home in homes:
+            await self.homes.leave(home)
+        if not self.homes.at(member):
+            with contextlib.suppress(HostGone, TimeoutError):
+                async with asyncio.timeout(_LETS_GO_WITHIN_S):
+                    await host.let_go()
+
+    async def _part(self, member: Member, session_ids: list[str]) -> None:
+        await self._following.pop(member)()
+        for session_id in session_ids:
+            await self.homes.unplace(session_id)
+
+    def _member(self, incarnation: str) -> Member | None:
+        of = (each for each in self.homes.members if each.elsewhere and each.elsewhere.incarnation == incarnation)
+        return next(of, None)
+
+    def _spawn(self, work: Coroutine[None, None, None]) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
