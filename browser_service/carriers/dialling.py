@@ -48,15 +48,18 @@ class SocketWire:
 
     async def send(self, text: bytes) -> None:
         try:
-            await self._connection.send(text, text=True)
+            await self._connection.send(text)
         except ConnectionClosed as error:
             raise LinkLost(str(error)) from None
 
     async def receive(self) -> bytes:
         try:
-            return await self._connection.recv(decode=False)
+            message = await self._connection.recv()
         except ConnectionClosed as error:
             raise LinkLost(str(error)) from None
+        if isinstance(message, str):
+            raise LinkLost("the front sent what is no message of ours")
+        return message
 
     def abort(self) -> None:
         self._connection.transport.abort()

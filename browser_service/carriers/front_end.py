@@ -30,6 +30,8 @@ _MOST_ASKED: Final = 200
 """How much a host may ask at once."""
 _HELLO_WITHIN_S: Final = 5.0
 _KEEP_EVERY_S: Final = 1.0
+_READY_WITHIN_S: Final = 30.0
+"""How long a host may take to start what it needs for its first sessions."""
 _REFUSED_WITHIN_S: Final = 1.0
 
 log = structlog.get_logger(__name__)
@@ -91,56 +93,61 @@ class Links:
 
     async def serve(self, wire: Wire, token: HostToken, address: str) -> None:
         """Serve whoever has dialled in with this token, until the link ends. Its wire is to be aborted then."""
-        self._open += 1
+        self._open, ended = self._open + 1, asyncio.Event()
         try:
-            await self._serve(wire, token, address)
+            await self._serve(wire, token, address, ended)
         except LinkLost as error:
             log.info("a host's link has ended", address=address, reason=str(error))
         except BrowseError as error:
             log.warning("a host is refused", address=address, reason=error.message)
-            with contextlib.suppress(TimeoutError, LinkLost):
+            with contextlib.suppress(TimeoutError, LinkLost, BrowseError):
                 async with asyncio.timeout(_REFUSED_WITHIN_S):
                     await wire.send(packed(Refused(error=error.body())))
+                    while True:
+                        await wire.receive()  # until the host, which has read it, is gone
         finally:
+            ended.set()
             self._open -= 1
 
     async def serve_bulk(self, wire: Wire, key: str) -> None:
-        """Serve a link's second connection until the link ends."""
-        found = self._links.get(key)
-        if found is None or found[1].is_set():
-            return
-        found[1].set()
-        await found[0].carry_bulk(wire)
+        """Serve a link's second connection until the link has ended. The key is good for one."""
+        if (found := self._links.pop(key, None)) is not None:
+            link, ended = found
+            link.carry_bulk(wire)
+            await ended.wait()
 
-    async def _serve(self, wire: Wire, token: HostToken, address: str) -> None:
+    async def _serve(self, wire: Wire, token: HostToken, address: str, ended: asyncio.Event) -> None:
         host = self._host(await _hello(wire), token)
         drains, end = partial(self._members.drains, host), partial(self.end, host, "it said bye")
         link = Link(wire, OF_FRONT, Desk(host, self._artifacts, drains, end).do, most_served=_MOST_ASKED)
-        key = secrets.token_urlsafe(18)
-        adopt, drop = self._members.joined(host)
-        host.lease.kept(host.hello.now_ms)
-        host.use(link, key, address)
-        self._links[key] = link, asyncio.Event()
-        keeping = asyncio.create_task(self._keep(host, link))
+        host.cut(LinkLost("the host has dialled in again"))
+        keeping = asyncio.create_task(self._keep(host, link))  # it begins once the welcome is being sent
         try:
-            welcome = Welcome(
-                name=host.name,
-                front_start=self._front_start,
-                link=key,
-                lease_ms=self._lease_ms,
-                settings=self._settings(),
-                own_places=self._own_places(),
-                adopt=adopt,
-                drop=drop,
-            )
-            await wire.send(packed(welcome))
-            log.info("a host is linked", host=host.name, address=address, version=host.hello.version)
+            await wire.send(packed(self._welcome(host, link, ended)))
+            host.address = address
             await link.run()
         finally:
             keeping.cancel()
-            del self._links[key]
+            self._links = {key: each for key, each in self._links.items() if each[0] is not link}
             host.leave(link)
             self._spawn(self._outlive(host))
+
+    def _welcome(self, host: RemoteHost, link: Link, ended: asyncio.Event) -> Welcome:
+        adopt, drop = self._members.joined(host)
+        host.lease.kept(host.hello.now_ms)
+        key = secrets.token_urlsafe(18)
+        host.keys.append(key)
+        self._links[key] = link, ended
+        return Welcome(
+            name=host.name,
+            front_start=self._front_start,
+            link=key,
+            lease_ms=self._lease_ms,
+            settings=self._settings(),
+            own_places=self._own_places(),
+            adopt=adopt,
+            drop=drop,
+        )
 
     def _host(self, hello: Hello, token: HostToken) -> RemoteHost:
         """Return the host that says hello: one that is known, whose link was cut, or a new one."""
@@ -176,19 +183,25 @@ class Links:
     # --- leases ----------------------------------------------------------------------------------------------------
 
     async def _keep(self, host: RemoteHost, link: Link) -> None:
-        """Lengthen a host's lease again and again, and end the link if it is silent or its token is revoked."""
-        while True:
-            try:
+        """Lengthen a host's lease again and again, and end the link if it is silent or its token is revoked. The link
+        is used from the first time on: then the host is ready, and may act."""
+        within_s = _READY_WITHIN_S
+        try:
+            while True:
                 self._check_token(host.token)
-                async with asyncio.timeout(self._lease_ms / 2000):
-                    await host.keep()
-            except TimeoutError:
-                link.end(LinkLost("it does not answer"))
-            except Unauthorized as error:
-                link.end(error)
-            except (LinkLost, NotOwner):
-                return
-            await asyncio.sleep(min(_KEEP_EVERY_S, self._lease_ms / 5000))  # grants go out at a steady pace
+                async with asyncio.timeout(within_s):
+                    await host.keep(link)
+                if within_s == _READY_WITHIN_S:
+                    within_s = self._lease_ms / 2000
+                    host.use(link)
+                    log.info("a host is linked", host=host.name, address=host.address, version=host.hello.version)
+                await asyncio.sleep(min(_KEEP_EVERY_S, self._lease_ms / 5000))  # grants go out at a steady pace
+        except TimeoutError:
+            link.end(LinkLost("it does not answer"))
+        except NotOwner:
+            link.end(LinkLost("it says that it has no lease"))
+        except (BrowseError, LinkLost) as error:
+            link.end(error)
 
     async def _outlive(self, host: RemoteHost) -> None:
         """Wait for a host whose link was cut, until it is back or its lease has ended."""

@@ -86,7 +86,7 @@ class HostEnd:
         """Those that calls gave, which this process alone can hide before a cut."""
         self.own_places = frozenset[str]()
         """Where no page may go, because the front is there: what it says, and where it was found."""
-        self._files = RemoteFiles(front.url, self._proof, front.tls, self._tell, self.secrets)
+        self._files = RemoteFiles(front.url, self._file_proof, front.tls, self._tell, self.secrets)
 
     @property
     def linked(self) -> bool:
@@ -145,8 +145,10 @@ class HostEnd:
             pause_s = min(pause_s * 2, _LONGEST_PAUSE_S)
 
     def _proof(self) -> dict[str, str]:
-        proof = {"Authorization": f"Bearer {self._front.token()}"}
-        return proof | {LINK: self._key} if self._key else proof
+        return {"Authorization": f"Bearer {self._front.token()}"}
+
+    def _file_proof(self) -> dict[str, str]:
+        return self._proof() | {LINK: self._key}
 
     async def _serve(self, wire: SocketWire) -> None:
         welcome = await self._welcome(wire)
@@ -196,7 +198,8 @@ class HostEnd:
         """Carry large bodies over a second connection, whose end is the link's."""
         try:
             async with dialled(self._front, self._proof() | {LINK: key}) as wire:
-                await link.carry_bulk(wire)
+                link.carry_bulk(wire)
+                await link.ended()
         except (LinkLost, BrowseError) as error:
             link.end(error)
 

@@ -17,6 +17,7 @@ from browser_service.carriers.messages import (
     Head,
     Method,
     PartHead,
+    Refused,
     misread,
     packed,
     unpacked,
@@ -48,13 +49,13 @@ class NotOwner(Exception):
 
 
 class Wire(Protocol):
-    """A WebSocket."""
+    """A WebSocket, whose messages are bytes."""
 
     async def send(self, text: bytes) -> None:
         """Send a message, as soon as the other side reads. Raises LinkLost."""
 
     async def receive(self) -> bytes:
-        """Return the next message. Raises LinkLost, or InvalidRequest for what is no text."""
+        """Return the next message. Raises LinkLost, or InvalidRequest for one of another kind."""
 
     def abort(self) -> None:
         """End the connection at once, whatever the other side does."""
@@ -139,9 +140,12 @@ class Link:
         if not self._over.done():
             self._over.set_exception(error)
 
-    async def carry_bulk(self, wire: Wire) -> None:
-        """Carry large bodies over a second connection, until either ends, and with it the link."""
+    def carry_bulk(self, wire: Wire) -> None:
+        """Carry large bodies over a second connection, whose end is the link's."""
         self._attend(self._parts.empty_into(wire), self._receive(wire))
+
+    async def ended(self) -> None:
+        """Wait for the end of the link."""
         await asyncio.wait([self._over])
 
     async def call(self, method: Method, name: str, body: bytes) -> Any:  # Any: the method's own
@@ -208,6 +212,8 @@ class Link:
                 self._take_part(head, body)
 
     def _take(self, head: Head, body: bytes) -> None:
+        if isinstance(head, Refused):
+            raise Relayed(head.error)
         if not isinstance(head, CallHead | AnswerHead):
             raise InvalidRequest(f"The message {head.kind!r} has no place here.", hint="It is said once, at first.")
         if isinstance(head, CallHead):

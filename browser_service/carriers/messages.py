@@ -1,4 +1,4 @@
-"""What passes over a link, in JSON text.
+"""What passes over a link: JSON in UTF-8.
 
 A message is one line, its head, and below it for some a second line, the body, whose type is its method's. So a body is
 read once, by the one who knows its type. First the host says hello and is welcomed or refused; from then on both sides

@@ -58,13 +58,10 @@ class RemoteHost:
 
     # --- its links -------------------------------------------------------------------------------------------------
 
-    def use(self, link: Link, key: str, address: str) -> None:
-        """Send over this link from now on, and end the one before."""
-        former, self._link, self.address = self._link, link, address
-        self.keys.append(key)
+    def use(self, link: Link) -> None:
+        """Send over this link from now on."""
+        self._link = link
         self._changed.set()
-        if former is not None:
-            former.end(LinkLost("the host has dialled in again"))
 
     def leave(self, link: Link) -> None:
         """Send over this link no more, because it has ended."""
@@ -83,14 +80,14 @@ class RemoteHost:
         self._changed.set()
         self._news.set()
 
-    async def keep(self) -> None:
-        """Lengthen the lease once. Raises LinkLost; the caller bounds the time."""
-        if (link := self._link) is not None:
-            basis_ms, ttl_ms = self.lease.grant()
-            body = OF_HOST["grant"].dumped(basis_ms=basis_ms, ttl_ms=ttl_ms)
-            kept: Kept = await link.call(OF_HOST["grant"], "grant", body)
-            self.lease.kept(kept.now_ms)
-            self.load = kept.load
+    async def keep(self, link: Link) -> None:
+        """Lengthen the lease once, over a link that need not be the one in use. Raises LinkLost; the caller bounds the
+        time."""
+        basis_ms, ttl_ms = self.lease.grant()
+        body = OF_HOST["grant"].dumped(basis_ms=basis_ms, ttl_ms=ttl_ms)
+        kept: Kept = await link.call(OF_HOST["grant"], "grant", body)
+        self.lease.kept(kept.now_ms)
+        self.load = kept.load
 
     async def let_go(self) -> None:
         """Tell the host to end, because nothing is left there to do."""

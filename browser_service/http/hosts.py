@@ -44,17 +44,17 @@ class _Wire:
 
     async def send(self, text: bytes) -> None:
         try:
-            await self._websocket.send_text(text.decode())
+            await self._websocket.send_bytes(text)
         except (WebSocketDisconnect, RuntimeError) as error:
             raise LinkLost(f"the host is not there: {error}") from None
 
     async def receive(self) -> bytes:
         try:
-            return (await self._websocket.receive_text()).encode()
+            return await self._websocket.receive_bytes()
         except WebSocketDisconnect as error:
             raise LinkLost(error.reason or f"closed by {error.code}") from None
-        except KeyError:  # bytes
-            raise InvalidRequest("A host sends text alone.", hint="Run the same version on both machines.") from None
+        except KeyError:  # text
+            raise InvalidRequest("A host sends bytes alone.", hint="Run the same version on both machines.") from None
 
     def abort(self) -> None:
         self._socket.abort()

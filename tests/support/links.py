@@ -122,46 +122,57 @@ class Far:
 
     end: HostEnd
     hello: Hello
-    lease: HeldLease
     kills: int = 0
-    made: list[FakeHost] = field(default_factory=list)
+    made: list[tuple[FakeHost, ArtifactPort]] = field(default_factory=list)
+    running: "asyncio.Future[None]" = field(default_factory=asyncio.Future)
 
     @property
     def host(self) -> FakeHost:
-        return self.made[0]
+        return self.made[0][0]
+
+    @property
+    def files(self) -> ArtifactPort:
+        return self.made[0][1]
 
 
 def far(front: FrontSide, url: str = "", **changes: AnyJson) -> Far:
+    """Make a host that is still to be run."""
     settings = front.service.settings
-    said, lease = hello(**changes), HeldLease()
+    said = hello(**changes)
 
     async def make_host(welcome: Welcome, files: ArtifactPort, _: HeldLease) -> Served:
         host = _fake_host(settings, HostSettings.model_validate(welcome.settings), files)
-        ours.made.append(host)
+        ours.made.append((host, files))
         return Served(host, kill, lambda: 1_000)
 
     async def kill() -> None:
         ours.kills += 1
         await ours.host.launcher.stop()
 
-    end = HostEnd(Front(url or front.service.base_url, front.token), said, make_host, lease)
-    ours = Far(end, said, lease)
+    ours = Far(HostEnd(Front(url or front.service.base_url, front.token), said, make_host, HeldLease()), said)
     return ours
+
+
+@contextlib.asynccontextmanager
+async def running(front: FrontSide, ours: Far) -> AsyncIterator[RemoteHost]:
+    """Run a host, and yield it as the front has it, once it is linked."""
+    ours.running = asyncio.ensure_future(ours.end.run())
+    try:
+        yield await front.host(ours.hello.incarnation)
+    finally:
+        ours.running.cancel()
+        with contextlib.suppress(asyncio.CancelledError, Fenced, Relayed):
+            await ours.running
+        if ours.made:
+            await ours.host.stop()
 
 
 @contextlib.asynccontextmanager
 async def linked(front: FrontSide, url: str = "", **changes: AnyJson) -> AsyncIterator[tuple[RemoteHost, Far]]:
     """Link a host for as long as this lasts."""
     ours = far(front, url, **changes)
-    running = asyncio.create_task(ours.end.run())
-    try:
-        yield await front.host(ours.hello.incarnation), ours
-    finally:
-        running.cancel()
-        with contextlib.suppress(asyncio.CancelledError, Fenced, Relayed):
-            await running
-        if ours.made:
-            await ours.host.stop()
+    async with running(front, ours) as host:
+        yield host, ours
 
 
 def _fake_host(settings: Settings, told: HostSettings, files: ArtifactPort) -> FakeHost:
@@ -195,12 +206,14 @@ class Rogue:
     socket: ClientConnection
 
     async def say(self, head: AnyJson, body: AnyJson = None) -> None:
-        await self.socket.send(json.dumps(head) + ("" if body is None else "\n" + json.dumps(body)))
+        await self.socket.send((json.dumps(head) + ("" if body is None else "\n" + json.dumps(body))).encode())
 
     async def hear(self) -> tuple[AnyJson, AnyJson]:
         """Return the next message: its head, and its body."""
         async with asyncio.timeout(PATIENCE_S):
-            head, _, body = str(await self.socket.recv()).partition("\n")
+            message = await self.socket.recv()
+        assert isinstance(message, bytes)
+        head, _, body = message.partition(b"\n")
         return json.loads(head), json.loads(body) if body else None
 
     async def join(self, said: Hello) -> AnyJson:
