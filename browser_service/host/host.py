@@ -75,13 +75,13 @@ class LocalHost:
         self._log = EventLog(secrets.token_hex(6))
         self.dialogs = Dialogs(self.pages, self.running, limits.dialog_wait_ms)
         self.downloads = Downloads(artifacts, self._log, limits.download_max_mb)
-        self.memory = Memory(limits.memory_mb, lambda: launcher.driver)
+        self.memory = Memory(limits.memory_mb, launcher)
         self.room = Room(
-            *(self.pages, self.sessions, self.running, self.downloads, launcher, self.memory, limits, self._log.emit),
+            *(self.pages, self.sessions, self.running, self.downloads, launcher, self.memory, limits, self._log),
             forget=self._forget,
         )
         rules = RequestRules(limits.act_rules, self._live_pages, self.running)
-        self._guard = BrowserGuard(policy, limits.act_rules, rules.refuses, rules.is_persons)
+        self._guard = BrowserGuard(policy, limits.act_rules, rules)
         self.people = HumanRequests(
             *(self._log.emit, self._records, self._note_held),
             lambda seconds, look: asyncio.get_running_loop().call_later(seconds, look),

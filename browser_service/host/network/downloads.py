@@ -41,6 +41,14 @@ class DownloadObserver(Protocol):
         """Return whether the reply of a running act will still report the download."""
 
 
+class DownloadPage(Protocol):
+    """The page that began a download, by whose name its client gets notices."""
+
+    page_id: str
+
+    def tell(self, client_id: str, text: str) -> None: ...
+
+
 @dataclass(eq=False)
 class ActiveDownload:
     """A download with its present state."""
@@ -48,13 +56,16 @@ class ActiveDownload:
     state: DownloadState
     download: Download
     observer: DownloadObserver
-    notify: Callable[[], None]
+    page: DownloadPage
     refused: str = ""
     reported: bool = False
 
     @property
     def ended(self) -> bool:
         return self.state.state != "running"
+
+    def notify(self) -> None:
+        self.page.tell(self.state.client_id, f"{self.state.page_id}: {self.report()}")
 
     def report(self) -> str:
         """Return its state in a line, for an act's reply or a notice. After the end, this marks it as reported."""
@@ -72,19 +83,17 @@ class Downloads:
         self._active: set[ActiveDownload] = set()
         self._background = Background()
 
-    def follow(
-        self, download: Download, page_id: str, owner: str, observer: DownloadObserver, notify: Callable[[str], None]
-    ) -> None:
-        """Follow a download of a page to its end, for the client that owns it. `notify` sends that client a notice."""
+    def follow(self, download: Download, page: DownloadPage, owner: str, observer: DownloadObserver) -> None:
+        """Follow a download of a page to its end, for the client that owns it."""
         state = DownloadState(
             download_id=f"dl-{secrets.token_hex(6)}",
             client_id=owner,
-            page_id=page_id,
+            page_id=page.page_id,
             url=cut(address_of(download.url), _MOST_URL),
             name=_name(download.suggested_filename),
             began_at=iso(datetime.now(UTC), "seconds"),
         )
-        active = ActiveDownload(state, download, observer, lambda: notify(f"{page_id}: {active.report()}"))
+        active = ActiveDownload(state, download, observer, page)
         self._active.add(active)
         observer.add_download(active)
         self._log.emit(DownloadMoved(download=state))

@@ -8,7 +8,7 @@ service workers, also those of closed pages.
 import asyncio
 import contextlib
 from collections.abc import Callable, Mapping
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Protocol
 from weakref import WeakKeyDictionary
 
 from playwright.async_api import Browser, BrowserContext, CDPSession, Page, Request, Route
@@ -25,35 +25,47 @@ _TO_SERVERS: Final = ("http:", "https:", "ws:", "wss:")
 _NULL: Final = "null"
 _MOST_FRAMES: Final = 5_000
 _DEEPEST: Final = 20
-OnRefused = Callable[[str], None]
-Permits = Callable[[str], bool]
 
 
-async def guard(
-    page: Page, permits: Permits | None, on_refused: OnRefused, sign_in: SignIn
-) -> tuple[CDPSession | None, str]:
+class Documents(Protocol):
+    """Whatever decides on a page's documents, by their addresses."""
+
+    def permits(self, url: str) -> bool: ...
+    def refuse(self, url: str) -> None:
+        """Note that a document was refused."""
+
+
+class RequestRefusals(Protocol):
+    """The owner's rules for acts, applied to what browsers send."""
+
+    def refuses(self, sent: "Sent", ours: bool) -> bool: ...  # noqa: FBT001 - says it of the browser
+    def is_persons(self, sent: "Sent") -> bool:
+        """Say if a person sends a request, in a browser that is not ours."""
+
+
+async def guard(page: Page, documents: Documents | None, sign_in: SignIn) -> tuple[CDPSession | None, str]:
     """Have Chromium ask before it loads a document. Returns the session for that, and Chromium's target id of the page.
 
-    Only other engines use `route`, because it sees no redirects and disables the cache. Without `permits` nothing is
+    Only other engines use `route`, because it sees no redirects and disables the cache. Without `documents` nothing is
     checked: a person's tab in an attached browser goes wherever the person wants.
     """
     if not is_chromium(page.context):
-        if permits is not None:
-            await _route(page, permits, on_refused)
+        if documents is not None:
+            await _route(page, documents)
         return None, ""
     session = await page.context.new_cdp_session(page)
-    guarding = _guard_documents(session, permits, on_refused, sign_in) if permits is not None else asyncio.sleep(0)
+    guarding = _guard_documents(session, documents, sign_in) if documents is not None else asyncio.sleep(0)
     info, _ = await asyncio.gather(session.send("Target.getTargetInfo"), guarding)
     sign_in.target_id = str(info["targetInfo"]["targetId"])
     return session, sign_in.target_id
 
 
-async def _guard_documents(session: CDPSession, permits: Permits, on_refused: OnRefused, sign_in: SignIn) -> None:
+async def _guard_documents(session: CDPSession, documents: Documents, sign_in: SignIn) -> None:
     async def decide(event: Json) -> None:
         url, refused = _url(event), False
-        if event.get("resourceType") == "Document" and not permits(url):
+        if event.get("resourceType") == "Document" and not documents.permits(url):
             refused = True
-            on_refused(url)
+            documents.refuse(url)
         await resolve_paused(session, event, blocked=refused, other=None if refused else sign_in.command(event, url))
 
     background = Background()
@@ -72,24 +84,28 @@ async def refuse_requests(page: Page, refuses: Callable[[Request], bool]) -> Non
     await page.route("**/*", decide)
 
 
-async def _route(page: Page, permits: Permits, on_refused: OnRefused) -> None:
+async def _route(page: Page, documents: Documents) -> None:
     def refuses(request: Request) -> bool:
-        if not request.is_navigation_request() or permits(request.url):
+        if not request.is_navigation_request() or documents.permits(request.url):
             return False
-        on_refused(request.url)
+        documents.refuse(request.url)
         return True
 
     await refuse_requests(page, refuses)
 
 
-async def pause(session: CDPSession, permits: Permits, patterns: list[Json], refuses: Callable[[Json], bool]) -> None:
-    """Pause matching requests, and block those that the policy or `refuses` refuses."""
+async def pause(
+    session: CDPSession, policy: UrlPolicy | None, patterns: list[Json], refuses: Callable[[Json], bool]
+) -> None:
+    """Pause matching requests, and block those that the policy, if any, or `refuses` refuses."""
     background = Background()
 
     async def decide(event: Json) -> None:
         url = _url(event)
         is_document = event.get("resourceType") == "Document"
-        permitted = permits(url) or not (is_document or url.startswith(_TO_SERVERS))  # so data: pictures pass
+        permitted = (
+            policy is None or policy.permits(url) or not (is_document or url.startswith(_TO_SERVERS))
+        )  # so data: pictures pass
         await resolve_paused(session, event, blocked=not permitted or refuses(event))
 
     session.on("Fetch.requestPaused", lambda event: background.spawn(decide(event)))
@@ -137,19 +153,8 @@ class BrowserGuard:
     """The guard of whole browsers: once per browser, Chromium is asked to pause requests that may have to be
     refused."""
 
-    def __init__(
-        self,
-        policy: UrlPolicy,
-        rules: ActRules,
-        refuses: Callable[[Sent, bool], bool],
-        is_persons: Callable[[Sent], bool],
-    ) -> None:
-        """`refuses` applies the owner's rules for acts; its second argument is whether the browser is ours.
-        `is_persons` returns whether a person sent a request, in a browser that is not ours."""
-        self._policy = policy
-        self._rules = rules
-        self._refuses = refuses
-        self._is_persons = is_persons
+    def __init__(self, policy: UrlPolicy, rules: ActRules, refusals: RequestRefusals) -> None:
+        self._policy, self._rules, self._refusals = policy, rules, refusals
         self._guarding = WeakKeyDictionary[Browser, asyncio.Task[None]]()
 
     async def guard(self, browser: Browser, *, ours: bool) -> None:
@@ -167,10 +172,10 @@ class BrowserGuard:
         def refuses(event: Json) -> bool:
             sent = _sent(event, holders)
             forbidden = not ours and sent.url.startswith(_TO_SERVERS) and not self._policy.permits(sent.url)
-            return (forbidden and not self._is_persons(sent)) or self._refuses(sent, ours)
+            return (forbidden and not self._refusals.is_persons(sent)) or self._refusals.refuses(sent, ours)
 
-        permits = self._policy.permits if ours else lambda _: True
-        await pause(session, permits, [*self._policy.suspicious(), *self._rules.request_patterns], refuses=refuses)
+        policy = self._policy if ours else None
+        await pause(session, policy, [*self._policy.suspicious(), *self._rules.request_patterns], refuses=refuses)
 
 
 async def _holders(session: CDPSession) -> Mapping[str, str]:

@@ -8,7 +8,7 @@ from typing import Final
 from urllib.parse import quote
 from weakref import WeakSet
 
-from playwright.async_api import CDPSession
+from playwright.async_api import CDPSession, Page
 from playwright.async_api import Error as PlaywrightError
 
 from browser_service.host.background import Background
@@ -31,9 +31,8 @@ class SignIns:
         self.logins = logins
         self._pages = WeakSet[SignIn]()
 
-    def on_page(self, url: Callable[[], str]) -> "SignIn":
-        """Return the sign-in of a page; `url` returns the address of its document."""
-        sign_in = SignIn(self.logins, url)
+    def on_page(self, page: Page) -> "SignIn":
+        sign_in = SignIn(self.logins, page)
         self._pages.add(sign_in)
         return sign_in
 
@@ -80,12 +79,12 @@ class SignIn:
     session sees; for those, Chromium itself remembers a document's login.
     """
 
-    def __init__(self, logins: HttpLogins, url: Callable[[], str]) -> None:
+    def __init__(self, logins: HttpLogins, page: Page) -> None:
         self.on_challenge: Callable[[Challenge | None], None] = lambda _: None
         """Called with the site's challenge if it asked for the page's own document and got no login; called with None
         each time that document is requested."""
         self.target_id = ""
-        self._logins, self._url = logins, url
+        self._logins, self._page = logins, page
         self._session: CDPSession | None = None
         self._watched: tuple[str, ...] = ()
         self._tried = Bounded[str, None](_MOST_TRIED)
@@ -137,7 +136,7 @@ class SignIn:
         if asked.get("source") != "Proxy":
             origin = origin_of(str(asked["origin"])) or ""
             is_own = event.get("frameId") == self.target_id and event.get("resourceType") == _DOCUMENT
-            may_have = is_own or origin_of(self._url()) == origin
+            may_have = is_own or origin_of(self._page.url) == origin
             given = self._logins.of(origin) if may_have and request_id not in self._tried else None
             if given is not None:
                 self._tried[request_id] = None

@@ -61,7 +61,7 @@ class Listener(TabListener):
     async def guard(self, tab: Tab) -> None:
         """Make a new tab ask the URL policy about each document, if the page is guarded."""
         tab.sign_in.on_challenge = partial(self._note_challenge, tab)
-        await tab.guard(self._permits if self.record.guarded else None, self._refuse)
+        await tab.guard(self if self.record.guarded else None)
 
     def _note_challenge(self, tab: Tab, challenge: Challenge | None) -> None:
         self.record.challenge = challenge
@@ -103,17 +103,17 @@ class Listener(TabListener):
         self.record.set_url(url, self._refusal[1] if failed_url == self._refusal[0] else failure)
         if url in {BLANK, ""} or url.startswith((f"{BLANK}#", ERROR_PAGE)):
             return True
-        if self.record.guarded and url.startswith(("http:", "https:")) and not self._permits(url):
-            self._refuse(url)
+        if self.record.guarded and url.startswith(("http:", "https:")) and not self.permits(url):
+            self.refuse(url)
             self._background.spawn(tab.page.goto(BLANK))
             return False
         self.fields.set_url(url)
         return True
 
-    def _permits(self, url: str) -> bool:
+    def permits(self, url: str) -> bool:
         return self.policy.permits(url) and self.record.may_go(url)
 
-    def _refuse(self, url: str) -> None:
+    def refuse(self, url: str) -> None:
         """Tell the page's holder that the URL policy, or its own token, refused an address."""
         if client_id := self.record.holder_id:
             place, why = address(url), self.policy.refusal(url)
@@ -176,7 +176,4 @@ class Listener(TabListener):
         record, turn = self.record, self.queue.current
         owner = record.holder_id or (turn.call.client_id if turn else "")
         if owner and record.guarded and record.person is None:
-            self.downloads.follow(
-                *(download, record.page_id, owner, tab.observer),
-                notify=partial(record.tell, owner),
-            )
+            self.downloads.follow(download, record, owner, tab.observer)

@@ -17,6 +17,7 @@ from playwright.async_api import Error as PlaywrightError
 
 from browser_service.host.background import Background, bounded
 from browser_service.host.calls import RunningCalls
+from browser_service.host.events import EventLog
 from browser_service.host.network.downloads import Downloads
 from browser_service.host.pages.closed_page import remember
 from browser_service.host.pages.entry import PageEntry
@@ -31,7 +32,7 @@ from browser_service.host.tabs.record import PageRecord, Place
 from browser_service.host.tabs.tab import Tab
 from shared.calls import ClientRef, Undoable
 from shared.errors import BrowseError, ResourceExhausted
-from shared.events import HostEvent, PageRetired
+from shared.events import PageRetired
 from shared.model import Json
 from shared.next_calls import next_call
 from shared.pages import Parked
@@ -54,7 +55,7 @@ class Room:
     launcher: Launcher
     memory: Memory
     limits: HostLimits
-    emit: Callable[[HostEvent], None]
+    log: EventLog
     forget: Callable[[PageRecord], None]
     """The function that removes a page from the host."""
     spare_windows: SpareWindows = field(init=False)
@@ -119,7 +120,7 @@ class Room:
         )
         self.forget(page.record)
         self._background.spawn(page.current.leave())
-        self.emit(PageRetired(page=state, undo=undo, newcomer=newcomer))
+        self.log.emit(PageRetired(page=state, undo=undo, newcomer=newcomer))
 
     async def discard(self, page_id: str, idle_ms: int) -> None:
         """Close a page if it is blank, has been idle for `idle_ms`, and nobody needs it."""

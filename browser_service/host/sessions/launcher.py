@@ -44,7 +44,7 @@ class Launcher:
         """True if the service that had the profile before was killed."""
         self.gates = Gates(options.policy, options.proxy)
         self.starter = BrowserStarter(options, self.profile, self.gates)
-        self.watchdog = Watchdog(lambda: self.driver)
+        self.watchdog = Watchdog(self)
         self._orphans = Orphans(options.profile_dir)
         self._lock = asyncio.Lock()
         self._playwright: Playwright | None = None

@@ -3,9 +3,8 @@
 import asyncio
 import contextlib
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Final, cast
+from typing import Final, Protocol, cast
 
 from playwright.async_api import BrowserContext
 from playwright.async_api import Error as PlaywrightError
@@ -24,6 +23,15 @@ each."""
 _STORAGE_PAUSE_S: Final = 30
 
 
+class LoginSession(Protocol):
+    """The session whose logins they are."""
+
+    def own_context(self) -> BrowserContext | None:
+        """Return a live context to save from; None if there is none."""
+
+    def keep_logins(self, state: Json) -> None: ...
+
+
 @dataclass(eq=False)
 class Logins:
     """A session's cookies and storage as they were last saved, for when its browser ends or hangs."""
@@ -31,9 +39,7 @@ class Logins:
     saved: Json
     storage: bool
     """True if storage is saved too; a profile keeps its own."""
-    context: Callable[[], BrowserContext | None]
-    """The function that returns a live context to save from; None if there is none."""
-    on_saved: Callable[[Json], None]
+    session: LoginSession
     http: HttpLogins = field(init=False)
     """The logins given to sites by HTTP, which no context reports."""
     unsaved: bool = False
@@ -45,7 +51,9 @@ class Logins:
     """When storage may be read again (monotonic clock)."""
 
     def __post_init__(self) -> None:
-        self.http = HttpLogins(lambda: self._update(of_playwright(self.saved)) if self.context() is not None else None)
+        self.http = HttpLogins(
+            lambda: self._update(of_playwright(self.saved)) if self.session.own_context() is not None else None
+        )
         self.http.restore(self.saved)
 
     @property
@@ -55,19 +63,19 @@ class Logins:
     def save_soon(self) -> None:
         """Save within half a second, once for many changes in a row."""
         self.unsaved = True
-        if self.context() is not None and (self._saving is None or self._saving.done()):
+        if self.session.own_context() is not None and (self._saving is None or self._saving.done()):
             self._saving = asyncio.create_task(self._save_later())
 
     async def save_cookies(self, within_s: float = _AT_ONCE_WITHIN_S) -> None:
         """Save the cookies now: an act may have been a login, and the browser may be killed the next moment."""
-        if (context := self.context()) is not None:
+        if (context := self.session.own_context()) is not None:
             with contextlib.suppress(TimeoutError, PlaywrightError):  # saved soon, or lost with the browser
                 await self._save_cookies(context, within_s)
 
     async def save(self, *, with_storage: bool = False) -> None:
         """Save now; with `with_storage`, or if storage is due, save that too."""
         async with self._storage_lock:
-            if (context := self.context()) is None:
+            if (context := self.session.own_context()) is None:
                 return
             with contextlib.suppress(TimeoutError, PlaywrightError):
                 await self._save_cookies(context)
@@ -83,7 +91,7 @@ class Logins:
         await self.cancel_save()  # which would save less
         self.unsaved = False
         async with self._storage_lock:
-            if (context := self.context()) is None:
+            if (context := self.session.own_context()) is None:
                 return True
             try:
                 await self._save_cookies(context)
@@ -135,7 +143,7 @@ class Logins:
         state = {**state, **self.http.state()}
         if state != self.saved:
             self.saved = state
-            self.on_saved(state)
+            self.session.keep_logins(state)
 
 
 async def storage_state(context: BrowserContext) -> Json:

@@ -3,12 +3,12 @@
 import asyncio
 import contextlib
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
 import psutil
 
+from browser_service.host.sessions.processes import HasDriver
 from shared.model import Json
 
 _MB: Final = 1_000_000
@@ -23,13 +23,13 @@ _CGROUPS: Final = Path("/sys/fs/cgroup")
 class Memory:
     """The memory of a driver and of all processes that it started. One measurement runs at a time, in a thread."""
 
-    def __init__(self, limit_mb: int | None, root: Callable[[], psutil.Process | None]) -> None:
+    def __init__(self, limit_mb: int | None, launcher: HasDriver) -> None:
         self.limit_mb = limit_mb if limit_mb is not None else round(machine_mb() * _DEFAULT_SHARE)
         """0 means no limit."""
         self.used_mb = 0
         self.latest_mb = 0
         """The latest rough measurement, which is newer than `used_mb`. The limit goes by `used_mb`."""
-        self._root = root
+        self._launcher = launcher
         self._exact_at = 0.0
         self._measuring = asyncio.Lock()
 
@@ -57,7 +57,7 @@ class Memory:
 
     async def measure_roughly(self) -> list[psutil.Process]:
         """Measure roughly, at once. Returns the processes that run."""
-        root = self._root()
+        root = self._launcher.driver
         processes = await asyncio.to_thread(_descendants, root) if root is not None else []
         if processes:
             self.latest_mb = await asyncio.to_thread(rough_mb, processes)

@@ -10,7 +10,7 @@ import sys
 import time
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
 import psutil
 import structlog
@@ -24,6 +24,13 @@ _WRITES_WITHIN_S: Final = 10
 """How long an interrupted browser may write its profile."""
 _SAME_START_S: Final = 1.0
 """A changed clock moves a process's start by less than this, in seconds; a process id is not reused so soon."""
+
+
+class HasDriver(Protocol):
+    """Whatever starts the driver, of which all browsers are descendants."""
+
+    @property
+    def driver(self) -> psutil.Process | None: ...
 
 
 class WatchedProcess:

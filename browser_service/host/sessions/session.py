@@ -70,7 +70,7 @@ class SessionEntry:
         """True once it ends for good: a window that comes now closes with its context."""
         self._opening: asyncio.Task[Windows] | None = None
         self.queue = PageQueue(on.emit)
-        self.logins = Logins(spec.state, storage=not spec.profile, context=self._own_context, on_saved=self._on_saved)
+        self.logins = Logins(spec.state, storage=not spec.profile, session=self)
         self.sign_ins = SignIns(self.logins.http)
         self.login_ends = LoginEnds()
         self.used_at = time.monotonic()
@@ -283,14 +283,14 @@ class SessionEntry:
         for text in [*repairs, *reports]:
             self._say(text)
 
-    def _own_context(self) -> BrowserContext | None:
+    def own_context(self) -> BrowserContext | None:
         """Return the session's context while it lives; None in an attached browser, which keeps its logins itself."""
         return self.opened if self.live and not self.attached else None
 
     def _say(self, text: str) -> None:
         self._on.emit(NoticeGiven(client_id="", notice=Notice(text=text)))
 
-    def _on_saved(self, state: Json) -> None:
+    def keep_logins(self, state: Json) -> None:
         if self._spec.profile or self._spec.persistent:
             self._on.emit(StateSaved(session_id=self.session_id, state=state))
 

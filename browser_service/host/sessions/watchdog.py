@@ -17,6 +17,8 @@ import structlog
 from playwright.async_api import CDPSession
 from playwright.async_api import Error as PlaywrightError
 
+from browser_service.host.sessions.processes import HasDriver
+
 _log = structlog.get_logger(__name__)
 
 _EVERY_S: Final = 0.25
@@ -60,8 +62,8 @@ def guilty(before: Usage, after: Usage) -> psutil.Process | None:
 class Watchdog:
     """The watch over the browsers of one driver."""
 
-    def __init__(self, driver: Callable[[], psutil.Process | None], every_s: float = _EVERY_S) -> None:
-        self._driver, self._every_s = driver, every_s
+    def __init__(self, launcher: HasDriver, every_s: float = _EVERY_S) -> None:
+        self._launcher, self._every_s = launcher, every_s
         self._shared = list[psutil.Process]()
         self._told_until = 0.0
 
@@ -112,7 +114,7 @@ class Watchdog:
     async def _usage(self) -> Usage:
         """Find the running processes and the CPU time that they have used. Use a thread, because this looks at all
         processes of the machine."""
-        self._shared, renderers = await asyncio.to_thread(_processes, self._driver())
+        self._shared, renderers = await asyncio.to_thread(_processes, self._launcher.driver)
         return Usage({each: _used(each) for each in self._shared}, {each: _used(each) for each in renderers})
 
     def _worked(self) -> float:

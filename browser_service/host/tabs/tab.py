@@ -13,7 +13,7 @@ from browser_service.host.elements.closed_fields import ClosedFields
 from browser_service.host.elements.field_watch import FieldWatch
 from browser_service.host.elements.file_choosers import FileChoosers
 from browser_service.host.events import well_formed
-from browser_service.host.network.guard import guard, is_chromium
+from browser_service.host.network.guard import Documents, guard, is_chromium
 from browser_service.host.network.sign_in import SignIns
 from browser_service.host.network.tab_events import TabEvents
 from browser_service.host.reading.cache import ReadCache
@@ -114,7 +114,7 @@ class Tab:
     def __init__(self, page: Page, owns: Callable[[BrowserContext], bool], sign_ins: SignIns) -> None:
         """`owns` says whether a context belongs to the browser that runs now."""
         self.page = page
-        self.sign_in = sign_ins.on_page(lambda: page.url)
+        self.sign_in = sign_ins.on_page(page)
         self.events = TabEvents(page)
         self.observer = Observer(page, self.events)
         self.cdp: CDPSession | None = None
@@ -144,9 +144,9 @@ class Tab:
         """Return the URL to show: shortened, and without the nonce that identifies a new window."""
         return BLANK if self.page.url.startswith(f"{BLANK}#") else abridged(self.page.url)
 
-    async def guard(self, permits: Callable[[str], bool] | None, on_refused: Callable[[str], None]) -> None:
-        """Make the page ask the URL policy about each document, and learn Chromium's id of the page."""
-        cdp, self.target_id = await guard(self.page, permits, on_refused, self.sign_in)
+    async def guard(self, documents: Documents | None) -> None:
+        """Make the page ask about each document, and learn Chromium's id of the page."""
+        cdp, self.target_id = await guard(self.page, documents, self.sign_in)
         if cdp is not None:
             self.cdp = cdp
             self.observer.late.note_by(cdp)

@@ -9,6 +9,7 @@ import psutil
 import pytest
 from playwright.async_api import CDPSession
 
+from browser_service.host.sessions.processes import HasDriver
 from browser_service.host.sessions.watchdog import MOST_S, Usage, Watchdog, guilty
 
 pytestmark = pytest.mark.anyio
@@ -109,7 +110,7 @@ class Machine:
 
     @asynccontextmanager
     async def watched(self) -> AsyncIterator[Watchdog]:
-        watchdog = Watchdog(lambda: cast("psutil.Process", self.driver), every_s=SOON_S)
+        watchdog = Watchdog(cast("HasDriver", self), every_s=SOON_S)
         browsers = [cast("CDPSession", self)]
         watching = asyncio.ensure_future(watchdog.run(lambda: browsers, lambda: True))
         try:
