@@ -26,7 +26,7 @@ from browser_service.host.seam import ArtifactPort
 from browser_service.host.sessions import driver
 from browser_service.host.sessions.executables import engines_here
 from browser_service.host.sessions.launcher import Launcher
-from browser_service.host.sessions.memory import Memory
+from browser_service.host.sessions.memory import memory_limit
 from browser_service.host.sessions.processes import WatchedProcess, children_of, end_all
 from browser_service.host_settings import HostSettings
 from browser_service.joining import CannotJoin, Join, host_id, note_moves, note_state, read_token
@@ -130,7 +130,7 @@ class _Incarnation:
             catalogue=written.fingerprint(),
             engines=engines,
             display=has_screen(),
-            memory_mb=Memory(self._settings.memory_mb, lambda: None).limit_mb or None,
+            memory_mb=memory_limit(self._settings.memory_mb) or None,
         )
 
     async def _make(self, end: HostEnd, welcome: Welcome, files: ArtifactPort) -> Served:

@@ -188,7 +188,7 @@ class Traffic(TabListener):
     def __init__(self, owner: TrafficOwner) -> None:
         self._owner = owner
         self._records = Bounded[Request, RequestRecord](MOST_REQUESTS)
-        self._waiting: dict[asyncio.Future[RequestRecord], Callable[[RequestRecord], bool]] = {}
+        self._waiting: dict[asyncio.Future[RequestRecord], RequestWait] = {}
         self.count = self.missed_after = 0
         """The number of the last request, and the number that it had when requests were last missed."""
 
@@ -241,7 +241,7 @@ class Traffic(TabListener):
     async def expect(self, wait: RequestWait) -> AsyncIterator[Callable[[], Awaitable[RequestRecord]]]:
         """Yield a function that waits for the first match since now and raises TimedOut."""
         arrival: asyncio.Future[RequestRecord] = asyncio.get_running_loop().create_future()
-        self._waiting[arrival] = wait.matches
+        self._waiting[arrival] = wait
         number = self.count
 
         async def wait_for_arrival() -> RequestRecord:
@@ -310,8 +310,8 @@ class Traffic(TabListener):
                 record.ended_at, record.failure = time.time(), NOT_FOLLOWED
 
     def _wake(self, record: RequestRecord) -> None:
-        for arrival, matches in self._waiting.items():
-            if not arrival.done() and matches(record):
+        for arrival, wait in self._waiting.items():
+            if not arrival.done() and wait.matches(record):
                 arrival.set_result(record)
 
 

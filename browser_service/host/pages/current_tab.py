@@ -74,7 +74,7 @@ class CurrentTab:
         tab = self.tab
         if tab is not None and run_before_unload and self.live:
             self.record.move(LifeEvent.ASKED_TO_LEAVE)
-            if not await tab.try_close(asks=lambda: self.record.dialog is not None):
+            if not await tab.try_close(self.record):
                 if self.record.life is Life.LEAVING:
                     self.record.move(LifeEvent.STAYED)
                 return False

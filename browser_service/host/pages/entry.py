@@ -147,7 +147,7 @@ class PageEntry:
 
     async def adopt(self, page: Page) -> None:
         """Make a Playwright page the tab behind the pageId. Raises BrowserCrashed if the page ends meanwhile."""
-        record, tab = self.record, Tab(page, self.session.owns, self.session.sign_ins)
+        record, tab = self.record, Tab(page, self.session)
         page.on("crash", lambda _: self._on_crash(tab))
         page.on("close", lambda _: self._on_close(self, tab))
         page.on("framenavigated", self.session.given_secrets.on_navigated)

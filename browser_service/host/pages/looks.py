@@ -36,7 +36,7 @@ class Looks:
     async def refresh_view(self, timeout_ms: int, *, boxes: bool = False, known: State | None = None) -> ClientView:
         """Take a snapshot of the whole page, and return the client's view of the page, updated with it."""
         tab = self._current.open_tab
-        taken = await snapshot.take(tab.page, tab, lambda: self._effects.moves, timeout_ms, boxes=boxes, known=known)
+        taken = await snapshot.take(tab.page, tab, self._effects, timeout_ms, boxes=boxes, known=known)
         view = self.view
         if view is None or view.document != taken.state.document:
             former = view.elements if view else {}
@@ -122,4 +122,4 @@ class Looks:
     async def cached(self, name: str, max_age_ms: int, read: Callable[[], Awaitable[Json]]) -> Json:
         """Return what `read` finds, or what it found for this client and revision at most `max_age_ms` ago."""
         key = self._client_id, name
-        return await self._current.open_tab.read_cache.get(key, lambda: self._titles.record.revision, max_age_ms, read)
+        return await self._current.open_tab.read_cache.get(key, self._titles.record, max_age_ms, read)

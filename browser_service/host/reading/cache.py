@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Awaitable, Callable
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Protocol
 
 from browser_service.rules.bounded import Bounded
 from shared.model import Json, weight
@@ -17,6 +17,12 @@ class _Result(NamedTuple):
     value: Json
 
 
+class Revised(Protocol):
+    """The page that is read, with its present revision."""
+
+    revision: int
+
+
 class ReadCache:
     """The cached results of one page. A result is valid while the page's revision is the same and the result is young
     enough."""
@@ -27,16 +33,16 @@ class ReadCache:
         )
 
     async def get(
-        self, key: tuple[str, str], revision: Callable[[], int], max_age_ms: int, read: Callable[[], Awaitable[Json]]
+        self, key: tuple[str, str], page: Revised, max_age_ms: int, read: Callable[[], Awaitable[Json]]
     ) -> Json:
         """Return the cached result for a key, or read a new one. The key also names the client, because clients may not
         see each other's results."""
         cached = self._results.get(key)
-        read_at, before = time.monotonic(), revision()
+        read_at, before = time.monotonic(), page.revision
         if cached is not None and cached.revision == before and (read_at - cached.read_at) * 1000 < max_age_ms:
             return cached.value
         value = await read()
         self._results.pop(key, None)
-        if max_age_ms and revision() == before and weight(value) <= _MOST_WEIGHT:
+        if max_age_ms and page.revision == before and weight(value) <= _MOST_WEIGHT:
             self._results[key] = _Result(before, read_at, value)
         return value

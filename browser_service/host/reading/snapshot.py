@@ -2,10 +2,10 @@
 
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from playwright.async_api import ElementHandle, Locator, Page
 from playwright.async_api import Error as PlaywrightError
@@ -46,7 +46,15 @@ TIME_ORIGIN: Final = bounded("() => performance.timeOrigin")
 
 Typed = tuple[list[str], list[str]]
 """Texts typed into secret fields: first those to hide everywhere, then those to hide only in fields."""
-Moves = Callable[[], int]
+
+
+class Moving(Protocol):
+    """The page of which a snapshot is taken, with the number of times that it went elsewhere."""
+
+    @property
+    def moves(self) -> int: ...
+
+
 """Returns the page's count of navigations. While it stays the same, so does the document."""
 
 
@@ -210,7 +218,7 @@ def _announced(state: State) -> list[tuple[str, str]] | None:
 async def take(
     page: Page,
     document: Evaluates,
-    moves: Moves,
+    moving: Moving,
     timeout_ms: int,
     *,
     boxes: bool = False,
@@ -222,13 +230,13 @@ async def take(
     It takes the whole page in AI mode: in any other form Playwright forgets the refs that it does not print.
     """
     while True:
-        before = moves()
+        before = moving.moves
         state = known or await state_of(document)
         if state.elements > _MOST_ELEMENTS:
             raise too_large(f"{state.elements:,} elements, and {_MOST_ELEMENTS:,}")
         whole = page.locator(":root") if state.beyond.bodiless else page
         text = await tree_text(whole, timeout_ms, boxes=boxes)
-        if moves() == before:
+        if moving.moves == before:
             break
         known = None
     nodes, typed = await parsed(text), [state.typed]

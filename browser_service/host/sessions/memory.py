@@ -20,12 +20,16 @@ _EXACT_FOR_S: Final = 60.0
 _CGROUPS: Final = Path("/sys/fs/cgroup")
 
 
+def memory_limit(wanted_mb: int | None) -> int:
+    """Return the limit in MB: the one that is wanted, else a share of what there is. 0 means none."""
+    return wanted_mb if wanted_mb is not None else round(machine_mb() * _DEFAULT_SHARE)
+
+
 class Memory:
     """The memory of a driver and of all processes that it started. One measurement runs at a time, in a thread."""
 
     def __init__(self, limit_mb: int | None, launcher: HasDriver) -> None:
-        self.limit_mb = limit_mb if limit_mb is not None else round(machine_mb() * _DEFAULT_SHARE)
-        """0 means no limit."""
+        self.limit_mb = memory_limit(limit_mb)
         self.used_mb = 0
         self.latest_mb = 0
         """The latest rough measurement, which is newer than `used_mb`. The limit goes by `used_mb`."""

@@ -19,7 +19,6 @@ from shared.calls import Call
 from shared.errors import AffectsOthers, BrowseError, PageOwned, StaleRevision, field_details
 from shared.model import Json
 from shared.next_calls import next_call
-from shared.pages import PageState
 from shared.words import own_words
 
 _NAMED = 5
@@ -88,12 +87,12 @@ def admit(page: PageRecord, call: Call, action: Action) -> Lease | None:
     if page.life.over:
         raise page.closed_error()
     if _is_let_in_by_person(page, call, action) or action.claim >= Claim.CLAIMS:
-        check_preconditions(action, page.state)
+        check_preconditions(action, page)
         return None  # leases do not refuse these beforehand
     ownership = page.ownership
     holder = ownership.holder()
     _check_lease(page, holder, call, action)
-    check_preconditions(action, page.state)  # these tell about the page, so all that hides it comes first
+    check_preconditions(action, page)  # these tell about the page, so all that hides it comes first
     if action.effect is Effect.READS:
         return None
     if holder is None:
@@ -256,12 +255,12 @@ def _other_user(page: PageRecord, client_id: str) -> str:
     return holder.holder_name if holder is not None and holder.client_id != client_id else ""
 
 
-def check_preconditions(action: Action, now: Callable[[], PageState]) -> None:
+def check_preconditions(action: Action, page: PageRecord) -> None:
     """Raise StaleRevision if `ifRevision` or `expectUrl` does not hold, before anything happens."""
     revision, url = action.expectation
     if revision is None and url is None:
         return
-    state = now()
+    state = page.state()
     if revision is not None and revision != state.revision:
         raise _stale(
             f"Page {state.page_id!r} is at revision {state.revision}, not {revision}.", "ifRevision", state.revision

@@ -2,10 +2,12 @@
 
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Final
+
+from browser_service.rules.window import Clock
 
 CRASHES: Final = 3
 _WITHIN_S: Final = 60.0
@@ -15,7 +17,7 @@ _WITHIN_S: Final = 60.0
 class CrashLog:
     """The last crashes of one page, with the URL and the time of each."""
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, clock: Clock = time.monotonic) -> None:
         self._clock = clock
         self._crashes: deque[tuple[str, float]] = deque(maxlen=CRASHES)
 

@@ -10,7 +10,7 @@ from browser_service.host.events import well_formed
 from browser_service.host.tabs.life import Life, LifeEvent, after
 from browser_service.rules.human import HumanRequest
 from browser_service.rules.leases import Lease, Ownership
-from browser_service.rules.window import PopupLimit
+from browser_service.rules.window import Clock, PopupLimit
 from browser_service.security.act_rules import Act
 from browser_service.security.http_logins import Challenge
 from browser_service.security.origins import within
@@ -28,7 +28,6 @@ ERROR_PAGE: Final = "chrome-error:"
 _LOADING: Final = ("Loading http://", "Loading https://")
 """How Playwright's answer begins for the title of a page that is navigating."""
 
-Clock = Callable[[], float]
 Emit = Callable[[HostEvent], None]
 
 

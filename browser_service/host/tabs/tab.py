@@ -2,8 +2,8 @@
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable
-from typing import Any, Final
+from collections.abc import Awaitable
+from typing import Any, Final, Protocol
 
 from playwright.async_api import BrowserContext, CDPSession, Page
 from playwright.async_api import Error as PlaywrightError
@@ -21,7 +21,7 @@ from browser_service.host.reading.snapshot import ClientView
 from browser_service.host.scripts import OWN_WORLD, results, script
 from browser_service.host.tabs.life import LifeEvent
 from browser_service.host.tabs.observer import Observer
-from browser_service.host.tabs.record import BLANK
+from browser_service.host.tabs.record import BLANK, PageRecord
 from browser_service.rules.bounded import Bounded
 from browser_service.security.urls import abridged
 from shared.cuts import cut
@@ -108,13 +108,21 @@ _ONE: Final = {"expression": "1"}
 _TITLE: Final = results.bounded(script("document_title"))
 
 
+class TabSession(Protocol):
+    """The session in whose windows tabs are."""
+
+    sign_ins: SignIns
+
+    def owns(self, context: BrowserContext) -> bool:
+        """Return whether a context belongs to the browser that runs now."""
+
+
 class Tab:
     """One Playwright page from its opening to its end. The page's record outlasts it."""
 
-    def __init__(self, page: Page, owns: Callable[[BrowserContext], bool], sign_ins: SignIns) -> None:
-        """`owns` says whether a context belongs to the browser that runs now."""
+    def __init__(self, page: Page, session: TabSession) -> None:
         self.page = page
-        self.sign_in = sign_ins.on_page(page)
+        self.sign_in = session.sign_ins.on_page(page)
         self.events = TabEvents(page)
         self.observer = Observer(page, self.events)
         self.cdp: CDPSession | None = None
@@ -135,7 +143,7 @@ class Tab:
         """True once its frames load only from where its holder's token allows."""
         self.watched = False
         """True once the owner's rules check its requests."""
-        self._owns, self._context = owns, page.context
+        self._session, self._context = session, page.context
         self._leave_answer: asyncio.Future[bool] | None = None
         page.on("domcontentloaded", self._on_document)
 
@@ -154,7 +162,7 @@ class Tab:
     @property
     def owned(self) -> bool:
         """True while the page belongs to the browser that runs now."""
-        return self._owns(self._context)
+        return self._session.owns(self._context)
 
     @property
     def usable(self) -> bool:
@@ -231,15 +239,15 @@ class Tab:
             return answer
         return await self.page.evaluate(source, argument)
 
-    async def try_close(self, asks: Callable[[], bool]) -> bool:
-        """Close the tab unless its document refuses. The document may ask somebody first, which `asks` tells. Close one
-        that spins without asking. Returns whether the tab is closed."""
+    async def try_close(self, record: PageRecord) -> bool:
+        """Close the tab unless its document refuses. The document may ask somebody first, by a dialog. Close one that
+        spins without asking. Returns whether the tab is closed."""
         answer: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         self._leave_answer = answer
         self.page.once("close", lambda _: self.note_leave_answer(left=True))
         await bounded(self.page.close(run_before_unload=True))
         await asyncio.wait({answer}, timeout=_PROBE_S)
-        if not answer.done() and not asks():
+        if not answer.done() and record.dialog is None:
             await self.close()
             self.note_leave_answer(left=True)
         return await answer
