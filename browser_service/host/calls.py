@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -175,6 +175,12 @@ class CallRun:
         return UnknownOutcome(f"{self.action.name()} was cancelled while it ran.")
 
 
+class Answering(Protocol):
+    """Whatever brings calls to their ends."""
+
+    async def complete(self, call: Call, reply: Reply) -> None: ...
+
+
 class RunningCalls(Mapping[str, CallRun]):
     """The calls that run, by their ids."""
 
@@ -204,15 +210,15 @@ class RunningCalls(Mapping[str, CallRun]):
 
     # --- how a call comes and ends -----------------------------------------------------------------------------------
 
-    def reply_to(self, call: Call, answer: Callable[[Call, Reply], Coroutine[object, object, None]]) -> Reply:
-        """Return the reply of a call. If it has come before, join that run; else `answer` begins one, which goes on to
-        its end whoever waits for it."""
+    def reply_to(self, call: Call, pipeline: Answering) -> Reply:
+        """Return the reply of a call. If it has come before, join that run; else the pipeline begins one, which goes on
+        to its end whoever waits for it."""
         key = _key(call)
         if (known := self._replies.get(key)) is not None:
             return known
         reply = self._replies[key] = asyncio.get_running_loop().create_future()
         reply.add_done_callback(partial(self._weigh, key))
-        task = asyncio.create_task(answer(call, reply))
+        task = asyncio.create_task(pipeline.complete(call, reply))
         self._working.add(task)
         task.add_done_callback(self._working.discard)
         return reply

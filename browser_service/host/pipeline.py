@@ -70,11 +70,11 @@ class Pipeline:
 
     async def run(self, call: Call) -> Outcome:
         """Return the outcome of a call; if it came before under the same id, join that run."""
-        outcome = await asyncio.shield(self.calls.reply_to(call, self._complete))
+        outcome = await asyncio.shield(self.calls.reply_to(call, self))
         outcome.as_of = self.log.as_of
         return outcome
 
-    async def _complete(self, call: Call, reply: Reply) -> None:
+    async def complete(self, call: Call, reply: Reply) -> None:
         """Bring a call to its end. If a dialog made it reply before, report the end as an event."""
         structlog.contextvars.bind_contextvars(call_id=CallKey.parse(call.call_id).call_id)  # for this task alone
         try:

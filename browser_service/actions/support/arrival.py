@@ -44,7 +44,7 @@ async def visit(page: BrowserPage, action: VisitingAction) -> Json:
     given = Credentials(action.auth.username, password_for(page, action.auth.password, url))
     if not is_chromium(page.playwright.context):  # other engines keep the credentials themselves
         arguments["url"] = with_userinfo(url, given)
-    async with page.session.sign_ins.trying(origin, given, lambda: page.record.challenge):
+    async with page.session.sign_ins.trying(origin, given, page.record):
         return await arrive(page, action, _go(page, arguments, action.timeout))
 
 

@@ -1,13 +1,20 @@
 """Notices the file choosers that acts open on one page."""
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Final
+from typing import Final, Protocol
 
 from playwright.async_api import FileChooser, Page
 
 _EVENT: Final = "filechooser"
+
+
+class ChooserHand(Protocol):
+    """The hand of a person, whose clicks may open choosers."""
+
+    def note_chooser(self, chooser: FileChooser) -> None:
+        """Note a chooser that no act opened."""
 
 
 class FileChoosers:
@@ -19,8 +26,7 @@ class FileChoosers:
         self.lasting = False
         """Whether it also listens outside of acts."""
         self._opened: asyncio.Future[FileChooser] | None = None
-        self.on_open: Callable[[FileChooser], None] = lambda _: None
-        """Called with a chooser that no act opened."""
+        self.hand: ChooserHand | None = None
 
     def listen(self) -> None:
         """Listen all the time, which saves each act two messages."""
@@ -50,5 +56,5 @@ class FileChoosers:
     def _note(self, chooser: FileChooser) -> None:
         if self._opened is not None and not self._opened.done():
             self._opened.set_result(chooser)
-        elif self._opened is None:
-            self.on_open(chooser)
+        elif self._opened is None and self.hand is not None:
+            self.hand.note_chooser(chooser)

@@ -7,8 +7,8 @@ rule, nor a service worker's answer to a worker.
 """
 
 import contextlib
-from collections.abc import Callable, Collection
-from typing import Final
+from collections.abc import Collection
+from typing import Final, Protocol
 
 from playwright.async_api import CDPSession, Page
 from playwright.async_api import Error as PlaywrightError
@@ -17,8 +17,12 @@ from browser_service.host.background import Background
 from browser_service.host.network.guard import is_chromium, resolve_paused
 from shared.model import Json
 
-Blocks = Callable[[str, str], bool]
-"""Returns whether a request is blocked, by its URL and method."""
+
+class Blocking(Protocol):
+    """The rules that block some of a page's requests."""
+
+    def blocks(self, url: str, method: str) -> bool: ...
+
 
 _LEAST_BYTES: Final = 1_000
 """Bytes of answers that Chromium buffers for the session, which reads none."""
@@ -29,8 +33,8 @@ _CUT: Final = {"offline": True, "latency": 0, "downloadThroughput": -1, "uploadT
 class Interception:
     """The interception of one page's requests."""
 
-    def __init__(self, blocks: Blocks) -> None:
-        self._blocks = blocks
+    def __init__(self, rules: Blocking) -> None:
+        self._rules = rules
         self._session: CDPSession | None = None
         self._pauses = False
         self._cuts = False
@@ -78,7 +82,7 @@ class Interception:
 
     def _on_socket(self, event: dict[str, str]) -> None:
         """Count a blocked WebSocket. The network conditions cut it by themselves."""
-        self._blocks(event["url"], "GET")
+        self._rules.blocks(event["url"], "GET")
 
     async def _cut(self, session: CDPSession, sockets: Collection[str]) -> None:
         """Cut the network for these WebSockets, because Chromium cannot pause them."""
@@ -92,7 +96,7 @@ class Interception:
     async def _decide(self, session: CDPSession, event: Json) -> None:
         """Block the request or let it continue. Checks no type: the first hop did, and CDP calls a fetch an XHR."""
         request = event["request"]
-        blocked = isinstance(request, dict) and self._blocks(str(request["url"]), str(request["method"]))
+        blocked = isinstance(request, dict) and self._rules.blocks(str(request["url"]), str(request["method"]))
         await resolve_paused(session, event, blocked=blocked)
 
 

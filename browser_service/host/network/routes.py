@@ -130,7 +130,7 @@ class PageNetwork:
     _interception: Interception = field(init=False)
 
     def __post_init__(self) -> None:
-        self._interception = Interception(self._blocks)
+        self._interception = Interception(self)
 
     def inherit(self, opener: "PageNetwork") -> None:
         """Copy the opener's rules and headers to a popup."""
@@ -254,7 +254,7 @@ class PageNetwork:
         """Return the latest rule that applies."""
         return next((rule for rule in reversed(self.rules) if rule.applies(url, method, resource_type)), None)
 
-    def _blocks(self, url: str, method: str) -> bool:
+    def blocks(self, url: str, method: str) -> bool:
         """Return whether a rule blocks this URL, and count the match."""
         rule = self._rule(url, method, resource_type="websocket" if url.startswith(("ws:", "wss:")) else "")
         if rule is None or rule.answer is not None:

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from http import HTTPStatus
-from typing import Final
+from typing import Final, Protocol
 from urllib.parse import quote
 from weakref import WeakSet
 
@@ -24,6 +24,12 @@ _MOST_TRIED: Final = 500
 _MOST_REALM: Final = 200
 
 
+class Challenged(Protocol):
+    """A page, with the sign-in that its site asks for."""
+
+    challenge: Challenge | None
+
+
 class SignIns:
     """The sign-in on all pages of one session."""
 
@@ -37,16 +43,14 @@ class SignIns:
         return sign_in
 
     @asynccontextmanager
-    async def trying(
-        self, origin: str, credentials: Credentials, challenge: Callable[[], Challenge | None]
-    ) -> AsyncIterator[None]:
+    async def trying(self, origin: str, credentials: Credentials, page: Challenged) -> AsyncIterator[None]:
         """Use the credentials for an origin, and keep them unless the site still asks at the end of the block."""
         before = self.logins.kept(origin)
         await self._keep(origin, credentials)
         try:
             yield
         finally:
-            if (asked := challenge()) is not None and asked.origin == origin:
+            if (asked := page.challenge) is not None and asked.origin == origin:
                 await self._keep(origin, before)
 
     async def remove(self, concerns: Callable[[str], bool]) -> dict[str, Credentials]:

@@ -159,7 +159,7 @@ class PageEntry:
             await self.settings.attach(tab, came_by_itself=came_by_itself)
             await self.console.attach(page, tab.events, came_by_itself=came_by_itself)
             self._listener.watch_downloads(tab)
-            tab.file_choosers.on_open = self.hand.note_chooser
+            tab.file_choosers.hand = self.hand
             if self.session.headless:
                 tab.file_choosers.listen()
         except PlaywrightError as error:

@@ -178,7 +178,7 @@ class Hand:
         """Sign in at the page's site with the name and password that it asks for, and load its answer."""
         if (challenge := self._record.challenge) is None:
             raise ValidationFailed("The site asks for no name and password now.", hint="Look at it anew.")
-        async with self._sign_ins.trying(challenge.origin, given, lambda: self._record.challenge):
+        async with self._sign_ins.trying(challenge.origin, given, self._record):
             await tab.page.goto(challenge.url, wait_until="commit")
 
     async def _type(self, tab: Tab, text: str) -> None:

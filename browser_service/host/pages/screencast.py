@@ -67,7 +67,7 @@ class Screencast:
         self._seq = next(_STARTS) << _START_BITS
         self._changed = asyncio.Event()
         self._picture: Picture | None = None
-        self._masked = MaskedPictures(self._next_seq, self.anew)
+        self._masked = MaskedPictures(self)
         self._seen: tuple[object, ...] = ()
         self._views: dict[bool, tuple[View, float]] = {}
         self._asking = 0
@@ -255,10 +255,10 @@ class Screencast:
     def _show(self, data: str, width: int, height: int) -> None:
         if self._picture is None or self._picture.data != data or not self._is_current():
             at, navigations = time.monotonic(), self._record.navigations
-            self._picture = Picture(data, width, height, at, self._next_seq(), navigations)
+            self._picture = Picture(data, width, height, at, self.next_seq(), navigations)
             self._changed.set()
 
-    def _next_seq(self) -> int:
+    def next_seq(self) -> int:
         self._seq += 1
         return self._seq
 

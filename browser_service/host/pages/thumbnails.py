@@ -134,7 +134,7 @@ class Thumbnails:
 
 async def _pictured(tab: Tab, screencast: Screencast) -> ActPicture | None:
     """Return a small picture of the page; None if it may show a secret."""
-    shot = await shot_without_secrets(tab, _MOST_WIDTH, screencast.anew)
+    shot = await shot_without_secrets(tab, _MOST_WIDTH, screencast)
     if shot is None:
         return None
     small = await work_on(shot.width * shot.height, _reduced, shot.data)

@@ -3,13 +3,12 @@
 import base64
 import math
 import time
-from collections.abc import Callable
 from typing import ClassVar, Final
 
 from playwright.async_api import Error as PlaywrightError
 
 from browser_service.host.tabs.cast import Picture
-from browser_service.host.tabs.secrecy import Anew, secrets_on, shot_without_secrets
+from browser_service.host.tabs.secrecy import Camera, secrets_on, shot_without_secrets
 from browser_service.host.tabs.tab import Tab
 
 _EVERY_S: Final = 1.0
@@ -29,8 +28,8 @@ class MaskedPictures:
     _last_turn: ClassVar[float] = 0.0
     """The latest turn to take a picture that any page was given."""
 
-    def __init__(self, next_seq: Callable[[], int], anew: Anew) -> None:
-        self._next_seq, self._anew = next_seq, anew
+    def __init__(self, camera: Camera) -> None:
+        self._camera = camera
         self._turn = math.inf
         self._own: Picture | None = None
         self._of = 0
@@ -78,12 +77,12 @@ class MaskedPictures:
             self._own, self._of = None, newest.seq
             return newest
         if self._of < newest.seq:
-            self._own, self._of = newest._replace(seq=self._next_seq()), newest.seq
+            self._own, self._of = newest._replace(seq=self._camera.next_seq()), newest.seq
         return self._own
 
     async def _make(self, newest: Picture, tab: Tab, width: int) -> None:
         try:
-            shot = await shot_without_secrets(tab, width, self._anew)
+            shot = await shot_without_secrets(tab, width, self._camera)
         except (PlaywrightError, OSError, ValueError):  # the page has just gone, or shows nothing
             shot = None
         if shot is None:
@@ -91,5 +90,5 @@ class MaskedPictures:
             return
         self._unknown_since, self._of = None, newest.seq
         data = base64.b64encode(shot.data).decode()
-        made = Picture(data, shot.width, shot.height, time.monotonic(), self._next_seq(), newest.navigations)
+        made = Picture(data, shot.width, shot.height, time.monotonic(), self._camera.next_seq(), newest.navigations)
         self._own = made

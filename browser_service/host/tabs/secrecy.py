@@ -3,8 +3,8 @@
 import asyncio
 import base64
 import io
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Final, NamedTuple
+from collections.abc import Mapping
+from typing import Final, NamedTuple, Protocol
 
 from PIL import Image, ImageDraw
 from playwright.async_api import Error as PlaywrightError
@@ -19,7 +19,15 @@ from browser_service.pictures import flatten, work_on
 from shared.frames import Box
 from shared.model import Model
 
-Anew = Callable[[], Awaitable[Sent | None]]
+
+class Camera(Protocol):
+    """A screencast, if it runs."""
+
+    async def anew(self) -> Sent | None:
+        """Return a picture taken from now on; None if there can be none."""
+
+    def next_seq(self) -> int: ...
+
 
 _WITHIN_S: Final = 0.5
 _MOST_FIELDS: Final = 500
@@ -102,14 +110,14 @@ async def _box_of(frame: Frame, main: Frame) -> Box | None:
     return Box(**found) if found is not None else None
 
 
-async def shot_without_secrets(tab: Tab, most_width: int, anew: Anew | None = None) -> Shot | None:
+async def shot_without_secrets(tab: Tab, most_width: int, camera: Camera | None = None) -> Shot | None:
     """Take a picture of the window, at most `most_width` wide, with black boxes over its secrets. Returns None if their
-    places changed meanwhile, because then nobody knows where they are in the picture. `anew` takes the picture instead,
-    if it can: at a third of the cost where a screencast runs."""
+    places changed meanwhile, because then nobody knows where they are in the picture. `camera` takes the picture
+    instead, if it can: at a third of the cost where a screencast runs."""
     before = await secrets_on(tab)
     if before is None:
         return None
-    sent = None if anew is None else await anew()
+    sent = None if camera is None else await camera.anew()
     shot = await _capture(tab) if sent is None else Shot(base64.b64decode(sent.data), sent.width, sent.height)
     if await secrets_on(tab) != before:
         return None

@@ -66,6 +66,19 @@ async def test_a_device_has_its_size_pixels_touch_and_name(tab: Tab, site: Site)
     assert await tab.sees(SEES) == before
 
 
+class NoCast:
+    """A screencast that has no picture, and notes that it is asked for one."""
+
+    def __init__(self, asked: asyncio.Event) -> None:
+        self._asked = asked
+
+    async def anew(self) -> None:
+        self._asked.set()
+
+    def next_seq(self) -> int:
+        return 0
+
+
 async def widths_beside_pictures(
     service: RunningService, begin: Callable[[], Awaitable[object]], end: Callable[[], Awaitable[object]]
 ) -> list[list[int]]:
@@ -77,10 +90,7 @@ async def widths_beside_pictures(
         await begin()
         before, making = await shown.page.evaluate(WIDTH_SOON), asyncio.Event()
 
-        async def none(making: asyncio.Event = making) -> None:
-            making.set()
-
-        picture = asyncio.create_task(shot_without_secrets(shown, 500, none))
+        picture = asyncio.create_task(shot_without_secrets(shown, 500, NoCast(making)))
         await making.wait()
         await asyncio.sleep(0)  # it is asked for by now
         await end()
