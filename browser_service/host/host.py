@@ -236,7 +236,7 @@ class LocalHost:
                 self._background.spawn(self._warm(session))
         self._upkeep.spawn(self.room.run())
         if not self.launcher.attached:
-            self._upkeep.spawn(self.launcher.watchdog.run(self._browsers, lambda: bool(self.running)))
+            self._upkeep.spawn(self.launcher.watchdog.run(self._browsers, self.running))
         self._upkeep.spawn(self._save_now_and_then())
 
     async def _warm(self, session: SessionEntry) -> None:

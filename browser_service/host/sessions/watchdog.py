@@ -8,7 +8,7 @@ a machine that is busy with other things, answers take long but cost little CPU.
 import asyncio
 import contextlib
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from math import inf
 from typing import Final, NamedTuple
 
@@ -72,11 +72,11 @@ class Watchdog:
         """True while a reported crash may be the watchdog's doing."""
         return time.monotonic() < self._told_until
 
-    async def run(self, browsers: Callable[[], Sequence[CDPSession]], busy: Callable[[], bool]) -> None:
-        """Watch the browsers, each over a CDP session. `busy` says whether calls run."""
+    async def run(self, browsers: Callable[[], Sequence[CDPSession]], running: Collection[object]) -> None:
+        """Watch the browsers, each over a CDP session. `running` has the calls."""
         watched: Sequence[CDPSession] = ()
         while True:
-            await asyncio.sleep(self._every_s * (1 if busy() else _LESS_OFTEN))  # no event tells of a late answer
+            await asyncio.sleep(self._every_s * (1 if running else _LESS_OFTEN))  # no event tells of a late answer
             if watched != (watched := browsers()):
                 await self._usage()
             await asyncio.gather(*map(self._look, watched))

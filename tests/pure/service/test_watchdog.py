@@ -112,7 +112,7 @@ class Machine:
     async def watched(self) -> AsyncIterator[Watchdog]:
         watchdog = Watchdog(cast("HasDriver", self), every_s=SOON_S)
         browsers = [cast("CDPSession", self)]
-        watching = asyncio.ensure_future(watchdog.run(lambda: browsers, lambda: True))
+        watching = asyncio.ensure_future(watchdog.run(lambda: browsers, browsers))
         try:
             async with asyncio.timeout(20):
                 yield watchdog
