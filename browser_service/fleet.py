@@ -1,11 +1,13 @@
 """Wires the parts of a front that takes in hosts. No other front imports them."""
 
+import asyncio
 from functools import partial
 from typing import NamedTuple
 
 from browser_service.clients.presence import Clients
 from browser_service.host.seam import SessionHost
 from browser_service.host.sessions.memory import Memory
+from browser_service.observability.metrics import HostFigures
 from browser_service.rules.host_lease import MARGIN_S
 from browser_service.rules.placement import HostFacts
 from browser_service.rules.window import Clock
@@ -20,7 +22,7 @@ from browser_service.spine.members import LOCAL, Member
 from browser_service.spine.membership import Membership
 from browser_service.store.journal import Journal
 from browser_service.store.placements import PlacementTable
-from shared.pages import SessionOptions
+from shared.pages import Figures, SessionOptions
 
 
 class Own(NamedTuple):
@@ -47,7 +49,7 @@ class Fleet:
         )
         self.hosts = Hosts(self.homes, directory, clients.send)
         self.membership = Membership(self.homes, directory)
-        directory.sessions.host_of = lambda session_id: self.hosts.host_of(session_id) or None
+        directory.sessions.host_of = self._host_of
 
     def connect(self, events: HostEvents, feeds: Feeds, lifecycle: SessionLifecycle) -> None:
         """Connect the parts with those of the front that are made of them."""
@@ -61,6 +63,22 @@ class Fleet:
         if lease_ms := await self.homes.load():
             self.hosts.adopts_within_s = lease_ms / 1000 + MARGIN_S
         self.membership.take_in(Member(self._own.host, self._facts, clock=self.homes.clock))
+
+    async def figures(self) -> list[HostFigures]:
+        """Return what each host last told of itself, if there are several."""
+        members = self.homes.members
+        if len(members) == 1:
+            return []
+        figures = await asyncio.gather(*(member.host.figures() for member in members), return_exceptions=True)
+        return [
+            HostFigures(each.name, each.state, told, each.elsewhere.round_trip_s if each.elsewhere else None)
+            for each, told in zip(members, figures, strict=True)
+            if isinstance(told, Figures)
+        ]
+
+    def _host_of(self, session_id: str) -> str | None:
+        """Name the host of a session if there are several, and it is on one."""
+        return self.hosts.host_of(session_id) or None if len(self.homes.members) > 1 else None
 
     def _facts(self) -> HostFacts:
         memory = self._own.memory

@@ -143,8 +143,8 @@ class Settings(FileSettings):
         default=None,
         pattern=r"^(([^\s:/]+|\[[^\s\]]+\]):)?[0-9]+$",
         description="Also serve /metrics without a token: at this port of this machine (9090; 0 takes a free one), or "
-        "at an address (0.0.0.0:9090). Whoever reaches it reads figures, and no names. The service's port always "
-        "serves it, with a token.",
+        "at an address (0.0.0.0:9090). Whoever reaches it reads figures, and no names but those of hosts. The "
+        "service's port always serves it, with a token.",
     )
     client_calls_per_minute: int = Field(
         default=600, ge=0, description="Calls a minute of one client; 0 means no limit."

@@ -1,5 +1,6 @@
 """Starts, ends and inspects the service's process: `up`, `down` and `status`."""
 
+from collections import Counter
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -70,6 +71,7 @@ def status(*, data_dir: flags.DataDir = None, as_json: flags.AsJson = False) -> 
         now = instance.readiness(running.url)
         found |= {"pid": running.pid, "url": running.url, "wall": running.url, "version": running.version}
         found |= {name: now.get(name) for name in ("pages", "parked", "browsers", "memoryMb", "memoryLimitMb")}
+        found |= {"hosts": hosts} if (hosts := now.get("hosts")) else {}
         if account := running_settings(running, settings):
             found["wall"] = account.changed.get("public_url") or running.url
             found |= {"settings": account.changed, "afterRestart": account.after_restart}
@@ -141,6 +143,9 @@ def _say_status(status: dict[str, object]) -> None:
     output.say(f"  version  {status['version']}")
     output.say(f"  pages    {status['pages']}, {status['parked']} of them parked")
     output.say(f"  browsers {status['browsers']}, with {status['memoryMb']} of {status['memoryLimitMb']} MB")
+    if isinstance(hosts := status.get("hosts"), dict):
+        states = ", ".join(f"{count} {state}" for state, count in Counter(hosts.values()).items())
+        output.say(f"  hosts    {states}; each by name: browse-together hosts")
     output.say(f"  data     {status['dataDir']}")
     changed = status.get("settings")
     if isinstance(changed, dict) and changed:

@@ -16,6 +16,7 @@ from pydantic import JsonValue
 
 from browser_service import settings_report
 from browser_service.http.routes import Caller, body_of, done, services
+from browser_service.observability.metrics import HostFigures
 from shared import wire, written
 from shared.errors import ValidationFailed, field_details
 from shared.model import Json
@@ -46,8 +47,10 @@ async def health(request: Request) -> JSONResponse:
 async def ready(request: Request) -> Response:
     async def counted() -> bytes:
         figures = await services(request).host.figures()
+        states: Json = {each.name: each.state for each in await _hosts(request)}
+        hosts: Json = {"hosts": states} if states else {}
         storage = "failing" if services(request).storage.problem else "ok"
-        return json.dumps({"status": "ready", **figures.model_dump(mode="json"), "storage": storage}).encode()
+        return json.dumps({"status": "ready", **figures.model_dump(mode="json"), **hosts, "storage": storage}).encode()
 
     return Response(await _fresh(request, counted, FRESH_S), media_type="application/json")
 
@@ -71,9 +74,16 @@ async def figures_of(request: Request) -> Response:
     """Return the metrics in Prometheus' format."""
 
     async def counted() -> bytes:
-        return services(request).ledger.metrics.text(await services(request).host.figures())
+        figures = await services(request).host.figures()
+        return services(request).ledger.metrics.text(figures, await _hosts(request))
 
     return Response(await _fresh(request, counted, FRESH_S, wire.METRICS), media_type=CONTENT_TYPE_LATEST)
+
+
+async def _hosts(request: Request) -> list[HostFigures]:
+    """Return the figures of each host, if there may be several."""
+    fleet = services(request).fleet
+    return [] if fleet is None else await fleet.figures()
 
 
 async def _fresh(

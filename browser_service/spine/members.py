@@ -33,6 +33,10 @@ class HostElsewhere(SessionHost, Protocol):
     def held(self) -> list[str]:
         """Return the sessions that it had when it last said hello."""
 
+    @property
+    def round_trip_s(self) -> float | None:
+        """Return how long the last exchange with it took; None before the first."""
+
     def facts(self) -> HostFacts: ...
 
     def describe_link(self) -> Json:

@@ -38,6 +38,7 @@ class Elsewhere(JsonCarrier):
         self.engines = frozenset({"chromium"})
         self.other_catalogue = False
         self.linked = True
+        self.round_trip_s: float | None = 0.002
         self.outlives = False
         """True if another front is to have it."""
         self.ended = False

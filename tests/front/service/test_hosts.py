@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from browser_service.security.auth import Identity
+from shared import wire
 from shared.events import PageChanged
 from tests.support.clock import Clock
 from tests.support.fleets import Front, front
@@ -55,6 +57,31 @@ async def test_a_session_gets_its_host_with_its_first_call_and_the_shared_login_
         assert fleet.at("mine") == ""
         assert [page["pageId"] for page in (await agent.call("list_pages"))["yours"]] == ["home"]
     assert [each["sessions"] for each in fleet.fleet.membership.listed()] == [1, 0, 0]
+
+
+async def test_figures_sessions_and_the_wall_name_the_hosts_where_there_are_several(fleet: Front, site: Site) -> None:
+    parts, person = fleet.service.parts, Identity(client_id="person", operator=True)
+    async with fleet.service.agent() as agent:
+        ready = (await agent.http.get(wire.READY)).json()
+        named = [*ready, *(await agent.call("list_sessions"))["sessions"][0]]
+        assert {"host", "hosts"}.isdisjoint(named)
+        assert "_host" not in (await agent.http.get(wire.METRICS)).text
+        fleet.service.app.state.looked_at.clear()
+        fleet.join("rack-1")
+        await visit(agent, site, "mine")
+        ready = (await agent.http.get(wire.READY)).json()
+        assert (ready["hosts"], ready["pages"]) == ({"local": "ready", "rack-1": "ready"}, 1)
+        assert parts.wall.page("p", person)["host"] == "rack-1"
+        lines = (await agent.http.get(wire.METRICS)).text.splitlines()
+    for line in (
+        'playwright_mcp_host_pages{host="rack-1"} 1.0',
+        'playwright_mcp_host_pages{host="local"} 0.0',
+        'playwright_mcp_host_memory_bytes{host="rack-1"} 0.0',
+        'playwright_mcp_host_link_seconds{host="rack-1"} 0.002',
+        'playwright_mcp_hosts{state="ready"} 2.0',
+    ):
+        assert line in lines
+    assert not [line for line in lines if "link_seconds" in line and "local" in line]
 
 
 async def test_a_session_goes_on_elsewhere_when_its_host_is_gone(fleet: Front, site: Site) -> None:
