@@ -10,6 +10,7 @@ from typing import Final
 
 import structlog
 
+from browser_service.rules.bounded import Bounded
 from browser_service.rules.placement import Needs, needs_of, place
 from browser_service.rules.window import Clock
 from browser_service.sessions.directory import Directory
@@ -31,6 +32,7 @@ _OPENS_WITHIN_S: Final = 20.0
 _CLOSES_WITHIN_S: Final = 30.0
 _LOOKS_EVERY_S: Final = 1.0
 """Memory becomes free without a word to who waits for it."""
+_MOST_SUSPENDED: Final = 100
 _LOST: Final = "its host is gone"
 
 log = structlog.get_logger(__name__)
@@ -64,6 +66,8 @@ class Home:
     used_at: float = 0.0
     asleep: set[str] = field(default_factory=set)
     """Its pages that nothing has been asked of since it came to its host: they have no window there."""
+    suspended: Bounded[str, str] = field(default_factory=lambda: Bounded(_MOST_SUSPENDED))
+    """The calls that replied because of a dialog, whose end its host tells, with their clients."""
     released: dict[str, tuple[int, bool]] = field(default_factory=dict)
     """The clients that left while no host had it, as `release` says it."""
 

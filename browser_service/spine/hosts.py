@@ -137,6 +137,8 @@ class Hosts:
                 try:
                     outcome = await member.host.run(call)
                     if home.member is member:
+                        if outcome.suspended:
+                            home.suspended[call.call_id] = call.client_id
                         return outcome
                     gone = HostGone(f"The host {member.name} has lost session {home.session_id!r}.")
                 except HostGone as error:
@@ -230,17 +232,15 @@ class Hosts:
             await self.part_idle()
 
     async def part_idle(self) -> None:
-        """Take idle sessions from their hosts, so that these become empty by themselves."""
-        for home in self.homes:
-            if self._is_idle(home):
-                await self.homes.leave(home)
-
-    def _is_idle(self, home: Home) -> bool:
-        """Return whether nobody uses a session, and none of its pages has a window."""
-        if home.running or self.homes.clock() - home.used_at < _IDLE_S:
-            return False
-        pages = self.directory.pages_of(home.session_id)
-        return all(page.parked is not None or page.page_id in home.asleep for page in pages)
+        """Take sessions that nobody uses, and of whose pages none has a window, from their hosts, so that these become
+        empty by themselves."""
+        unused_since = self.homes.clock() - _IDLE_S
+        idle = {home.session_id: home for home in self.homes if not home.running and home.used_at <= unused_since}
+        for page in self.directory.pages():
+            if page.parked is None and (home := idle.get(page.session_id)) and page.page_id not in home.asleep:
+                del idle[page.session_id]
+        for home in idle.values():
+            await self.homes.leave(home)
 
     @property
     def _local(self) -> SessionHost:

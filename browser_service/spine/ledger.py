@@ -54,5 +54,7 @@ class Ledger(Stage):
         """Store the outcome of a call that a dialog had suspended, for get_call."""
         key = CallKey.parse(event.outcome.call_id)
         record = self.register.find(key.client_id, key.call_id)
+        if record.done:
+            return
         caller = Identity(client_id=key.client_id)
         record.set_last(self.undos.keep(caller, key.call_id, record.action, event.outcome))

@@ -11,9 +11,11 @@ import structlog
 from browser_service.host.seam import SessionHost
 from browser_service.rules.placement import hinders_draining
 from browser_service.sessions.directory import Directory
-from browser_service.spine.homes import Homes
+from browser_service.spine.homes import Home, Homes
 from browser_service.spine.members import HostElsewhere, Member
-from shared.errors import HostGone, InvalidRequest, field_details
+from shared.calls import Outcome
+from shared.errors import HostGone, InvalidRequest, UnknownOutcome, field_details
+from shared.events import CallEnded
 from shared.model import Json
 
 _CALLS_END_WITHIN_S: Final = 60.0
@@ -62,14 +64,14 @@ class Membership:
         """Empty a host that wants to end."""
         if (member := self._member(host.incarnation)) is not None and not member.draining:
             member.draining = True
-            self._spawn(self._empty(member, host))
+            self._spawn(self._empty(member, host, self.homes.clock()))
 
     def gone(self, host: HostElsewhere) -> None:
         """Know that a host certainly acts no more, and comes back no more."""
         if (member := self._member(host.incarnation)) is not None:
             lost = self.homes.lose(member)
             log.warning("a host is lost", host=member.name, sessions=len(lost))
-            self._spawn(self._part(member, [home.session_id for home in lost]))
+            self._spawn(self._part(member, lost))
 
     def drain(self, name: str) -> None:
         """Give a host no more sessions, and move those that it has to others. Raises InvalidRequest if there is no such
@@ -130,9 +132,9 @@ class Membership:
 
     # --- the end of a host -------------------------------------------------------------------------------------------
 
-    async def _empty(self, member: Member, host: HostElsewhere) -> None:
+    async def _empty(self, member: Member, host: HostElsewhere, began: float) -> None:
         """Move a host's sessions away one by one, each at a moment when no call runs in it; then let the host go."""
-        clock, began = self.homes.clock, self.homes.clock()
+        clock = self.homes.clock
         while (homes := self.homes.at(member)) and clock() - began < _CALLS_END_WITHIN_S:
             for home in homes:
                 home.barred = clock() - began > _CALLS_COME_FOR_S
@@ -146,10 +148,16 @@ class Membership:
                 async with asyncio.timeout(_LETS_GO_WITHIN_S):
                     await host.let_go()
 
-    async def _part(self, member: Member, session_ids: list[str]) -> None:
+    async def _part(self, member: Member, lost: list[Home]) -> None:
+        """Follow a lost host no more, and end what is waited for there."""
         await self._following.pop(member)()
-        for session_id in session_ids:
-            await self.homes.unplace(session_id)
+        error = UnknownOutcome("Its host is gone, with the dialog that it waited for.").body()
+        calls = [call for home in lost for call in home.suspended.items()]
+        outcomes = [(client_id, Outcome(call_id=call_id, error=error)) for call_id, client_id in calls]
+        await self.homes.tell([CallEnded(client_id=client_id, outcome=outcome) for client_id, outcome in outcomes])
+        for home in lost:
+            home.suspended.clear()
+            await self.homes.unplace(home.session_id)
 
     def _member(self, incarnation: str) -> Member | None:
         of = (each for each in self.homes.members if each.elsewhere and each.elsewhere.incarnation == incarnation)

@@ -181,6 +181,73 @@ async def test_draining_moves_each_session_with_all_it_has(fleet: Front, site: S
         assert {*second.held} == {"mine", "new"}
 
 
+async def test_a_host_that_is_emptied_bars_calls_that_never_pause(
+    tmp_path: Path, site: Site, hold: threading.Event
+) -> None:
+    clock = Clock()
+    async with front(tmp_path / "data", clock) as fleet, fleet.service.agent() as agent:
+        fleet.join("first")
+        await visit(agent, site, "mine")
+        running = sent(agent, "k", "goto", pageId="p", url=site.url("/held"))
+        await become(lambda: site.counts["/held"] == 1)
+        fleet.join("second")
+        fleet.fleet.membership.drain("first")
+        clock.pass_s(11)
+        async with watching(fleet.service, agent.client_id) as progress:
+            await become(lambda: fleet.fleet.homes.find("mine", None).barred)
+            barred = sent(agent, "barred", "content", pageId="p")
+            await progress.until(lambda p: p.of("barred") != [])
+        hold.set()
+        replies = await asyncio.gather(running, barred)
+        assert [reply.is_success for reply in replies] == [True, True]
+        assert fleet.at("mine") == "second"
+
+
+async def test_a_cut_link_delays_calls_and_nothing_else(fleet: Front, site: Site) -> None:
+    host = fleet.join("first")
+    async with fleet.service.agent() as agent, watching(fleet.service, agent.client_id) as progress:
+        await visit(agent, site, "mine")
+        host.linked = False
+        waiting = sent(agent, "waits", "content", pageId="p")
+        await progress.until(lambda p: p.of("waits") != [])
+        assert [each["state"] for each in fleet.fleet.membership.listed()] == ["ready", "not connected"]
+        host.linked = True
+        assert fleet.fleet.membership.joined(host) == (["mine"], [])
+        reply = (await waiting).json()
+        assert reply["notices"] == []
+        assert "this is p" in reply["result"]["content"]
+
+
+async def test_a_call_that_a_dialog_suspended_ends_with_its_host(fleet: Front, site: Site) -> None:
+    first = fleet.join("first")
+    async with fleet.service.agent() as agent:
+        await visit(agent, site, "mine")
+        await agent.call("goto", pageId="p", url=site.page("/ask", "<button onclick=\"alert('hello')\">Ask</button>"))
+        asked = (await sent(agent, "asks", "click", pageId="p", selector="button")).json()
+        assert "hello" in str(asked)
+        fleet.join("second")
+        fleet.lose(first)
+        await become(lambda: not fleet.service.registered_calls(agent.client_id))
+        assert await code(agent, "get_call", callId="asks") == "UNKNOWN_OUTCOME"
+
+
+async def test_a_session_that_is_on_no_host_can_be_left_and_closed(tmp_path: Path, site: Site) -> None:
+    clock = Clock()
+    async with front(tmp_path / "data", clock) as fleet, fleet.service.agent() as agent, fleet.service.agent() as other:
+        first = fleet.join("first")
+        await visit(agent, site, "mine")
+        await agent.call("share_session", sessionId="mine")
+        fleet.join("second")
+        fleet.lose(first)
+        await fleet.service.release(agent)
+        assert fleet.at("mine") == ""
+        await other.call("goto", pageId="p", url=site.url("/p"))
+        assert fleet.at("mine") == "second"
+        await agent.call("create_session", sessionId="unused")
+        await agent.call("close_session", sessionId="unused")
+        await agent.call("create_session", sessionId="unused")
+
+
 async def test_a_host_that_cannot_be_emptied_is_named(fleet: Front, site: Site) -> None:
     async with fleet.service.agent(operator=True) as agent:
         fleet.join("only")
