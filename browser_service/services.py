@@ -171,7 +171,8 @@ class Services:
         metrics = Metrics(lambda: len(clients.present_ids), lambda: Made(artifacts.made, artifacts.made_bytes))
         self.ledger = ledger = Ledger(CallRegister(), undos, self.activity, metrics)
         self.events = HostEvents(
-            *(directory, clients, self.journal, self.seal, self.storage, self.origins, self.downloads),
+            *(directory, clients, self.journal, self.seal, self.vault.told, self.storage, self.origins),
+            downloads=self.downloads,
             secrets=self.secrets,
             on_person=self.notifier.notify,
             people_url=self.people_url,

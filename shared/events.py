@@ -94,7 +94,7 @@ class NoticeGiven(Model):
 
 
 class StateSaved(Model):
-    """A session's logins changed. The journal stores them."""
+    """A session's logins changed."""
 
     kind: Literal["state"] = "state"
     seq: int = 0
@@ -102,6 +102,19 @@ class StateSaved(Model):
     name: str = Field(default="", description="That it was saved under on demand; what comes back by itself has none.")
     client_id: str = Field(default="", description="Who saved it under that name, and alone may do so again.")
     state: Json = Field(repr=False)
+
+
+class SessionTold(Model):
+    """What else only a host elsewhere has of a session: the front opens it again from this, should the host be
+    lost."""
+
+    kind: Literal["session_told"] = "session_told"
+    seq: int = 0
+    session_id: str
+    headers: dict[str, str] = Field(default={}, repr=False)
+    init_scripts: dict[str, str] = Field(default={}, repr=False)
+    permissions: dict[str, list[str]] = Field(default={})
+    former: dict[str, Json] = Field(default={}, repr=False, description="What brings pages that changed back, by id.")
 
 
 class Throttled(Model):
@@ -133,6 +146,7 @@ HostEvent = Annotated[
     | CallEnded
     | NoticeGiven
     | StateSaved
+    | SessionTold
     | Throttled
     | DownloadMoved,
     Field(discriminator="kind"),

@@ -19,6 +19,7 @@ from shared.events import (
     PageClosed,
     PageOpened,
     PageRetired,
+    SessionTold,
     StateSaved,
     Throttled,
 )
@@ -110,6 +111,9 @@ class Checks:
                 allowed = self._is_call(event.outcome.call_id, event.client_id)
             case StateSaved():
                 allowed = self.allows_session(event.session_id) and (not event.name or self.knows(event.client_id))
+            case SessionTold():
+                allowed = all(self._is_page(page_id, event.session_id) for page_id in event.former)
+                allowed = allowed and self.allows_session(event.session_id)
             case NoticeGiven() | Throttled():
                 allowed = self.knows(event.client_id or "")
             case DownloadMoved():

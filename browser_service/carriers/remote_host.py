@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import time
 from collections import deque
 from typing import Any, Final
 
@@ -33,8 +32,6 @@ class RemoteHost:
         """Where it dials from."""
         self.load: Load | None = None
         """What it last told; None if it has told nothing yet."""
-        self.round_trip_s: float | None = None
-        """How long that took."""
         self.draining = False
         self.keys = deque[str](maxlen=_MOST_KEYS)
         """Those of its latest links, by which it proves that a file is its own."""
@@ -87,11 +84,10 @@ class RemoteHost:
         """Lengthen the lease once, over a link that need not be the one in use. Raises LinkLost; the caller bounds the
         time."""
         basis_ms, ttl_ms = self.lease.grant()
-        asked_at = time.monotonic()
         body = OF_HOST["grant"].dumped(basis_ms=basis_ms, ttl_ms=ttl_ms)
         kept: Kept = await link.call(OF_HOST["grant"], "grant", body)
         self.lease.kept(kept.now_ms)
-        self.load, self.round_trip_s = kept.load, time.monotonic() - asked_at
+        self.load = kept.load
 
     async def let_go(self) -> None:
         """Tell the host to end, because nothing is left there to do."""
@@ -202,8 +198,8 @@ class RemoteHost:
         return found
 
     async def figures(self) -> Figures:
-        """Return what the host last told, so that a frozen one delays nobody."""
-        return Figures() if self.load is None else self.load.figures
+        figures: Figures = await self._ask("figures")
+        return figures
 
     async def events_after(self, seq: int, wait_ms: int, limit: int) -> EventBatch:
         """Return the events that the host has pushed; whoever asks has applied those up to `seq`."""

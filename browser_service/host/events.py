@@ -7,7 +7,7 @@ from pydantic import JsonValue
 from browser_service.rules.bounded import Bounded
 from browser_service.waits import wait_until
 from shared.calls import AsOf
-from shared.events import EventBatch, HostEvent, StateSaved
+from shared.events import EventBatch, HostEvent, SessionTold, StateSaved
 from shared.model import Json, weight
 from shared.userinfo import without_userinfo
 
@@ -72,4 +72,9 @@ class EventLog:
 
 
 def _weight(event: HostEvent) -> int:
-    return weight(event.state) if isinstance(event, StateSaved) else 0
+    match event:
+        case StateSaved():
+            return weight(event.state)
+        case SessionTold():
+            return sum(map(weight, event.former.values()))
+    return 0

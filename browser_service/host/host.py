@@ -15,6 +15,7 @@ from browser_service.host.network.guard import BrowserGuard
 from browser_service.host.pages.closed_page import remember
 from browser_service.host.pages.dialogs import Dialogs
 from browser_service.host.pages.entry import Common, PageEntry
+from browser_service.host.pages.keeping import Keeping
 from browser_service.host.pages.registry import PageRegistry
 from browser_service.host.pages.room import Room
 from browser_service.host.pipeline import Pipeline
@@ -69,6 +70,8 @@ class LocalHost:
         self.sessions: dict[str, SessionEntry] = {}
         self._closed = Bounded[str, asyncio.Task[SessionSpec]](_MOST_CLOSED)
         self.pages: dict[str, PageEntry] = {}
+        self.elsewhere = limits.elsewhere
+        self.keeping = Keeping(self.sessions, self.pages, self.emit)
         self.running = RunningCalls()
         self._background = Background()
         self._upkeep = Background()
@@ -139,7 +142,8 @@ class LocalHost:
         return None
 
     async def open(self, spec: SessionSpec) -> None:
-        if spec.session_id in self.sessions:
+        if (known := self.sessions.get(spec.session_id)) is not None:
+            self.keeping.tell_again(known)
             return
         session = SessionEntry(spec, self.launcher, self._policy, self._guard, pages=self._registry, on=self)
         self.sessions[spec.session_id] = session
@@ -237,22 +241,15 @@ class LocalHost:
         self._upkeep.spawn(self.room.run())
         if not self.launcher.attached:
             self._upkeep.spawn(self.launcher.watchdog.run(self._browsers, self.running))
-        self._upkeep.spawn(self._save_now_and_then())
+        self._upkeep.spawn(self.keeping.save_now_and_then(self._limits.save_every_ms / 1000))
+        if self.elsewhere:
+            self._upkeep.spawn(self.keeping.tell_now_and_then())
 
     async def _warm(self, session: SessionEntry) -> None:
         try:
             await session.context()
         except BrowseError as error:  # the first call tries again, and tells its caller
             _log.warning("no browser yet", session=session.session_id, reason=error.message)
-
-    async def _save_now_and_then(self) -> None:
-        """Save logins now and then: scripts change what a page stores without any act or response that would show
-        it."""
-        while True:
-            await asyncio.sleep(self._limits.save_every_ms / 1000)  # scripts store things without an event
-            for session in [*self.sessions.values()]:
-                if session.live and any(entry.live for entry in self._pages_of(session)):
-                    await session.logins.save()
 
     async def end_calls(self) -> None:
         """Cancel all calls. Requests to people stay open."""

@@ -65,7 +65,7 @@ class SessionHost(Protocol):
         """Return why a session with these options can have no browser, as far as is known without starting one."""
 
     async def open(self, spec: SessionSpec) -> None:
-        """Open a session, with its pages as they were. Idempotent."""
+        """Open a session, with its pages as they were. One that is open stays as it is, and is told anew."""
 
     async def close(self, session_id: str) -> SessionSpec | None:
         """Close a session, and return the spec that opens it again as it was; None if there is no such session. The
@@ -168,3 +168,5 @@ class HostLimits:
     """None is a share of the memory that there is; 0 is no limit."""
     idle: Idle = field(default_factory=Idle)
     save_every_ms: int = 30_000
+    elsewhere: bool = False
+    """True outside the front's process: the host may be lost, and tells the front all that only it has."""

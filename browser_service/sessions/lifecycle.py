@@ -114,7 +114,7 @@ class SessionLifecycle:
 
     async def _spec(self, record: SessionRecord, pages: list[PageState]) -> SessionSpec:
         state, *earlier = await self.vault.logins(record.session_id) or [{}]
-        return SessionSpec(
+        spec = SessionSpec(
             session_id=record.session_id,
             profile=record.session_id == DEFAULT_SESSION,
             persistent=record.persistent and record.session_id != DEFAULT_SESSION,
@@ -123,6 +123,7 @@ class SessionLifecycle:
             earlier=earlier,
             pages=[page for page in pages if page.session_id == record.session_id],
         )
+        return self.vault.told.onto(spec)
 
     async def spec_again(self, session_id: str) -> SessionSpec:
         """Return the spec of a session whose host is gone, with what is known of it here. Raises SessionNotFound."""

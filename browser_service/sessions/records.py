@@ -163,6 +163,9 @@ class Sessions:
         record = self._records.get(session_id or "")
         return record is not None and record.guarded
 
+    def is_persistent(self, session_id: str) -> bool:
+        return session_id in self and self.record(session_id).persistent
+
     def owner(self, session_id: str) -> str | None:
         """Return the id of the session's owner, or None."""
         record = self._records.get(session_id)

@@ -9,6 +9,7 @@ from pydantic import Field, JsonValue, ValidationError
 
 from browser_service.security.seal import Seal
 from browser_service.sessions.records import SessionRecord
+from browser_service.sessions.told import ToldSessions
 from browser_service.store.journal import Journal
 from shared.data_files import KEY_FILE
 from shared.errors import ResourceExhausted, StateNotFound, field_details
@@ -67,6 +68,9 @@ class SessionVault:
     report: Callable[[str], None]
     keeps_all: bool = False
     """Whether sessions that are not persistent are stored too, because a host may have them beyond a restart."""
+
+    def __post_init__(self) -> None:
+        self.told = ToldSessions(self.seal)
 
     async def records(self) -> dict[str, SessionRecord | None]:
         """Return the stored sessions by name; None for one that cannot be read."""

@@ -12,7 +12,7 @@ from browser_service.spine.host_events import HostEvents
 from browser_service.waits import wait_until
 from shared.calls import AsOf
 from shared.errors import HostGone
-from shared.events import HostEvent, PageChanged, PageClosed, PageOpened, PageRetired, StateSaved
+from shared.events import HostEvent, PageChanged, PageClosed, PageOpened, PageRetired, SessionTold, StateSaved
 
 _POLL_MS: Final = 20_000
 _BATCH: Final = 500
@@ -103,7 +103,7 @@ class Feed:
         match event:
             case PageOpened() | PageChanged() | PageRetired():
                 return self.has(event.page.session_id)
-            case PageClosed() | StateSaved():
+            case PageClosed() | StateSaved() | SessionTold():
                 return self.has(event.session_id)
         return True
 

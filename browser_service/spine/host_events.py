@@ -12,6 +12,7 @@ from browser_service.security.named_secrets import NamedSecrets
 from browser_service.security.seal import Seal
 from browser_service.security.urls import origin_of
 from browser_service.sessions.directory import Directory
+from browser_service.sessions.told import ToldSessions
 from browser_service.spine.politeness import Origins
 from browser_service.store.health import Storage
 from browser_service.store.journal import Journal
@@ -28,6 +29,7 @@ from shared.events import (
     PageMoved,
     PageOpened,
     PageRetired,
+    SessionTold,
     StateSaved,
     Throttled,
 )
@@ -49,6 +51,7 @@ class HostEvents:
     clients: Clients
     journal: Journal
     seal: Seal
+    told: ToldSessions
     storage: Storage
     origins: Origins
     downloads: Downloads
@@ -80,7 +83,8 @@ class HostEvents:
         return (session_id, name) in self._unsaved
 
     def session_closed(self, session_id: str) -> None:
-        """Drop the unwritten logins of a closed session."""
+        """Drop the unwritten logins of a closed session, and what was told of it."""
+        self.told.session_closed(session_id)
         for owed in [owed for owed in self._unsaved if owed[0] == session_id]:
             self._unsaved.pop(owed, None)
 
@@ -107,6 +111,7 @@ class HostEvents:
                 self.on_page(event.page.page_id)
             case PageClosed():
                 self._drop(event.page_id)
+                self.told.page_closed(event.session_id, event.page_id)
                 self._unwritten[event.page_id] = None
                 self.on_page(event.page_id)
             case PageRetired():
@@ -117,12 +122,22 @@ class HostEvents:
                 self.on_call_ended(event)
             case NoticeGiven():
                 self._notify(event)
-            case StateSaved():
-                self._unsaved[event.session_id, event.name] = event
+            case StateSaved() | SessionTold():
+                self._keep(event)
             case DownloadMoved():
                 self.downloads.note(event.download)
             case Throttled():
                 self._pause(event)
+
+    def _keep(self, event: StateSaved | SessionTold) -> None:
+        """Have logins written down; keep those of a session that ends with the service in memory, and all else that is
+        told of sessions."""
+        if isinstance(event, SessionTold):
+            self.told.note(event)
+        elif event.name or self.directory.sessions.is_persistent(event.session_id):
+            self._unsaved[event.session_id, event.name] = event
+        else:
+            self.told.note_state(event)
 
     def _notify(self, event: NoticeGiven) -> None:
         if event.client_id:

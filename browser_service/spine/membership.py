@@ -17,12 +17,14 @@ from shared.calls import Outcome
 from shared.errors import HostGone, InvalidRequest, UnknownOutcome, field_details
 from shared.events import CallEnded
 from shared.model import Json
+from shared.pages import SessionSpec
 
 _CALLS_END_WITHIN_S: Final = 60.0
 _CALLS_COME_FOR_S: Final = 10.0
 """For so long, a host that is emptied waits for a moment without a call of a session; then it lets no more of them
 in."""
 _LETS_GO_WITHIN_S: Final = 5.0
+_TELLS_WITHIN_S: Final = 20.0
 
 EndFollowing = Callable[[], Awaitable[None]]
 
@@ -52,14 +54,23 @@ class Membership:
     def joined(self, host: HostElsewhere) -> tuple[list[str], list[str]]:
         """Take in a host, at its first hello and at each one after. Return which of its sessions stay with it, and
         which it drops."""
-        member = self._member(host.incarnation)
+        member = known = self._member(host.incarnation)
         if member is None:
             member = Member(host, host.facts, host, clock=self.homes.clock)
             self.take_in(member, lived_before=bool(host.held))
         adopted = self.homes.adopt(member, host.held)
+        if known is None:
+            self._spawn(self._learn(member, adopted[0]))
         if member.facts.other_catalogue:
             self.drains(host)
         return adopted
+
+    async def _learn(self, member: Member, session_ids: list[str]) -> None:
+        """Have a host tell what it has of sessions that an earlier front gave it."""
+        for session_id in session_ids:
+            with contextlib.suppress(HostGone, TimeoutError):
+                async with asyncio.timeout(_TELLS_WITHIN_S):
+                    await member.host.open(SessionSpec(session_id=session_id))
 
     def drains(self, host: HostElsewhere) -> None:
         """Empty a host that wants to end."""

@@ -1,6 +1,7 @@
 """Provides a service with several hosts, all in this process: the product's own hosts, with browsers by hand."""
 
 import asyncio
+import dataclasses
 import itertools
 import time
 from collections.abc import AsyncIterator
@@ -103,7 +104,8 @@ class Front:
         return self.fleet.hosts.host_of(session_id)
 
     def new_host(self) -> LocalHost:
-        return FakeHost(*self.given)
+        options, handlers, artifacts, policy, limits = self.given
+        return FakeHost(options, handlers, artifacts, policy, dataclasses.replace(limits, elsewhere=True))
 
     def join(self, name: str, host: LocalHost | None = None, incarnation: str = "") -> Elsewhere:
         """Have a host dial in, empty unless it is given."""

@@ -17,16 +17,19 @@ from shared.pages import PageState
 _READS_WITHIN_S: Final = 0.5
 
 
-async def remember(record: PageRecord, current: CurrentTab, settings: PageSettings) -> Json:
-    """Return the JSON from which `restore` brings the page back. If its tab does not answer, use what the record
-    has."""
+async def remember(
+    record: PageRecord, current: CurrentTab, settings: PageSettings, *, stays_open: bool = False
+) -> Json:
+    """Return the JSON from which `restore` brings the page back. If its tab does not answer, use what the record has. A
+    page that `stays_open` and is lost later comes back as lost, and not as parked."""
     place, tab = record.place, current.tab
     parked, storage, history = place.parked, place.storage, place.history[:-1]
     if tab is not None and current.live and not record.dialog and record.life is not Life.SUSPECT:
         with contextlib.suppress(TimeoutError, PlaywrightError):
             async with asyncio.timeout(_READS_WITHIN_S):
                 history = await history_of(tab)
-                parked, storage = await place_of(tab.page)
+                here, storage = await place_of(tab.page)
+                parked = None if stays_open else here
     state = record.state().model_copy(update={"parked": parked, "dialog": None, "person": None, "asker_id": None})
     return {
         "page": state.model_dump(mode="json"),
@@ -52,4 +55,4 @@ def restore(record: PageRecord, settings: PageSettings, former: Json) -> None:
     settings.restore(known, record.holder_id)
     record.dialog_policy = DialogPolicy(*known["dialogs"])
     history = (*known["history"], record.url) if known["history"] else ()
-    record.place = Place(record.place.parked, known["storage"], history)
+    record.place = Place(record.place.parked, known["storage"], history, restored=True)

@@ -30,7 +30,8 @@ _ATTEMPTS: Final = 3
 _KNOWN_WITHIN_S: Final = 1.0
 _ASKED_EVERY_S: Final = 0.02
 _LOST: Final = "what was typed and not sent is lost, and so are scroll position, history and sessionStorage"
-_LOST_BY_HOST: Final = "form contents and scripts' memory are lost, and so are history and sessionStorage"
+_LOST_BY_HOST: Final = "form contents and scripts' memory are lost"
+_LOST_TOO: Final = ", and so are history and sessionStorage"
 
 
 @dataclass(frozen=True)
@@ -185,9 +186,10 @@ class Recovery:
     async def _return_to_place(self, page: Page, client_id: str, reopened: _Reopened) -> None:
         """Scroll a page that had been parked to where it was; if it had not been parked, report what is lost."""
         record = self.record
-        parked, record.place = record.place.parked, Place()
+        place, record.place = record.place, Place()
+        parked = place.parked
         if parked is None and reopened.was_open:
-            self._tell_losses(reopened, client_id)
+            self._tell_losses(reopened, client_id, restored=place.restored)
         if parked is not None and reopened.revisits:
             await scroll_back(page, parked)
             if parked.loses:
@@ -196,14 +198,14 @@ class Recovery:
 
     # --- what is told --------------------------------------------------------------------------------------------
 
-    def _tell_losses(self, reopened: _Reopened, client_id: str) -> None:
+    def _tell_losses(self, reopened: _Reopened, client_id: str, *, restored: bool) -> None:
         """Tell the holder, and the client whose call met it, in one line what was lost."""
         record = self.record
         where = f" at {record.url}" if reopened.revisits else ""
         host_lost = self.session.spec.lost_by if reopened.first else ""
         why = reopened.why or host_lost
         lines = [f"{record.page_id} was reopened{where}{why and f', because {why}'}"]
-        lines.append(_LOST_BY_HOST if host_lost else _LOST)
+        lines.append(f"{_LOST_BY_HOST}{'' if restored else _LOST_TOO}" if host_lost else _LOST)
         set_again = self.settings.summaries()
         if set_again:
             lines.append(f"set again: {', '.join(set_again)}")

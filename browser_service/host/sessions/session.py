@@ -291,7 +291,7 @@ class SessionEntry:
         self._on.emit(NoticeGiven(client_id="", notice=Notice(text=text)))
 
     def keep_logins(self, state: Json) -> None:
-        if self._spec.profile or self._spec.persistent:
+        if self._spec.profile or self._spec.persistent or self._on.elsewhere:
             self._on.emit(StateSaved(session_id=self.session_id, state=state))
 
     async def storage(self) -> Json:

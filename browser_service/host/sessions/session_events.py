@@ -32,6 +32,9 @@ class PageEvents(Protocol[Session_contra]):
 class SessionEvents(Protocol):
     """A listener to the session itself."""
 
+    elsewhere: bool
+    """True if the host may be lost without the front, which is therefore told the logins of all sessions."""
+
     async def at_rest(self) -> None:
         """Let the calls on pages end, and save all logins, because the browser is about to close."""
 

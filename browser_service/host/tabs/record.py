@@ -48,6 +48,8 @@ class Place(NamedTuple):
     """The session storage of its site. It is never written to disk."""
     history: tuple[str, ...] = ()
     """The page's earlier addresses, with its own as the last."""
+    restored: bool = False
+    """True if storage and history are those of a page that was closed or lost."""
 
 
 _ENDED: Final = {Life.VANISHED: LifeEvent.TAB_CLOSED, Life.LOST: LifeEvent.BROWSER_ENDED}

@@ -10,6 +10,7 @@ import pytest
 from browser_service.security.auth import Identity
 from shared import wire
 from shared.events import PageChanged
+from shared.pages import SessionSpec
 from tests.support.clock import Clock
 from tests.support.fleets import Front, front
 from tests.support.json import AnyJson
@@ -306,6 +307,8 @@ async def test_the_next_front_adopts_what_hosts_still_have(tmp_path: Path, site:
         assert page is not None
         assert (page.revision, page.holder_id, page.url) == (kept.revision, "me", kept.url)
         assert after.fleet.membership.joined(again) == (["mine"], [])
+        known, logins = after.service.parts.vault.told, host.back.sessions["mine"].logins
+        await become(lambda: known.onto(SessionSpec(session_id="mine")).state == logins.saved != {})
 
 
 async def test_what_no_host_has_after_one_lease_comes_back_if_it_is_persistent(tmp_path: Path, site: Site) -> None:

@@ -37,6 +37,7 @@ from shared.events import (
     PageMoved,
     PageOpened,
     PageRetired,
+    SessionTold,
     StateSaved,
     Throttled,
 )
@@ -76,6 +77,9 @@ EVENTS: list[Model] = [
     CallEnded(seq=5, client_id="c1", outcome=Outcome(call_id="c1/k1", result={"value": 1}, page=PAGE)),
     NoticeGiven(seq=5, client_id="c1", notice=NOTICE),
     StateSaved(seq=6, session_id="default", state={"cookies": [{"name": "a", "value": "b", "expires": -1}]}),
+    SessionTold(
+        seq=6, session_id="s", headers={"x": "1"}, permissions={"https://a.example": ["camera"]}, former={"p": {}}
+    ),
     Throttled(seq=7, url="https://example.com/a", status=429, retry_after="60", client_id="c1", client_label="Claude"),
     DownloadMoved(seq=8, download=DOWNLOAD),
 ]
@@ -169,7 +173,7 @@ def test_an_event_is_known_by_its_kind(event: Model) -> None:
 
 def test_the_kinds_of_events_are_lasting_names() -> None:
     pages = ["page_opened", "page_changed", "page_closed", "page_retired"]
-    kinds = [*pages, "call_moved", "call_ended", "notice", "state", "throttled", "download"]
+    kinds = [*pages, "call_moved", "call_ended", "notice", "state", "session_told", "throttled", "download"]
     assert [event.model_dump()["kind"] for event in EVENTS] == kinds
 
 
