@@ -14,7 +14,7 @@ from playwright.async_api import Error as PlaywrightError
 from rich.console import Console
 from rich.markup import escape
 
-from benchmarks import calls, neighbours, recovery, soak, startup, tasks, throughput
+from benchmarks import calls, hosts, neighbours, recovery, soak, startup, tasks, throughput
 from benchmarks.figures import Report, Skipped, table, today
 from benchmarks.processes import Failed
 from shared.errors import BrowseError
@@ -28,6 +28,7 @@ BENCHMARKS: Final[dict[str, Callable[..., Awaitable[Report]]]] = {
 }
 ONLY_WHEN_NAMED: Final[dict[str, Callable[..., Awaitable[Report]]]] = {
     "first_page": startup.first_page,
+    "hosts": hosts.run,
     "neighbours": neighbours.run,
     "soak": soak.run,
     "tasks": tasks.run,
