@@ -1,4 +1,5 @@
-"""Tests that what a gateway is imported without is all there, should something ask for it."""
+"""Tests that what a gateway is imported without is all there, should something ask for it, and that a service which
+takes no hosts in has nothing of what that needs."""
 
 import subprocess
 import sys
@@ -35,3 +36,14 @@ def test_spared_modules_are_imported_when_needed(asked: str, told: str) -> None:
 
 def test_a_missing_attribute_is_still_an_error() -> None:
     assert run(f"{GATEWAY}import mcp\nprint(getattr(mcp, 'nonsense', 'nothing'))") == "nothing"
+
+
+def test_a_service_that_takes_no_hosts_in_imports_nothing_for_them() -> None:
+    code = """
+import sys, tempfile
+from browser_service.app import create_app
+from browser_service.settings import Settings
+create_app(Settings(data_dir=tempfile.gettempdir()))
+print(*[name for name in sys.modules if name.startswith(("browser_service.carriers", "browser_service.fleet"))])
+"""
+    assert run(code) == ""
