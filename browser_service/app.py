@@ -79,7 +79,7 @@ def create_app(
     app = FastAPI(
         title=wire.APP_NAME,
         version=wire.VERSION,
-        lifespan=partial(_lifespan, build_services=build_services),
+        lifespan=partial(_lifespan, build_services=build_services, own_hosts=refused_hosts),
         redirect_slashes=False,
         docs_url=None,
         redoc_url=None,
@@ -114,11 +114,19 @@ def _wrap(app: FastAPI, own_hosts: Callable[[], frozenset[str]], *, metrics_loca
 
 
 @asynccontextmanager
-async def _lifespan(app: FastAPI, *, build_services: Callable[[], Services]) -> AsyncIterator[None]:
+async def _lifespan(
+    app: FastAPI, *, build_services: Callable[[], Services], own_hosts: Callable[[], frozenset[str]]
+) -> AsyncIterator[None]:
     async with AsyncExitStack() as stack:
         try:
             services = build_services()
             await _start(services, stack)
+            if services.fleet is not None:
+                from browser_service.http.hosts import open_links  # noqa: PLC0415 - as in `create_app`
+
+                app.state.links = links = open_links(services, services.fleet.membership, own_hosts)
+                stack.push_async_callback(links.close)
+                stack.push_async_callback(services.fleet.membership.close)
         except Exception as error:
             app.state.start_failed = error  # for `_run`, because uvicorn only says that it did not start
             raise

@@ -74,7 +74,6 @@ class _Incarnation:
         self._lease = HeldLease()
         self._name = secrets.token_hex(6)
         self._driver: asyncio.Task[driver.Started] | None = None
-        self._stopping = False
         self._ended = threading.Event()
 
     async def run(self) -> None:
@@ -153,8 +152,8 @@ class _Incarnation:
         return Served(host, partial(asyncio.to_thread, _end_children), free_mb)
 
     def _may_act(self) -> bool:
-        """Tell whether messages may go to the driver: none does after the lease, whatever wakes first."""
-        return not self._lease.ended or self._stopping
+        """Return whether messages may go to the driver: none does after the lease, whatever wakes first."""
+        return not self._lease.lapsed
 
     def _watch(self) -> None:
         """Kill the browsers at the end of the lease, even if the event loop is busy."""
@@ -176,7 +175,6 @@ class _Incarnation:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(_DRAINS_WITHIN_S):
                     await signals.get()
-        self._stopping = True
         await end.stop()
 
     async def _show(self, end: HostEnd) -> None:

@@ -92,13 +92,11 @@ def read_token(file: Path) -> str:
 def host_id(data_dir: Path) -> str:
     """Return the lasting id of this data directory's host, made at its first start. Raises CannotJoin."""
     path = data_dir / HOST_ID_FILE
-    draft = draft_of(path, os.getpid())
     try:
         if path.exists() and re.fullmatch(_ID, found := path.read_text(encoding="utf-8", errors="replace").strip()):
             return found
         found = "".join(secrets.choice(_ID_CHARACTERS) for _ in range(_ID_LENGTH))
-        draft.write_text(found, encoding="utf-8")
-        draft.replace(path)
+        _replace(path, found)
     except OSError as error:
         raise CannotJoin(
             f"{path} cannot be used: {error.strerror or error}. Free space there, or choose another directory by "
@@ -107,11 +105,21 @@ def host_id(data_dir: Path) -> str:
     return found
 
 
+def _replace(path: Path, text: str) -> None:
+    """Write a file whole, or not at all. Raises OSError."""
+    draft = draft_of(path, os.getpid())
+    try:
+        draft.write_text(text, encoding="utf-8")
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
 def note_state(data_dir: Path, join: Join, name: str, *, linked: bool) -> None:
-    """Note for `host_state` what this process does. A full disk changes nothing."""
+    """Note for `host_state` what this process does. With a full disk, what was noted before stays."""
     state = {"pid": os.getpid(), "host": name, "joins": join.url, "linked": linked}
     with contextlib.suppress(OSError):
-        (data_dir / INSTANCE_FILE).write_text(json.dumps(state), encoding="utf-8")
+        _replace(data_dir / INSTANCE_FILE, json.dumps(state))
 
 
 def note_moves(data_dir: Path) -> None:

@@ -36,7 +36,7 @@ MADE: Final = (
         HOST_ID_FILE,
     ),
     *(ARTIFACTS, OUTPUT, DRIVER_CACHE, LINK_FILES, f"*{SET_ASIDE}*"),
-    *(f".{name}.*" for name in (SECRET_FILE, SECRETS_FILE, HOST_ID_FILE)),  # as named by `draft_of`
+    *(f".{name}.*" for name in (SECRET_FILE, SECRETS_FILE, HOST_ID_FILE, INSTANCE_FILE)),  # as named by `draft_of`
 )
 """Only these names are removed, because a person's own files may be there too."""
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import time
 from collections import deque
 from typing import Any, Final
 
@@ -9,12 +10,15 @@ from browser_service.carriers.checks import Checks
 from browser_service.carriers.link import Link, LinkLost, NotOwner
 from browser_service.carriers.messages import OF_HOST, Hello, Kept, Load
 from browser_service.rules.host_lease import GrantedLease
+from browser_service.rules.placement import HostFacts
 from browser_service.security.auth import HostToken
 from browser_service.waits import wait_until
+from shared import written
 from shared.calls import AsOf, Call, Outcome
 from shared.errors import ErrorBody, HostGone
 from shared.events import EventBatch, HostEvent
 from shared.frames import Frame, View
+from shared.model import Json
 from shared.pages import Answer, Figures, PageState, SessionOptions, SessionSpec
 from shared.strokes import Strokes
 
@@ -35,6 +39,9 @@ class RemoteHost:
         self.draining = False
         self.keys = deque[str](maxlen=_MOST_KEYS)
         """Those of its latest links, by which it proves that a file is its own."""
+        self._heard_at = time.monotonic()
+        self.round_trip_s: float | None = None
+        """Of its link, as last measured."""
         self._link: Link | None = None
         self._gone = ""
         self._changed = asyncio.Event()
@@ -49,12 +56,39 @@ class RemoteHost:
         return self.hello.incarnation
 
     @property
+    def host_id(self) -> str:
+        return self.hello.host_id
+
+    @property
+    def held(self) -> list[str]:
+        """Return the sessions that it had when it last said hello."""
+        return self.hello.sessions
+
+    @property
     def linked(self) -> bool:
         return self._link is not None
 
     @property
     def gone(self) -> bool:
         return bool(self._gone)
+
+    def facts(self) -> HostFacts:
+        """Return what the front knows of it now."""
+        hello = self.hello
+        return HostFacts(
+            self.name,
+            frozenset[str](hello.engines),
+            display=hello.display,
+            free_mb=hello.memory_mb if self.load is None else self.load.free_mb,
+            draining=self.draining,
+            other_catalogue=hello.catalogue != written.fingerprint(),
+            gone=not self.linked,
+        )
+
+    def describe_link(self) -> Json:
+        """Describe for people where it dials from, and when it was last heard of."""
+        seen_ms = round((time.monotonic() - self._heard_at) * 1000)
+        return {"version": self.hello.version, "from": self.address, "seenMs": seen_ms}
 
     # --- its links -------------------------------------------------------------------------------------------------
 
@@ -85,7 +119,10 @@ class RemoteHost:
         time."""
         basis_ms, ttl_ms = self.lease.grant()
         body = OF_HOST["grant"].dumped(basis_ms=basis_ms, ttl_ms=ttl_ms)
+        asked_at = time.monotonic()
         kept: Kept = await link.call(OF_HOST["grant"], "grant", body)
+        self._heard_at = time.monotonic()
+        self.round_trip_s = self._heard_at - asked_at
         self.lease.kept(kept.now_ms)
         self.load = kept.load
 

@@ -1,6 +1,7 @@
 """Routes by which hosts elsewhere reach the service: their links, and the files of their calls."""
 
 import asyncio
+from collections.abc import Callable
 from typing import Final, TypeVar, cast
 from urllib.parse import unquote
 
@@ -11,10 +12,11 @@ from starlette.requests import ClientDisconnect
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from browser_service.carriers.desk import check_read
-from browser_service.carriers.front_end import Links
+from browser_service.carriers.front_end import Links, Members
 from browser_service.carriers.link import LinkLost
 from browser_service.carriers.messages import FILE, LINK, MOST_MESSAGE, GivenFile, WantedFile, misread
 from browser_service.carriers.remote_host import RemoteHost
+from browser_service.host_settings import HostSettings
 from browser_service.http.faults import error_response
 from browser_service.http.link_socket import SOCKET, LinkSocket
 from browser_service.http.routes import services
@@ -124,6 +126,22 @@ async def get_file(request: Request) -> Response:
         return Response((await artifacts.text(wanted.artifact_id, wanted.client_id)).encode(), media_type="text/plain")
     path, mime_type = await artifacts.path(wanted.artifact_id, wanted.client_id)
     return FileResponse(path, media_type=mime_type)
+
+
+def open_links(services: Services, members: Members, own_hosts: Callable[[], frozenset[str]]) -> Links:
+    """Let hosts dial in. No page on them opens `own_hosts`, which are the service's own."""
+    told = HostSettings.of(services.settings).model_dump(mode="json")
+    links = Links(
+        members,
+        services.artifacts,
+        services.revoked.check_host,
+        front_start=services.host_calls.front_start,
+        lease_ms=services.settings.host_lease_ms,
+        settings=lambda: told,
+        own_places=lambda: sorted(own_hosts()),
+    )
+    services.revoked.on_token = links.revoke
+    return links
 
 
 def _links(connection: Request | WebSocket) -> Links:

@@ -1,7 +1,8 @@
-"""Routes for the account's own command line: its named tokens, and thumbnails of what acts did, for a replay."""
+"""Routes for the account's own command line: its named tokens, its hosts, and thumbnails of what acts did, for a
+replay."""
 
 import re
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
@@ -9,8 +10,11 @@ from fastapi.responses import Response
 from browser_service.http.routes import Caller, body_of, done, services
 from browser_service.security.auth import Identity
 from shared import wire
-from shared.errors import Forbidden, ValidationFailed, field_details
+from shared.errors import Forbidden, InvalidRequest, ValidationFailed, field_details
 from shared.model import Json
+
+if TYPE_CHECKING:
+    from browser_service.spine.membership import Membership
 
 router = APIRouter()
 
@@ -57,6 +61,32 @@ async def restore(request: Request, caller: Caller) -> Response:
             hint='Send {"names": ["..."]}: a token\'s name, or labels or ids of clients.',
         )
     return done(request, await services(request).administration.restore([str(one) for one in names]))
+
+
+@router.get(wire.HOSTS)
+async def hosts(request: Request, caller: Caller) -> Response:
+    return done(request, {"hosts": [*_membership(request, caller).listed()]})
+
+
+@router.post(wire.HOSTS_DRAIN)
+async def drain(request: Request, caller: Caller) -> Response:
+    membership, name = _membership(request, caller), (await body_of(request)).get("name")
+    if not isinstance(name, str):
+        raise ValidationFailed(
+            "The request names no host.", hint='Send {"name": "rack-k3q9"}.', details=field_details("name")
+        )
+    membership.drain(name)
+    return done(request, {"name": name})
+
+
+def _membership(request: Request, caller: Identity) -> "Membership":
+    if not caller.operator:
+        raise Forbidden("Hosts are shown to the account's owner.", hint="browse-together hosts")
+    if (fleet := services(request).fleet) is None:
+        raise InvalidRequest(
+            "This service takes no hosts in.", hint="Start it so that it does: browse-together up --hosts"
+        )
+    return fleet.membership
 
 
 @router.get(wire.ACTIVITY_PICTURES, include_in_schema=False)

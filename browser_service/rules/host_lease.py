@@ -36,7 +36,7 @@ class HeldLease:
         self._clock = clock
         self._told_ms = self._now_ms()
         self._until_ms = -inf
-        self._ended = False
+        self._ended = self._given_up = False
 
     def tell(self) -> int:
         """Return the moment that the next grant may name, in milliseconds of this host's clock."""
@@ -64,8 +64,15 @@ class HeldLease:
         """Return the seconds until the lease ends; 0 if there is none."""
         return max(0.0, (self._until_ms - self._now_ms()) / 1000) if self.held else 0.0
 
+    @property
+    def lapsed(self) -> bool:
+        """Return whether the host has lost the lease without giving it up, so that it must not even end in good
+        order."""
+        return self.ended and not self._given_up
+
     def give_up(self) -> None:
-        self._ended = True
+        """End in good order: no more calls, while what there is may be closed."""
+        self._ended = self._given_up = True
 
     def _now_ms(self) -> int:
         return int(self._clock() * 1000)

@@ -34,13 +34,11 @@ class Feed:
     has: Callable[[str], bool]
     """Returns whether a session is on this host now. Events of others are dropped."""
     on_applied: Callable[[AsOf], None]
-    lived_before: bool = False
-    """True if the host had sessions of an earlier run of the service, whose pages are as it says."""
 
     def __post_init__(self) -> None:
         self.incarnation = ""
         self._seq = 0
-        self._missed = self.lived_before
+        self._missed = False
         """True if events were missed, and the host has not described its pages since."""
         self._lock = asyncio.Lock()
 
@@ -49,8 +47,6 @@ class Feed:
         pause_s = _FIRST_PAUSE_S
         while True:
             try:
-                if self._missed:
-                    await self._catch_up()
                 await self._read(_POLL_MS)
                 pause_s = _FIRST_PAUSE_S
             except Exception as error:  # noqa: BLE001 - whatever a host does, its events are read again
@@ -87,11 +83,6 @@ class Feed:
             self.on_applied(AsOf(incarnation=self.incarnation, seq=self._seq))
         return len(batch.events) == _BATCH
 
-    async def _catch_up(self) -> None:
-        async with self._lock:
-            await self._resync()
-            await self.events.write_down()
-
     async def _resync(self) -> None:
         """Take the host's pages as they are now."""
         async with asyncio.timeout(_ANSWERS_WITHIN_S):
@@ -118,11 +109,9 @@ class Feeds:
         """The number of the last applied event, by incarnation."""
         self._moved = asyncio.Event()
 
-    def follow(
-        self, host: SessionHost, has: Callable[[str], bool] = lambda _: True, *, lived_before: bool = False
-    ) -> Feed:
+    def follow(self, host: SessionHost, has: Callable[[str], bool] = lambda _: True) -> Feed:
         """Follow a host. `has` returns whether a session is there now."""
-        feed = Feed(host, self.events, has, self._note, lived_before)
+        feed = Feed(host, self.events, has, self._note)
         self._feeds[feed] = asyncio.create_task(feed.run())
         return feed
 

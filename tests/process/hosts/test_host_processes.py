@@ -1,0 +1,135 @@
+"""Tests hosts that are processes: killed, frozen, cut off, started twice, emptied. What they did is read from the site,
+which numbers each load of its page."""
+
+import asyncio
+import itertools
+import shutil
+import signal
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
+from urllib.parse import parse_qs, urlsplit
+
+import psutil
+import pytest
+
+from shared.data_files import HOST_ID_FILE
+from tests.support.json import AnyJson
+from tests.support.rack import PATIENCE_S, Rack, rack, until
+from tests.support.service import Agent
+from tests.support.site import Answer, Received, Site
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture(scope="module")
+def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rack]:
+    with rack(tmp_path_factory.mktemp("rack")) as made:
+        yield made
+
+
+@pytest.fixture
+def hosts(started: Rack) -> Iterator[Rack]:
+    """Return a front without hosts."""
+    yield started
+    started.end_hosts()
+
+
+class Acts:
+    """A page whose acts arrive as requests, each with the number of the load of the page that sent it."""
+
+    def __init__(self, site: Site) -> None:
+        self._loads = itertools.count(1)
+        self._numbers = itertools.count(1)
+        self._site = site
+        self.url = site.page(
+            "/page", lambda _: Answer(f"<title>load</title><script>load = {next(self._loads)}</script>")
+        )
+        site.page("/act", self._took)
+        self.arrived: list[tuple[int, int]] = []
+        """The load and the number of each act, as the site got them."""
+
+    def _took(self, received: Received) -> Answer:
+        given = parse_qs(urlsplit(received.path).query)
+        self.arrived.append((int(given["load"][0]), int(given["act"][0])))
+        return Answer("taken", content_type="text/plain")
+
+    async def act(self, agent: Agent, page_id: str) -> dict[str, AnyJson]:
+        """Act once, and return the reply."""
+        post = f"fetch(`/act?load=${{load}}&act={next(self._numbers)}`, {{method: 'POST'}}).then(each => each.text())"
+        return dict((await agent.reply("evaluate_script", pageId=page_id, expression=post)).json())
+
+    def check(self) -> None:
+        """Check that no act arrived twice, and none of an earlier load after one of a later load."""
+        acts = Counter(act for _, act in self.arrived)
+        assert [act for act, times in acts.items() if times > 1] == []
+        loads = [load for load, _ in self.arrived]
+        assert loads == sorted(loads)
+
+
+@asynccontextmanager
+async def acting(hosts: Rack, acts: Acts, *session_ids: str) -> AsyncIterator[Agent]:
+    """Return an agent with these sessions, each with a page of its name, and check in the end what arrived."""
+    async with hosts.agent() as agent, asyncio.timeout(PATIENCE_S):
+        for session_id in session_ids:
+            await agent.call("create_session", sessionId=session_id)
+            await agent.call("goto", pageId=session_id, sessionId=session_id, url=acts.url)
+        yield agent
+        for session_id in session_ids:
+            await agent.call("close_session", sessionId=session_id)
+    acts.check()
+
+
+def are_over(processes: list[psutil.Process]) -> Callable[[], bool]:
+    return lambda: not any(each.is_running() and each.status() != psutil.STATUS_ZOMBIE for each in processes)
+
+
+async def test_a_killed_hosts_sessions_go_on_under_their_names_as_soon_as_its_engine_starts_it_again(
+    hosts: Rack, site: Site
+) -> None:
+    acts = Acts(site)
+    first = hosts.start_host("one")
+    await hosts.ready(1)
+    async with acting(hosts, acts, "killed") as agent:
+        under_way = asyncio.create_task(agent.reply("click", pageId="killed", selector="#never"))
+        await until(lambda: site.counts["/page"] == 1)
+        await first.kill()
+        hosts.start_host("one")
+        told = (await under_way).json()["error"]["code"]
+        assert told in {"UNKNOWN_OUTCOME", "SERVICE_UNAVAILABLE"}
+        assert (await acts.act(agent, "killed"))["success"]
+
+
+async def test_a_frozen_host_acts_no_more_when_it_wakes(hosts: Rack, site: Site) -> None:
+    acts = Acts(site)
+    frozen = hosts.start_host("one")
+    await hosts.ready(1)
+    async with acting(hosts, acts, "frozen") as agent:
+        assert (await acts.act(agent, "frozen"))["success"]
+        hosts.start_host("two")
+        await hosts.ready(2)
+        browsers = frozen.children()
+        frozen.signal(signal.SIGSTOP)
+        await asyncio.gather(*(acts.act(agent, "frozen") for _ in range(5)))
+        while not (await acts.act(agent, "frozen"))["success"]:
+            pass  # it may have been told that its outcome is unknown
+        arrived = len(acts.arrived)
+        frozen.signal(signal.SIGCONT)
+        await until(are_over(browsers))
+        await hosts.ready(2)
+        assert len(acts.arrived) == arrived
+        assert (await acts.act(agent, "frozen"))["success"]
+
+
+async def test_a_copied_data_directory_is_no_second_host_of_the_same_identity(hosts: Rack) -> None:
+    hosts.start_host("one")
+    (listed,) = await hosts.ready(1)
+    copy = hosts.token_file.parent / "copy"
+    copy.mkdir(exist_ok=True)
+    shutil.copy(hosts.hosts[0].data_dir / HOST_ID_FILE, copy)
+    second = hosts.start_host("copy")
+    assert await second.ended() == 1
+    last = second.log.splitlines()[-1]
+    assert "with the same hostId and another data directory" in last
+    assert "The directory was copied: start this host with an empty one." in last
+    assert [each["name"] for each in await hosts.ready(1)] == [listed["name"]]
