@@ -7,19 +7,18 @@ from pathlib import Path
 from typing import Annotated, ClassVar, Final, Literal, Self
 from urllib.parse import urlsplit
 
-import platformdirs
 from pydantic import AliasChoices, Field, ValidationInfo, field_validator, model_validator
-from pydantic_settings import NoDecode, SettingsConfigDict
+from pydantic_settings import NoDecode
 
 from browser_service.security.hosts import header_host, public_origin
 from browser_service.security.url_rules import MOST_RULES, url_rule
 from browser_service.tuning import Tuning
 from client import caller
-from client.config_file import FileSettings
+from client.common_settings import AbsolutePath, ListeningSettings, ProcessSettings
 from shared.data_files import OUTPUT, PROFILE
-from shared.loopback import exposure, is_loopback, reachable
+from shared.loopback import is_loopback, reachable
 from shared.variables import unprotected
-from shared.wire import APP_NAME, DEFAULT_PORT
+from shared.wire import DEFAULT_PORT
 
 Names = Annotated[tuple[str, ...], NoDecode]
 MOST_PORTS: Final = 65_535
@@ -30,12 +29,8 @@ def _bare(name: str) -> AliasChoices:
     return AliasChoices(f"BROWSE_{name}", name)
 
 
-class Settings(FileSettings):
+class Settings(ListeningSettings, ProcessSettings):
     """The service's settings; every one is `BROWSE_<NAME>` in the environment, and its name in config.toml."""
-
-    model_config = SettingsConfigDict(
-        env_prefix="BROWSE_", env_ignore_empty=True, extra="ignore", populate_by_name=True
-    )
 
     host: str = Field(default="127.0.0.1", description="Address to listen on.")
     port: int = Field(
@@ -49,16 +44,6 @@ class Settings(FileSettings):
         description="Address by which people reach the service, such as https://browse.example.com. Their links use "
         "it, and its Host header is accepted. By default the address to listen on.",
     )
-    allow_remote: bool = Field(
-        default=False, description="Listen beyond loopback; needs a certificate or behind_proxy."
-    )
-    tls_cert: Path | None = Field(default=None, description="Certificate chain, PEM: serves https.")
-    tls_key: Path | None = Field(default=None, description="Private key of that certificate, PEM.")
-    behind_proxy: bool = Field(
-        default=False,
-        description="A proxy in front encrypts what comes from elsewhere, or only this machine can connect (a port "
-        "that Docker publishes on 127.0.0.1).",
-    )
     hosts: bool = Field(
         default=False,
         description="Take in hosts: processes on other machines that run browsers for this service. They dial in with "
@@ -70,17 +55,10 @@ class Settings(FileSettings):
         description="How long a host may act without word from this service, in milliseconds. Then it ends its "
         "browsers, and its sessions go on elsewhere.",
     )
-    log_level: Literal["debug", "info", "warning", "error"] = Field(
-        default="info", validation_alias=_bare("LOG_LEVEL"), description="Least severity to log."
-    )
     app_env: Literal["production", "development", "test"] = Field(
         default="production",
         validation_alias=_bare("APP_ENV"),
         description="production logs JSON; the others log lines for people.",
-    )
-    data_dir: Path = Field(
-        default_factory=lambda: Path(platformdirs.user_data_dir(APP_NAME, appauthor=False)),
-        description="Profile, secret, journal, files and log; by default the platform's user data directory.",
     )
     key_store: Literal["file", "keyring"] = Field(
         default="file",
@@ -93,7 +71,7 @@ class Settings(FileSettings):
     headless: bool = Field(
         default=True, validation_alias=_bare("HEADLESS"), description="false shows the windows; needs a display."
     )
-    executable_path: Path | None = Field(
+    executable_path: AbsolutePath | None = Field(
         default=None, description="Browser to start; by default Playwright's own, else an installed one."
     )
     cdp_url: str | None = Field(
@@ -249,16 +227,6 @@ class Settings(FileSettings):
     def _split_paths(cls, value: object) -> object:
         return tuple(filter(None, map(str.strip, value.split(",")))) if isinstance(value, str) else value
 
-    @field_validator("log_level", mode="before")
-    @classmethod
-    def _any_case(cls, value: object) -> object:
-        return value.lower() if isinstance(value, str) else value
-
-    @field_validator("data_dir", "executable_path", "tls_cert", "tls_key")
-    @classmethod
-    def _absolute(cls, value: Path | None) -> Path | None:
-        return value and value.expanduser().absolute()
-
     @model_validator(mode="before")
     @classmethod
     def _protects_as_before(cls, values: object) -> object:
@@ -281,13 +249,7 @@ class Settings(FileSettings):
 
     @model_validator(mode="after")
     def _is_reached_from_where_it_should_be(self) -> Self:
-        if (self.tls_cert is None) != (self.tls_key is None):
-            raise ValueError("--tls-cert and --tls-key belong together; give both")
-        encrypted = self.tls_cert is not None
-        if problem := exposure(
-            self.host, allowed=self.allow_remote, encrypted=encrypted, behind_proxy=self.behind_proxy
-        ):
-            raise ValueError(problem)
+        self.check_exposure(self.host)
         address = urlsplit(self.public_url or "https://")
         if not (address.scheme == "https" or self.behind_proxy or is_loopback(address.hostname or "")):
             raise ValueError(

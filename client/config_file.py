@@ -15,7 +15,13 @@ from typing import TYPE_CHECKING, Final, Self
 
 from pydantic import AliasChoices, BaseModel, ValidationError
 from pydantic.fields import FieldInfo
-from pydantic_settings import BaseSettings, EnvSettingsSource, InitSettingsSource, PydanticBaseSettingsSource
+from pydantic_settings import (
+    BaseSettings,
+    EnvSettingsSource,
+    InitSettingsSource,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+)
 from pydantic_settings.sources.utils import parse_env_vars
 
 from client import caller
@@ -52,6 +58,10 @@ class WrongFile(Exception):
 class FileSettings(BaseSettings):
     """Settings from arguments, the environment and the file, in this order of precedence. Raises WrongFile, and errors
     of pydantic."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="BROWSE_", env_ignore_empty=True, extra="ignore", populate_by_name=True
+    )
 
     @classmethod
     def settings_customise_sources(

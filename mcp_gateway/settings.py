@@ -1,20 +1,17 @@
 """The gateway's settings: flags, environment variables, and keys of config.toml."""
 
 from functools import partial
-from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Self
 from urllib.parse import urlsplit
 
-import platformdirs
 from pydantic import AfterValidator, AliasChoices, BeforeValidator, Field, SecretStr, model_validator
-from pydantic_settings import NoDecode, SettingsConfigDict
+from pydantic_settings import NoDecode
 
-from client import caller
-from client.config_file import FileSettings
+from client.common_settings import AbsolutePath, ProcessSettings
 from client.instance import Autostart, is_local
 from shared.loopback import is_loopback
 from shared.resources import Kind
-from shared.wire import APP_NAME, CLIENT_ID_PATTERN, DEFAULT_PORT, ID_PATTERN
+from shared.wire import CLIENT_ID_PATTERN, DEFAULT_PORT, ID_PATTERN
 
 
 def _names(value: object, *, none: str = "") -> object:
@@ -22,12 +19,8 @@ def _names(value: object, *, none: str = "") -> object:
     return frozenset(value.replace(",", " ").split()) - {none} if isinstance(value, str) else value
 
 
-class Settings(FileSettings):
+class Settings(ProcessSettings):
     """The gateway's settings: `BROWSE_<NAME>` in the environment, and the name itself in config.toml."""
-
-    model_config = SettingsConfigDict(
-        env_prefix="BROWSE_", env_ignore_empty=True, extra="ignore", populate_by_name=True
-    )
 
     port: int = Field(
         default=DEFAULT_PORT,
@@ -92,18 +85,7 @@ class Settings(FileSettings):
     token: SecretStr | None = Field(
         default=None, description="Token to send instead of one made from the account's secret."
     )
-    token_file: Annotated[Path, AfterValidator(caller.absolute)] | None = Field(
-        default=None, description="File that holds that token."
-    )
-    data_dir: Annotated[Path, AfterValidator(caller.absolute)] = Field(
-        default_factory=lambda: Path(platformdirs.user_data_dir(APP_NAME, appauthor=False)),
-        description="Directory of the service's secret and log; by default the platform's user data directory.",
-    )
-    log_level: Annotated[Literal["debug", "info", "warning", "error"], BeforeValidator(str.lower)] = Field(
-        default="info",
-        validation_alias=AliasChoices("BROWSE_LOG_LEVEL", "LOG_LEVEL"),
-        description="Least severity to log, to stderr.",
-    )
+    token_file: AbsolutePath | None = Field(default=None, description="File that holds that token.")
 
     @model_validator(mode="after")
     def _keeps_the_token_to_itself(self) -> Self:

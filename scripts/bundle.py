@@ -170,7 +170,8 @@ def _asked(name: str, field: FieldInfo) -> Json:
 
 
 def _format(name: str, field: FieldInfo) -> str:
-    kinds = {field.annotation, *get_args(field.annotation)}
+    parts = get_args(field.annotation)
+    kinds = {field.annotation, *parts, *(inner for part in parts for inner in get_args(part))}
     if Path in kinds:
         return "filepath"
     if bool in kinds:

@@ -7,23 +7,23 @@ from typing import Final
 
 SERVICE: Final = tuple(
     """
-    host port allowed_hosts public_url allow_remote tls_cert tls_key behind_proxy hosts host_lease_ms log_level
-    app_env data_dir key_store browser_type headless executable_path cdp_url sandbox proxy viewport session_idle_ms
-    max_pages memory_mb min_instances max_instances instance_idle_ms metrics_port client_calls_per_minute
-    cookie_values notify notify_webhook url_whitelist url_blacklist url_rules_for private_network guarded
-    upload_roots
+    data_dir log_level allow_remote tls_cert tls_key behind_proxy host port allowed_hosts public_url hosts
+    host_lease_ms app_env key_store browser_type headless executable_path cdp_url sandbox proxy viewport
+    session_idle_ms max_pages memory_mb min_instances max_instances instance_idle_ms metrics_port
+    client_calls_per_minute cookie_values notify notify_webhook url_whitelist url_blacklist url_rules_for
+    private_network guarded upload_roots
     """.split()  # noqa: SIM905 - as a list it would be a page long
 )
 GATEWAY: Final = tuple(
     """
-    port url plain_http shared shared_idle_s autostart toolsets resources structured pages_ttl_ms elements_ttl_ms
-    screenshots_ttl_ms session client_id token token_file data_dir log_level transport mcp_host mcp_port ws_port
-    auth auth_secret auth_file cors_origins allowed_hosts rate_limit_window_ms rate_limit_max max_message_bytes
-    heartbeat_interval_ms heartbeat_timeout_ms tls_cert tls_key allow_remote behind_proxy
+    data_dir log_level port url plain_http shared shared_idle_s autostart toolsets resources structured pages_ttl_ms
+    elements_ttl_ms screenshots_ttl_ms session client_id token token_file allow_remote tls_cert tls_key behind_proxy
+    transport mcp_host mcp_port ws_port auth auth_secret auth_file cors_origins allowed_hosts rate_limit_window_ms
+    rate_limit_max max_message_bytes heartbeat_interval_ms heartbeat_timeout_ms
     """.split()  # noqa: SIM905 - as a list it would be a page long
 )
 BARE: Final = tuple(
     """
-    port log_level app_env browser_type headless
+    log_level port app_env browser_type headless
     """.split()  # noqa: SIM905 - as a list it would be a page long
 )

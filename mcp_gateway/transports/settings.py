@@ -1,13 +1,12 @@
 """The settings of the transports: flags, or the same names in the environment."""
 
-from pathlib import Path
 from typing import Annotated, Final, Literal, Self
 
-from pydantic import AfterValidator, AliasChoices, BeforeValidator, Field, SecretStr, field_validator, model_validator
-from pydantic_settings import NoDecode, SettingsConfigDict
+from pydantic import AliasChoices, BeforeValidator, Field, SecretStr, field_validator, model_validator
+from pydantic_settings import NoDecode
 
-from client.config_file import FileSettings
-from shared.loopback import exposure, is_loopback
+from client.common_settings import AbsolutePath, ListeningSettings
+from shared.loopback import is_loopback
 from shared.wire import MAX_MESSAGE_BYTES
 
 Kind = Literal["stdio", "http", "sse", "websocket", "jsonl"]
@@ -49,12 +48,8 @@ class NotUsable(Exception):
     """The settings cannot be used here, such as a missing key or a taken address. The text says what to do."""
 
 
-class TransportSettings(FileSettings):
+class TransportSettings(ListeningSettings):
     """How clients reach a gateway, and who may use it."""
-
-    model_config = SettingsConfigDict(
-        env_prefix="BROWSE_", env_ignore_empty=True, extra="ignore", populate_by_name=True
-    )
 
     transport: Annotated[tuple[Kind, ...], NoDecode, BeforeValidator(_kinds)] = Field(
         default=("stdio",),
@@ -76,7 +71,7 @@ class TransportSettings(FileSettings):
         validation_alias=AliasChoices("BROWSE_AUTH_SECRET", "AUTH_SECRET"),
         description="The key that clients send.",
     )
-    auth_file: Annotated[Path | None, AfterValidator(lambda path: path and path.expanduser().absolute())] = Field(
+    auth_file: AbsolutePath | None = Field(
         default=None,
         description="File of keys, one on a line, each a client of its own; by default `mcp-keys` in the data "
         "directory, made with one key where there is none.",
@@ -103,16 +98,6 @@ class TransportSettings(FileSettings):
     heartbeat_timeout_ms: int = Field(
         default=5_000, ge=100, le=600_000, description="How long to wait for the answer, ms."
     )
-    tls_cert: Path | None = Field(default=None, description="Certificate chain, PEM: serves https and wss.")
-    tls_key: Path | None = Field(default=None, description="Private key of that certificate, PEM.")
-    allow_remote: bool = Field(
-        default=False, description="Listen beyond loopback, which needs a key, and a certificate or behind_proxy."
-    )
-    behind_proxy: bool = Field(
-        default=False,
-        description="Something in front encrypts what comes from elsewhere (a proxy that ends TLS), or lets in this "
-        "machine alone (a port that Docker publishes on 127.0.0.1).",
-    )
 
     @field_validator("cors_origins")
     @classmethod
@@ -129,16 +114,10 @@ class TransportSettings(FileSettings):
             raise ValueError("stdio and jsonl both speak on stdin; name one of them")
         if self.mcp_port == self.ws_port != 0 and "websocket" in self.networks and len(self.networks) > 1:
             raise ValueError(f"--port and --ws-port are both {self.ws_port}; each transport has a port of its own")
-        if (self.tls_cert is None) != (self.tls_key is None):
-            raise ValueError("--tls-cert and --tls-key belong together; give both")
         if self.auth == "none" and self.networks and (flag := self._reached_from_elsewhere):
             raise ValueError(f"{flag} is reached from elsewhere; --auth none is for loopback only")
         if not self.is_loopback and self.networks:
-            encrypted = self.tls_cert is not None
-            if problem := exposure(
-                self.mcp_host, allowed=self.allow_remote, encrypted=encrypted, behind_proxy=self.behind_proxy
-            ):
-                raise ValueError(problem)
+            self.check_exposure(self.mcp_host)
         return self
 
     @property
