@@ -205,13 +205,15 @@ class SessionSpec(Model):
 class Figures(Model):
     """What a host has open, and the memory that it takes."""
 
-    pages: int
-    parked: int
-    sessions: int
-    browsers: int
-    browser_restarts: int = Field(description="Browsers that ended or hung, and were given up, since the start.")
-    memory_mb: int = Field(description="Of the browsers, as last measured.")
-    memory_limit_mb: int = Field(description="0 is no limit.")
+    pages: int = 0
+    parked: int = 0
+    sessions: int = 0
+    browsers: int = 0
+    browser_restarts: int = Field(
+        default=0, description="Browsers that ended or hung, and were given up, since the start."
+    )
+    memory_mb: int = Field(default=0, description="Of the browsers, as last measured.")
+    memory_limit_mb: int = Field(default=0, description="0 is no limit.")
 
 
 class PageBlock(Model):

@@ -199,8 +199,8 @@ def _method(name: str, function: Any) -> Method:  # Any: of any signature
     return Method(create_model(f"{name}_arguments", __base__=Model, **fields), result)
 
 
-OF_HOST: Final = _methods(LinkedHost, but=("events_after", "start", "stop", "end_calls"))
-"""What the front may call. Events come by themselves, and a host starts and stops itself."""
+OF_HOST: Final = _methods(LinkedHost, but=("events_after", "figures", "start", "stop", "end_calls"))
+"""What the front may call. Events and figures come by themselves, and a host starts and stops itself."""
 OF_FRONT: Final = _methods(LinkedFront)
 
 

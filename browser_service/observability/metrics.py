@@ -14,9 +14,6 @@ PREFIX: Final = "playwright_mcp"
 _MB: Final = 1_000_000
 _BUCKETS_S: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 50)
 _WAIT_BUCKETS_S: Final = (0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
-_NOTHING_YET: Final = Figures(
-    pages=0, parked=0, sessions=0, browsers=0, browser_restarts=0, memory_mb=0, memory_limit_mb=0
-)
 
 
 class Made(NamedTuple):
@@ -76,7 +73,7 @@ class _Current(Collector):
     """Gauges and counters that other parts own, read at the moment of a scrape."""
 
     def __init__(self, clients: Callable[[], int], made: Callable[[], Made]) -> None:
-        self.figures = _NOTHING_YET
+        self.figures = Figures()
         self.hosts: Sequence[HostFigures] = ()
         self._clients = clients
         self._made = made

@@ -50,27 +50,17 @@ class Policy:
     """Raises Unauthorized for a caller whose token is no longer valid."""
     with_limits: Callable[[ClientRef], Identity] = lambda client: Identity(client_id=client.client_id)
     """Returns a client with the limits of its named token, if it has one."""
-
-    def __post_init__(self) -> None:
-        self.rules: list[Rule] = [_check_person]
+    rules: list[Rule] = field(default_factory=lambda: [_check_person])
 
     def check(self, caller: Identity, action: Action) -> None:
         """Raise Forbidden if a rule refuses the action, or one that it carries."""
         self.check_token(caller)
-        exports = False
+        limited = () if caller.limits is UNLIMITED else (_check_kind, self._check_session, _check_origins)
         for each in action.every_part():
-            if caller.limits is not UNLIMITED:
-                self._check_limits(caller, each)
-            for rule in self.rules:
+            for rule in (*limited, *self.rules):
                 rule(caller, each)
-            exports = exports or each.cookie_use is Cookies.EXPORTS
-        if exports and self._exports_hidden_cookies(caller, action):
-            raise _refused(
-                caller,
-                f"{action.name()} would give the cookie values of the shared login",
-                "--cookies",
-                f"In a session of your own it needs no such right: {next_call('create_session')}.",
-            )
+            if each.cookie_use is Cookies.EXPORTS:
+                self._check_export(caller, action, each)
 
     def check_place(self, caller: Identity, action: Action, address: Address) -> None:
         """Raise Forbidden if the caller's token does not allow the call on this page or session."""
@@ -185,22 +175,6 @@ class Policy:
 
     # --- the rules ---------------------------------------------------------------------------------------------------
 
-    def _check_limits(self, caller: Identity, action: Action) -> None:
-        self._check_kind(caller, action)
-        self._check_session(caller, action)
-        self._check_origins(caller, action)
-
-    def _check_kind(self, caller: Identity, action: Action) -> None:
-        rule = caller.limits.rule_against(action)
-        is_script = any(url.strip()[:5].lower() == "data:" for url in action.named_urls)
-        rule = "--no-scripting" if not rule and is_script and not caller.limits.scripting else rule
-        if rule:
-            raise _refused(caller, f"{action.name()} is not allowed to this token: {_WHAT[rule]}", rule)
-        if action.programs and (rule := caller.limits.rule_against_programs):
-            name = action.programs[0]
-            problem = f"{action.name()} with {name} is not allowed to this token: {_PROGRAM}"
-            raise _refused(caller, problem, rule, f"Without {name} it is allowed.", without=True)
-
     def _check_session(self, caller: Identity, action: Action) -> None:
         limits = caller.limits
         if limits.session is None:
@@ -212,36 +186,6 @@ class Policy:
             named.add(action.addressed.session or "a new one")
         if other := sorted(named - {limits.session}):
             raise _wrong_session(caller, other[0])
-
-    def _check_origins(self, caller: Identity, action: Action) -> None:
-        origins = caller.limits.origins
-        if not origins:
-            return
-        is_asked = asks_within if action.request_method else within
-        for url in action.named_urls:
-            if not url or not is_asked(origins, url):
-                raise _refused(
-                    caller,
-                    f"{action.name()} at {cut(url, 200) or 'no one URL'}: the token is for {', '.join(origins)}",
-                    "--origin",
-                )
-        if action.scope is Scope.SESSION and not action.named_urls:
-            raise _refused(
-                caller,
-                f"{action.name()} concerns all sites of a session, and the token is for {', '.join(origins)}",
-                "--origin",
-                "With a URL it concerns one site." if "urls" in type(action).model_fields else "",
-            )
-        script = action.runs_script
-        if script is not None and script.later and not pattern_within(origins, script.pattern):
-            raise _refused(
-                caller,
-                f"{action.name()} would also run wherever the page goes; the token is for {', '.join(origins)}",
-                "--origin",
-                f'A pattern that begins with one of these is allowed: "{origins[0]}/...".'
-                if script.pattern
-                else f"For the document that is there: {next_call('evaluate_script', expression='...')}.",
-            )
 
     def _check_page_count(self, caller: Identity, action: Action, page_id: str | None, *, beside: int = 0) -> None:
         """Raise Forbidden if the token's clients have as many pages as it allows. `page_id` would be one more, and come
@@ -264,13 +208,15 @@ class Policy:
         opening = {name for name, client_id in self.directory.reservations if client.is_sibling(client_id)}
         return None if len((held | opening) - {page_id}) + beside < most else held
 
-    def _exports_hidden_cookies(self, caller: Identity, action: Action) -> bool:
-        for each in action.every_part():
-            own = each.addressed.session if "session_id" in each.model_fields_set else None
-            session_id = own or action.addressed.session or DEFAULT_SESSION
-            if each.cookie_use is Cookies.EXPORTS and self.hides_cookies(caller, session_id):
-                return True
-        return False
+    def _check_export(self, caller: Identity, action: Action, part: Action) -> None:
+        own = part.addressed.session if "session_id" in part.model_fields_set else None
+        if self.hides_cookies(caller, own or action.addressed.session or DEFAULT_SESSION):
+            raise _refused(
+                caller,
+                f"{action.name()} would give the cookie values of the shared login",
+                "--cookies",
+                f"In a session of your own it needs no such right: {next_call('create_session')}.",
+            )
 
 
 def _check_person(caller: Identity, action: Action) -> None:
@@ -278,6 +224,49 @@ def _check_person(caller: Identity, action: Action) -> None:
         raise Forbidden(
             f"{action.name()} is for the account's own person. Nothing was done.",
             hint=f"Ask them: {next_call('request_human', message='...')}.",
+        )
+
+
+def _check_kind(caller: Identity, action: Action) -> None:
+    rule = caller.limits.rule_against(action)
+    is_script = any(url.strip()[:5].lower() == "data:" for url in action.named_urls)
+    rule = "--no-scripting" if not rule and is_script and not caller.limits.scripting else rule
+    if rule:
+        raise _refused(caller, f"{action.name()} is not allowed to this token: {_WHAT[rule]}", rule)
+    if action.programs and (rule := caller.limits.rule_against_programs):
+        name = action.programs[0]
+        problem = f"{action.name()} with {name} is not allowed to this token: {_PROGRAM}"
+        raise _refused(caller, problem, rule, f"Without {name} it is allowed.", without=True)
+
+
+def _check_origins(caller: Identity, action: Action) -> None:
+    origins = caller.limits.origins
+    if not origins:
+        return
+    is_asked = asks_within if action.request_method else within
+    for url in action.named_urls:
+        if not url or not is_asked(origins, url):
+            raise _refused(
+                caller,
+                f"{action.name()} at {cut(url, 200) or 'no one URL'}: the token is for {', '.join(origins)}",
+                "--origin",
+            )
+    if action.scope is Scope.SESSION and not action.named_urls:
+        raise _refused(
+            caller,
+            f"{action.name()} concerns all sites of a session, and the token is for {', '.join(origins)}",
+            "--origin",
+            "With a URL it concerns one site." if "urls" in type(action).model_fields else "",
+        )
+    script = action.runs_script
+    if script is not None and script.later and not pattern_within(origins, script.pattern):
+        raise _refused(
+            caller,
+            f"{action.name()} would also run wherever the page goes; the token is for {', '.join(origins)}",
+            "--origin",
+            f'A pattern that begins with one of these is allowed: "{origins[0]}/...".'
+            if script.pattern
+            else f"For the document that is there: {next_call('evaluate_script', expression='...')}.",
         )
 
 
@@ -297,16 +286,11 @@ def _wrong_session(caller: Identity, session_id: str) -> Forbidden:
 def _refused(caller: Identity, problem: str, rule: str, hint: str = "", *, without: bool = False) -> Forbidden:
     """Make the refusal: the rule, what it allows, and how the account's owner can give more."""
     token = f'another token than "{caller.token_name}"' if caller.token_name else "a token"
-    more = (
-        f"with {rule}"
-        if rule == "--cookies"
-        else f"without {rule}"
-        if without or rule in _WITHOUT
-        else f"with another {rule}"
-    )
+    how = "with" if rule == "--cookies" else "without" if without or rule in _WITHOUT else "with another"
     by_setting = "" if caller.token_name or rule != "--cookies" else ", or BROWSE_COOKIE_VALUES=true for all chats"
+    more = f"{_KEYS}, {how} {rule}{by_setting}"
     return Forbidden(
         f"{problem} ({rule}). Nothing was done.",
-        hint=f"{f'{hint} ' if hint else ''}The account's owner gives more by {token}: {_KEYS}, {more}{by_setting}.",
+        hint=f"{f'{hint} ' if hint else ''}The account's owner gives more by {token}: {more}.",
         details={"context": {"rule": rule, "limits": caller.limits.words}},
     )

@@ -10,17 +10,18 @@ from dataclasses import dataclass, field
 from secrets import token_hex
 
 from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed
 
 from browser_service import configuration
 from browser_service.actions import HANDLERS
 from browser_service.carriers.dialling import Front
 from browser_service.carriers.front_end import Links
 from browser_service.carriers.host_end import Fenced, HostEnd, Served
-from browser_service.carriers.messages import LINK, Hello, Lock, Welcome
+from browser_service.carriers.messages import Hello, Lock, Welcome
 from browser_service.carriers.remote_host import RemoteHost
 from browser_service.host.seam import ArtifactPort
 from browser_service.host_settings import HostSettings
-from browser_service.rules.host_lease import HeldLease
+from browser_service.rules.host_lease import HeldLease, awake_or_asleep
 from browser_service.settings import Settings
 from client.credentials import mint_host
 from shared import wire, written
@@ -188,42 +189,106 @@ async def opened(front: FrontSide, host: RemoteHost, session_id: str) -> None:
     await host.open(SessionSpec(session_id=session_id))
 
 
-@contextlib.asynccontextmanager
-async def dialled(front: FrontSide, token: str = "", key: str = "", **given: AnyJson) -> AsyncIterator["Rogue"]:
-    """Dial in as a host that may say anything."""
-    headers = {"Authorization": f"Bearer {token or front.token()}", **({LINK: key} if key else {})}
-    url = front.service.base_url.replace("http", "ws", 1) + wire.HOSTS_LINK
-    async with connect(
-        url, additional_headers=headers, compression=None, proxy=None, close_timeout=0, **given
-    ) as socket:
-        yield Rogue(socket)
-
-
-@dataclass
 class Rogue:
-    """A host that says whatever a test writes."""
+    """A host that says whatever a test writes. It keeps its lease, and answers other calls as it is told to."""
 
-    socket: ClientConnection
+    def __init__(self, socket: ClientConnection) -> None:
+        self._socket = socket
+        self.answers = dict[str, AnyJson]()
+        """What it answers, by method."""
+        self.told = dict[int, AnyJson]()
+        """The answers that it got, by the numbers of its calls: their bodies, after whether they are errors."""
+        self.refusal: AnyJson = None
+        self.ended = asyncio.Event()
+        self._living: asyncio.Task[None] | None = None
+        self._grown = asyncio.Event()
 
     async def say(self, head: AnyJson, body: AnyJson = None) -> None:
-        await self.socket.send((json.dumps(head) + ("" if body is None else "\n" + json.dumps(body))).encode())
+        await self.say_bytes((json.dumps(head) + ("" if body is None else "\n" + json.dumps(body))).encode())
 
-    async def hear(self) -> tuple[AnyJson, AnyJson]:
-        """Return the next message: its head, and its body."""
-        async with asyncio.timeout(PATIENCE_S):
-            message = await self.socket.recv()
-        assert isinstance(message, bytes)
-        head, _, body = message.partition(b"\n")
-        return json.loads(head), json.loads(body) if body else None
+    async def say_bytes(self, message: bytes | str) -> None:
+        with contextlib.suppress(ConnectionClosed):  # it is cut off in the middle of what is too long
+            await self._socket.send(message)
 
     async def join(self, said: Hello) -> AnyJson:
         """Say hello, and return the answer."""
         await self.say(json.loads(said.model_dump_json()))
-        return (await self.hear())[0]
+        async with asyncio.timeout(PATIENCE_S):
+            head, _ = _parts(await self._socket.recv())
+        return head
 
-    async def until(self, kind: str) -> AnyJson:
-        """Return the next head of a kind; calls in between get no answer."""
-        while True:
-            head, _ = await self.hear()
-            if head["kind"] == kind:
-                return head
+    @contextlib.asynccontextmanager
+    async def living(self) -> AsyncIterator[None]:
+        """Live meanwhile."""
+        self._living = asyncio.create_task(self.live())
+        try:
+            yield
+        finally:
+            self._living.cancel()
+            await asyncio.gather(self._living, return_exceptions=True)
+
+    def stop_reading(self) -> None:
+        assert self._living is not None
+        self._living.cancel()
+        self._socket.transport.pause_reading()
+
+    async def live(self) -> None:
+        """Answer until the front ends the link."""
+        try:
+            while True:
+                head, body = _parts(await self._socket.recv())
+                if head["kind"] == "call":
+                    await self._answer(head)
+                elif head["kind"] == "answer":
+                    self.told[head["id"]] = (head["state"], body)
+                else:
+                    self.refusal = head["error"]
+                    return
+                self._grown.set()
+        except ConnectionClosed:
+            return
+        finally:
+            self.ended.set()
+
+    async def _answer(self, head: AnyJson) -> None:
+        kept = {"nowMs": int(awake_or_asleep() * 1000), "load": {"figures": FIGURES}}
+        answers = {"grant": kept} | self.answers
+        if head["method"] in answers:
+            await self.say({"kind": "answer", "id": head["id"]}, answers[head["method"]])
+
+    async def ask(self, number: int, method: str, body: AnyJson) -> AnyJson:
+        """Call the front, and return its answer."""
+        await self.say({"kind": "call", "id": number, "method": method}, body)
+        async with asyncio.timeout(PATIENCE_S):
+            while number not in self.told:
+                self._grown.clear()
+                await self._grown.wait()
+        return self.told[number]
+
+
+FIGURES = dict.fromkeys(("pages", "parked", "sessions", "browsers", "browserRestarts", "memoryMb", "memoryLimitMb"), 0)
+
+
+def _parts(message: str | bytes) -> tuple[AnyJson, AnyJson]:
+    assert isinstance(message, bytes)
+    head, _, body = message.partition(b"\n")
+    return json.loads(head), json.loads(body) if body else None
+
+
+@contextlib.asynccontextmanager
+async def dialled(front: FrontSide, headers: dict[str, str] | None = None) -> AsyncIterator[Rogue]:
+    """Dial in as a host that may say anything."""
+    proof = {"Authorization": f"Bearer {front.token()}"} | (headers or {})
+    url = front.service.base_url.replace("http", "ws", 1) + wire.HOSTS_LINK
+    async with connect(url, additional_headers=proof, compression=None, proxy=None, close_timeout=0) as socket:
+        yield Rogue(socket)
+
+
+@contextlib.asynccontextmanager
+async def rogue(front: FrontSide, **changes: AnyJson) -> AsyncIterator[tuple[Rogue, RemoteHost, str]]:
+    """Yield a host that has been taken in and may say anything, how the front has it, and the key of its link."""
+    said = hello(**changes)
+    async with dialled(front) as host:
+        welcome = await host.join(said)
+        async with host.living():
+            yield host, await front.host(said.incarnation), welcome["link"]

@@ -78,7 +78,9 @@ async def test_calls_outcomes_and_events_cross_the_link(front: FrontSide, site: 
         assert "Hello" in str(read.result["content"])
         assert (read.as_of and read.as_of.incarnation) == host.incarnation
         assert [page.page_id for page in await host.describe()] == ["p"]
+        await become(lambda: host.load is not None and host.load.figures.pages == 1)
         assert (await host.figures()).pages == 1
+        assert host.round_trip_s is not None
         spec = await host.close("s")
         assert spec is not None
         assert [page.page_id for page in spec.pages] == ["p"]

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import socket
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -89,7 +90,10 @@ async def test_a_slow_reader_blocks_nobody_and_learns_how_much_it_missed(
 async def test_a_reader_that_stops_reading_costs_the_service_a_bounded_queue(tmp_path: Path) -> None:
     noted = parse({"action": "close_page", "pageId": "p", "reason": "so " * 60})
     async with listening(tmp_path) as service, connected(service, "a") as agent:
-        reader, writer = await asyncio.open_connection("127.0.0.1", service.settings.port, limit=1_000)
+        slow = socket.socket()
+        slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)  # which is soon full
+        slow.connect(("127.0.0.1", service.settings.port))
+        reader, writer = await asyncio.open_connection(sock=slow, limit=1_000)
         token = agent.http.headers["Authorization"]
         host = f"127.0.0.1:{service.settings.port}"
         request = f"GET {wire.EVENTS}?activity=1 HTTP/1.1\r\nHost: {host}\r\nAuthorization: {token}\r\n\r\n"

@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from browser_service.host.pages import hands, screencast
-from browser_service.host.tabs import masked
+from browser_service.host.tabs import masked, secrecy
 from browser_service.host.tabs.secrecy import secrets_on
 from shared.frames import Frame, View
 from shared.strokes import Stroke, Strokes
@@ -21,6 +21,12 @@ from tests.support.site import Site
 pytestmark = pytest.mark.anyio
 
 MASKED = View(masked=True)
+
+
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let pages take long to tell where their secrets are: on a busy machine the wall hides them meanwhile."""
+    monkeypatch.setattr(secrecy, "_WITHIN_S", PATIENCE_S)
 
 
 async def until(service: RunningService, page_id: str, holds: Callable[[Frame], object], view: View = View()) -> Frame:  # noqa: B008 - it does not change
