@@ -129,9 +129,9 @@ class Membership:
     # --- what a host may say -----------------------------------------------------------------------------------------
 
     def assigned(self, incarnation: str, session_id: str) -> bool:
-        """Return whether a host has a session now."""
-        member = self._member(incarnation)
-        return member is not None and self.homes.is_at(session_id, member)
+        """Return whether a host has a session now. One that gives it up still answers with what opens it again."""
+        home = self.homes.get(session_id)
+        return home is not None and home.member is not None and home.member is self._member(incarnation)
 
     def session_of(self, page_id: str) -> str | None:
         page = self.directory.get(page_id)
