@@ -9,7 +9,7 @@ from browser_service.host.seam import SessionHost
 from browser_service.host.sessions.memory import Memory
 from browser_service.observability.metrics import HostFigures
 from browser_service.rules.host_lease import MARGIN_S
-from browser_service.rules.placement import HostFacts
+from browser_service.rules.placement import LOCAL, HostFacts
 from browser_service.rules.window import Clock
 from browser_service.sessions.directory import Directory
 from browser_service.sessions.lifecycle import SessionLifecycle
@@ -18,7 +18,7 @@ from browser_service.spine.feed import Feeds
 from browser_service.spine.homes import Homes
 from browser_service.spine.host_events import HostEvents
 from browser_service.spine.hosts import Hosts
-from browser_service.spine.members import LOCAL, Member
+from browser_service.spine.members import Member
 from browser_service.spine.membership import Membership
 from browser_service.store.journal import Journal
 from browser_service.store.placements import PlacementTable

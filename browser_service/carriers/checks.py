@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final, Protocol
 
+import structlog
 from pydantic import JsonValue
 
 from browser_service.rules.bounded import Bounded
@@ -28,6 +29,8 @@ from shared.strokes import Strokes
 
 _REMEMBERED: Final = 4_000
 """How many of a host's latest calls it may still say something about."""
+
+log = structlog.get_logger(__name__)
 
 
 class Assignments(Protocol):
@@ -75,6 +78,8 @@ class Checks:
             self._hands.remove(strokes)
 
     def drop(self, kind: str) -> None:
+        if not self.dropped[kind]:
+            log.warning("a host told or asked what is not its own", incarnation=self._incarnation, what=kind)
         self.dropped[kind] += 1
 
     # --- what a host says ------------------------------------------------------------------------------------------

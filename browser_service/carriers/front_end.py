@@ -18,6 +18,7 @@ from browser_service.carriers.remote_host import RemoteHost
 from browser_service.host.seam import ArtifactPort
 from browser_service.rules.host_clock import check_clock
 from browser_service.rules.host_lease import GrantedLease
+from browser_service.rules.placement import LOCAL
 from browser_service.rules.window import Clock
 from browser_service.security.auth import HostToken
 from shared import written
@@ -172,7 +173,7 @@ class Links:
         return host
 
     def _name(self, hello: Hello, pool: str) -> str:
-        taken = {each.name for each in self.hosts.values() if each.hello.host_id != hello.host_id}
+        taken = {LOCAL} | {each.name for each in self.hosts.values() if each.hello.host_id != hello.host_id}
         if hello.name:
             if hello.name in taken:
                 raise Forbidden(f"There is a host {hello.name!r} already.", hint="Give this one another --name.")

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import random
+import sys
 import time
 from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass
@@ -30,6 +31,7 @@ from browser_service.carriers.remote_files import RemoteFiles
 from browser_service.host.seam import ArtifactPort, SessionHost
 from browser_service.rules.host_lease import Grant, HeldLease
 from browser_service.security.known_secrets import HostSecrets
+from browser_service.waits import wait_until
 from shared.errors import BrowseError, InvalidRequest, Relayed
 from shared.model import Model
 
@@ -79,6 +81,7 @@ class HostEnd:
         self._key = ""
         self._sessions = set[str]()
         self._pushed = 0
+        self._progress, self._stopped = asyncio.Event(), asyncio.Event()
         self._draining = self._leaving = False
         self._heard_at = 0.0
         self._tasks = set[asyncio.Task[None]]()
@@ -121,18 +124,27 @@ class HostEnd:
         self._leaving = True
         self._lease.give_up()
         served, self._served = self._served, None
-        if served is not None:
-            await served.host.stop()
-        with contextlib.suppress(LinkLost, BrowseError, TimeoutError):
-            async with asyncio.timeout(_BYE_WITHIN_S):
-                await self._tell("bye")
-        self._end(LinkLost("the host ends"))
+        try:
+            if served is not None:
+                await served.host.stop()
+                await self._push_last(served.host)
+            with contextlib.suppress(LinkLost, BrowseError, TimeoutError):
+                async with asyncio.timeout(_BYE_WITHIN_S):
+                    await self._tell("bye")
+        finally:
+            self._stopped.set()
+            self._end(LinkLost("the host ends"))
+
+    async def _push_last(self, host: SessionHost) -> None:
+        """Wait until the front has applied the last events, if it does so in time."""
+        last_seq = (await host.events_after(sys.maxsize, 0, 1)).last_seq
+        await wait_until(lambda: self._pushed >= last_seq or self._link is None, self._progress, _BYE_WITHIN_S)
 
     # --- dialling --------------------------------------------------------------------------------------------------
 
     async def _redial(self) -> None:
         pause_s = _SHORTEST_PAUSE_S
-        while not self._leaving:
+        while True:
             try:
                 async with dialled(self._front, self._proof()) as wire:
                     await self._serve(wire)
@@ -140,6 +152,7 @@ class HostEnd:
             except LinkLost as error:
                 log.info("the front is not linked", url=self._front.url, reason=str(error))
             if self._leaving:
+                await self._stopped.wait()
                 return
             await asyncio.sleep(random.uniform(pause_s / 2, pause_s))  # noqa: S311 - so that not all dial at once
             pause_s = min(pause_s * 2, _LONGEST_PAUSE_S)
@@ -153,7 +166,7 @@ class HostEnd:
     async def _serve(self, wire: SocketWire) -> None:
         welcome = await self._welcome(wire)
         served = await self._host(welcome)
-        link = Link(wire, OF_HOST, self._do, most_served=_MOST_SERVED, goes_on=True)
+        link = Link(wire, OF_HOST, self._do, most_served=_MOST_SERVED, goes_on=True, extra="ignore")
         self._heard_at = time.monotonic()
         silence_s = welcome.lease_ms / 2000
         beside = [self._bulk(link, welcome.link), self._push(link, served.host), self._listen(link, silence_s)]
@@ -177,7 +190,7 @@ class HostEnd:
         await wire.send(packed(self._hello.model_copy(update=now)))
         try:
             async with asyncio.timeout(DIAL_WITHIN_S):
-                head, _ = unpacked(await wire.receive())
+                head, _ = unpacked(await wire.receive(), "ignore")
         except TimeoutError:
             raise LinkLost("the front does not answer a hello") from None
         if isinstance(head, Refused):
@@ -234,11 +247,10 @@ class HostEnd:
 
     async def grant(self, basis_ms: int | None, ttl_ms: int) -> Kept:
         """Lengthen the lease, and tell how the host is."""
-        assert self._served is not None  # noqa: S101 - it is made before the link is served
         self._heard_at = time.monotonic()
         self._lease.take(Grant(basis_ms, ttl_ms))
-        now_ms = self._lease.tell()
-        load = Load(figures=await self._served.host.figures(), free_mb=self._served.free_mb())
+        now_ms, served = self._lease.tell(), self._served
+        load = Load(figures=await served.host.figures(), free_mb=served.free_mb()) if served is not None else None
         return Kept(now_ms=now_ms, load=load)
 
     def leave(self) -> None:
@@ -267,6 +279,7 @@ class HostEnd:
             try:
                 await link.call(method, "note", body)
                 self._pushed = max(self._pushed, last_seq)
+                self._progress.set()
             except (LinkLost, BrowseError) as error:
                 link.end(error)
 

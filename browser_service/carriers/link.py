@@ -14,6 +14,7 @@ from browser_service.carriers.messages import (
     MOST_BULK,
     AnswerHead,
     CallHead,
+    Extra,
     Head,
     Method,
     PartHead,
@@ -29,6 +30,10 @@ from shared.model import Model
 
 _MOST_WAITING: Final = 16_000_000
 """The most bytes of messages that wait for the other side to read, beside the large bodies."""
+_BYTES_A_SECOND: Final = 20_000_000
+_BYTES_A_MESSAGE: Final = 4_000
+"""What a message costs beside its bytes."""
+_BURST_S: Final = 2.0
 _MOST_GIVEN_UP: Final = 10_000
 _MOST_INCOMPLETE: Final = 1_000
 
@@ -87,6 +92,21 @@ class _Outbox:
             await self._filled.wait()
 
 
+class _Pace:
+    """How fast messages of one connection are read, so that reading them leaves time for everybody else."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._read_by = self._loop.time()
+
+    async def keep(self, size: int) -> None:
+        """Wait if more came lately than is read in that time."""
+        now = self._loop.time()
+        self._read_by = max(self._read_by, now - _BURST_S) + (size + _BYTES_A_MESSAGE) / _BYTES_A_SECOND
+        if self._read_by > now:
+            await asyncio.sleep(self._read_by - now)  # what is waited for is the time
+
+
 class Link:
     """A connection over which both sides call and answer. Whatever is wrong with a message ends it."""
 
@@ -98,11 +118,12 @@ class Link:
         *,
         most_served: int,
         goes_on: bool = False,
+        extra: Extra = "forbid",
     ) -> None:
         """`served` has what the other side may ask, and `serve` does it; `most_served` limits how much at once, and
-        with `goes_on` that does not end with the link."""
+        with `goes_on` that does not end with the link. `extra` says what becomes of fields that are not known."""
         self._wire, self._served, self._serve = wire, served, serve
-        self._most_served, self._goes_on = most_served, goes_on
+        self._most_served, self._goes_on, self._extra = most_served, goes_on, extra
         self._messages, self._parts = _Outbox(_MOST_WAITING), _Outbox(MOST_BULK)
         self._numbers = itertools.count(1)
         self._waiting: dict[int, asyncio.Future[tuple[AnswerHead, bytes]]] = {}
@@ -167,7 +188,7 @@ class Link:
         try:
             if head.state == "error":
                 raise Relayed(ErrorBody.model_validate_json(answer))
-            return method.result.validate_json(answer)
+            return method.result.validate_json(answer, extra=self._extra)
         except ValidationError as error:
             self.end(problem := misread(f"answer to {name!r}", error))
             raise LinkLost(problem.message) from None
@@ -204,8 +225,11 @@ class Link:
             self.end(error)
 
     async def _receive(self, wire: Wire) -> None:
+        pace = _Pace()
         while True:
-            head, body = unpacked(await wire.receive())
+            message = await wire.receive()
+            await pace.keep(len(message))
+            head, body = unpacked(message, self._extra)
             if wire is self._wire:
                 self._take(head, body)
             else:
@@ -275,7 +299,7 @@ class Link:
     async def _answer(self, head: CallHead, body: bytes) -> None:
         method = self._served[head.method]
         try:
-            arguments = method.arguments.model_validate_json(body)
+            arguments = method.arguments.model_validate_json(body, extra=self._extra)
         except ValidationError as error:
             self.end(misread(f"call {head.method!r}", error))
             return

@@ -32,6 +32,10 @@ LINK: Final = "X-Browse-Link"
 FILE: Final = "X-Browse-File"
 """The header that says in JSON which file this is, with percent signs for what a header cannot carry."""
 
+Extra = Literal["forbid", "ignore"]
+"""What becomes of a field that is not known. A host ignores it, because the front may be newer: hosts are updated after
+it, and have to be emptied first."""
+
 _NAME: Final = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
 
 
@@ -122,7 +126,7 @@ class Kept(Model):
     """A host's answer to a grant."""
 
     now_ms: int = Field(description="By the clock that its lease goes by.")
-    load: Load
+    load: Load | None = Field(default=None, description="None if it is ending.")
 
 
 class GivenFile(Model):
@@ -209,11 +213,11 @@ def packed(head: BaseModel, body: bytes = b"") -> bytes:
     return b"%b\n%b" % (first, body) if body else first
 
 
-def unpacked(text: bytes) -> tuple[Head, bytes]:
+def unpacked(text: bytes, extra: Extra = "forbid") -> tuple[Head, bytes]:
     """Return the head and the body. Raises InvalidRequest, which names what is wrong."""
     first, _, body = text.partition(b"\n")
     try:
-        return _HEADS.validate_json(first), body
+        return _HEADS.validate_json(first, extra=extra), body
     except ValidationError as error:
         raise misread("message", error) from None
 

@@ -124,7 +124,7 @@ class RemoteHost:
         self._heard_at = time.monotonic()
         self.round_trip_s = self._heard_at - asked_at
         self.lease.kept(kept.now_ms)
-        self.load = kept.load
+        self.load = kept.load or self.load
 
     async def let_go(self) -> None:
         """Tell the host to end, because nothing is left there to do."""

@@ -9,6 +9,8 @@ from shared.errors import BrowserLaunchFailed, ResourceExhausted, ServiceUnavail
 from shared.next_calls import next_call
 from shared.pages import SessionOptions
 
+LOCAL: Final = "local"
+"""The name of the host in the front's own process."""
 CONTEXT_MB: Final = 100
 BROWSER_MB: Final = 400
 """What a session takes at first in a browser that others share, and with a browser to itself."""

@@ -15,8 +15,6 @@ from shared.model import Json
 
 _COMES_WITHIN_S: Final = 15.0
 """For so long, the memory of a session that a host was given may not show yet."""
-LOCAL: Final = "local"
-"""The name of the host in the front's own process."""
 
 
 class HostElsewhere(SessionHost, Protocol):

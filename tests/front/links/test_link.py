@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+import sys
 import threading
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator
@@ -14,7 +15,7 @@ from browser_service.carriers.host_end import Fenced
 from browser_service.carriers.remote_host import RemoteHost
 from browser_service.rules.leases import Ownership
 from shared.calls import Call
-from shared.errors import HostGone, Relayed
+from shared.errors import HostGone, InvalidRequest, Relayed
 from shared.named_secrets import NamedSecret
 from shared.pages import Answer as PersonsAnswer
 from tests.support.cuttable import Cuttable, cuttable
@@ -233,6 +234,8 @@ async def test_a_host_drains_and_is_let_go(front: FrontSide, site: Site) -> None
         await become(lambda: front.members.draining == [host.incarnation])
         assert await host.close("s") is not None
         await host.let_go()
+        last = await host.events_after(sys.maxsize, 0, 100)
+        assert last.incarnation == host.incarnation, "the last events come before the end"
         await asyncio.wait_for(ours.running, PATIENCE_S)
         assert front.members.ended == [host.incarnation]
 
@@ -248,6 +251,20 @@ async def test_a_new_front_adopts_what_a_host_still_has(front: FrontSide, site: 
         assert anew.hello.sessions == ["s"]
         assert "There" in (await result(anew, call(2, "content", format="html")))["content"]
         assert (await anew.events_after(0, 0, 100)).oldest_seq >= 1
+
+
+@pytest.mark.parametrize("name", ["local", "rack-1"])
+async def test_a_host_takes_no_name_that_another_has(front: FrontSide, name: str) -> None:
+    async with linked(front, name="rack-1"):
+        with pytest.raises(Relayed, match=f"a host '{name}' already"):
+            await asyncio.wait_for(far(front, name=name).end.run(), PATIENCE_S)
+
+
+def test_a_host_reads_what_a_newer_front_says_and_the_front_forbids_what_it_does_not_know() -> None:
+    newer = b'{"kind":"call","id":1,"method":"run","priority":"high"}\n{}'
+    assert messages.unpacked(newer, "ignore")[1] == b"{}"
+    with pytest.raises(InvalidRequest, match="priority"):
+        messages.unpacked(newer)
 
 
 async def test_ten_hosts_a_second_are_let_in(front: FrontSide) -> None:
