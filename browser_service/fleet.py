@@ -55,7 +55,9 @@ class Fleet:
         """Connect the parts with those of the front that are made of them."""
         self.homes.tell, self.homes.again = events.tell, lifecycle.spec_again
         self.hosts.on_over = lifecycle.end_unheld
-        self.membership.follow = lambda host, has: partial(feeds.leave, feeds.follow(host, has))
+        self.membership.follow = lambda host, has, lived_before: partial(
+            feeds.leave, feeds.follow(host, has, lived_before=lived_before)
+        )
         lifecycle.outlives = lambda record: record.persistent or self.homes.was_placed(record.session_id)
 
     async def begin(self) -> None:

@@ -34,11 +34,13 @@ class Feed:
     has: Callable[[str], bool]
     """Returns whether a session is on this host now. Events of others are dropped."""
     on_applied: Callable[[AsOf], None]
+    lived_before: bool = False
+    """True if the host had sessions of an earlier run of the service, whose pages are as it says."""
 
     def __post_init__(self) -> None:
         self.incarnation = ""
         self._seq = 0
-        self._missed = False
+        self._missed = self.lived_before
         """True if events were missed, and the host has not described its pages since."""
         self._lock = asyncio.Lock()
 
@@ -47,6 +49,8 @@ class Feed:
         pause_s = _FIRST_PAUSE_S
         while True:
             try:
+                if self._missed:
+                    await self._catch_up()
                 await self._read(_POLL_MS)
                 pause_s = _FIRST_PAUSE_S
             except Exception as error:  # noqa: BLE001 - whatever a host does, its events are read again
@@ -83,6 +87,11 @@ class Feed:
             self.on_applied(AsOf(incarnation=self.incarnation, seq=self._seq))
         return len(batch.events) == _BATCH
 
+    async def _catch_up(self) -> None:
+        async with self._lock:
+            await self._resync()
+            await self.events.write_down()
+
     async def _resync(self) -> None:
         """Take the host's pages as they are now."""
         async with asyncio.timeout(_ANSWERS_WITHIN_S):
@@ -109,9 +118,11 @@ class Feeds:
         """The number of the last applied event, by incarnation."""
         self._moved = asyncio.Event()
 
-    def follow(self, host: SessionHost, has: Callable[[str], bool] = lambda _: True) -> Feed:
+    def follow(
+        self, host: SessionHost, has: Callable[[str], bool] = lambda _: True, *, lived_before: bool = False
+    ) -> Feed:
         """Follow a host. `has` returns whether a session is there now."""
-        feed = Feed(host, self.events, has, self._note)
+        feed = Feed(host, self.events, has, self._note, lived_before)
         self._feeds[feed] = asyncio.create_task(feed.run())
         return feed
 

@@ -37,18 +37,19 @@ class Membership:
 
     homes: Homes
     directory: Directory
-    follow: Callable[[SessionHost, Callable[[str], bool]], EndFollowing] = field(init=False)
-    """Follows a host's events, with a function that returns whether a session is there now. Returns what ends that."""
+    follow: Callable[[SessionHost, Callable[[str], bool], bool], EndFollowing] = field(init=False)
+    """Follows a host's events, with a function that returns whether a session is there now, and whether the host lived
+    before the service. Returns what ends that."""
 
     def __post_init__(self) -> None:
         self._following: dict[Member, EndFollowing] = {}
         self._tasks = set[asyncio.Task[None]]()
 
-    def take_in(self, member: Member) -> None:
+    def take_in(self, member: Member, *, lived_before: bool = False) -> None:
         """Take in a host, and follow what happens there. The first is the one in this process."""
         self.homes.members.append(member)
         has = lambda session_id: self.homes.is_at(session_id, member)  # noqa: E731 - one expression
-        self._following[member] = self.follow(member.host, has)
+        self._following[member] = self.follow(member.host, has, lived_before)
 
     def joined(self, host: HostElsewhere) -> tuple[list[str], list[str]]:
         """Take in a host, at its first hello and at each one after. Return which of its sessions stay with it, and
@@ -56,7 +57,7 @@ class Membership:
         member = known = self._member(host.incarnation)
         if member is None:
             member = Member(host, host.facts, host, clock=self.homes.clock)
-            self.take_in(member)
+            self.take_in(member, lived_before=bool(host.held))
         adopted = self.homes.adopt(member, host.held)
         if known is None:
             self._spawn(self._learn(member, adopted[0]))

@@ -299,6 +299,9 @@ async def test_the_next_front_adopts_what_hosts_still_have(tmp_path: Path, site:
         await become(lambda: after.service.registered_calls("me") != [])
         again = after.join("first", host.back, host.incarnation)
         assert "this is p" in (await waiting)["content"]
+        assert kept is not None
+        revision = kept.revision
+        await become(lambda: (page := after.service.known_page("p")) is not None and page.revision == revision)
         page = after.service.known_page("p")
         assert kept is not None
         assert page is not None
