@@ -6,8 +6,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
-from typing import Self
+from typing import Final, Self
 from urllib.parse import urlsplit
+
+_HELD_S: Final = 60
 
 
 @dataclass
@@ -17,9 +19,9 @@ class Answer:
     content_type: str = "text/html; charset=utf-8"
     headers: Mapping[str, str] = field(default_factory=dict)
     hold: threading.Event | None = None
-    """The answer waits for this event, for 10 s at most."""
+    """The answer waits for this event, for a minute at most."""
     pause: threading.Event | None = None
-    """The last byte of the answer waits for this event, for 10 s at most."""
+    """The last byte of the answer waits for this event, for a minute at most."""
 
 
 @dataclass
@@ -94,7 +96,7 @@ class Site:
                 body = self.rfile.read(int(self.headers.get("content-length", "0")))
                 answer = site._answer(Received(self.command, self.path, dict(self.headers), body))
                 if answer.hold is not None:
-                    answer.hold.wait(10)
+                    answer.hold.wait(_HELD_S)
                 data = answer.body.encode() if isinstance(answer.body, str) else answer.body
                 try:
                     self.send_response(answer.status)
@@ -106,7 +108,7 @@ class Site:
                     if self.command != "HEAD":
                         self.wfile.write(data[:-1])
                         if answer.pause is not None:
-                            answer.pause.wait(10)
+                            answer.pause.wait(_HELD_S)
                         self.wfile.write(data[-1:])
                     self.close_connection = self.close_connection or headers["content-length"] != str(len(data))
                 except (BrokenPipeError, ConnectionResetError):

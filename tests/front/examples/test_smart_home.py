@@ -12,6 +12,7 @@ import pytest
 from examples.smart_home.site import create_site
 from examples.smart_home.state import HISTORY_LENGTH, Home
 from mcp_home_simulator.state import LightNotFoundError
+from tests.support.listening import PATIENCE_S
 
 pytestmark = pytest.mark.anyio
 
@@ -82,7 +83,7 @@ async def test_changes_that_come_while_a_follower_is_busy_arrive_as_one(home: Ho
         home.set_light_state("garage", on=False, who="Ana")
         assert not any((await anext(views))["lights"].values())
         home.release_followers()
-        with anyio.fail_after(5), pytest.raises(StopAsyncIteration):
+        with anyio.fail_after(PATIENCE_S), pytest.raises(StopAsyncIteration):
             await anext(views)
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from client.credentials import mint, token_id
 from shared import wire
+from tests.support.listening import PATIENCE_S
 from tests.support.service import Agent, RunningService, running_service, settings_for
 from tests.support.tokens import sharing, token_for
 
@@ -52,7 +53,7 @@ async def test_all_tokens_of_a_client_are_refused_at_once_and_its_streams_end(tm
         stream = listening(service, robin)
         await asyncio.sleep(0)  # lets the stream's request begin
         assert (await revoke(service, {"clients": ["robin"]})).json()["result"]["clients"] == ["of-robin", "robin"]
-        await asyncio.wait_for(stream, 5)
+        await asyncio.wait_for(stream, PATIENCE_S)
         assert await refused(robin)
         assert not await refused(ana)
 

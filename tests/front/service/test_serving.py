@@ -11,6 +11,7 @@ from uvicorn.server import ServerState
 
 from browser_service.http.protocol import BoundedHttp
 from browser_service.process import AlreadyRunning, bind
+from tests.support.listening import PATIENCE_S
 from tests.support.service import settings_for
 
 pytestmark = pytest.mark.anyio
@@ -26,7 +27,7 @@ async def test_a_reply_in_two_parts_does_not_wait_for_the_acknowledgement_of_the
     listener = bind(settings_for(tmp_path).model_copy(update={"port": 0}))
     async with await asyncio.start_server(accepted, sock=listener):
         _, writer = await asyncio.open_connection(*listener.getsockname())
-        assert await asyncio.wait_for(delays, 5) == 1
+        assert await asyncio.wait_for(delays, PATIENCE_S) == 1
         writer.close()
         await writer.wait_closed()
 

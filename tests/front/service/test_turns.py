@@ -13,7 +13,7 @@ from browser_service.rules.turns import PageQueue
 from browser_service.waits import turn_on
 from shared.calls import Call, CallState
 from shared.errors import Cancelled, TimedOut
-from tests.support.listening import become, connected, listening, present, sent, watching
+from tests.support.listening import PATIENCE_S, become, connected, listening, present, sent, watching
 from tests.support.service import Agent, RunningService
 from tests.support.sharing import StartService
 from tests.support.site import Answer, Received, Site
@@ -137,9 +137,9 @@ async def test_a_turn_that_comes_in_the_instant_of_its_deadline_is_not_lost() ->
     await asyncio.sleep(0)  # lets it begin to wait
     loop.call_later(0.045, let_go.set)  # due just before the deadline, and both run late:
     loop.call_later(0.04, time.sleep, 0.02)
-    assert await asyncio.wait_for(waiter, 5) in {"had its turn", "timed out"}
+    assert await asyncio.wait_for(waiter, PATIENCE_S) in {"had its turn", "timed out"}
     await holder
-    async with asyncio.timeout(1), turn_on(queue, _call(3), "third", 500):
+    async with asyncio.timeout(PATIENCE_S), turn_on(queue, _call(3), "third", 500):
         assert queue.busy
 
 
@@ -165,7 +165,7 @@ async def test_turns_go_by_the_fronts_order_and_a_cancelled_one_is_left_out() ->
     assert queue.cancel("call-4")
     assert not queue.cancel("call-1")
     let_go.set()
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE_S):
         await asyncio.gather(*tasks)
     assert sorted(done[:2]) == ["call-1", "not call-4"]
     assert done[2:] == ["call-2", "call-3", "call-5"]

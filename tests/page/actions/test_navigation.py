@@ -10,6 +10,7 @@ from functools import partial
 import anyio
 import pytest
 
+from tests.support.listening import PATIENCE_S
 from tests.support.service import Agent
 from tests.support.site import Answer, Site
 from tests.support.tab import Tab
@@ -132,7 +133,7 @@ async def test_goto_that_timed_out_has_stopped_so_that_a_late_answer_moves_the_p
     assert error["code"] == "NAVIGATION_FAILED"
     assert "stays where it was" in error["hint"]
     assert not release.is_set()
-    with anyio.fail_after(5):
+    with anyio.fail_after(PATIENCE_S):
         await tab.call("click", selector="button")
         assert await tab.sees("window.hit") == 1
     release.set()

@@ -11,6 +11,7 @@ from pydantic.alias_generators import to_camel
 from shared.catalogue import ACTIONS
 from shared.schema import full_schema
 from tests.support.json import AnyJson
+from tests.support.listening import PATIENCE_S
 from tests.support.service import Agent
 from tests.support.site import Answer, Site
 from tests.support.tab import Tab
@@ -54,7 +55,7 @@ async def test_list_pages_distinguishes_your_pages_from_others(agent: Agent, oth
     await agent.call("goto", pageId="mine", url=url)
     await other.call("goto", pageId="theirs", url=url)
     listed = await agent.call("list_pages")
-    with anyio.fail_after(5):
+    with anyio.fail_after(PATIENCE_S):
         while not listed["yours"][0]["title"]:  # it follows within a moment where the browser is slow
             listed = await agent.call("list_pages")
     mine, theirs = listed["yours"][0], next(page for page in listed["others"] if page["pageId"] == "theirs")

@@ -17,6 +17,7 @@ from playwright.async_api import Browser, BrowserContext, Page, async_playwright
 from examples.smart_home.server import SiteServer
 from examples.smart_home.state import Home, View
 from tests.support import browsers
+from tests.support.listening import PATIENCE_S
 
 pytestmark = pytest.mark.anyio
 
@@ -68,7 +69,7 @@ async def views(reply: httpx.Response) -> AsyncIterator[View]:
 
 async def assert_ends(stream: AsyncIterator[View]) -> None:
     """Check that nothing comes after what is under way, and that the connection closes properly, else httpx raises."""
-    with anyio.fail_after(5):
+    with anyio.fail_after(PATIENCE_S):
         async for _ in stream:
             pass
 
@@ -111,7 +112,7 @@ async def test_a_terminated_site_ends_open_streams(site: Site) -> None:
         await anext(stream)
         site.process.terminate()
         await assert_ends(stream)
-        with anyio.fail_after(5):
+        with anyio.fail_after(PATIENCE_S):
             await site.process.wait()
     said = [chunk async for chunk in site.process.stderr]
     assert b"".join(said).decode() == f"Smart home: {site.url} (log in as ana, password casa)\n"
