@@ -24,7 +24,14 @@ _NEEDED: Final = frozenset(
 """The variables that programs need: paths, language, display and the like. Any other variable may be a key."""
 _NEEDED_PREFIXES: Final = ("LC_", "XDG_", "GTK_", "GDK_", "QT_", "MESA_", "LIBGL_")
 _PROXIES: Final = frozenset(("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"))
-_SETTINGS: Final = variables.OF_SERVICE | {name.upper() for name in setting_names.BARE} | {"BROWSE_CONFIG"}
+_SETTINGS: Final = frozenset(
+    {
+        *variables.OF_SERVICE,
+        *(f"{variables.PREFIX}{name.upper()}" for name in variables.PROTECTING),  # a service must refuse to start
+        *(name.upper() for name in setting_names.BARE),
+        "BROWSE_CONFIG",
+    }
+)
 
 
 def needed(environment: Mapping[str, str]) -> dict[str, str]:

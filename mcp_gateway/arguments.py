@@ -11,7 +11,7 @@ from client import caller
 from mcp_gateway.settings import Settings
 from mcp_gateway.transports.settings import TransportSettings
 from shared.similarity import nearest
-from shared.variables import REMOVED, REMOVED_SWITCHES, no_more
+from shared.variables import PROTECTING, REMOVED, REMOVED_SWITCHES, no_more
 from shared.wire import APP_NAME, VERSION
 
 PROGRAM: Final = "mcp-gateway"
@@ -98,7 +98,7 @@ def _without_removed(unknown: list[str]) -> list[str]:
     for one in unknown:
         flag = one.partition("=")[0]
         name = flag.removeprefix("--").removeprefix("no-").replace("-", "_")
-        if flag.startswith("--") and name in REMOVED:
+        if flag.startswith("--") and name in REMOVED.keys() - PROTECTING:
             caller.say(f"{PROGRAM}: {flag} {no_more(name)}\n")
             takes_value = one == flag and name not in REMOVED_SWITCHES
         elif takes_value and not flag.startswith("--"):

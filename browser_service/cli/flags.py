@@ -11,7 +11,7 @@ from pydantic import AliasChoices, JsonValue
 from browser_service.cli.options import Option, parameter, parameters_of, switch, with_signature
 from browser_service.settings import Settings
 from shared.schema import Schema, kebab, plain
-from shared.variables import REMOVED, REMOVED_SWITCHES, no_more
+from shared.variables import PROTECTING, REMOVED, REMOVED_SWITCHES, no_more
 
 DataDir = Annotated[
     str | None,
@@ -37,9 +37,12 @@ def with_settings(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def typed_settings(options: dict[str, Any]) -> dict[str, JsonValue]:  # Any: typer's value of each flag
-    """Return the settings typed as flags. All others come from the environment. Says which no longer exist."""
+    """Return the settings typed as flags. All others come from the environment. Says which no longer exist. Raises
+    BadParameter for one that protected something."""
     typed = {name: value for name, value in options.items() if value not in (None, [])}
     for name in typed.keys() & REMOVED.keys():
+        if name in PROTECTING:
+            raise typer.BadParameter(no_more(name), param_hint=f"--{kebab(name)}")
         typer.echo(f"--{kebab(name)} {no_more(name)}", err=True)
     return {name: value for name, value in typed.items() if name not in REMOVED}
 

@@ -254,7 +254,7 @@ def test_the_path_is_printed_also_where_there_is_no_file(file: Path) -> None:
     assert succeed("path") == f"{file}\n"
 
 
-def test_a_flag_of_a_removed_setting_is_a_warning(file: Path) -> None:
+def test_a_flag_of_a_removed_setting_is_a_warning_unless_it_protected_something(file: Path) -> None:
     written(file, "")
     shown = run("show", "--activity-days", "5", "--no-metrics-enabled", "--max-pages", "7")
     assert shown.exit_code == 0
@@ -262,3 +262,6 @@ def test_a_flag_of_a_removed_setting_is_a_warning(file: Path) -> None:
         f"--activity-days {no_more('activity_days')}",
         f"--metrics-enabled {no_more('metrics_enabled')}",
     ]
+    refused = run("show", "--deny-hosts", "bank.example")
+    assert refused.exit_code == 2
+    assert "is no setting any more: write url_blacklist" in refused.stderr

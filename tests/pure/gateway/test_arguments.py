@@ -53,6 +53,7 @@ def test_the_version_is_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Cap
         (["--toolsets"], "argument --toolsets: expected one argument"),
         (["12345"], "unknown argument '12345'. Did you mean --help?"),
         ([""], "unknown argument ''. Did you mean --help?"),
+        (["--deny-hosts", "bank.example"], "unknown argument '--deny-hosts'."),
     ],
 )
 def test_what_is_unknown_is_an_error_that_names_the_nearest(

@@ -96,6 +96,11 @@ def test_a_child_gets_what_it_needs_and_a_service_its_settings_but_nobody_a_secr
     assert environment.of_service(whole) == {**GIVEN, **SETTINGS}
 
 
+def test_a_service_is_told_of_a_removed_setting_that_protected_something_and_so_does_not_start() -> None:
+    denied = {"BROWSE_DENY_HOSTS": "bank.example"}
+    assert environment.of_service({**GIVEN, **denied}) == {**GIVEN, **denied}
+
+
 def test_the_environment_is_restored_after_the_block(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GITHUB_TOKEN", "g")
     monkeypatch.setattr("os.environ", {**GIVEN, **SECRETS})
