@@ -55,6 +55,7 @@ class Fleet:
         """Connect the parts with those of the front that are made of them."""
         self.homes.tell, self.homes.again = events.tell, lifecycle.spec_again
         self.hosts.on_over = lifecycle.end_unheld
+        self.membership.on_lost = events.session_lost
         self.membership.follow = lambda host, has, lived_before: partial(
             feeds.leave, feeds.follow(host, has, lived_before=lived_before)
         )

@@ -30,6 +30,14 @@ class Downloads:
         for download_id in {*own_ids[:-_MOST_OF_CLIENT], *[*self._known][:-_MOST]}:
             del self._known[download_id]
 
+    def fail(self, page_ids: set[str], reason: str) -> list[DownloadState]:
+        """Note that what these pages downloaded comes no more, and return it."""
+        lost = [each for each in self._known.values() if each.state == "running" and each.page_id in page_ids]
+        failed = [each.model_copy(update={"state": "failed", "reason": reason}) for each in lost]
+        for each in failed:
+            self.note(each)
+        return failed
+
     async def write_down(self) -> None:
         """Write finished downloads that are not in the journal yet. Raises JournalFailed."""
         for download_id in [*self.unwritten]:

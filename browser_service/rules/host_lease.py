@@ -66,9 +66,9 @@ class HeldLease:
 
     @property
     def lapsed(self) -> bool:
-        """Return whether the host has lost the lease without giving it up, so that it must not even end in good
-        order."""
-        return self.ended and not self._given_up
+        """Return whether the host must not even end in good order any more. One that gave the lease up may do so for
+        the rest of its time."""
+        return self.ended and not (self._given_up and self._now_ms() < self._until_ms)
 
     def give_up(self) -> None:
         """End in good order: no more calls, while what there is may be closed."""

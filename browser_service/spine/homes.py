@@ -4,17 +4,15 @@ import asyncio
 import contextlib
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Final
 
 import structlog
 
-from browser_service.rules.bounded import Bounded
 from browser_service.rules.placement import Needs, needs_of, place
 from browser_service.rules.window import Clock
 from browser_service.sessions.directory import Directory
-from browser_service.spine.members import Member
+from browser_service.spine.members import Home, Member
 from browser_service.store.placements import Placed, PlacementTable
 from shared.errors import (
     BrowseError,
@@ -32,55 +30,9 @@ _OPENS_WITHIN_S: Final = 20.0
 _CLOSES_WITHIN_S: Final = 30.0
 _LOOKS_EVERY_S: Final = 1.0
 """Memory becomes free without a word to who waits for it."""
-_MOST_SUSPENDED: Final = 100
 _LOST: Final = "its host is gone"
 
 log = structlog.get_logger(__name__)
-
-
-@dataclass(eq=False)
-class Home:
-    """A session's place."""
-
-    session_id: str
-    needs: Needs
-    persistent: bool
-    stays: bool
-    """It is the profile on disk, and never leaves the front's own host."""
-    clock: Clock
-    spec: SessionSpec | None = None
-    """What opens it again as it was, while no host has it; without one, that is made of what the front knows."""
-    awaited: Placed | None = None
-    """The host that had it before the front started, and may come back with it."""
-    member: Member | None = None
-    moving: asyncio.Task[None] | None = None
-    """What opens it on a host, or takes it away from one; no call passes meanwhile."""
-    leaving: bool = False
-    barred: bool = False
-    """No more calls may begin there, because it is to leave."""
-    closed: bool = False
-    lost: bool = False
-    """Its last host is gone, with what only that had."""
-    running: int = 0
-    """Calls that are on its host now."""
-    used_at: float = 0.0
-    asleep: set[str] = field(default_factory=set)
-    """Its pages that nothing has been asked of since it came to its host: they have no window there."""
-    suspended: Bounded[str, str] = field(default_factory=lambda: Bounded(_MOST_SUSPENDED))
-    """The calls that replied because of a dialog, whose end its host tells, with their clients."""
-    released: dict[str, tuple[int, bool]] = field(default_factory=dict)
-    """The clients that left while no host had it, as `release` says it."""
-
-    @contextmanager
-    def in_use(self, page_id: str | None) -> Iterator[None]:
-        """Note that a call is on its host."""
-        self.asleep.discard(page_id or "")
-        self.running += 1
-        try:
-            yield
-        finally:
-            self.running -= 1
-            self.used_at = self.clock()
 
 
 @dataclass(eq=False)
@@ -255,6 +207,8 @@ class Homes:
         except (HostGone, TimeoutError) as error:
             home.member, home.spec = None, spec
             raise HostGone(f"The host {member.name} does not open session {home.session_id!r}.", sent=False) from error
+        if home.member is not member:
+            raise HostGone(f"The host {member.name} is gone.", sent=False)
         home.released.clear()
         if home.lost:  # its pages have other revisions now
             await self.tell([PageChanged(page=page) for page in spec.pages])

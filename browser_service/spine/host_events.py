@@ -103,6 +103,12 @@ class HostEvents:
             self.apply(event)
         await self.write_down()
 
+    def session_lost(self, session_id: str) -> None:
+        """Fail what the pages of a session downloaded when its host was lost, and tell whose it was."""
+        page_ids = {page.page_id for page in self.directory.pages_of(session_id)}
+        for download in self.downloads.fail(page_ids, "its host is gone"):
+            self.clients.notify(download.client_id, Notice(text=download.line, page_id=download.page_id))
+
     def apply(self, event: HostEvent) -> None:
         match event:
             case PageOpened() | PageChanged():

@@ -14,8 +14,8 @@ import structlog
 from browser_service.host.seam import CallKey, SessionHost, action_of
 from browser_service.rules.bounded import Bounded
 from browser_service.sessions.directory import Directory
-from browser_service.spine.homes import Home, Homes
-from browser_service.spine.members import Member
+from browser_service.spine.homes import Homes
+from browser_service.spine.members import Home, Member
 from browser_service.waits import Cancel
 from shared.actions.traits import Effect
 from shared.calls import ASKING, Call, CallState, Outcome
@@ -157,11 +157,13 @@ class Hosts:
             async with cancel.within(max(0.0, until - self.homes.clock())):
                 return await self.homes.at_home(home, lambda: self._tell_waiting(call), refused)
         except TimeoutError:
+            if cancel.ending:
+                raise _ending_error() from None
             if cancel.requested:
                 raise Cancelled("The call was cancelled while it waited for a host; it did not happen.") from None
             raise (refused or [_nobody_came(home)])[0] from None
         finally:
-            del self._waiting[call.call_id]
+            self._waiting.pop(call.call_id, None)
 
     def _tell_waiting(self, call: Call) -> None:
         call_id = CallKey.parse(call.call_id).call_id.partition(ASKING)[0]
@@ -267,6 +269,15 @@ class Hosts:
                 return await answer
         except TimeoutError as error:
             raise HostGone from error
+
+
+def _ending_error() -> ServiceUnavailable:
+    """Make the error for a call that waited when the service ended. A gateway sends it again once that is back."""
+    return ServiceUnavailable(
+        "The service is ending; the call did not happen.",
+        hint="Repeat it in a moment: pages and logins come back with the service.",
+        details={"context": {"ending": True}},
+    )
 
 
 def _nobody_came(home: Home) -> ServiceUnavailable:

@@ -1,20 +1,25 @@
-"""The hosts of the front, each as it is now."""
+"""The hosts of the front, each as it is now, and the place of each session among them."""
 
+import asyncio
 import dataclasses
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
 from browser_service.host.seam import SessionHost
+from browser_service.rules.bounded import Bounded
 from browser_service.rules.placement import HostFacts, Needs
 from browser_service.rules.window import Clock
 from browser_service.store.placements import Placed
 from shared.model import Json
+from shared.pages import SessionSpec
 
 _COMES_WITHIN_S: Final = 15.0
 """For so long, the memory of a session that a host was given may not show yet."""
+_MOST_SUSPENDED: Final = 100
 
 
 class HostElsewhere(SessionHost, Protocol):
@@ -91,3 +96,48 @@ class Member:
     def expect(self, needs: Needs) -> None:
         """Count the memory that a session will take."""
         self._coming.append((self.clock(), needs.memory_mb))
+
+
+@dataclass(eq=False)
+class Home:
+    """A session's place."""
+
+    session_id: str
+    needs: Needs
+    persistent: bool
+    stays: bool
+    """It is the profile on disk, and never leaves the front's own host."""
+    clock: Clock
+    spec: SessionSpec | None = None
+    """What opens it again as it was, while no host has it; without one, that is made of what the front knows."""
+    awaited: Placed | None = None
+    """The host that had it before the front started, and may come back with it."""
+    member: Member | None = None
+    moving: asyncio.Task[None] | None = None
+    """What opens it on a host, or takes it away from one; no call passes meanwhile."""
+    leaving: bool = False
+    barred: bool = False
+    """No more calls may begin there, because it is to leave."""
+    closed: bool = False
+    lost: bool = False
+    """Its last host is gone, with what only that had."""
+    running: int = 0
+    """Calls that are on its host now."""
+    used_at: float = 0.0
+    asleep: set[str] = field(default_factory=set)
+    """Its pages that nothing has been asked of since it came to its host: they have no window there."""
+    suspended: Bounded[str, str] = field(default_factory=lambda: Bounded(_MOST_SUSPENDED))
+    """The calls that replied because of a dialog, whose end its host tells, with their clients."""
+    released: dict[str, tuple[int, bool]] = field(default_factory=dict)
+    """The clients that left while no host had it, as `release` says it."""
+
+    @contextmanager
+    def in_use(self, page_id: str | None) -> Iterator[None]:
+        """Note that a call is on its host."""
+        self.asleep.discard(page_id or "")
+        self.running += 1
+        try:
+            yield
+        finally:
+            self.running -= 1
+            self.used_at = self.clock()

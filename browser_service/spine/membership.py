@@ -11,8 +11,8 @@ import structlog
 from browser_service.host.seam import SessionHost
 from browser_service.rules.placement import hinders_draining
 from browser_service.sessions.directory import Directory
-from browser_service.spine.homes import Home, Homes
-from browser_service.spine.members import HostElsewhere, Member
+from browser_service.spine.homes import Homes
+from browser_service.spine.members import Home, HostElsewhere, Member
 from shared.calls import Outcome
 from shared.errors import HostGone, InvalidRequest, UnknownOutcome, field_details
 from shared.events import CallEnded
@@ -40,6 +40,8 @@ class Membership:
     follow: Callable[[SessionHost, Callable[[str], bool], bool], EndFollowing] = field(init=False)
     """Follows a host's events, with a function that returns whether a session is there now, and whether the host lived
     before the service. Returns what ends that."""
+    on_lost: Callable[[str], None] = field(init=False)
+    """Called with each session whose host is lost."""
 
     def __post_init__(self) -> None:
         self._following: dict[Member, EndFollowing] = {}
@@ -164,6 +166,8 @@ class Membership:
         """Follow a lost host no more, and end what is waited for there."""
         await self._following.pop(member)()
         error = UnknownOutcome("Its host is gone, with the dialog that it waited for.").body()
+        for home in lost:
+            self.on_lost(home.session_id)
         calls = [call for home in lost for call in home.suspended.items()]
         outcomes = [(client_id, Outcome(call_id=call_id, error=error)) for call_id, client_id in calls]
         await self.homes.tell([CallEnded(client_id=client_id, outcome=outcome) for client_id, outcome in outcomes])

@@ -9,7 +9,8 @@ import pytest
 
 from browser_service.security.auth import Identity
 from shared import wire
-from shared.events import PageChanged
+from shared.calls import DownloadState
+from shared.events import DownloadMoved, PageChanged
 from shared.pages import SessionSpec
 from tests.support.clock import Clock
 from tests.support.fleets import Front, front
@@ -230,6 +231,21 @@ async def test_a_call_that_a_dialog_suspended_ends_with_its_host(fleet: Front, s
         fleet.lose(first)
         await become(lambda: not fleet.service.registered_calls(agent.client_id))
         assert await code(agent, "get_call", callId="asks") == "UNKNOWN_OUTCOME"
+
+
+async def test_a_download_that_a_lost_host_had_begun_has_failed(fleet: Front, site: Site) -> None:
+    first = fleet.join("first")
+    async with fleet.service.agent() as agent:
+        await visit(agent, site, "mine")
+        begun = {"download_id": "d", "client_id": agent.client_id, "page_id": "p", "url": "http://a", "name": "a.csv"}
+        first.back.emit(DownloadMoved(download=DownloadState(**begun, began_at="2026-01-01T00:00:00Z")))
+        (listed,) = (await agent.call("list_downloads"))["downloads"]
+        assert listed["state"] == "running"
+        fleet.lose(first)
+        await become(lambda: fleet.service.has_news_for(agent))
+        reply = (await agent.reply("list_downloads")).json()
+        assert reply["result"]["downloads"][0]["reason"] == "its host is gone"
+        assert [notice["text"] for notice in reply["notices"]] == ["download 'a.csv' failed: its host is gone"]
 
 
 async def test_a_session_that_is_on_no_host_can_be_left_and_closed(tmp_path: Path, site: Site) -> None:

@@ -133,6 +133,16 @@ def test_a_lease_that_lapsed_unnoticed_is_over_for_good() -> None:
     assert not host.held
 
 
+def test_a_host_that_gave_its_lease_up_may_end_in_good_order_until_that_would_have_ended() -> None:
+    host, front, clock = pair()
+    renew(host, front)
+    assert not host.lapsed
+    host.give_up()
+    assert (host.held, host.lapsed) == (False, False)
+    clock.pass_s(TTL_MS / 1000)
+    assert host.lapsed
+
+
 def test_what_was_never_granted_need_not_be_waited_for() -> None:
     _, front, _ = pair()
     assert front.ends_in_s == 0
