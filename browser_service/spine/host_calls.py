@@ -1,5 +1,6 @@
 """Runs calls on the host of their page or session, within the limits that apply there."""
 
+import asyncio
 import contextlib
 import itertools
 from collections import Counter
@@ -140,6 +141,8 @@ class HostCalls(Stage):
     policy: Policy
     secrets: NamedSecrets
     feeds: Feeds
+    late_by_s: float = 180
+    """So much longer than its own time a call may take: it waits for its turn and its browser besides."""
     last = True
 
     def __post_init__(self) -> None:
@@ -156,14 +159,22 @@ class HostCalls(Stage):
         if call.action.effect is not Effect.READS:
             self.directory.note_act(call.address.page_id, call.client_id)
         try:
-            outcome = await self.host.run(await self._call(call))
+            outcome = await self._ask(call)
         except HostGone as gone:
             if not gone.sent or call.action.effect is not Effect.READS:
                 raise
-            outcome = await self.host.run(await self._call(call))  # a read, once more, wherever its session is by now
+            outcome = await self._ask(call)  # a read, once more, wherever its session is by now
         if outcome.as_of is not None:
             await self.feeds.catch_up(outcome.as_of)
         return await self.secrets.apart(Concealment.message, outcome)
+
+    async def _ask(self, call: FrontCall) -> Outcome:
+        """Return the outcome of a call. Raises HostGone, also if none comes long after the call's own time."""
+        try:
+            async with asyncio.timeout(call.action.allowed_ms() / 1000 + self.late_by_s):
+                return await self.host.run(await self._call(call))
+        except TimeoutError as error:
+            raise HostGone from error
 
     async def refusal_to_read(self, call: FrontCall) -> ErrorBody | None:
         """Return why a read of its page is refused now, if it is."""

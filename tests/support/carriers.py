@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from browser_service.host.host import LocalHost
 from shared.calls import Call, Outcome
-from shared.errors import ErrorBody
+from shared.errors import ErrorBody, HostGone
 from shared.events import EventBatch
 from shared.frames import Frame, View
 from shared.pages import Answer, Figures, PageState, SessionOptions, SessionSpec
@@ -19,6 +19,8 @@ M = TypeVar("M", bound=BaseModel)
 T = TypeVar("T")
 
 LONGEST_DELAY_S = 0.02
+LOST = 0.1
+"""The share of answers that get lost."""
 
 
 def through_json(value: M) -> M:
@@ -92,23 +94,38 @@ class JsonCarrier:
 
 
 class UnreliableCarrier(JsonCarrier):
-    """A carrier that passes messages late, out of order and more than once; answers come late."""
+    """A carrier that passes messages late, out of order and more than once. Answers come late, or get lost, so that it
+    asks again. `gone` is the share of calls that do not reach their host, and of those whose outcome never comes."""
 
-    def __init__(self, host: LocalHost, seed: int) -> None:
+    def __init__(self, host: LocalHost, seed: int, gone: float = 0) -> None:
         super().__init__(host)
+        self._gone = gone
         self._random = random.Random(seed)  # noqa: S311 - a test's dice, thrown again by its seed
         self._copies: set[asyncio.Task[object]] = set()
         self._polls: set[asyncio.Task[object]] = set()
         self.repeated = 0
+        self.lost = 0
         self.taken: list[str] = []
         """The calls in the order in which the front took them."""
 
     async def run(self, call: Call) -> Outcome:
         self.taken.append(call.call_id)
-        return await self._sent(lambda: super(UnreliableCarrier, self).run(call))
+        fate = self._random.random() if self._gone else 1
+        if fate < self._gone:
+            raise HostGone(sent=False)
+        outcome = await self._sent(lambda: super(UnreliableCarrier, self).run(call))
+        if fate < 2 * self._gone:
+            raise HostGone(sent=True)
+        return outcome
 
     async def open(self, spec: SessionSpec) -> None:
         await self._sent(lambda: super(UnreliableCarrier, self).open(spec))
+
+    async def close(self, session_id: str) -> SessionSpec | None:
+        return await self._sent(lambda: super(UnreliableCarrier, self).close(session_id))
+
+    async def settle(self, session_id: str) -> None:
+        await self._sent(lambda: super(UnreliableCarrier, self).settle(session_id))
 
     async def release(self, client_id: str, before_seq: int, *, for_good: bool = False) -> None:
         await self._sent(lambda: super(UnreliableCarrier, self).release(client_id, before_seq, for_good=for_good))
@@ -146,10 +163,13 @@ class UnreliableCarrier(JsonCarrier):
         return await copies[0]
 
     async def _late(self, deliver: Callable[[], Awaitable[T]]) -> T:
-        await self._delay()
-        answer = await deliver()
-        await self._delay()
-        return answer
+        while True:
+            await self._delay()
+            answer = await deliver()
+            await self._delay()
+            if self._random.random() >= LOST:
+                return answer
+            self.lost += 1
 
     async def _delay(self) -> None:
         await asyncio.sleep(self._random.uniform(0, LONGEST_DELAY_S))  # this carrier is late on purpose

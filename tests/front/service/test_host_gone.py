@@ -1,5 +1,7 @@
 """Tests what callers are told when the host of their page does not answer."""
 
+import asyncio
+
 import pytest
 
 from shared.calls import Call, Outcome
@@ -19,6 +21,7 @@ class Gone(JsonCarrier):
 
     times = 0
     sent = True
+    hangs = False
 
     def _go(self) -> None:
         if self.times:
@@ -29,6 +32,8 @@ class Gone(JsonCarrier):
         if not self.sent:
             self._go()
         outcome = await super().run(call)
+        if self.hangs:
+            await asyncio.Event().wait()
         self._go()
         return outcome
 
@@ -64,6 +69,15 @@ async def test_an_act_that_a_lost_host_may_have_done_may_have_happened(service: 
         error = await agent.error("goto", pageId="p", url=site.page("/next", "next"))
         assert (error["status"], error["code"]) == (500, "UNKNOWN_OUTCOME")
         assert error["message"] == "goto was under way when its host stopped answering."
+        assert site.counts["/next"] == 1
+
+
+async def test_an_act_whose_host_never_answers_ends_all_the_same(service: RunningService, site: Site) -> None:
+    async with service.agent() as agent:
+        (await opened(service, agent, site)).hangs = True
+        service.parts.host_calls.late_by_s = -0.5
+        url = site.page("/next", "next")
+        assert (await agent.error("goto", pageId="p", url=url, timeout=1_000))["code"] == "UNKNOWN_OUTCOME"
         assert site.counts["/next"] == 1
 
 

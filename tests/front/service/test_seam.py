@@ -170,6 +170,7 @@ async def test_every_effect_happens_once_and_in_order_though_messages_are_late_r
         await asyncio.gather(*(work(agent) for agent in (a, b, c, d)))
         await carriers[0].settled()
         assert carriers[0].repeated > CLIENTS * STEPS
+        assert carriers[0].lost > CLIENTS
         for agent in (a, b, c, d):
             page_id = f"page-of-{agent.client_id}"
             visits = [received.path for received in site.received if f"page={page_id}&" in received.path]
@@ -233,3 +234,24 @@ async def test_a_cancel_that_races_its_call_is_reported_truthfully(start: StartS
     for n, said in told.items():
         visited = visits[f"/step?n={n}&"]
         assert (said, visited) in {("ok", 1), ("CANCELLED", 0), ("UNKNOWN_OUTCOME", 0), ("UNKNOWN_OUTCOME", 1)}, n
+
+
+@pytest.mark.parametrize("seed", [2])
+async def test_what_is_said_of_calls_whose_host_is_gone_is_true(start: StartService, site: Site, seed: int) -> None:
+    print(f"seed {seed}")  # noqa: T201 - shown where the test fails
+    site.page("/step", "step")
+    service = await start(carrier=lambda host: UnreliableCarrier(host, seed, gone=0.2))
+    codes = list[str]()
+    async with service.agent() as agent:
+        for n in range(20):
+            reply = await sent(agent, f"c-{n}", "goto", pageId="p", url=f"{site.url('/step')}?n={n}&")
+            code = "ok" if reply.is_success else reply.json()["error"]["code"]
+            visited = [received.path for received in site.received].count(f"/step?n={n}&")
+            assert (code, visited) in {("ok", 1), ("SERVICE_UNAVAILABLE", 0), ("UNKNOWN_OUTCOME", 1)}
+            codes.append(code)
+            known = await agent.reply("content", pageId="p")
+            codes.append("read" if known.is_success else known.json()["error"]["code"])
+        await agent.call("create_session", sessionId="mine")
+        await agent.call("close_session", sessionId="mine")
+        assert "mine" not in service.known_sessions()
+    assert {*codes} >= {"ok", "read", "SERVICE_UNAVAILABLE", "UNKNOWN_OUTCOME"}
