@@ -37,6 +37,8 @@ _WAITS_AT_LEAST_S: Final = 1.0
 _MOST_CALLS: Final = 4_000
 _IDLE_S: Final = 60.0
 _LOOKS_EVERY_S: Final = 15.0
+_AT_REST: Final = 1
+"""The number of the frame of a page that is on no host; no host gives it."""
 _RESTS_S: Final = 0.25
 
 T = TypeVar("T")
@@ -205,8 +207,12 @@ class Hosts:
             await self._within(member.host.discard(page_id, idle_ms))
 
     async def frame_after(self, page_id: str, seq: int, wait_ms: int, view: View) -> Frame | None:
-        member = self._member_of(self.homes.of_page(page_id))
-        if member is None:
+        home = self.homes.of_page(page_id)
+        if home is not None and home.member is None:
+            if seq == _AT_REST:
+                await self.homes.wait_for_change(wait_ms / 1000)
+            return Frame(page_id=page_id, seq=_AT_REST, state="resting")
+        if (member := self._member_of(home)) is None:
             return None
         return await self._within(member.host.frame_after(page_id, seq, wait_ms, view), wait_ms / 1000)
 

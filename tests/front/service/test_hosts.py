@@ -11,6 +11,7 @@ from browser_service.security.auth import Identity
 from shared import wire
 from shared.calls import DownloadState
 from shared.events import DownloadMoved, PageChanged
+from shared.frames import View
 from shared.pages import SessionSpec
 from tests.support.clock import Clock
 from tests.support.fleets import Front, front
@@ -93,6 +94,8 @@ async def test_a_session_goes_on_elsewhere_when_its_host_is_gone(fleet: Front, s
         before = fleet.service.known_page("p")
         fleet.join("second")
         fleet.lose(first)
+        frames = [await fleet.service.parts.host.frame_after("p", seq, 1, View()) for seq in (0, 1)]
+        assert [(frame.seq, frame.state) for frame in frames if frame] == [(1, "resting")] * 2
         reply = (await agent.reply("content", pageId="p")).json()
         assert fleet.at("mine") == "second"
         assert "this is p" in reply["result"]["content"], reply

@@ -10,6 +10,7 @@ from pathlib import Path
 from urllib.parse import quote, quote_plus
 
 import pytest
+import structlog
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import JsonValue
@@ -125,6 +126,8 @@ def test_a_host_with_a_process_of_its_own_hides_what_calls_gave_it_and_earlier_v
     assert secrets.concealment.text("hunter22 swordfish") == "«secret:pw» «secret:pw»"
     with secrets.hidden():
         assert cut("it is swordfish", 10) == "it is «secret:pw»"
+        hide = structlog.get_config()["processors"][-2]  # before the one that writes the line
+        assert hide(None, "info", {"event": "typed", "text": "swordfish"})["text"] == "«secret:pw»"
     assert cut("it is swordfish", 10) == "it is swor"
     secrets.note(_text("pw", f"value {number}") for number in range(1_000))
     assert len(secrets.known()) < 1_000
