@@ -2,7 +2,7 @@
 
 import asyncio
 from functools import partial
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from browser_service.clients.presence import Clients
 from browser_service.host.seam import SessionHost
@@ -23,6 +23,8 @@ from browser_service.spine.membership import Membership
 from browser_service.store.journal import Journal
 from browser_service.store.placements import PlacementTable
 from shared.pages import Figures, SessionOptions
+
+_OPENS_WITHIN_S: Final = 3.0
 
 
 class Own(NamedTuple):
@@ -48,6 +50,7 @@ class Fleet:
             clock=clock,
         )
         self.hosts = Hosts(self.homes, directory, clients.send)
+        self.hosts.waits_s = settings.host_lease_ms / 1000 + MARGIN_S + _OPENS_WITHIN_S
         self.membership = Membership(self.homes, directory)
         directory.sessions.host_of = self._host_of
 

@@ -33,7 +33,7 @@ from shared.pages import Answer, Figures, PageState, SessionOptions, SessionSpec
 from shared.strokes import Strokes
 
 _ANSWERS_WITHIN_S: Final = 5.0
-_WAITS_AT_LEAST_S: Final = 1.0
+_TIMEOUT: Final = "timeout"
 _MOST_CALLS: Final = 4_000
 _IDLE_S: Final = 60.0
 _LOOKS_EVERY_S: Final = 15.0
@@ -56,6 +56,8 @@ class Hosts:
     """Sends progress to a client."""
     on_over: Callable[[str], Awaitable[None]] = field(init=False)
     """Ends a session that no host has any more, and that is not persistent."""
+    waits_s: float = 15.0
+    """How long a call waits for a host if its caller gave it no time: until the lease of a lost one has ended."""
     adopts_within_s: float = 0.0
     """For so long after its start, the front waits for hosts that had sessions before."""
 
@@ -132,7 +134,9 @@ class Hosts:
         self._calls[call.call_id] = home.session_id
         if self._cancelled.pop(call.call_id, 0) is None:
             raise Cancelled("The call was cancelled before it began; it did not happen.")
-        until = self.homes.clock() + max(action.allowed_ms() / 1000, _WAITS_AT_LEAST_S)
+        allowed_s = action.allowed_ms() / 1000
+        waits_s = allowed_s if _TIMEOUT in action.model_fields_set else max(allowed_s, self.waits_s)
+        until = self.homes.clock() + waits_s
         while True:
             member = await self._host_for(home, call, until)
             with home.in_use(call.page_id):
