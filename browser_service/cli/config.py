@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any, Final, NoReturn
@@ -38,26 +38,6 @@ def read() -> str:
     if file.exists() and not file.is_file():
         raise WrongFile(f"{file} is no file.")
     return text_of(file) if file.exists() else ""
-
-
-def with_values(text: str, values: Mapping[str, Value]) -> str:
-    """Return the text with these values. Raises WrongFile if it is no TOML."""
-    document = _document(text or _HEAD)
-    for name, value in values.items():
-        document[name] = value
-    return tomlkit.dumps(document)
-
-
-def without(text: str, names: Iterable[str]) -> str:
-    """Return the text without these keys. Raises WrongFile if it is no TOML."""
-    document = _document(text)
-    for name in names:
-        document.remove(name)
-    return tomlkit.dumps(document)
-
-
-def keys(text: str) -> list[str]:
-    return [str(key) for key in _document(text)]
 
 
 def problems(text: str) -> list[str]:
@@ -133,6 +113,7 @@ def _default(field: FieldInfo) -> str:
 
 
 def _document(text: str) -> tomlkit.TOMLDocument:
+    """Parse a text so that what is not changed stays as written. Raises WrongFile if it is no TOML."""
     parsed(path(), text, known=False)  # its errors name the line
     return tomlkit.parse(text)
 
@@ -190,8 +171,10 @@ def set_(pairs: Pairs) -> None:
         raise typer.BadParameter(f"{pairs[-1]!r} has no value.", param_hint="NAME VALUE")
     typed = {_known(name): value for name, value in zip(pairs[::2], pairs[1::2], strict=True)}
     values = {name: value_of(name, _ask(name) if value == "-" else value) for name, value in typed.items()}
-    before = read()
-    after = with_values(before, values)
+    document = _document(read() or _HEAD)
+    for name, value in values.items():
+        document[name] = value
+    after = tomlkit.dumps(document)
     if wrong := problems(after):
         _stop([*wrong, "Nothing was written."])
     file = write(after, secret=any(map(is_secret, values)))
@@ -201,12 +184,13 @@ def set_(pairs: Pairs) -> None:
 @config.command()
 def unset(names: Names) -> None:
     """Take settings out of the file, so that their defaults hold again."""
-    before = read()
-    there = keys(before)
-    gone = [name if name in there else setting_name(name) for name in names]
-    if strange := [name for name in gone if name not in there]:
+    document = _document(read())
+    gone = [name if name in document else setting_name(name) for name in names]
+    if strange := [name for name in gone if name not in document]:
         _stop([f"{config_place.path()} does not set {', '.join(strange)}."])
-    after = without(before, dict.fromkeys(gone))
+    for name in dict.fromkeys(gone):
+        document.remove(name)
+    after = tomlkit.dumps(document)
     file = write(after)
     _say_done(gone, f"taken out of {file}")
     for line in problems(after):
