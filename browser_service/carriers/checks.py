@@ -98,8 +98,10 @@ class Checks:
         return outcome.call_id == call.call_id and is_here and all(map(self.allows_session, sessions))
 
     def allows_spec(self, session_id: str, spec: SessionSpec) -> bool:
+        """Return whether a spec may be that of a session that the host was asked to close."""
         return spec.session_id == session_id and all(
-            page.session_id == session_id and self._is_page(page.page_id, session_id) for page in spec.pages
+            page.session_id == session_id and self._front.session_of(page.page_id) in {None, session_id}
+            for page in spec.pages
         )
 
     def allows_event(self, event: HostEvent) -> bool:

@@ -85,7 +85,7 @@ async def dialled(front: Front, headers: Mapping[str, str]) -> AsyncIterator[Soc
         if error.response.status_code in _FOR_GOOD:
             raise Relayed(_refusal(error)) from None
         raise LinkLost(_refusal(error).message, sent=False) from None
-    except (OSError, TimeoutError, InvalidHandshake, EOFError) as error:
+    except (OSError, TimeoutError, InvalidHandshake, ConnectionClosed, EOFError) as error:
         raise LinkLost(f"{front.url} cannot be reached: {error}", sent=False) from None
     wire = SocketWire(connection)
     try:

@@ -224,7 +224,10 @@ class Links:
         """End the links of a token at once."""
         for host in self.hosts.values():
             if host.token.token_id == token_id:
-                host.cut(Unauthorized("The token was revoked."))
+                try:
+                    self._check_token(host.token)
+                except Unauthorized as error:
+                    host.cut(error)
 
     async def close(self) -> None:
         """End all links, because the front ends. The hosts may dial in again within their leases."""

@@ -121,13 +121,14 @@ class HostEnd:
 
     async def stop(self) -> None:
         """End everything that is there still, and tell the front so. Afterwards `run` ends."""
+        if self._lease.ended:
+            return  # it is ending already
         self._leaving = True
         self._lease.give_up()
-        served, self._served = self._served, None
         try:
-            if served is not None:
-                await served.host.stop()
-                await self._push_last(served.host)
+            if self._served is not None:  # it still answers grants, until the front knows of the end
+                await self._served.host.stop()
+                await self._push_last(self._served.host)
             with contextlib.suppress(LinkLost, BrowseError, TimeoutError):
                 async with asyncio.timeout(_BYE_WITHIN_S):
                     await self._tell("bye")
