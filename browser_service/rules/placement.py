@@ -85,7 +85,7 @@ def place(needs: Needs, hosts: Iterable[HostFacts]) -> HostFacts:
         raise ServiceUnavailable(
             "No host is connected.", hint="Hosts connect again by themselves. `browse-together hosts` lists them."
         )
-    reasons = "; ".join(f"{each.name}: {each.hinders(needs)}" for each in known)
+    reasons = _reasons(needs, known)
     if not any(each.is_made_for(needs) for each in known):
         raise BrowserLaunchFailed(
             f"No host has {needs} ({reasons}).",
@@ -100,9 +100,13 @@ def place(needs: Needs, hosts: Iterable[HostFacts]) -> HostFacts:
 
 
 def hinders_draining(host: HostFacts, sessions: Iterable[Needs], hosts: Iterable[HostFacts]) -> str:
-    """Return why a host's sessions have nowhere else to go; empty if each has. Memory is looked at when they move."""
-    others = [each for each in hosts if each is not host and not (each.gone or each.draining or each.other_catalogue)]
-    for needs in sessions:
-        if not any(each.is_made_for(needs) for each in others):
-            return f"no other host has {needs}"
-    return "" if others else "there is no other host"
+    """Return why one of a host's sessions has nowhere else to go now; empty if each has."""
+    others = [each for each in hosts if each is not host]
+    for needs in {*sessions}:
+        if all(each.hinders(needs) for each in others):
+            return f"no other host can have its sessions ({_reasons(needs, others) or 'there is none'})"
+    return "" if any(not each.draining for each in others) else "there is no other host"
+
+
+def _reasons(needs: Needs, hosts: Iterable[HostFacts]) -> str:
+    return "; ".join(f"{each.name}: {each.hinders(needs)}" for each in hosts)

@@ -61,5 +61,10 @@ def test_the_needs_of_a_session_are_its_own_options_or_else_the_services() -> No
 def test_the_last_fitting_host_cannot_be_drained() -> None:
     a, b = host("a"), host("b", display=True)
     assert hinders_draining(a, [CHROMIUM], [a, b]) == ""
-    assert hinders_draining(b, [Needs("chromium", windows=True)], [a, b]) == "no other host has chromium with windows"
+    assert hinders_draining(b, [Needs("chromium", windows=True)], [a, b]) == (
+        "no other host can have its sessions (a: without a display)"
+    )
+    full = host("full", free_mb=10)
+    assert "full: 10 MB free, and 100 are needed" in hinders_draining(a, [CHROMIUM], [a, full])
+    assert hinders_draining(a, [], [a, full]) == ""
     assert hinders_draining(a, [], [a, host("b", draining=True)]) == "there is no other host"
