@@ -89,7 +89,7 @@ async def test_click_as_a_trial_checks_and_does_nothing(tab: Tab) -> None:
 async def test_click_with_force_skips_the_checks(tab: Tab) -> None:
     await tab.show(
         RECORDER + "<script>b.addEventListener('mousedown', () => {}); "
-        "b.animate([{left: '10px'}, {left: '30px'}], {duration: 500, iterations: Infinity})</script>"
+        "b.animate([{left: '10px'}, {left: '6010px'}], {duration: 600_000})</script>"  # never twice at one place
     )
     await tab.sees("b.getAnimations()[0].ready.then(() => true)")  # until its first frame it stands still
     refused = await tab.error("click", selector="#b", timeout=1_000)

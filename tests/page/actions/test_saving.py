@@ -84,8 +84,8 @@ async def test_data_as_csv_is_the_list_in_it_with_fields_of_fields_by_their_path
 
 async def test_a_print_and_a_snapshot_are_saved_under_the_name_that_is_asked_for(tab: Tab) -> None:
     await tab.show("<button>Pay</button>" * 200)
-    for name in ("bill.pdf", "bill-2.pdf"):
-        printed = (await tab.call("generate_pdf", filename="bill.pdf"))["artifact"]
+    for name in ("printed.pdf", "printed-2.pdf"):
+        printed = (await tab.call("generate_pdf", filename="printed.pdf"))["artifact"]
         assert (printed["name"], bytes_of(printed)[:5]) == (name, b"%PDF-")
     seen = await tab.call("snapshot", filename="tree.txt")
     whole = bytes_of(seen["artifact"]).decode()
@@ -98,6 +98,6 @@ async def test_a_print_and_a_snapshot_are_saved_under_the_name_that_is_asked_for
     assert len(seen["snapshot"]) <= 1_000
     assert whole == seen["snapshot"] + (await tab.call("snapshot", cursor=seen["cursor"]))["snapshot"]
     for action in ("generate_pdf", "snapshot"):
-        error = await tab.error(action, filename="../bill.pdf")
+        error = await tab.error(action, filename="../printed.pdf")
         assert (error["code"], error["details"]["context"]["field"]) == ("VALIDATION_ERROR", "filename")
         assert 'give a name, such as "page.pdf"' in error["message"]

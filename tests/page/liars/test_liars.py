@@ -8,7 +8,9 @@ from collections.abc import AsyncIterator, Iterator
 import pytest
 from websockets.asyncio.server import ServerConnection, serve
 
+from browser_service.host.tabs import observation
 from tests.page.liars.pages import CANNOT, HITS, LIARS, Liar
+from tests.support.listening import PATIENCE_S
 from tests.support.service import RunningService
 from tests.support.site import Answer, Site
 from tests.support.tab import Tab
@@ -68,7 +70,11 @@ async def test_the_reply_says_the_truth(tab: Tab, liar: Liar) -> None:
         assert reply["error"]["hint"], said
 
 
-async def test_a_field_that_the_answer_by_a_websocket_empties_is_no_success(tab: Tab) -> None:
+async def test_a_field_that_the_answer_by_a_websocket_empties_is_no_success(
+    tab: Tab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(observation, "_SOCKET_S", PATIENCE_S)
+
     async def answer(socket: ServerConnection) -> None:
         async for _ in socket:
             await asyncio.sleep(0.02)  # as long as a near server takes

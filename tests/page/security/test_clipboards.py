@@ -118,9 +118,9 @@ async def test_a_selection_around_a_secret_is_not_copied(agent: Agent, site: Sit
 async def test_a_long_text_is_copied_as_far_as_it_can_be_pasted(agent: Agent, site: Site) -> None:
     await agent.call("goto", pageId="p", url=site.page("/rich", RICH))
     await agent.call("evaluate_script", pageId="p", expression="long.value = 'x' + '\U0001f600'.repeat(600_000)")
-    await agent.call("press", pageId="p", selector="#long", key="Control+a")
-    await agent.call("press", pageId="p", selector="#long", key="Control+x")
-    await agent.call("press", pageId="p", selector="#q", key="Control+v")
+    await agent.call("press", pageId="p", selector="#long", key="Control+a", timeout=20_000)
+    await agent.call("press", pageId="p", selector="#long", key="Control+x", timeout=20_000)
+    await agent.call("press", pageId="p", selector="#q", key="Control+v", timeout=20_000)
     whole = "q.value.length === 999_999 && q.value.isWellFormed()"
     assert (await agent.call("evaluate_script", pageId="p", expression=whole))["value"] is True
 
