@@ -53,6 +53,8 @@ class Checks:
         self._running: dict[str, Call] = {}
         self._hands: list[Strokes] = []
         self._ran = Bounded[str, str](_REMEMBERED)
+        self._clients = Bounded[str, None](_REMEMBERED)
+        """Those of the latest calls."""
         self.dropped = Counter[str]()
         """Counts what was not allowed, by its kind."""
 
@@ -64,6 +66,7 @@ class Checks:
     def during(self, call: Call) -> Iterator[None]:
         """Allow what a call may cause while it runs there."""
         self._running[call.call_id], self._ran[call.call_id] = call, call.client_id
+        self._clients[call.client_id] = None
         try:
             yield
         finally:
@@ -137,10 +140,9 @@ class Checks:
     # --- files -----------------------------------------------------------------------------------------------------
 
     def knows(self, client_id: str) -> bool:
-        """Return whether a client has a call or a page there."""
-        return any(call.client_id == client_id for call in self._running.values()) or self._front.has_page(
-            self._incarnation, client_id
-        )
+        """Return whether a client has a page there, or a call, now or lately: a download or video ends later than the
+        call that began it, and its page may be another's by then."""
+        return client_id in self._clients or self._front.has_page(self._incarnation, client_id)
 
     def ran(self, client_id: str, call_id: str) -> bool:
         """Return whether a client's call is among the latest there."""

@@ -94,7 +94,7 @@ async def put_file(request: Request) -> Response:
     given, host, artifacts = _about(request, GivenFile), _host(request), services(request).artifacts
     if not host.checks.knows(given.client_id):
         host.checks.drop("file")
-        raise Forbidden("The file's client has no call and no page on this host.")
+        raise Forbidden("The file's client has no page on this host, and had no call there lately.")
     try:
         async with artifacts.arrived(request.stream()) as path:
             if given.moved:
