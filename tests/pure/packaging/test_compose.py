@@ -5,6 +5,7 @@ import re
 import shlex
 import tomllib
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 import yaml
@@ -12,17 +13,21 @@ from fastapi import FastAPI
 from pydantic import AliasChoices
 
 from browser_service.app import create_app
+from browser_service.cli.root import COMMANDS, command_in
 from browser_service.settings import Settings
 from examples.smart_home.site import create_site
 
 ROOT = Path(__file__).parents[3]
 COMPOSE = yaml.safe_load((ROOT / "compose.yaml").read_text(encoding="utf-8"))
 SERVICES = COMPOSE["services"]
+WITH_HOSTS = yaml.safe_load((ROOT / "compose.hosts.yaml").read_text(encoding="utf-8"))
+HOST = WITH_HOSTS["services"]["host"]
 LOOPBACK = "127.0.0.1:"
 
 TOP_LEVEL = {"name", "services", "networks", "volumes", "configs", "secrets", "include", "models"}
 OF_A_SERVICE = {
     *("build", "image", "pull_policy", "command", "entrypoint", "init", "user", "working_dir", "platform", "profiles"),
+    "secrets",
     *("environment", "env_file", "volumes", "tmpfs", "shm_size", "ipc", "ports", "expose", "networks", "extra_hosts"),
     *("depends_on", "restart", "healthcheck", "stop_grace_period", "stop_signal", "security_opt", "cap_add"),
     *("cap_drop", "read_only", "mem_limit", "cpus", "pids_limit", "ulimits", "logging", "labels", "deploy", "develop"),
@@ -64,10 +69,10 @@ def checked_address(test: list[str]) -> tuple[str, int, str]:
 
 
 def test_only_what_the_compose_specification_knows_is_in_it() -> None:
-    assert set(COMPOSE) <= TOP_LEVEL
-    for service in SERVICES.values():
+    assert set(COMPOSE) | set(WITH_HOSTS) <= TOP_LEVEL
+    for service in (*SERVICES.values(), *WITH_HOSTS["services"].values()):
         assert set(service) <= OF_A_SERVICE
-        assert set(service["healthcheck"]) <= OF_A_HEALTHCHECK
+        assert set(service.get("healthcheck", {})) <= OF_A_HEALTHCHECK
 
 
 @services
@@ -155,3 +160,25 @@ def test_everything_that_is_installed_is_copied_before() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     packages = [pattern.rstrip("*") for pattern in project["tool"]["setuptools"]["packages"]["find"]["include"]]
     assert [name for name in (*packages, "pyproject.toml", project["project"]["readme"]) if name not in copied] == []
+
+
+def test_hosts_are_reached_by_nobody_and_have_time_to_drain() -> None:
+    assert not {"ports", "volumes", "privileged", "cap_add", "network_mode"} & set(HOST)
+    assert (HOST["image"], HOST["init"]) == (SERVICES["browser"]["image"], True)
+    assert HOST["security_opt"] == ["no-new-privileges:true"]
+    assert (HOST["restart"], HOST["stop_grace_period"]) == ("always", "90s")
+    assert [f"/run/secrets/{name}" for name in WITH_HOSTS["secrets"]] == [HOST["command"][-1]]
+
+
+@pytest.mark.parametrize(
+    "words", [WITH_HOSTS["services"]["browser"]["command"], HOST["command"], HOST["healthcheck"]["test"][1:]]
+)
+def test_the_commands_for_hosts_have_options_that_exist(words: list[str]) -> None:
+    program, name, *options = words
+    assert program == "browse-together"
+    command_in(COMMANDS[name].module, name).make_context(name, options)
+
+
+def test_hosts_join_where_the_service_answers() -> None:
+    joined = urlsplit(HOST["command"][HOST["command"].index("--join") + 1])
+    assert joined.netloc == SERVICES["browser"]["environment"]["BROWSE_ALLOWED_HOSTS"]
