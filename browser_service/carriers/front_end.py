@@ -215,7 +215,8 @@ class Links:
     def end(self, host: RemoteHost, reason: str) -> None:
         """Let a host be gone, because it certainly acts no more."""
         if self.hosts.pop(host.incarnation, None) is not None:
-            log.warning("a host is gone", host=host.name, reason=reason, dropped=dict(host.checks.dropped))
+            tell = log.info if host.draining else log.warning
+            tell("a host is gone", host=host.name, reason=reason, dropped=dict(host.checks.dropped))
             host.lease.end()
             host.end(reason)
             self._members.gone(host)
