@@ -82,9 +82,11 @@ async def dialled(front: Front, headers: Mapping[str, str]) -> AsyncIterator[Soc
             close_timeout=0,
         )
     except InvalidStatus as error:
-        if error.response.status_code in _FOR_GOOD:
-            raise Relayed(_refusal(error)) from None
-        raise LinkLost(_refusal(error).message, sent=False) from None
+        status = error.response.status_code
+        refusal = refused(bytes(error.response.body or b""), status) or Unauthorized(f"The front answered {status}.")
+        if status in _FOR_GOOD:
+            raise refusal from None
+        raise LinkLost(refusal.message, sent=False) from None
     except (OSError, TimeoutError, InvalidHandshake, ConnectionClosed, EOFError) as error:
         raise LinkLost(f"{front.url} cannot be reached: {error}", sent=False) from None
     wire = SocketWire(connection)
@@ -94,8 +96,8 @@ async def dialled(front: Front, headers: Mapping[str, str]) -> AsyncIterator[Soc
         wire.abort()
 
 
-def _refusal(error: InvalidStatus) -> ErrorBody:
-    """Return the front's reason for refusing a handshake."""
+def refused(body: bytes, status: int) -> Relayed | None:
+    """Return the error in a reply of the front's; None if there is none in it."""
     with contextlib.suppress(ValueError, KeyError, TypeError):
-        return ErrorBody.model_validate(json.loads(error.response.body or b"")["error"])
-    return Unauthorized(f"The front does not let this host in: it answered {error.response.status_code}.").body()
+        return Relayed(ErrorBody.model_validate({"status": status, **json.loads(body)["error"]}))
+    return None

@@ -8,14 +8,14 @@ from typing import Final, Protocol
 from urllib.parse import quote
 
 import httpx
-from pydantic import ValidationError
 
+from browser_service.carriers.dialling import refused
 from browser_service.carriers.link import LinkLost
 from browser_service.carriers.messages import FILE, GivenFile, WantedFile
 from browser_service.security.concealment import Concealment
 from browser_service.security.known_secrets import HostSecrets
 from shared.calls import Artifact
-from shared.errors import ErrorBody, Relayed, ServiceUnavailable
+from shared.errors import ServiceUnavailable
 from shared.frames import ActPicture
 from shared.model import Model
 from shared.wire import HOSTS_FILES
@@ -116,10 +116,7 @@ class RemoteFiles:
             raise _unreached() from None
         if reply.is_success:
             return reply
-        try:
-            raise Relayed(ErrorBody.model_validate(reply.json()["error"]))
-        except (ValueError, KeyError, TypeError, ValidationError):
-            raise _unreached() from None
+        raise refused(reply.content, reply.status_code) or _unreached()
 
 
 async def _chunks(path: Path) -> AsyncIterator[bytes]:

@@ -136,7 +136,7 @@ class Far:
         return self.made[0][1]
 
 
-def far(front: FrontSide, url: str = "", **changes: AnyJson) -> Far:
+def far(front: FrontSide, url: str = "", token: str = "", **changes: AnyJson) -> Far:
     """Make a host that is still to be run."""
     settings = front.service.settings
     said = hello(**changes)
@@ -150,7 +150,10 @@ def far(front: FrontSide, url: str = "", **changes: AnyJson) -> Far:
         ours.kills += 1
         await ours.host.launcher.stop()
 
-    ours = Far(HostEnd(Front(url or front.service.base_url, front.token), said, make_host, HeldLease()), said)
+    ours = Far(
+        HostEnd(Front(url or front.service.base_url, lambda: token or front.token()), said, make_host, HeldLease()),
+        said,
+    )
     return ours
 
 

@@ -14,6 +14,7 @@ from browser_service.carriers import messages
 from browser_service.carriers.host_end import Fenced
 from browser_service.carriers.remote_host import RemoteHost
 from browser_service.rules.leases import Ownership
+from client.credentials import mint
 from shared.calls import Call
 from shared.errors import HostGone, InvalidRequest, Relayed
 from shared.named_secrets import NamedSecret
@@ -251,6 +252,21 @@ async def test_a_new_front_adopts_what_a_host_still_has(front: FrontSide, site: 
         assert anew.hello.sessions == ["s"]
         assert "There" in (await result(anew, call(2, "content", format="html")))["content"]
         assert (await anew.events_after(0, 0, 100)).oldest_seq >= 1
+
+
+async def test_a_host_with_a_callers_token_hears_what_is_wrong_with_it(front: FrontSide) -> None:
+    token = mint(front.service.secret, "agent", "agent")
+    with pytest.raises(Relayed, match="for callers") as refused:
+        await asyncio.wait_for(far(front, token=token).end.run(), PATIENCE_S)
+    assert "browse-together token host" in str(refused.value.advice)
+
+
+async def test_what_the_front_says_of_a_file_comes_as_it_was(front: FrontSide, site: Site) -> None:
+    async with linked(front) as (host, _):
+        await at(front, host, site)
+        outcome = await host.run(call(2, "content", cursor="art-0123456789abcdef:0"))
+        assert outcome.error is not None
+        assert "no artifact" in outcome.error.message
 
 
 @pytest.mark.parametrize("name", ["local", "rack-1"])
