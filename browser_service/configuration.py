@@ -78,7 +78,7 @@ def url_policy(
     )
 
 
-def host_limits(settings: HostSettings, memory_mb: int | None) -> HostLimits:
+def host_limits(settings: HostSettings, memory_mb: int | None, *, elsewhere: bool = False) -> HostLimits:
     return HostLimits(
         *(settings.idle_lease_ms, settings.queue_wait_ms, settings.max_pages, settings.dialog_wait_ms),
         act_rules=ActRules(settings.act_rules),
@@ -95,4 +95,5 @@ def host_limits(settings: HostSettings, memory_mb: int | None) -> HostLimits:
             spare_s=settings.spare_window_ms / 1000,
         ),
         save_every_ms=settings.save_every_ms,
+        elsewhere=elsewhere,
     )

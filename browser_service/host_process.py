@@ -141,7 +141,7 @@ class _Incarnation:
         )
         options = configuration.launch_options(told, self._settings, policy)
         options = replace(options, cdp_url=None, may_act=self._may_act)  # what somebody else started goes on after us
-        limits = replace(configuration.host_limits(told, self._settings.memory_mb), elsewhere=True)
+        limits = configuration.host_limits(told, self._settings.memory_mb, elsewhere=True)
         handlers = handlers_of(Scope.PAGE, Scope.SESSION)
         host = LocalHost(Launcher(options, self._driver), handlers, files, policy, limits)
 

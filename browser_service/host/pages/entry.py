@@ -173,7 +173,7 @@ class PageEntry:
         self.check_trace()
         place = record.place
         record.place = place._replace(history=())  # the window has it by now
-        if place.parked is not None:
+        if place.parked is not None or place.restored:
             await restore_storage(tab, record.url, place.storage, self._background)
 
     def _on_crash(self, tab: Tab) -> None:

@@ -1,7 +1,7 @@
 """Tests that a host elsewhere can be made like the one in the service's process: its settings survive JSON, and none is
 forgotten."""
 
-from dataclasses import fields, replace
+from dataclasses import fields
 from pathlib import Path
 
 from browser_service import configuration
@@ -51,8 +51,7 @@ def test_a_host_elsewhere_gets_the_settings_of_the_one_here(tmp_path: Path) -> N
 
 
 def test_no_limit_of_a_host_is_left_at_its_default_by_the_settings(tmp_path: Path) -> None:
-    made, usual = configuration.host_limits(HostSettings.of(unusual(tmp_path)), 16), HostLimits()
-    limits = replace(made, elsewhere=True)  # no setting: a host's process says where it is
+    limits, usual = configuration.host_limits(HostSettings.of(unusual(tmp_path)), 16, elsewhere=True), HostLimits()
     assert [each.name for each in fields(HostLimits) if getattr(limits, each.name) == getattr(usual, each.name)] == []
     assert isinstance(limits.act_rules, ActRules)
     assert [rule.name for rule in limits.act_rules.rules] == ["pay"]

@@ -1,0 +1,50 @@
+"""Tests that a page comes back as it was from what its host told before it was lost."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import pytest
+
+from browser_service.app import browser_host
+from browser_service.host.calls import Handler
+from browser_service.host.host import LocalHost
+from browser_service.host.seam import HostLimits
+from browser_service.host.sessions.options import LaunchOptions
+from browser_service.security.urls import UrlPolicy
+from browser_service.store.artifacts import Artifacts
+from tests.support.sharing import StartService
+from tests.support.site import Site
+
+pytestmark = pytest.mark.anyio
+
+
+def elsewhere(
+    options: LaunchOptions,
+    handlers: Mapping[str, Handler],
+    artifacts: Artifacts,
+    policy: UrlPolicy,
+    limits: HostLimits,
+) -> LocalHost:
+    return browser_host(options, handlers, artifacts, policy, replace(limits, elsewhere=True))
+
+
+async def test_storage_and_history_of_a_page_come_back_without_its_host(start: StartService, site: Site) -> None:
+    service = await start(make_host=elsewhere)
+    seen = "[sessionStorage.note, localStorage.note, document.cookie, history.length, location.pathname]"
+    async with service.agent() as agent:
+        await agent.call("create_session", sessionId="mine")
+        await agent.call("goto", pageId="p", sessionId="mine", url=site.page("/one", "one"))
+        note = "sessionStorage.note = 'typed'; localStorage.note = 'kept'; document.cookie = 'login=yes'"
+        await agent.call("evaluate_script", pageId="p", expression=note)
+        await agent.call("goto", pageId="p", url=site.page("/two", "two"))
+        before = (await agent.call("evaluate_script", pageId="p", expression=seen))["value"]
+        await service.session("mine").logins.save(with_storage=True)
+        await service.host.keeping.tell()
+        await service.parts.feeds.drain()
+        spec = await service.parts.lifecycle.spec_again("mine")
+        await service.host.close("mine")
+        await service.host.open(spec.model_copy(update={"lost_by": "its host is gone"}))
+        await service.parts.feeds.drain()
+        reply = (await agent.reply("evaluate_script", pageId="p", expression=seen)).json()
+        assert reply["result"]["value"] == before == ["typed", "kept", "login=yes", 3, "/two"]
+        assert "form contents and scripts' memory are lost;" in reply["notices"][0]["text"]
