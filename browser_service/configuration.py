@@ -96,4 +96,5 @@ def host_limits(settings: HostSettings, memory_mb: int | None, *, elsewhere: boo
         ),
         save_every_ms=settings.save_every_ms,
         elsewhere=elsewhere,
+        timeline=settings.timeline,
     )

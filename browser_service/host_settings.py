@@ -23,6 +23,7 @@ class HostSettings(Model):
     max_instances: int
     instance_idle_ms: int
     download_max_mb: int
+    timeline: Literal["thumbnails", "watched", "off"]
     url_whitelist: tuple[str, ...]
     url_blacklist: tuple[str, ...]
     url_rules_for: Literal["documents", "requests"]

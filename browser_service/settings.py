@@ -65,6 +65,11 @@ class Settings(ListeningSettings, ProcessSettings):
         description="Where the key of saved logins is kept: in a file in the data directory, or in the system's "
         "keyring.",
     )
+    output_dir: AbsolutePath = Field(
+        default_factory=lambda given: given["data_dir"] / OUTPUT,
+        description="Where calls put their files: pictures, prints, downloads. By default `output` in the data "
+        "directory.",
+    )
     browser_type: Literal["chromium", "firefox", "webkit"] = Field(
         default="chromium", validation_alias=_bare("BROWSER_TYPE"), description="Engine of the shared browser."
     )
@@ -123,6 +128,11 @@ class Settings(ListeningSettings, ProcessSettings):
         description="Also serve /metrics without a token: at this port of this machine (9090; 0 takes a free one), or "
         "at an address (0.0.0.0:9090). Whoever reaches it reads figures, and no names but those of hosts. The "
         "service's port always serves it, with a token.",
+    )
+    timeline: Literal["thumbnails", "watched", "off"] = Field(
+        default="watched",
+        description="Small pictures of acts for replays: of every act, only while somebody watches or records the "
+        "page, or none.",
     )
     client_calls_per_minute: int = Field(
         default=600, ge=0, description="Calls a minute of one client; 0 means no limit."
@@ -187,11 +197,6 @@ class Settings(ListeningSettings, ProcessSettings):
     def rules_file(self) -> Path:
         """Return where the rules for acts are."""
         return self.data_dir / "policy.toml"
-
-    @property
-    def output_dir(self) -> Path:
-        """Return where calls put their files."""
-        return self.data_dir / OUTPUT
 
     @field_validator("allowed_hosts", "url_whitelist", "url_blacklist", mode="before")
     @classmethod

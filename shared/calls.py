@@ -178,7 +178,7 @@ class Artifact(Model):
     mime_type: str
     size: int = Field(description="Bytes.")
     url: str = Field(description="Path below the service's address: GET it with the same token.")
-    name: str | None = Field(default=None, description="What it is called in `output` of the data directory.")
+    name: str | None = Field(default=None, description="What it is called in BROWSE_OUTPUT_DIR.")
     path: str | None = Field(default=None, description="Where that is, on the service's machine.")
     secret: bool | None = Field(default=None, description="It is not for a model to read.")
     data: str | None = None

@@ -34,14 +34,12 @@ REMOVED: Final = {
     "blank_pages_ms": "unused pages of clients that are gone are closed after 10 minutes",
     "park_after_ms": "unused pages are parked after 30 minutes",
     "park_in_need_ms": "where memory is short, pages are parked after 2 minutes",
-    "timeline": "acts get small pictures while somebody watches or records the page",
     "idle_lease_ms": "others may take a page or claimed work after 2 minutes without an act",
     "queue_wait_ms": "a call waits for its turn for 10 s",
     "presence_grace_ms": "a client that is gone for 5 s frees its pages",
     "client_pages": "a client may have 30 pages open; tokens with --pages fewer",
     "origin_per_minute": "all clients together may send a public site 120 requests a minute",
     "download_max_mb": "a download may have 500 MB",
-    "output_dir": "calls put their files into `output` in the data directory",
     "allow_hosts": "write url_whitelist, with *.example.com for a host and all below it; url_rules_for requests covers "
     "proxies of sessions too",
     "deny_hosts": "write url_blacklist, with *.example.com for a host and all below it; url_rules_for requests covers "

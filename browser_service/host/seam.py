@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 from pydantic import Field, InstanceOf
 
@@ -168,5 +168,7 @@ class HostLimits:
     """None is a share of the memory that there is; 0 is no limit."""
     idle: Idle = field(default_factory=Idle)
     save_every_ms: int = 30_000
+    timeline: Literal["thumbnails", "watched", "off"] = "watched"
+    """Which acts get a picture for the record."""
     elsewhere: bool = False
     """True outside the front's process: the host may be lost, and tells the front all that only it has."""

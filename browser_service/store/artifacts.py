@@ -270,7 +270,7 @@ class Artifacts:
         if folder.resolve() != folder or (folder / last).is_dir():
             raise ValidationFailed(
                 f"{name!r} is not the name of a file in the output directory.",
-                hint='Give a name, such as "shot.png": it is kept in `output` in the data directory.',
+                hint='Give a name, such as "shot.png": it is kept in BROWSE_OUTPUT_DIR.',
                 details=field_details("path"),
             )
         stem, suffix = split_suffix(last or "file")

@@ -51,6 +51,8 @@ def take_everything_away(machine: Machine, settings: Settings, *, only_print: bo
         output.say(f"  {line}")
     for path in foreign:
         output.say(f"{path} is not the service's, and stays.")
+    if settings.output_dir.exists() and not settings.output_dir.is_relative_to(settings.data_dir):
+        output.say(f"{settings.output_dir}, with the files of calls, stays.")
     if only_print:
         return
     if asks:

@@ -79,6 +79,7 @@ class PageEntry:
         self.screencast = Screencast(record, self.current, self.queue)
         self.thumbnails = Thumbnails(
             *(record, self.current, self.screencast, self.recorder, session.tracing),
+            timeline=limits.timeline,
             artifacts=common.artifacts,
         )
         self.titles = Titles(record, self.current)

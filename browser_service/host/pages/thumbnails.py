@@ -3,7 +3,7 @@
 import asyncio
 import base64
 import io
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 import structlog
 from PIL import Image
@@ -22,6 +22,8 @@ from browser_service.pictures import flatten, work_on
 from shared.actions.traits import Effect
 from shared.errors import JournalFailed
 from shared.frames import ActPicture
+
+Timeline = Literal["thumbnails", "watched", "off"]
 
 _log = structlog.get_logger(__name__)
 
@@ -66,10 +68,11 @@ class Thumbnails:
         recorder: Recorder,
         tracing: Tracing,
         *,
+        timeline: Timeline,
         artifacts: ArtifactPort,
     ) -> None:
         self._record, self._current, self._screencast = record, current, screencast
-        self._recorder, self._tracing, self._artifacts = recorder, tracing, artifacts
+        self._recorder, self._tracing, self._timeline, self._artifacts = recorder, tracing, timeline, artifacts
         self._begun = self._running = 0
         self._ended: Pictured | None = None
         self._working = False
@@ -78,7 +81,9 @@ class Thumbnails:
 
     @property
     def _wanted(self) -> bool:
-        return self._screencast.watched or self._recorder.running or self._tracing.running
+        if self._timeline == "watched":
+            return self._screencast.watched or self._recorder.running or self._tracing.running
+        return self._timeline == "thumbnails"
 
     def begin(self, act: ShownCall) -> Pictured | None:
         """Note that an act begins. Returns None if it gets no picture."""

@@ -32,6 +32,7 @@ def unusual(data_dir: Path) -> Settings:
         url_blacklist=("*.d.example",),
         url_rules_for="requests",
         private_network="refuse",
+        timeline="off",
         **{name: 200 + place for place, name in enumerate(NUMBERS)},
     )
 
