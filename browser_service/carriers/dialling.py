@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus
 
-from browser_service.carriers.link import LinkLost
 from browser_service.carriers.messages import MOST_MESSAGE
+from browser_service.carriers.wire import LinkLost
 from shared.errors import ErrorBody, Relayed, Unauthorized
 from shared.loopback import is_loopback
 from shared.wire import HOSTS_LINK

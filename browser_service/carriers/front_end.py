@@ -12,9 +12,10 @@ import structlog
 
 from browser_service.carriers.checks import Assignments, Checks
 from browser_service.carriers.desk import Desk
-from browser_service.carriers.link import Link, LinkLost, NotOwner, Wire
+from browser_service.carriers.link import Link
 from browser_service.carriers.messages import LINK, OF_FRONT, Hello, Refused, Welcome, packed, unpacked
 from browser_service.carriers.remote_host import RemoteHost
+from browser_service.carriers.wire import LinkLost, NotOwner, Wire
 from browser_service.host.seam import ArtifactPort
 from browser_service.rules.host_clock import check_clock
 from browser_service.rules.host_lease import GrantedLease

@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import random
-import sys
 import time
 from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass
@@ -13,10 +12,9 @@ from urllib.parse import urlsplit
 import structlog
 
 from browser_service.carriers.dialling import DIAL_WITHIN_S, Front, SocketWire, dialled
-from browser_service.carriers.link import Link, LinkLost, NotOwner
+from browser_service.carriers.link import Link
 from browser_service.carriers.messages import (
     LINK,
-    MOST_BESIDE,
     OF_FRONT,
     OF_HOST,
     Hello,
@@ -27,11 +25,12 @@ from browser_service.carriers.messages import (
     packed,
     unpacked,
 )
+from browser_service.carriers.pushing import Pushed
 from browser_service.carriers.remote_files import RemoteFiles
+from browser_service.carriers.wire import LinkLost, NotOwner
 from browser_service.host.seam import ArtifactPort, SessionHost
 from browser_service.rules.host_lease import Grant, HeldLease
 from browser_service.security.known_secrets import HostSecrets
-from browser_service.waits import wait_until
 from shared.errors import BrowseError, InvalidRequest, Relayed
 from shared.model import Model
 
@@ -42,9 +41,6 @@ _LOOK_S: Final = 0.25
 """How often the lease is looked at: a machine that slept wakes without an event."""
 _KILLED_WITHIN_S: Final = 1.0
 _BYE_WITHIN_S: Final = 2.0
-_BATCH: Final = 100
-_BATCHES_AT_A_TIME: Final = 8
-_POLL_MS: Final = 20_000
 
 log = structlog.get_logger(__name__)
 
@@ -80,8 +76,8 @@ class HostEnd:
         self._link: Link | None = None
         self._key = ""
         self._sessions = set[str]()
-        self._pushed = 0
-        self._progress, self._stopped = asyncio.Event(), asyncio.Event()
+        self._pushed = Pushed()
+        self._stopped = asyncio.Event()
         self._draining = self._leaving = False
         self._heard_at = 0.0
         self._tasks = set[asyncio.Task[None]]()
@@ -128,18 +124,13 @@ class HostEnd:
         try:
             if self._served is not None:  # it still answers grants, until the front knows of the end
                 await self._served.host.stop()
-                await self._push_last(self._served.host)
+                await self._pushed.last(self._served.host)
             with contextlib.suppress(LinkLost, BrowseError, TimeoutError):
                 async with asyncio.timeout(_BYE_WITHIN_S):
                     await self._tell("bye")
         finally:
             self._stopped.set()
             self._end(LinkLost("the host ends"))
-
-    async def _push_last(self, host: SessionHost) -> None:
-        """Wait until the front has applied the last events, if it does so in time."""
-        last_seq = (await host.events_after(sys.maxsize, 0, 1)).last_seq
-        await wait_until(lambda: self._pushed >= last_seq or self._link is None, self._progress, _BYE_WITHIN_S)
 
     # --- dialling --------------------------------------------------------------------------------------------------
 
@@ -170,7 +161,7 @@ class HostEnd:
         link = Link(wire, OF_HOST, self._do, most_served=_MOST_SERVED, goes_on=True, extra="ignore")
         self._heard_at = time.monotonic()
         silence_s = welcome.lease_ms / 2000
-        beside = [self._bulk(link, welcome.link), self._push(link, served.host), self._listen(link, silence_s)]
+        beside = [self._bulk(link, welcome.link), self._pushed.run(link, served.host), self._listen(link, silence_s)]
         tasks = [asyncio.create_task(each) for each in beside]
         self._link = link
         try:
@@ -269,38 +260,6 @@ class HostEnd:
             raise LinkLost("there is no link", sent=False)
         method = OF_FRONT[name]
         return await self._link.call(method, name, method.dumped(**arguments))
-
-    async def _push(self, link: Link, host: SessionHost) -> None:
-        """Push events in order, some batches ahead of the front. What it has not applied is pushed again over the next
-        link."""
-        under_way, sent = set[asyncio.Task[None]](), self._pushed
-        method = OF_FRONT["note"]
-
-        async def push(body: bytes, last_seq: int) -> None:
-            try:
-                await link.call(method, "note", body)
-                self._pushed = max(self._pushed, last_seq)
-                self._progress.set()
-            except (LinkLost, BrowseError) as error:
-                link.end(error)
-
-        try:
-            while True:
-                batch = await host.events_after(sent, _POLL_MS, _BATCH)
-                if batch.last_seq == sent:
-                    continue
-                sent, body = batch.last_seq, method.dumped(batch=batch)
-                is_large = len(body) > MOST_BESIDE
-                while under_way and (is_large or len(under_way) >= _BATCHES_AT_A_TIME):
-                    await asyncio.wait(under_way, return_when=asyncio.FIRST_COMPLETED)
-                task = asyncio.create_task(push(body, sent))
-                under_way.add(task)
-                task.add_done_callback(under_way.discard)
-                if is_large:  # it takes the other way, on which it could be overtaken
-                    await asyncio.wait([task])
-        finally:
-            for task in under_way:
-                task.cancel()
 
     # --- the lease -------------------------------------------------------------------------------------------------
 

@@ -2,9 +2,8 @@
 
 import asyncio
 import itertools
-from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Final, Literal, Protocol
+from typing import Any, Final, Literal
 
 import structlog
 from pydantic import ValidationError
@@ -23,6 +22,7 @@ from browser_service.carriers.messages import (
     packed,
     unpacked,
 )
+from browser_service.carriers.wire import LinkLost, NotOwner, Outbox, Pace, Wire
 from browser_service.observability.logging import unexpected
 from shared.errors import BrowseError, ErrorBody, InvalidRequest, Relayed
 from shared.local_times import worded
@@ -30,81 +30,11 @@ from shared.model import Model
 
 _MOST_WAITING: Final = 16_000_000
 """The most bytes of messages that wait for the other side to read, beside the large bodies."""
-_BYTES_A_SECOND: Final = 20_000_000
-_BYTES_A_MESSAGE: Final = 4_000
-"""What a message costs beside its bytes."""
-_BURST_S: Final = 2.0
 _MOST_GIVEN_UP: Final = 10_000
 _MOST_INCOMPLETE: Final = 1_000
 
 Kind = Literal["call", "answer"]
 log = structlog.get_logger(__name__)
-
-
-class LinkLost(Exception):
-    """The link has ended, or was never there. `sent` says whether the other side may have got the call."""
-
-    def __init__(self, reason: str, *, sent: bool = True) -> None:
-        super().__init__(reason)
-        self.sent = sent
-
-
-class NotOwner(Exception):
-    """The host did nothing, because its lease has ended."""
-
-
-class Wire(Protocol):
-    """A WebSocket, whose messages are bytes."""
-
-    async def send(self, text: bytes) -> None:
-        """Send a message, as soon as the other side reads. Raises LinkLost."""
-
-    async def receive(self) -> bytes:
-        """Return the next message. Raises LinkLost, or InvalidRequest for one of another kind."""
-
-    def abort(self) -> None:
-        """End the connection at once, whatever the other side does."""
-
-
-class _Outbox:
-    """The messages that wait to be sent."""
-
-    def __init__(self, most: int) -> None:
-        self._most, self._bytes = most, 0
-        self._messages = deque[bytes]()
-        self._filled = asyncio.Event()
-
-    def put(self, message: bytes) -> None:
-        if self._bytes + len(message) > self._most:
-            raise LinkLost("the other side has stopped reading", sent=False)
-        self._bytes += len(message)
-        self._messages.append(message)
-        self._filled.set()
-
-    async def empty_into(self, wire: Wire) -> None:
-        """Send until cancelled."""
-        while True:
-            while self._messages:
-                message = self._messages.popleft()
-                await wire.send(message)
-                self._bytes -= len(message)
-            self._filled.clear()
-            await self._filled.wait()
-
-
-class _Pace:
-    """How fast messages of one connection are read, so that reading them leaves time for everybody else."""
-
-    def __init__(self) -> None:
-        self._loop = asyncio.get_running_loop()
-        self._read_by = self._loop.time()
-
-    async def keep(self, size: int) -> None:
-        """Wait if more came lately than is read in that time."""
-        now = self._loop.time()
-        self._read_by = max(self._read_by, now - _BURST_S) + (size + _BYTES_A_MESSAGE) / _BYTES_A_SECOND
-        if self._read_by > now:
-            await asyncio.sleep(self._read_by - now)  # what is waited for is the time
 
 
 class Link:
@@ -124,7 +54,7 @@ class Link:
         with `goes_on` that does not end with the link. `extra` says what becomes of fields that are not known."""
         self._wire, self._served, self._serve = wire, served, serve
         self._most_served, self._goes_on, self._extra = most_served, goes_on, extra
-        self._messages, self._parts = _Outbox(_MOST_WAITING), _Outbox(MOST_BULK)
+        self._messages, self._parts = Outbox(_MOST_WAITING), Outbox(MOST_BULK)
         self._numbers = itertools.count(1)
         self._waiting: dict[int, asyncio.Future[tuple[AnswerHead, bytes]]] = {}
         self._given_up = set[int]()
@@ -225,7 +155,7 @@ class Link:
             self.end(error)
 
     async def _receive(self, wire: Wire) -> None:
-        pace = _Pace()
+        pace = Pace()
         while True:
             message = await wire.receive()
             await pace.keep(len(message))

@@ -10,8 +10,8 @@ from urllib.parse import quote
 import httpx
 
 from browser_service.carriers.dialling import refused
-from browser_service.carriers.link import LinkLost
 from browser_service.carriers.messages import FILE, GivenFile, WantedFile
+from browser_service.carriers.wire import LinkLost
 from browser_service.security.concealment import Concealment
 from browser_service.security.known_secrets import HostSecrets
 from shared.calls import Artifact

@@ -7,8 +7,9 @@ from collections import deque
 from typing import Any, Final
 
 from browser_service.carriers.checks import Checks
-from browser_service.carriers.link import Link, LinkLost, NotOwner
+from browser_service.carriers.link import Link
 from browser_service.carriers.messages import OF_HOST, Hello, Kept, Load
+from browser_service.carriers.wire import LinkLost, NotOwner
 from browser_service.rules.host_lease import GrantedLease
 from browser_service.rules.placement import HostFacts
 from browser_service.security.auth import HostToken

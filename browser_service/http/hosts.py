@@ -13,9 +13,9 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from browser_service.carriers.desk import check_read
 from browser_service.carriers.front_end import Links, Members
-from browser_service.carriers.link import LinkLost
 from browser_service.carriers.messages import FILE, LINK, MOST_MESSAGE, GivenFile, WantedFile, misread
 from browser_service.carriers.remote_host import RemoteHost
+from browser_service.carriers.wire import LinkLost
 from browser_service.host_settings import HostSettings
 from browser_service.http.faults import error_response
 from browser_service.http.link_socket import SOCKET, LinkSocket
