@@ -199,7 +199,7 @@ class SessionSpec(Model):
     earlier: list[Json] = Field(default=[], repr=False, description="What it was before, should that not be taken.")
     pages: list[PageState] = Field(default=[])
     former: dict[str, Json] = Field(default={}, repr=False, description="What brings a page back, by its id.")
-    lost_by: str = Field(default="", description="How the host before lost it, in words; empty if it gave it up.")
+    lost_by: str = Field(default="", description="How it came away from the host before, in words.")
 
 
 class Figures(Model):

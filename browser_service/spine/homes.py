@@ -31,6 +31,7 @@ _CLOSES_WITHIN_S: Final = 30.0
 _LOOKS_EVERY_S: Final = 1.0
 """Memory becomes free without a word to who waits for it."""
 _LOST: Final = "its host is gone"
+_GIVEN_UP: Final = "its host gave it up"
 
 log = structlog.get_logger(__name__)
 
@@ -178,7 +179,7 @@ class Homes:
             spec = await self._closed_by(home, member)
             if home.member is not member:
                 return  # it was lost meanwhile
-            home.member, home.spec = None, spec
+            home.member, home.spec = None, spec.model_copy(update={"lost_by": _GIVEN_UP})
             pages = [PageChanged(page=page) for page in spec.pages]
             await self.tell([StateSaved(session_id=home.session_id, state=spec.state), *pages])
             await self.unplace(home.session_id)

@@ -27,7 +27,7 @@ from shared.errors import (
     ServiceUnavailable,
     UnknownOutcome,
 )
-from shared.events import CallMoved, EventBatch
+from shared.events import CallMoved, EventBatch, PageChanged
 from shared.frames import Frame, View
 from shared.pages import Answer, Figures, PageState, SessionOptions, SessionSpec
 from shared.strokes import Strokes
@@ -143,8 +143,7 @@ class Hosts:
                 try:
                     outcome = await member.host.run(call)
                     if home.member is member:
-                        if outcome.suspended:
-                            home.suspended[call.call_id] = call.client_id
+                        await self._note(home, call, outcome)
                         return outcome
                     gone = HostGone(f"The host {member.name} has lost session {home.session_id!r}.")
                 except HostGone as error:
@@ -153,6 +152,15 @@ class Hosts:
                 raise UnknownOutcome(f"{gone.message} The call was running there.") from gone
             if home.member is member:
                 await self.homes.wait_for_change(_RESTS_S)
+
+    async def _note(self, home: Home, call: Call, outcome: Outcome) -> None:
+        """Note what an outcome tells, because its host may be lost before it tells the same in events."""
+        if outcome.suspended:
+            home.suspended[call.call_id] = call.client_id
+        if (page := outcome.page) is not None:
+            known = self.directory.get(page.page_id)
+            if call.opens if known is None else page.revision > known.revision:
+                await self.homes.tell([PageChanged(page=page)])
 
     async def _host_for(self, home: Home, call: Call, until: float) -> Member:
         """Return the host where a call runs, once it has the session. The call waits for that as long as it may run

@@ -209,7 +209,7 @@ class Recovery:
         set_again = self.settings.summaries()
         if set_again:
             lines.append(f"set again: {', '.join(set_again)}")
-        elif reopened.first:
+        elif reopened.first and record.page_id not in self.session.spec.former:
             whole = "it" if host_lost else "the service"
             lines.append(f"routes, headers, init scripts and emulation that were set ended with {whole}")
         for each in {client_id, record.holder_id} - {""}:
