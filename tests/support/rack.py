@@ -23,7 +23,7 @@ from tests.support.json import AnyJson
 from tests.support.service import Agent
 from tests.support.terminal import ROOT, Terminal, eventually
 
-PATIENCE_S = 40
+PATIENCE_S = 60
 POOL = "rack"
 
 

@@ -8,12 +8,14 @@ import signal
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import psutil
 import pytest
 
 from shared.data_files import HOST_ID_FILE
+from tests.support.cuttable import Cuttable, cuttable
 from tests.support.json import AnyJson
 from tests.support.rack import PATIENCE_S, Rack, rack, until
 from tests.support.service import Agent
@@ -46,25 +48,27 @@ class Acts:
             "/page", lambda _: Answer(f"<title>load</title><script>load = {next(self._loads)}</script>")
         )
         site.page("/act", self._took)
-        self.arrived: list[tuple[int, int]] = []
-        """The load and the number of each act, as the site got them."""
+        self.arrived: list[tuple[str, int, int]] = []
+        """The page, its load and the number of each act, as the site got them."""
 
     def _took(self, received: Received) -> Answer:
         given = parse_qs(urlsplit(received.path).query)
-        self.arrived.append((int(given["load"][0]), int(given["act"][0])))
+        self.arrived.append((given["page"][0], int(given["load"][0]), int(given["act"][0])))
         return Answer("taken", content_type="text/plain")
 
     async def act(self, agent: Agent, page_id: str) -> dict[str, AnyJson]:
         """Act once, and return the reply."""
-        post = f"fetch(`/act?load=${{load}}&act={next(self._numbers)}`, {{method: 'POST'}}).then(each => each.text())"
+        path = f"/act?page={page_id}&load=${{load}}&act={next(self._numbers)}"
+        post = f"fetch(`{path}`, {{method: 'POST'}}).then(each => each.text())"
         return dict((await agent.reply("evaluate_script", pageId=page_id, expression=post)).json())
 
     def check(self) -> None:
-        """Check that no act arrived twice, and none of an earlier load after one of a later load."""
-        acts = Counter(act for _, act in self.arrived)
+        """Check that no act arrived twice, and none of an earlier load of a page after one of a later load."""
+        acts = Counter(act for _, _, act in self.arrived)
         assert [act for act, times in acts.items() if times > 1] == []
-        loads = [load for load, _ in self.arrived]
-        assert loads == sorted(loads)
+        for page in {page for page, _, _ in self.arrived}:
+            loads = [load for of, load, _ in self.arrived if of == page]
+            assert loads == sorted(loads)
 
 
 @asynccontextmanager
@@ -121,6 +125,57 @@ async def test_a_frozen_host_acts_no_more_when_it_wakes(hosts: Rack, site: Site)
         assert (await acts.act(agent, "frozen"))["success"]
 
 
+async def test_a_link_that_is_back_within_the_lease_was_never_missed(hosts: Rack, site: Site) -> None:
+    acts = Acts(site)
+    async with cuttable(hosts.port) as network:
+        hosts.start_host("one", join=f"http://127.0.0.1:{network.port}")
+        await hosts.ready(1)
+        async with acting(hosts, acts, "cut") as agent:
+            for _ in range(3):
+                network.cut()
+                assert (await acts.act(agent, "cut"))["success"]
+        assert {load for _, load, _ in acts.arrived} == {1}
+        hosts.end_hosts()
+
+
+def disturb(network: Cuttable, how: str) -> None:
+    if how == "cut":
+        network.cut()
+    elif how == "half open":
+        network.half_open()
+    else:
+        network.stop("there")
+
+
+@pytest.mark.parametrize(
+    "how", ["cut", pytest.param("half open", marks=pytest.mark.long), pytest.param("silent", marks=pytest.mark.long)]
+)
+async def test_a_host_that_is_cut_off_ends_its_browsers_before_its_sessions_go_on_elsewhere(
+    hosts: Rack, site: Site, how: str
+) -> None:
+    acts, session_id = Acts(site), how.replace(" ", "-")
+    async with cuttable(hosts.port) as network:
+        lonely = hosts.start_host("one", join=f"http://127.0.0.1:{network.port}")
+        await hosts.ready(1)
+        async with acting(hosts, acts, session_id) as agent:
+            assert (await acts.act(agent, session_id))["success"]
+            hosts.start_host("two")
+            await hosts.ready(2)
+            browsers = lonely.children()
+            network.accepts = False
+            disturb(network, how)
+            acting_on = asyncio.create_task(acts.act(agent, session_id))
+            await until(are_over(browsers))
+            await acting_on
+            while not (await acts.act(agent, session_id))["success"]:
+                pass  # as above
+            network.accepts = True
+            network.go_on()
+            network.cut()
+            await hosts.ready(2)
+        hosts.end_hosts()
+
+
 async def test_a_copied_data_directory_is_no_second_host_of_the_same_identity(hosts: Rack) -> None:
     hosts.start_host("one")
     (listed,) = await hosts.ready(1)
@@ -133,3 +188,62 @@ async def test_a_copied_data_directory_is_no_second_host_of_the_same_identity(ho
     assert "with the same hostId and another data directory" in last
     assert "The directory was copied: start this host with an empty one." in last
     assert [each["name"] for each in await hosts.ready(1)] == [listed["name"]]
+
+
+async def test_a_host_that_is_asked_to_end_gives_its_sessions_away_with_all_calls_answered(
+    hosts: Rack, site: Site
+) -> None:
+    acts = Acts(site)
+    names = ("d1", "d2", "d3")
+    ending = hosts.start_host("one")
+    await hosts.ready(1)
+    async with acting(hosts, acts, *names) as agent:
+        await agent.call("set_cookies", sessionId="d1", cookies=[{"name": "a", "value": "b", "url": acts.url}])
+        hosts.start_host("two")
+        await hosts.ready(2)
+        ended = asyncio.Event()
+
+        async def go_on(name: str) -> None:
+            while not ended.is_set():
+                reply = await acts.act(agent, name)
+                assert reply["success"], reply
+
+        async with asyncio.TaskGroup() as load:
+            for name in names:
+                load.create_task(go_on(name))
+            ending.signal(signal.SIGTERM)
+            assert await ending.ended() == 0
+            ended.set()
+        cookies = (await agent.call("get_cookies", sessionId="d1"))["cookies"]
+        assert [each["name"] for each in cookies] == ["a"]
+        (left,) = await hosts.ready(1)
+        assert left["sessions"] == len(names)
+        unknown = await asyncio.to_thread(hosts.front.run, "hosts", "drain", "rack-none")
+        assert unknown.code == 1
+        assert f"The host 'rack-none' is not connected.\nHosts: {left['name']}." in unknown.err
+
+
+async def test_a_revoked_token_ends_its_hosts_in_a_line_that_says_what_to_do(hosts: Rack) -> None:
+    host = hosts.start_host("one")
+    await hosts.ready(1)
+    try:
+        await asyncio.to_thread(hosts.front.succeed, "token", "revoke", "rack")
+        assert await host.ended() == 1
+        assert "The token was revoked. Make one where the service runs: browse-together token host" in host.log
+        assert await hosts.ready(0) == []
+    finally:
+        await asyncio.to_thread(hosts.front.succeed, "token", "restore", "rack")
+
+
+async def test_a_front_that_is_killed_finds_the_sessions_of_its_hosts_as_they_were(tmp_path: Path, site: Site) -> None:
+    acts = Acts(site)
+    with rack(tmp_path, lease_s=20) as hosts:
+        hosts.start_host("one")
+        await hosts.ready(1)
+        async with acting(hosts, acts, "kept") as agent:
+            assert (await acts.act(agent, "kept"))["success"]
+            await hosts.kill_front()
+            await asyncio.to_thread(hosts.start_front)
+            await hosts.ready(1)
+            assert (await acts.act(agent, "kept"))["success"]
+        assert {load for _, load, _ in acts.arrived} == {1}
