@@ -41,6 +41,7 @@ os.environ["NODE_OPTIONS"] = f'--require "{Path(__file__).parents[1] / "browser_
 __all__ = ["hold"]
 
 TESTS = Path(__file__).parent
+IS_REMOTE = os.environ.get("BROWSE_TESTS_HOST") == "remote"
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -50,7 +51,17 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         item.add_marker(item.path.relative_to(TESTS).parts[0])
+    if IS_REMOTE:
+        _skip_gated(items)
     sharing.bound(items)
+
+
+def _skip_gated(items: list[pytest.Item]) -> None:
+    from tests.support.remote import GATED  # noqa: PLC0415 - no other run needs it
+
+    for item in items:
+        if item.name in GATED:
+            item.add_marker(pytest.mark.skip("a gate answers there for what cannot be reached"))
 
 
 @pytest.hookimpl(wrapper=True)
@@ -84,7 +95,7 @@ async def service(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Run
 
 def _shared_service(settings: Settings) -> AbstractAsyncContextManager[RunningService]:
     """Run the service in this process, and with BROWSE_TESTS_HOST=remote its host in another one."""
-    if os.environ.get("BROWSE_TESTS_HOST") == "remote":
+    if IS_REMOTE:
         from tests.support.remote import service_with_remote_host  # noqa: PLC0415 - no other run needs it
 
         return service_with_remote_host(settings)
