@@ -17,6 +17,7 @@ from browser_service.host.sessions.executables import browser_type, find_executa
 from browser_service.host.sessions.options import CHROMIUM_ARGS, HEADLESS_ARGS, UNWANTED_ARGS, LaunchOptions
 from browser_service.host.sessions.pool import BrowserKind
 from browser_service.host.sessions.profile import Profile
+from shared.errors import BrowserLaunchFailed
 
 _ATTACHES_WITHIN_MS: Final = 10_000
 LAUNCHES_WITHIN_S: Final = 35
@@ -48,7 +49,13 @@ class BrowserStarter:
             if self._options.cdp_url is not None:
                 return await self._attach(playwright, self._options.cdp_url)
             await self._find(playwright, headless=self._options.headless)
-            await self._profile.prepare(self._options.engine)
+            try:
+                await self._profile.prepare(self._options.engine)
+            except OSError as error:
+                raise BrowserLaunchFailed(
+                    f"The browser's profile {self._options.profile_dir} cannot be written: {error.strerror or error}.",
+                    hint="Free space on that disk, then repeat the call.",
+                ) from error
             return await self._start_on(playwright, self._profile.directory)
 
     async def retry_shared(self, error: PlaywrightError, playwright: Playwright) -> BrowserContext:
