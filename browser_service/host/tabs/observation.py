@@ -73,7 +73,8 @@ class Observation(ActRequests):
     written: set[WebSocket] = field(default_factory=set)
     """Websockets that were written to, and have not answered yet."""
     heard_at: float = 0.0
-    """When the last message came on a websocket that was written to (monotonic clock)."""
+    """When the last message came after one on a websocket that was written to; 0 if none is awaited (monotonic
+    clock)."""
     changed: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
@@ -157,8 +158,9 @@ class Observation(ActRequests):
         """Wait until each websocket that was written to has answered, and all are quiet."""
         ends_at = time.monotonic() + _SOCKET_S
         await self._until(lambda: not self.written, _SOCKET_S)
-        while (left := min(self.heard_at + _SOCKET_QUIET_S, ends_at) - time.monotonic()) > 0:
+        while not self.page_ended and (left := min(self.heard_at + _SOCKET_QUIET_S, ends_at) - time.monotonic()) > 0:
             await self._until(lambda: False, left)
+        self.heard_at = 0.0  # what comes from now on is no part of these answers
 
     async def wait_until_usable(self) -> None:
         """Wait until the new document can be used. The caller sets the time limit."""

@@ -11,7 +11,7 @@ from websockets.asyncio.server import ServerConnection, serve
 from browser_service.host.tabs import late_effects, observation
 from browser_service.host.tabs.observation import Observation
 from tests.support.json import AnyJson
-from tests.support.listening import PATIENCE_S
+from tests.support.listening import PATIENCE_S, become
 from tests.support.service import RunningService
 from tests.support.tab import Tab
 
@@ -319,9 +319,18 @@ async def test_a_refusal_by_websocket_is_reported_by_its_act(tab: Tab, monkeypat
         await tab.call("goto", url="about:blank")
 
 
+@pytest.mark.parametrize("is_late", [False, True], ids=["", "whose first comes before the act is over"])
 async def test_all_of_an_answer_in_several_messages_is_told_by_the_act_that_asked(
-    tab: Tab, monkeypatch: pytest.MonkeyPatch
+    tab: Tab, monkeypatch: pytest.MonkeyPatch, *, is_late: bool
 ) -> None:
+    wait = late_effects.LateEffects.wait
+
+    async def wait_when_heard(self: late_effects.LateEffects, act: Observation) -> None:
+        if is_late and act.written:
+            await become(lambda: act.heard_at)
+        await wait(self, act)
+
+    monkeypatch.setattr(late_effects.LateEffects, "wait", wait_when_heard)
     monkeypatch.setattr(observation, "_SOCKET_S", PATIENCE_S)
     monkeypatch.setattr(observation, "_SOCKET_QUIET_S", 0.6)  # parts come later on a busy machine
 
