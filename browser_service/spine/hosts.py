@@ -142,7 +142,7 @@ class Hosts:
             with home.in_use(call.page_id):
                 try:
                     outcome = await member.host.run(call)
-                    if home.member is member:
+                    if home.member is member and not home.leaving:
                         await self._note(home, call, outcome)
                         return outcome
                     gone = HostGone(f"The host {member.name} has lost session {home.session_id!r}.")
@@ -260,7 +260,8 @@ class Hosts:
             if page.parked is None and (home := idle.get(page.session_id)) and page.page_id not in home.asleep:
                 del idle[page.session_id]
         for home in idle.values():
-            await self.homes.leave(home)
+            if not home.running and home.used_at <= unused_since:  # also after the others have left
+                await self.homes.leave(home)
 
     @property
     def _local(self) -> SessionHost:
