@@ -81,6 +81,10 @@ class Elsewhere(JsonCarrier):
     async def let_go(self) -> None:
         self.ended = True
 
+    @property
+    def is_lost(self) -> bool:
+        return self._lost.is_set()
+
     def lose(self) -> None:
         """Let it be gone, with all that is under way there."""
         self._lost.set()
