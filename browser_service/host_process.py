@@ -75,6 +75,7 @@ class _Incarnation:
         self._name = secrets.token_hex(6)
         self._driver: asyncio.Task[driver.Started] | None = None
         self._ended = threading.Event()
+        self._is_to_end = False
 
     async def run(self) -> None:
         """Live until the end. Raises CannotJoin with the service's refusal."""
@@ -101,7 +102,8 @@ class _Incarnation:
         except BrowseError as error:
             raise CannotJoin(f"{self._join.url} refuses this host: {error.message} {error.advice}".rstrip()) from None
         except Fenced:
-            _begin_anew(self._environment)
+            if not self._is_to_end:
+                _begin_anew(self._environment)
         finally:
             self._ended.set()
             for task in tasks:
@@ -169,6 +171,7 @@ class _Incarnation:
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, signals.put_nowait, number)
         await signals.get()
+        self._is_to_end = True
         log.info("the host gives its sessions to others", host=end.name)
         if end.linked:
             end.drain()

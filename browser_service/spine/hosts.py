@@ -9,8 +9,6 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
-import structlog
-
 from browser_service.host.seam import CallKey, SessionHost, action_of
 from browser_service.rules.bounded import Bounded
 from browser_service.sessions.directory import Directory
@@ -29,6 +27,7 @@ from shared.errors import (
 )
 from shared.events import CallMoved, EventBatch, PageChanged
 from shared.frames import Frame, View
+from shared.model import Json
 from shared.pages import Answer, Figures, PageState, SessionOptions, SessionSpec
 from shared.strokes import Strokes
 
@@ -42,8 +41,6 @@ _AT_REST: Final = 1
 _RESTS_S: Final = 0.25
 
 T = TypeVar("T")
-
-log = structlog.get_logger(__name__)
 
 
 @dataclass(eq=False)
@@ -292,11 +289,9 @@ class Hosts:
 
 def _ending_error() -> ServiceUnavailable:
     """Make the error for a call that waited when the service ended. A gateway sends it again once that is back."""
-    return ServiceUnavailable(
-        "The service is ending; the call did not happen.",
-        hint="Repeat it in a moment: pages and logins come back with the service.",
-        details={"context": {"ending": True}},
-    )
+    hint = "Repeat it in a moment: pages and logins come back with the service."
+    details: Json = {"context": {"ending": True}}
+    return ServiceUnavailable("The service is ending; the call did not happen.", hint=hint, details=details)
 
 
 def _nobody_came(home: Home) -> ServiceUnavailable:
