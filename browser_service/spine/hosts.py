@@ -32,7 +32,6 @@ from shared.pages import Answer, Figures, PageState, SessionOptions, SessionSpec
 from shared.strokes import Strokes
 
 _ANSWERS_WITHIN_S: Final = 5.0
-_TIMEOUT: Final = "timeout"
 _MOST_CALLS: Final = 4_000
 _IDLE_S: Final = 60.0
 _LOOKS_EVERY_S: Final = 15.0
@@ -132,7 +131,7 @@ class Hosts:
         if self._cancelled.pop(call.call_id, 0) is None:
             raise Cancelled("The call was cancelled before it began; it did not happen.")
         allowed_s = action.allowed_ms() / 1000
-        waits_s = allowed_s if _TIMEOUT in action.model_fields_set else max(allowed_s, self.waits_s)
+        waits_s = allowed_s if "timeout" in action.model_fields_set else max(allowed_s, self.waits_s)
         until = self.homes.clock() + waits_s
         while True:
             member = await self._host_for(home, call, until)
