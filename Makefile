@@ -7,7 +7,7 @@ PYTHON_IN_VENV := .venv/bin/python
 export PYTHONDONTWRITEBYTECODE =
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test long quick bare chaos lint types docs docs-check docs-site bench bundle conformance check clean
+.PHONY: help setup demo test test-ray long quick bare chaos lint types docs docs-check docs-site bench bundle conformance check clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -23,7 +23,13 @@ demo: setup ## Two agents share one login in a smart home
 # Pages are opened in a lighter browser of the same engine; make check and .ci/run open all in the one that users have.
 test: export TESTS_BROWSER ?= shell
 test: setup ## Run the tests, three at a time
-	@$(PYTHON_IN_VENV) -m pytest -n 3 --dist worksteal -m "not long"
+	@$(PYTHON_IN_VENV) -m pytest -n 3 --dist worksteal -m "not long and not ray"
+
+# It installs Ray and the schemas of Kubernetes, which are 400 MB. As root: its machines are in a network of their own.
+test-ray: setup ## Try hosts that Ray starts, and check the objects for Kubernetes
+	@$(PYTHON_IN_VENV) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[video,ray]' --group engines
+	@unshare --net sh -c 'ip link set lo up && ip address add 10.77.0.1 dev lo && \
+		exec $(PYTHON_IN_VENV) -m pytest tests/process/hosts/test_ray.py tests/pure/packaging/test_kubernetes.py'
 
 long: setup ## Run those that take longest: kills, floods, all combinations
 	@$(PYTHON_IN_VENV) -m pytest -n 4 --dist worksteal -m long

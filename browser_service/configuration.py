@@ -62,6 +62,7 @@ def url_policy(
     *,
     elsewhere: bool = False,
     opens_loopback: bool = True,
+    refuses: frozenset[str] = frozenset(),
 ) -> UrlPolicy:
     """Build the URL policy. `own_hosts` returns the service's own names, because its port may be chosen later; for a
     host elsewhere, also the addresses by which that reached the service."""
@@ -75,6 +76,7 @@ def url_policy(
         public_only=settings.private_network == "refuse",
         elsewhere=elsewhere,
         opens_loopback=opens_loopback,
+        refuses=refuses,
     )
 
 

@@ -139,7 +139,11 @@ class _Incarnation:
         log_always(host=welcome.name)
         told = HostSettings.model_validate(welcome.settings)
         policy = configuration.url_policy(
-            told, lambda: end.own_places, elsewhere=True, opens_loopback=self._join.allow_loopback
+            told,
+            lambda: end.own_places,
+            elsewhere=True,
+            opens_loopback=self._join.allow_loopback,
+            refuses=self._join.refuses,
         )
         options = configuration.launch_options(told, self._settings, policy)
         options = replace(options, cdp_url=None, may_act=self._may_act)  # what somebody else started goes on after us

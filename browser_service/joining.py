@@ -42,6 +42,8 @@ class Join:
     """Of the host; without it, one is made of the pool and the hostId."""
     allow_loopback: bool = False
     """Whether pages may open what listens on this machine."""
+    refuses: frozenset[str] = frozenset()
+    """Addresses that no page reaches, at no port."""
 
 
 def address(text: str, *, plain_http: bool) -> str:

@@ -2,8 +2,10 @@
 
 import contextlib
 from collections.abc import Iterator
+from dataclasses import replace
+from ipaddress import ip_address
 from pathlib import Path
-from typing import Annotated, Final, cast
+from typing import Annotated, Final, Literal, cast
 
 import typer
 
@@ -34,6 +36,10 @@ PlainHttp = Annotated[
 AllowLoopback = Annotated[
     bool, typer.Option("--allow-loopback", help="Let pages open what listens on this host's own machine.")
 ]
+Refuse = Annotated[
+    list[str] | None,
+    typer.Option("--refuse", metavar="ADDRESS", help="Keep pages from this IP address, all ports; may be repeated."),
+]
 
 
 @app.command()
@@ -44,6 +50,9 @@ def host(
     name: Name = "",
     plain_http: PlainHttp = False,
     allow_loopback: AllowLoopback = False,
+    refuse: Refuse = None,
+    engine: Annotated[Literal["ray"] | None, typer.Option(help="Let it start the hosts, on its own machines.")] = None,
+    count: Annotated[int, typer.Option(min=0, help="With --engine: how many. 0 ends them.")] = 1,
     data_dir: flags.DataDir = None,
     check: Annotated[
         bool, typer.Option("--check", help="Only say whether the host of this data directory runs and moves.")
@@ -61,11 +70,31 @@ def host(
         raise typer.Exit(0 if is_well else 1)
     with no_traceback():
         wanted = joining(join, token_file, name, plain_http=plain_http, allow_loopback=allow_loopback)
+        if engine:
+            _let_start(wanted, count, plain_http=plain_http)
+            return
+        wanted = replace(wanted, refuses=frozenset(map(_ip_address, refuse or [])))
         read_token(wanted.token_file)
         with absent(RICH, CRYPTOGRAPHY):
             from browser_service.host_process import run  # noqa: PLC0415 - its import takes long, and a check is frequent
 
         run(wanted, settings)
+
+
+def _let_start(join: Join, count: int, *, plain_http: bool) -> None:
+    """Let Ray start the hosts. Raises CannotJoin."""
+    from browser_service.ray_hosts import launch  # noqa: PLC0415 - for those alone who ask for it
+
+    if join.name:
+        raise CannotJoin("--name names one host, and --engine starts several. Leave it out.")
+    launch(join, count, plain_http=plain_http, say=output.say)
+
+
+def _ip_address(text: str) -> str:
+    try:
+        return str(ip_address(text))
+    except ValueError:
+        raise CannotJoin(f"--refuse {text[:80]}: this is no IP address, such as 10.0.0.5.") from None
 
 
 @contextlib.contextmanager

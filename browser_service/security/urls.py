@@ -62,6 +62,8 @@ class UrlPolicy:
     """Whether the pages run on another machine than the service."""
     opens_loopback: bool = True
     """Whether pages may reach the machine on which they run."""
+    refuses: frozenset[str] = frozenset()
+    """Addresses that no page reaches, at no port; only where there is a gate."""
 
     def check(self, url: str) -> str:
         """Return `url` if a page may open it. Raises ValidationFailed if it has no usable scheme, Forbidden
@@ -168,6 +170,8 @@ class UrlPolicy:
             return _OWN
         if not self.opens_loopback and is_local(address):
             return _ANOTHERS
+        if any(str(each) in self.refuses for each in destinations(address)):
+            return "whoever runs this host keeps pages from this address (--refuse)"
         if self.public_only and not is_public(address):
             return "BROWSE_PRIVATE_NETWORK keeps pages from this machine and private networks"
         return ""

@@ -29,6 +29,8 @@ ELSEWHERE = {
     "browse-together up --hosts": "it needs a certificate, and hosts are tested as processes of their own",
     "browse-together token host": "it is tested with the hosts that it admits",
     "browse-together host --join": "it runs until it is ended, and is tested as a process of its own",
+    "browse-together host --engine": "it needs a cluster of Ray, and is tested with one",
+    "pip install": "it needs a package index",
     "browse-together service --host": "it is for root, and what it prints is tested",
     "systemctl enable": "it needs systemd",
     "browse-together setup": "it may download a browser, and is tested with downloads of its own",

@@ -148,6 +148,13 @@ def test_no_name_leads_a_page_of_a_host_elsewhere_to_an_address_of_the_service(a
     assert ELSEWHERE.refusal_of_address(ip_address("10.0.0.5"), 8889) == ""
 
 
+@pytest.mark.parametrize("address", ["10.0.0.9", "::ffff:10.0.0.9"])
+def test_no_name_leads_a_page_to_a_machine_that_its_host_is_told_to_refuse(address: str) -> None:
+    policy = replace(ELSEWHERE, refuses=frozenset({"10.0.0.9"}))
+    assert "--refuse" in policy.refusal_of_address(ip_address(address), 6379)
+    assert policy.refusal_of_address(ip_address("10.0.0.8"), 6379) == ""
+
+
 @each({url: url for url in ("http://localhost:3000/", "http://127.1/", "http://[::1]:80/", "https://x.localhost/")})
 def test_a_host_elsewhere_does_not_open_its_own_loopback_and_names_the_session_that_has_the_callers(url: str) -> None:
     with pytest.raises(Forbidden, match="another machine") as refused:
