@@ -61,7 +61,7 @@ def _skip_gated(items: list[pytest.Item]) -> None:
 
     for item in items:
         if item.name in GATED:
-            item.add_marker(pytest.mark.skip("a gate answers there for what cannot be reached"))
+            item.add_marker(pytest.mark.skip("a gate is there, which does not say why it reaches nothing"))
 
 
 @pytest.hookimpl(wrapper=True)
