@@ -87,11 +87,16 @@ def launch(join: Join, number: int, *, plain_http: bool, say: Callable[[str], No
     switches = {"--plain-http": plain_http, "--allow-loopback": join.allow_loopback}
     given = (name for name, is_on in switches.items() if is_on)
     options = ("--join", join.url, "--token-file", str(join.token_file), *given)
-    with _quiet(), _cluster() as ray:
-        front = urlsplit(join.url).netloc
-        actors = [_actor(ray, f"{front}-{each}", options) for each in range(1, number + 1)]
-        _end_surplus(ray, front, number, say)
-        _wait(ray, actors, say)
+    told: list[str] = []
+    try:
+        with _quiet(), _cluster() as ray:
+            front = urlsplit(join.url).netloc
+            actors = [_actor(ray, f"{front}-{each}", options) for each in range(1, number + 1)]
+            _end_surplus(ray, front, number, told.append)
+            _wait(ray, actors, told.append)
+    finally:
+        for line in told:
+            say(line)
 
 
 def _actor(ray: Any, name: str, options: tuple[str, ...]) -> Any:  # Any: an extra, without types here
@@ -123,7 +128,10 @@ def _wait(ray: Any, actors: list[Any], say: Callable[[str], None]) -> None:  # A
         for actor in [*waits]:
             try:
                 is_linked, words = ray.get(actor.state.remote(), timeout=_LOOK_S)
-            except ray.exceptions.RayError:  # it is not placed yet, or is being started again
+            except ray.exceptions.GetTimeoutError:  # it is not placed yet
+                continue
+            except ray.exceptions.RayError as error:  # it could not be made, or is being started again
+                waits[actor] = str(error).strip().splitlines()[-1]
                 continue
             if is_linked:
                 say(words)
@@ -140,15 +148,18 @@ def _wait(ray: Any, actors: list[Any], say: Callable[[str], None]) -> None:  # A
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """Keep what Ray's own libraries print on stderr from ours: its errors reach us as exceptions."""
-    kept = os.dup(2)
+    """Show nothing of what Ray prints: its errors reach us as exceptions."""
+    streams = (1, 2)
+    kept = [os.dup(each) for each in streams]
     with open(os.devnull, "wb") as nowhere:  # noqa: PTH123 - a name, and no path of ours
-        os.dup2(nowhere.fileno(), 2)
+        for each in streams:
+            os.dup2(nowhere.fileno(), each)
     try:
         yield
     finally:
-        os.dup2(kept, 2)
-        os.close(kept)
+        for each, before in zip(streams, kept, strict=True):
+            os.dup2(before, each)
+            os.close(before)
 
 
 @contextlib.contextmanager
