@@ -7,7 +7,7 @@ PYTHON_IN_VENV := .venv/bin/python
 export PYTHONDONTWRITEBYTECODE =
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-ray long quick bare chaos lint types docs docs-check docs-site bench bundle conformance check clean
+.PHONY: help setup demo test test-ray long quick bare chaos chaos-hosts lint types docs docs-check docs-site bench bundle conformance check clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -49,6 +49,10 @@ chaos: export BROWSE_CHAOS_KILLS ?= 200
 chaos: export TESTS_BROWSER = whole
 chaos: setup ## Kill browsers, services and gateways 200 times under load
 	@$(PYTHON_IN_VENV) -m pytest -s tests/process/chaos
+
+chaos-hosts: export BROWSE_CHAOS_KILLS ?= 30
+chaos-hosts: setup ## Kill hosts, their browsers and links, and the front 30 times under load
+	@$(PYTHON_IN_VENV) -m pytest -s tests/process/hosts/test_chaos_hosts.py
 
 lint: setup ## Check style, formatting, sizes, documents and set-up
 	@$(PYTHON_IN_VENV) -m ruff check .

@@ -57,7 +57,11 @@ class Cuttable:
             writer.transport.abort()
             return
         self.connections += 1
-        other_reader, other_writer = await asyncio.open_connection("127.0.0.1", self._port)
+        try:
+            other_reader, other_writer = await asyncio.open_connection("127.0.0.1", self._port)
+        except OSError:
+            writer.transport.abort()
+            return
         self._open |= {writer, other_writer}
         self._ours.add(other_writer)
         await asyncio.gather(self._copy(reader, other_writer, "there"), self._copy(other_reader, writer, "back"))

@@ -50,7 +50,7 @@ def may_be(code: str, times: int) -> bool:
     match code:
         case "ok":
             return times == 1
-        case "BROWSER_CRASHED" | "SESSION_NOT_FOUND":
+        case "BROWSER_CRASHED" | "SESSION_NOT_FOUND" | "SERVICE_UNAVAILABLE" | "RESOURCE_EXHAUSTED":
             return times == 0
         case _:
             return times <= 1

@@ -35,7 +35,7 @@ def driver(data_dir: Path) -> psutil.Process:
 
 
 def browser(data_dir: Path) -> psutil.Process:
-    (found,) = (child for child in driver(data_dir).children() if _is_browser(child))
+    (found,) = (child for child in driver(data_dir).children() if is_browser(child))
     return found
 
 
@@ -67,7 +67,7 @@ async def gone(processes: list[psutil.Process], within_s: float = _GONE_WITHIN_S
     return await asyncio.to_thread(left)
 
 
-def _is_browser(process: psutil.Process) -> bool:
+def is_browser(process: psutil.Process) -> bool:
     command = _command(process)
     return any(part.startswith("--user-data-dir=") for part in command) and not any(
         part.startswith("--type=") for part in command
