@@ -26,16 +26,19 @@ from mcp_gateway.logs import Faults
 from mcp_gateway.settings import Settings
 from mcp_gateway.subscriptions import Subscriptions
 from shared import catalogue, toolsets
-from shared.actions.traits import Unaddressed
-from shared.errors import BrowseError, ServiceUnavailable
+from shared.actions.base import Action
+from shared.actions.traits import Scope, Unaddressed
+from shared.errors import BrowseError, ErrorBody, Relayed, ServiceUnavailable, SessionExpired, SessionNotFound
 from shared.events import CallMoved, PageMoved
 from shared.limits import Limits, readable_limits
 from shared.model import Json
 from shared.replies import ReplyForm
-from shared.wire import ATTEMPT_META, CALL_ID_META, CLIENT_ID_PATTERN, is_call_id
+from shared.wire import ATTEMPT_META, CALL_ID_META, CLIENT_ID_PATTERN, DEFAULT_SESSION, is_call_id
 
 _CHAT_KEYS: Final = ("vscode.conversationId", "sessionID", "threadId", "openai/session")
 """Where hosts put the chat's id in a request's `_meta`: VS Code, OpenCode, Codex, ChatGPT."""
+_NEW: Final = "new"
+_ENDED: Final = {SessionExpired.code, SessionNotFound.code}
 _MAX_PRESENT: Final = 32
 """The most named chats with an event stream. Without one, the service considers a chat gone."""
 
@@ -78,6 +81,8 @@ class Chat:
         """True once the client was cut off. Its calls go on; the service cancels them if the client does not return."""
         self._call_listeners: dict[str, Callable[[CallMoved], Awaitable[None]]] = {}
         self._presence: asyncio.Task[None] | None = None
+        self._own_session: str | None = None
+        self._making_session = asyncio.Lock()
 
     @property
     def limits(self) -> Limits:
@@ -130,7 +135,9 @@ class Chat:
             with self.listening(call_id, asker.report_progress, on_human_request):
                 await self.service.started()
                 await self.stream.ready()
-                reply = await self.service.call(call_id, self._in_session(body), form, asker.attempt)
+                body = await self._in_session(body)
+                reply = await self.service.call(call_id, body, form, asker.attempt)
+                self._note_end(body, reply)
                 self._faults.note_catalogue(self.service.other_catalogue)
         except BrowseError as error:
             reply = Reply(success=False, error=Failure.from_error(error, call_id))
@@ -178,13 +185,33 @@ class Chat:
     def on_unavailable(self, error: ServiceUnavailable) -> None:
         self._faults.note(self.service.credentials.client_id, Failure.from_error(error))
 
-    def _in_session(self, body: Json) -> Json:
+    async def _in_session(self, body: Json) -> Json:
         """Add the session from the settings to the body if it names neither a page nor a session but could."""
         action = catalogue.NAMES[str(body["action"])].action
         takes_session = "session_id" in action.model_fields and action.unaddressed is not Unaddressed.OWN_PAGE
-        if self.settings.session and takes_session and not {"pageId", "sessionId"} & body.keys():
-            return {**body, "sessionId": self.settings.session}
-        return body
+        if not takes_session or {"pageId", "sessionId"} & body.keys():
+            return body
+        session_id = await self._own_session_for(action) if self.settings.session == _NEW else self.settings.session
+        return {**body, "sessionId": session_id} if session_id else body
+
+    async def _own_session_for(self, action: type[Action]) -> str | None:
+        """Return the chat's own session, which begins with its first page, or with what it first does in one. Raises
+        why there can be none."""
+        if action.makes_session:
+            return None
+        async with self._making_session:
+            if self._own_session is None and (action.unaddressed.opens or action.scope is Scope.SESSION):
+                reply = await self.service.call(uuid4().hex, {"action": "create_session", "from": DEFAULT_SESSION})
+                if reply.error is not None:
+                    raise Relayed(ErrorBody.model_validate({"status": BrowseError.status, **reply.error.model_dump()}))
+                self._own_session = str(reply.result["sessionId"])
+        return self._own_session
+
+    def _note_end(self, body: Json, reply: Reply) -> None:
+        """Forget the chat's own session once it has ended; the next page makes another."""
+        ended = reply.error is not None and reply.error.code in _ENDED
+        if ended and body.get("sessionId") == self._own_session:
+            self._own_session = None
 
 
 class Chats:

@@ -75,7 +75,10 @@ class Settings(ProcessSettings):
         default=300_000, ge=0, le=3_600_000, description="How long the current screenshot:// stays cached likewise, ms."
     )
     session: str | None = Field(
-        default=None, pattern=ID_PATTERN, description="Session for calls that name neither page nor session."
+        default=None,
+        pattern=ID_PATTERN,
+        description="Session for calls that name neither page nor session. `new`: each chat gets one of its own with "
+        "its first page, and a copy of the shared login's cookies; sites that rotate tokens may sign the others out.",
     )
     client_id: str | None = Field(
         default=None,

@@ -86,6 +86,10 @@ class Call(Model):
     undo: Json | None = Field(
         default=None, repr=False, description="The act is to be taken back: what it left for that."
     )
+    copied_sites: list[str] | None = Field(
+        default=None,
+        description="The logins go to a new session, by the front and not in a file: the origins whose storage goes.",
+    )
     origins: list[str] = Field(default=[], description="Where the caller may read and act; everywhere without.")
     page_limit: PageLimit | None = Field(
         default=None, description="How many pages the caller may have; no limit without."

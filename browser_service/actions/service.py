@@ -36,7 +36,7 @@ async def browser_quit(service: ServiceContext, _: seven.BrowserQuit) -> Json:
 
 
 async def create_session(service: ServiceContext, action: sessions.CreateSession) -> Json:
-    return await service.sessions.create(service.client, action)
+    return await service.sessions.create(service.client, action, service.logins_to_copy)
 
 
 async def get_session(service: ServiceContext, action: sessions.GetSession) -> Json:

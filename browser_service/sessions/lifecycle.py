@@ -10,6 +10,7 @@ from zoneinfo import available_timezones
 import structlog
 
 from browser_service.host.seam import SessionHost
+from browser_service.sessions.copies import ReadLogins, copied_text, source_of
 from browser_service.sessions.directory import Directory, with_new_revision
 from browser_service.sessions.records import SessionRecord, end_notice, options_of
 from browser_service.sessions.vault import ClosedSession, SessionVault
@@ -105,6 +106,7 @@ class SessionLifecycle:
             user_id=DEFAULT_SESSION,
             persistent=True,
             guarded=self.guarded,
+            shared_login=True,
             options=self.shared,
         )
         if former is None:
@@ -139,8 +141,9 @@ class SessionLifecycle:
             for page in pages:
                 await self._remember_closed(page)
 
-    async def create(self, owner: ClientRef, action: CreateSession) -> Json:
-        """Create a session for the client. Raises ValidationFailed, ResourceExhausted, BrowserLaunchFailed."""
+    async def create(self, owner: ClientRef, action: CreateSession, read_logins: ReadLogins) -> Json:
+        """Create a session for the client. Raises ValidationFailed, ResourceExhausted, BrowserLaunchFailed, and why
+        logins cannot be copied."""
         session_id = action.session_id or self.directory.other_name("session")
         if session_id in self._unreadable or self.directory.is_taken(session_id, owner.client_id):
             raise ValidationFailed(
@@ -155,6 +158,7 @@ class SessionLifecycle:
                 hint="For example Europe/Rome; without one pages have this machine's.",
                 details=field_details("timezone"),
             )
+        source = source_of(action, self._sessions, owner.client_id)
         record = SessionRecord(
             session_id=session_id,
             owner=owner,
@@ -162,27 +166,38 @@ class SessionLifecycle:
             name=action.called,
             user_id=action.user_id,
             persistent=action.persistent,
-            guarded=action.guarded,
+            guarded=action.guarded or (source is not None and source.guarded),
+            shared_login=source is not None and source.shared_login,
             options=options_of(action),
             expires_at=time.time() + action.ttl / 1000,
         )
         self._sessions.add(record)
         try:
-            await self._make(record)
+            copied = await self._make(record, read_logins, source, action.sites)
         except BaseException:
             self._sessions.drop(record)  # a session that could not be stored and opened as requested does not exist
             raise
         go_on = next_call("goto", session_id=session_id, url="...")
-        return {"sessionId": session_id, "shared": False, "expiresAt": record.describe()["expiresAt"], "next": go_on}
+        told: Json = {}
+        if source is not None:
+            told = {"guarded": record.guarded, "copied": copied_text(source.session_id, copied)}
+        expires_at = record.describe()["expiresAt"]
+        return {"sessionId": session_id, "shared": False, "expiresAt": expires_at, **told, "next": go_on}
 
-    async def _make(self, record: SessionRecord) -> None:
-        """Store and open a session. If it cannot have its browser, raise the reason before anything is stored."""
+    async def _make(
+        self, record: SessionRecord, read_logins: ReadLogins, source: SessionRecord | None, sites: list[str]
+    ) -> Json:
+        """Store and open a session, and return the logins that it begins with. If it cannot have its browser, or these,
+        raise the reason before anything is stored."""
         if record.options.headless is not None:
             self._sessions.shared_browser.check_headless(headless=record.options.headless)
         if problem := await self.host.problem(record.options):
             raise Relayed(problem)
-        await self.vault.begin(record)
-        await self.host.open(await self._spec(record, []))
+        state = {} if source is None else await read_logins(source.session_id, sites)
+        await self.vault.begin(record, state)
+        spec = await self._spec(record, [])
+        await self.host.open(spec.model_copy(update={"state": state}))
+        return state
 
     async def describe(self, session_id: str, client_id: str) -> Json:
         self._sessions.check_use(session_id, client_id)

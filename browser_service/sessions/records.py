@@ -61,6 +61,7 @@ class SessionRecord(Model):
     user_id: str | None = None
     persistent: bool = False
     guarded: bool = Field(default=False, description="What is read in it goes nowhere else without a person.")
+    shared_login: bool = Field(default=False, description="Its logins are the shared login's, or began as a copy.")
     options: SessionOptions = SessionOptions()
     created_at: float = Field(default_factory=time.time)
     accessed_at: float = Field(default_factory=time.time)
@@ -162,6 +163,11 @@ class Sessions:
         """Return whether data read in the session may go elsewhere only after a person agreed."""
         record = self._records.get(session_id or "")
         return record is not None and record.guarded
+
+    def has_shared_login(self, session_id: str | None) -> bool:
+        """Return whether the session is the shared login, or began with a copy of its cookies."""
+        record = self._records.get(session_id or "")
+        return session_id == DEFAULT_SESSION or (record is not None and record.shared_login)
 
     def is_persistent(self, session_id: str) -> bool:
         return session_id in self and self.record(session_id).persistent

@@ -13,6 +13,7 @@ from browser_service.sessions.told import ToldSessions
 from browser_service.store.journal import Journal
 from shared.data_files import KEY_FILE
 from shared.errors import ResourceExhausted, StateNotFound, field_details
+from shared.events import StateSaved
 from shared.model import Json, Model
 from shared.next_calls import next_call
 from shared.pages import SessionSpec
@@ -122,20 +123,23 @@ class SessionVault:
     async def all_saved(self, session_id: str) -> dict[str, Json]:
         return {name: await self.saved(session_id, name) for name in await self.journal.saved_names(session_id)}
 
-    async def begin(self, record: SessionRecord) -> None:
-        """Store a new session, and forget an unreadable one of the same name with its logins."""
-        await self.journal.forget_session(record.session_id)
+    async def begin(self, record: SessionRecord, state: Json) -> None:
+        """Store a new session with its logins, and forget an unreadable one of the same name."""
+        session_id = record.session_id
+        await self.journal.forget_session(session_id)
         await self.write(record)
+        if state and record.persistent:
+            await self.journal.keep_state(session_id, self.seal.close(state))
+        elif state and self.keeps_all:
+            self.told.note_state(StateSaved(session_id=session_id, state=state))
 
     async def restore(self, closed: ClosedSession) -> None:
         """Store a reopened session with its logins and saved states."""
         session_id, owner = closed.record.session_id, closed.record.owner
         owner_id = owner.client_id if owner is not None else ""
-        await self.begin(closed.record)
+        await self.begin(closed.record, closed.spec.state)
         for name, state in closed.saved.items():
             await self.journal.keep_saved(session_id, name, self.seal.close(state), owner_id)
-        if closed.record.persistent:
-            await self.journal.keep_state(session_id, self.seal.close(closed.spec.state))
 
     def _record(self, sealed: bytes) -> SessionRecord | None:
         try:

@@ -222,6 +222,7 @@ class HostCalls(Stage):
             session_id=address.session_id,
             opens=address.is_new or action.unaddressed.opens,
             undo=asked.undo,
+            copied_sites=asked.copied_sites,
             confirmed=[*asked.confirmed],
             guard=asked.guard,
             secrets=self.secrets.reveal(names) if (names := action.secret_names()) else {},

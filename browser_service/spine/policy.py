@@ -142,7 +142,7 @@ class Policy:
         if caller.limits.cookies == "none":
             return True
         granted = caller.operator or caller.limits.cookies == "values" or (self.cookie_values and not caller.token_name)
-        return session_id == DEFAULT_SESSION and not granted
+        return not granted and self.directory.sessions.has_shared_login(session_id)
 
     def may_list(self, caller: Identity, session_id: str) -> bool:
         """Return whether the caller may know of a session and its pages."""

@@ -8,14 +8,18 @@ from browser_service.clients.listing import listing
 from browser_service.clients.work import Work
 from browser_service.observability.activity import Activity
 from browser_service.sessions.lifecycle import SessionLifecycle
+from browser_service.spine.addressing import Address
 from browser_service.spine.call import FrontCall, Go, Perform, Stage
 from browser_service.spine.launched import LaunchedBrowser
 from browser_service.spine.parts import FrontParts
 from browser_service.spine.register import Record
 from browser_service.spine.undo_call import UndoCall
+from shared import catalogue
 from shared.actions.base import Action
+from shared.actions.sessions import ExportSession
 from shared.actions.traits import Scope
 from shared.calls import Outcome, Undoable
+from shared.errors import Relayed
 from shared.limits import Limits
 from shared.model import Json
 from shared.pages import PageState
@@ -110,6 +114,19 @@ class ServiceContext:
     def undoable(self, action: Action, summary: str, state: Json) -> None:
         """Note that the act can be undone with this state."""
         self.undoables.append(Undoable(body=action.wire_body(), what=summary, state=state))
+
+    async def logins_to_copy(self, session_id: str, sites: list[str]) -> Json:
+        """Ask the session's host for its cookies, and for its storage of these origins. Raises what that call raises,
+        also while a page there is private to another client."""
+        body: Json = {"action": ExportSession.name(), "sessionId": session_id}
+        action = catalogue.parse(body)
+        call = FrontCall(self._caller, body, call_id=f"{self.record.call_id}.1", copied_sites=sites)
+        call.action, call.record, call.address = action, self.record, Address(None, session_id)
+        outcome = await self._to_host(call)
+        if outcome.error is not None:
+            message = f"The logins of {session_id} were not copied: {outcome.error.message}"
+            raise Relayed(outcome.error.model_copy(update={"message": message}))
+        return outcome.undo[0].state
 
     def session_of(self, name: str) -> str:
         """Return the session with this name, or the one of the page with this name."""

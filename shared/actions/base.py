@@ -145,11 +145,14 @@ class Action(Part, Traits):
 Traits.__annotations__.clear()
 
 
+_SESSION_FIELDS: Final = ("session_id", "source")
+
+
 def _ids(action: Action, fields: Iterable[str]) -> Touches:
     pages, sessions = set[str](), set[str]()
     for name in fields:
         if value := getattr(action, name):
-            (sessions if name == "session_id" else pages).add(value)
+            (sessions if name in _SESSION_FIELDS else pages).add(value)
     return Touches(frozenset(pages), frozenset(sessions))
 
 

@@ -9,7 +9,7 @@ from pydantic import Field, JsonValue, StringConstraints
 from shared.actions.arguments import Part, Quotable, SessionId
 from shared.actions.base import Action, SessionAct, SessionAction
 from shared.actions.reading import Budget
-from shared.actions.traits import UNDO, Alias, Closing, Cookies, Effect, Lane, Scope, StoredLogins
+from shared.actions.traits import UNDO, Alias, Closing, Cookies, Effect, Lane, Scope, StoredLogins, computed
 from shared.next_calls import next_call
 from shared.pages import Engine, Permission
 from shared.wire import DEFAULT_SESSION
@@ -34,8 +34,25 @@ class SessionProxy(Part):
     password: str | None = Field(default=None, repr=False, description="Told to nobody.")
 
 
+Origin = Annotated[
+    str,
+    StringConstraints(
+        pattern=r"^https?://([^/?#@*:\[\]\s]+|\[[0-9a-fA-F:.]+\])(:[0-9]{1,5})?/?$",
+        max_length=300,
+    ),
+]
+
+
+def _cookies_copied(action: "CreateSession") -> Cookies:
+    return Cookies.TOUCHES if action.source is not None else Cookies.NONE
+
+
 class CreateSession(Action):
-    """Create a session of your own: no cookies, no logins, and only you can use it until you share it."""
+    """Create a session of your own, which only you can use until you share it: signed in nowhere, or `from` another.
+
+    With `from` it begins with a copy of that session's cookies, and of the storage of `sites`. A site that rotates its
+    tokens may then sign the other session out.
+    """
 
     everyday = ("name", "persistent", "viewport")
     effect = Effect.ACTS
@@ -43,7 +60,9 @@ class CreateSession(Action):
     makes_session = True
     undone_by = next_call("close_session", ...)
     lane = Lane.BESIDE
-    loggable_arguments = frozenset({"name", "locale", "timezone", "browserType"})
+    id_fields = ("source",)
+    cookie_use = computed(Cookies.NONE, _cookies_copied)
+    loggable_arguments = frozenset({"name", "locale", "timezone", "browserType", "from", "sites"})
 
     session_id: SessionId | None = Field(default=None, description="Its id; by default a free one.")
     user_id: Label | None = Field(default=None, description="Whom it is for; list_sessions filters by it.")
@@ -64,6 +83,12 @@ class CreateSession(Action):
     proxy: SessionProxy | None = Field(default=None, description="Proxy of its pages.")
     own_browser: bool = Field(default=False, description="A browser of its own: nothing there touches the shared one.")
     headless: bool | None = Field(default=None, description="true: without windows.")
+    source: SessionId | None = Field(
+        default=None, alias="from", description="Session whose cookies it begins with; default is the shared login."
+    )
+    sites: list[Origin] = Field(
+        default=[], max_length=20, description="With from: origins whose storage is copied too."
+    )
 
     @property
     def sends_anywhere(self) -> bool:
@@ -71,8 +96,9 @@ class CreateSession(Action):
 
     @property
     def named_urls(self) -> tuple[str, ...]:
-        """Return where its proxy is, which sees all that its pages send."""
-        return (self.proxy.server,) if self.proxy is not None else ()
+        """Return where its proxy is, which sees all that its pages send, and the sites whose logins it copies: any."""
+        proxy = (self.proxy.server,) if self.proxy is not None else ()
+        return (*proxy, "", *self.sites) if self.source is not None else proxy
 
 
 class GetSession(Action):
@@ -142,11 +168,7 @@ class GrantPermissions(SessionAct):
     loggable_arguments = frozenset({"permissions", "origin"})
 
     permissions: list[Permission] = Field(max_length=20, description="Which; [] for none.")
-    origin: str = Field(
-        pattern=r"^https?://([^/?#@*:\[\]\s]+|\[[0-9a-fA-F:.]+\])(:[0-9]{1,5})?/?$",
-        max_length=300,
-        description="Such as https://example.com.",
-    )
+    origin: Origin = Field(description="Such as https://example.com.")
 
     @property
     def named_urls(self) -> tuple[str, ...]:

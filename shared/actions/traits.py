@@ -274,7 +274,8 @@ class Traits(BaseModel):
     lane: ClassVar[Lane] = Lane.QUEUE
     unaddressed: ClassVar[Unaddressed] = Unaddressed.ONLY_PAGE
     id_fields: ClassVar[tuple[str, ...]] = ()
-    """The arguments that name a page or, as `session_id`, a session. The call touches no other page or session."""
+    """The arguments that name a page or, as `session_id` or `source`, a session. The call touches no other page or
+    session."""
     part_fields: ClassVar[tuple[str, ...]] = ()
     """The arguments that contain other actions, either one or a list."""
     batching: ClassVar[Batching] = Batching.NONE

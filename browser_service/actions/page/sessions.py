@@ -1,6 +1,7 @@
 """Changes who may use a session, brings logins in, and changes what concerns all of its pages."""
 
 import json
+from typing import Final
 
 from playwright.async_api import Cookie
 from pydantic import JsonValue
@@ -11,8 +12,11 @@ from browser_service.host.stages import reversal
 from browser_service.host.stages.session_handle import BrowserSession
 from browser_service.security.urls import origin_of
 from shared.actions import sessions, signing_in
-from shared.errors import Forbidden, ValidationFailed, field_details
-from shared.model import Json
+from shared.errors import Forbidden, ResourceExhausted, ValidationFailed, field_details
+from shared.model import Json, weight
+from shared.next_calls import next_call
+
+_MOST_COPIED: Final = 10_000_000
 
 
 async def login(session: BrowserSession, action: signing_in.Login) -> Json:
@@ -124,12 +128,29 @@ async def restore_session_state(session: BrowserSession, action: sessions.Restor
 
 
 async def export_session(session: BrowserSession, action: sessions.ExportSession) -> Json:  # noqa: ARG001 - it says no more
+    if session.call.copied_sites is not None:
+        return await _for_copy(session, session.call.copied_sites)
     state = await session.entry.storage()
     file = await session.files.keep(json.dumps(state, indent=1).encode(), "application/json", "logins", inline=False)
     observed = (
         f"exported: {_summary(state)}; not in it: sessionStorage, caches, passkeys. Elsewhere: import_login, content"
     )
     return {"artifact": {**file, "secret": True}, **_counts(state), "observed": f"{observed} of the file"}
+
+
+async def _for_copy(session: BrowserSession, sites: list[str]) -> Json:
+    """Hand the logins over to the front, in what no reply shows."""
+    if session.attached:
+        raise Forbidden("They are those of a person's own browser.", hint=f"Work there: {next_call('list_pages')}.")
+    state = await login_import.read_some(session.entry, sites)
+    if weight(state) > _MOST_COPIED:
+        raise ResourceExhausted(
+            f"They have {weight(state):,} bytes, and {_MOST_COPIED:,} are copied at most.",
+            hint="Name fewer sites." if sites else "Clear cookies that nobody needs.",
+            details=field_details("sites"),
+        )
+    session.undoable("logins read, to be copied", state, lost=False)
+    return _counts(state)
 
 
 def _counts(state: Json) -> Json:

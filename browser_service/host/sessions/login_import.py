@@ -1,5 +1,7 @@
 """Puts the logins of a file into a session."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Final, cast
 from urllib.parse import urlsplit
 
@@ -8,10 +10,13 @@ from pydantic import JsonValue
 
 from browser_service.host.scripts import script
 from browser_service.host.sessions.login_file import LoginFile
+from browser_service.host.sessions.logins import cookies_in
+from browser_service.security.urls import origin_of
+from shared.errors import Forbidden, field_details
 from shared.model import Json
 
 if TYPE_CHECKING:
-    from playwright.async_api import BrowserContext
+    from playwright.async_api import BrowserContext, Page
 
     from browser_service.host.sessions.session import SessionEntry
 
@@ -63,16 +68,39 @@ async def _import_storage(session: "SessionEntry", origin: str, items: list[Json
     """Write local storage through an empty page of that origin, without a request to the site. Return the browser's
     reason if it refuses."""
     try:
-        page = await session.open_window()
-        try:
-            await page.route("**/*", lambda route: route.fulfill(body=_BLANK, content_type="text/html"))
-            await page.goto(f"{origin}/", wait_until="commit")
+        async with _empty_page(session, origin) as page:
             await page.evaluate(_WRITE_STORAGE, items)
-        finally:
-            await page.close()
     except PlaywrightError as error:
         return _refusal(error)
     return ""
+
+
+@asynccontextmanager
+async def _empty_page(session: "SessionEntry", origin: str) -> "AsyncIterator[Page]":
+    """Open an empty page of an origin, without a request to the site."""
+    page = await session.open_window()
+    try:
+        await page.route("**/*", lambda route: route.fulfill(body=_BLANK, content_type="text/html"))
+        await page.goto(f"{origin}/", wait_until="commit")
+        yield page
+    finally:
+        await page.close()
+
+
+async def read_some(session: "SessionEntry", sites: list[str]) -> Json:
+    """Return all cookies of a session, and its storage of some origins. Raises Forbidden for one that no page may
+    visit."""
+    origins = {str(origin_of(site)) for site in sites}
+    if refused := [origin for origin in sorted(origins) if not session.policy.permits(origin)]:
+        raise Forbidden(f"There is no storage of {refused[0]}: {_FORBIDDEN}.", details=field_details("sites"))
+    if not origins:
+        return {"cookies": [*await cookies_in(await session.context())]}
+    for origin in sorted(origins):  # Playwright reads only origins that the browser has visited since its start
+        async with _empty_page(session, origin):
+            pass
+    state = await session.storage()
+    stored = cast("list[Json]", state.get("origins") or [])  # as Playwright writes it
+    return {"cookies": state["cookies"], "origins": [each for each in stored if each["origin"] in origins]}
 
 
 async def _import_databases(session: "SessionEntry", file: LoginFile) -> None:

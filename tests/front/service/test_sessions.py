@@ -5,6 +5,7 @@ import pytest
 from shared import catalogue
 from shared.actions.traits import Scope
 from tests.support.bodies import smallest
+from tests.support.json import AnyJson
 from tests.support.listening import become, sent
 from tests.support.service import Agent, RunningService
 from tests.support.site import Answer, Site
@@ -41,11 +42,36 @@ async def test_a_name_that_a_session_or_page_has_is_taken(agent: Agent, mine: st
         assert (await agent.error("create_session", sessionId=taken))["code"] == "VALIDATION_ERROR"
 
 
+@pytest.mark.parametrize(
+    ("given", "field", "code"),
+    [
+        ({"from": "nowhere"}, None, "SESSION_NOT_FOUND"),
+        ({"from": "own", "sessionId": "own"}, None, "SESSION_NOT_FOUND"),
+        ({"from": "inside"}, None, "SESSION_NOT_FOUND"),
+        ({"sites": ["https://shop.example"]}, "sites", "VALIDATION_ERROR"),
+        ({"from": "default", "sites": ["shop.example"]}, "sites.0", "VALIDATION_ERROR"),
+        ({"from": "default", "sites": ["https://shop.example/cart"]}, "sites.0", "VALIDATION_ERROR"),
+        ({"from": "default", "sites": ["https://shop.example:99999"]}, "sites.0", "VALIDATION_ERROR"),
+        ({"from": "default", "sites": [f"https://s{n}.example" for n in range(1_000)]}, "sites", "VALIDATION_ERROR"),
+        ({"from": "default", "proxy": {"server": "http://127.0.0.1:9"}}, "proxy", "VALIDATION_ERROR"),
+    ],
+    ids=str,
+)
+@pytest.mark.usefixtures("mine")
+async def test_a_copy_that_cannot_be_is_refused_and_leaves_no_session(
+    agent: Agent, given: dict[str, AnyJson], field: str | None, code: str
+) -> None:
+    before = (await agent.call("list_sessions"))["sessions"]
+    error = await agent.error("create_session", **given)
+    assert (error["code"], error["details"].get("context", {}).get("field")) == (code, field)
+    assert (await agent.call("list_sessions"))["sessions"] == before
+
+
 async def test_in_anothers_session_only_listing_is_allowed(agent: Agent, other: Agent, site: Site, mine: str) -> None:
     for name, action in catalogue.ACTIONS.items():
         if action.scope is Scope.SERVICE and not action.id_fields:
             continue
-        ways: list[dict[str, str]] = [{"sessionId": mine}]
+        ways: list[dict[str, str]] = [{"from" if action.makes_session is True else "sessionId": mine}]
         if action.scope is Scope.PAGE:
             ways += [{"pageId": "inside"}, {"sessionId": mine, "pageId": "inside"}]
         if action.unaddressed.opens:

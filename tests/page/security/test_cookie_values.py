@@ -63,6 +63,21 @@ async def test_no_tool_shows_cookie_values_to_an_ordinary_token(service: Running
         await agent.call("close_page", pageId="p")
 
 
+async def test_no_tool_shows_cookie_values_of_a_copy_of_the_shared_login(service: RunningService, site: Site) -> None:
+    async with limited(service, "copier") as agent:
+        signed_in = Answer("in", headers={"set-cookie": f"login={VALUE}; Path=/"})
+        await agent.call("goto", pageId="p", url=site.page("/", signed_in))
+        await agent.call("create_session", sessionId="copy", **{"from": "default"})
+        await agent.call("create_session", sessionId="second", **{"from": "copy"})
+        for session in ("copy", "second"):
+            await agent.call("close_session", sessionId=session)
+            await agent.call("undo")  # what comes back is a copy still
+            await agent.call("open_page", pageId=f"of-{session}", sessionId=session)
+            assert [text[:200] for text in await every_way(agent, site, f"of-{session}") if VALUE in text] == []
+            await agent.call("close_session", sessionId=session)
+        await agent.call("close_page", pageId="p")
+
+
 async def test_cookie_values_are_shown_to_tokens_made_for_it_and_in_own_sessions_to_all(
     service: RunningService, site: Site
 ) -> None:

@@ -204,6 +204,8 @@ def test_a_limited_token_gives_no_page_a_style_sheet_or_html_and_nobody_anothers
         {"action": "add_init_script", "script": "1", "sessionId": "s"},
         {"action": "create_session", "proxy": {"server": "http://evil.example:3128"}},
         {"action": "create_session", "proxy": {"server": "socks5://shop.example:1080"}},
+        {"action": "create_session", "from": "default"},
+        {"action": "create_session", "from": "default", "sites": ["https://shop.example"]},
         {"action": "batch", "steps": [{"action": "goto", "url": "https://evil.example/"}]},
         {"action": "wait_for_response", "url": "*", "during": {"action": "goto", "url": "https://evil.example/"}},
     ],
@@ -254,6 +256,9 @@ def test_a_session_limit_refuses_every_field_that_names_another_session(action: 
         body = {"action": name, **example(action), "sessionId": "other"}
         assert refused(caller(session="mine"), catalogue.parse(body)) == "--session", name
     assert refused(caller(session="mine"), catalogue.parse({"action": "create_session"})) == "--session"
+    copying = catalogue.parse({"action": "create_session", "sessionId": "mine", "from": "default"})
+    assert refused(caller(session="mine"), copying) == "--session"
+    assert refused(caller(cookies="none"), copying) == "--no-cookies"
     assert refused(caller(session="mine"), catalogue.parse({"action": "goto", "url": "x:", "newSession": True}))
 
 
