@@ -29,13 +29,14 @@ def source_of(action: CreateSession, sessions: Sessions, client_id: str) -> Sess
 
 
 def copied_text(source_id: str, state: Json) -> str:
+    """Word what a new session begins with, for its creator."""
     origins = state.get("origins")
     sites = [str(each.get("origin")) for each in origins if isinstance(each, dict)] if isinstance(origins, list) else []
     cookies = state.get("cookies")
     count = len(cookies) if isinstance(cookies, list) else 0
     storage = f"storage of {', '.join(sites)}" if sites else "no storage"
     return (
-        f"{count} cookies of {source_id}, {storage}. A site that rotates its tokens may sign {source_id} out when this "
+        f"{count} cookie{'' if count == 1 else 's'} of {source_id}, {storage}. A site that rotates its tokens may sign {source_id} out when this "
         "session uses them."
     )
 

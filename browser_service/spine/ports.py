@@ -16,7 +16,6 @@ from browser_service.spine.register import Record
 from browser_service.spine.undo_call import UndoCall
 from shared import catalogue
 from shared.actions.base import Action
-from shared.actions.sessions import ExportSession
 from shared.actions.traits import Scope
 from shared.calls import Outcome, Undoable
 from shared.errors import Relayed
@@ -118,7 +117,7 @@ class ServiceContext:
     async def logins_to_copy(self, session_id: str, sites: list[str]) -> Json:
         """Ask the session's host for its cookies, and for its storage of these origins. Raises what that call raises,
         also while a page there is private to another client."""
-        body: Json = {"action": ExportSession.name(), "sessionId": session_id}
+        body: Json = {"action": "export_session", "sessionId": session_id}
         action = catalogue.parse(body)
         call = FrontCall(self._caller, body, call_id=f"{self.record.call_id}.1", copied_sites=sites)
         call.action, call.record, call.address = action, self.record, Address(None, session_id)

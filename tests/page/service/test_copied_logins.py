@@ -92,7 +92,7 @@ async def test_a_copy_of_a_guarded_session_is_guarded(agent: Agent) -> None:
 async def test_more_than_is_copied_at_most_is_refused(
     agent: Agent, account: Site, monkeypatch: pytest.MonkeyPatch, service: RunningService
 ) -> None:
-    assert service
+    assert service.host is not None  # the cap of this process is what changes
     monkeypatch.setattr("browser_service.actions.page.sessions._MOST_COPIED", 10)
     await agent.call("goto", pageId="shared", url=account.url("/in"))
     error = await agent.error("create_session", sessionId="copy", **{"from": "default"})

@@ -81,17 +81,19 @@ async def test_without_its_key_a_session_is_kept_and_comes_back_with_it(tmp_path
     async with started(tmp_path) as (_, agent):
         await agent.call("create_session", sessionId="kept", persistent=True)
         await agent.call("goto", pageId="in", sessionId="kept", url=site.page("/", LOGIN))
+        await agent.call("create_session", sessionId="copy", persistent=True, **{"from": "kept"})
     lost = key.read_bytes()
     key.write_text("this is no key", encoding="utf-8")
     async with started(tmp_path) as (service, agent):
         said = told((await agent.reply("list_pages")).json())
         assert f"{KEY_FILE}.damaged-" in said
-        assert "1 sessions cannot be read" in said
+        assert "2 sessions cannot be read" in said
         assert "kept" not in service.known_sessions()
         assert (await agent.error("create_session", sessionId="kept"))["code"] == "VALIDATION_ERROR"
     key.write_bytes(lost)
     async with started(tmp_path) as (_, agent):
-        assert await cookies(agent, "kept") == {"token": "t1"}
+        for session in ("kept", "copy"):
+            assert await cookies(agent, session) == {"token": "t1"}
         pages = {page["pageId"]: page["url"] for page in (await agent.call("list_pages"))["yours"]}
         assert pages["in"] == site.url("/")
 
