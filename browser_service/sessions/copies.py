@@ -35,10 +35,8 @@ def copied_text(source_id: str, state: Json) -> str:
     cookies = state.get("cookies")
     count = len(cookies) if isinstance(cookies, list) else 0
     storage = f"storage of {', '.join(sites)}" if sites else "no storage"
-    return (
-        f"{count} cookie{'' if count == 1 else 's'} of {source_id}, {storage}. A site that rotates its tokens may sign {source_id} out when this "
-        "session uses them."
-    )
+    copied = f"{count} cookie{'' if count == 1 else 's'} of {source_id}, {storage}"
+    return f"{copied}. A site that rotates its tokens may sign {source_id} out when this session uses them."
 
 
 def _misplaced(field: str, problem: str) -> ValidationFailed:
