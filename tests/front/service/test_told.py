@@ -83,4 +83,4 @@ async def test_a_reply_says_what_of_a_page_was_lost_with_its_host_and_what_came_
         await service.host.open(spec.model_copy(update={"lost_by": "its host is gone"}))
         await service.parts.feeds.drain()
         (notice,) = (await agent.reply("click", pageId="p", selector="button")).json()["notices"]
-        assert "because its host is gone; form contents and scripts' memory are lost;" in notice["text"]
+        assert "because its host is gone; form contents and scripts' memory are lost." in notice["text"]

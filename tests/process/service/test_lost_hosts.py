@@ -47,4 +47,4 @@ async def test_storage_and_history_of_a_page_come_back_without_its_host(start: S
         await service.parts.feeds.drain()
         reply = (await agent.reply("evaluate_script", pageId="p", expression=seen)).json()
         assert reply["result"]["value"] == before == ["typed", "kept", "login=yes", 3, "/two"]
-        assert "form contents and scripts' memory are lost;" in reply["notices"][0]["text"]
+        assert "form contents and scripts' memory are lost." in reply["notices"][0]["text"]
