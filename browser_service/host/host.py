@@ -164,7 +164,9 @@ class LocalHost:
         session.closing = True
         entries = self._pages_of(session)
         pages = [entry.record.state() for entry in entries]
-        former = await asyncio.gather(*(remember(each.record, each.current, each.settings) for each in entries))
+        moves = self._limits.elsewhere
+        remembered = (remember(each.record, each.current, each.settings, moves=moves) for each in entries)
+        former = await asyncio.gather(*remembered)
         keep_back = any(entry.record.dialog or entry.life is Life.SUSPECT for entry in entries)
         for entry in entries:
             self._registry.forget(entry.record, LifeEvent.SESSION_CLOSED)

@@ -8,7 +8,7 @@ from playwright.async_api import Error as PlaywrightError
 
 from browser_service.host.pages.current_tab import CurrentTab
 from browser_service.host.tabs.life import Life
-from browser_service.host.tabs.place import history_of, place_of
+from browser_service.host.tabs.place import has_unsent_fields, history_of, place_of
 from browser_service.host.tabs.record import DialogPolicy, PageRecord, Place
 from browser_service.host.tabs.settings import PageSettings
 from shared.model import Json
@@ -18,10 +18,11 @@ _READS_WITHIN_S: Final = 0.5
 
 
 async def remember(
-    record: PageRecord, current: CurrentTab, settings: PageSettings, *, stays_open: bool = False
+    record: PageRecord, current: CurrentTab, settings: PageSettings, *, stays_open: bool = False, moves: bool = False
 ) -> Json:
     """Return the JSON from which `restore` brings the page back. If its tab does not answer, use what the record has. A
-    page that `stays_open` and is lost later comes back as lost, and not as parked."""
+    page that `stays_open` and is lost later comes back as lost, and not as parked. One that `moves` was in use, so its
+    scripts' memory counts as lost, as filled fields always do."""
     place, tab = record.place, current.tab
     parked, storage, history = place.parked, place.storage, place.history[:-1]
     if tab is not None and current.live and not record.dialog and record.life is not Life.SUSPECT:
@@ -29,7 +30,8 @@ async def remember(
             async with asyncio.timeout(_READS_WITHIN_S):
                 history = await history_of(tab)
                 here, storage = await place_of(tab.page)
-                parked = None if stays_open else here
+                loses = here.loses or moves or await has_unsent_fields(tab.page.frames)
+                parked = None if stays_open else here.model_copy(update={"loses": loses})
     state = record.state().model_copy(update={"parked": parked, "dialog": None, "person": None, "asker_id": None})
     return {
         "page": state.model_dump(mode="json"),

@@ -192,9 +192,11 @@ class Recovery:
             self._tell_losses(reopened, client_id, restored=place.restored)
         if parked is not None and reopened.revisits:
             await scroll_back(page, parked)
-            if parked.loses:
-                idled = f"{record.page_id} had been idle, and was loaded anew at {record.url}"
-                record.tell(client_id, f"{idled}; what its scripts had in memory is lost.")
+        if parked is not None and parked.loses and place.restored and self.session.spec.lost_by:
+            self._tell_losses(reopened, client_id, restored=True)
+        elif parked is not None and parked.loses and reopened.revisits:
+            anew = f"{record.page_id} had no window any more, and was loaded anew at {record.url}"
+            record.tell(client_id, f"{anew}; what was typed there and what its scripts had in memory is lost.")
 
     # --- what is told --------------------------------------------------------------------------------------------
 
@@ -202,7 +204,7 @@ class Recovery:
         """Tell the holder, and the client whose call met it, in one line what was lost."""
         record = self.record
         where = f" at {record.url}" if reopened.revisits else ""
-        host_lost = self.session.spec.lost_by if reopened.first else ""
+        host_lost = self.session.spec.lost_by if reopened.first or restored else ""
         why = reopened.why or host_lost
         lines = [f"{record.page_id} was reopened{where}{why and f', because {why}'}"]
         lines.append(f"{_LOST_BY_HOST}{'' if restored else _LOST_TOO}" if host_lost else _LOST)

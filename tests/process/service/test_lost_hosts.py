@@ -48,3 +48,20 @@ async def test_storage_and_history_of_a_page_come_back_without_its_host(start: S
         reply = (await agent.reply("evaluate_script", pageId="p", expression=seen)).json()
         assert reply["result"]["value"] == before == ["typed", "kept", "login=yes", 3, "/two"]
         assert "form contents and scripts' memory are lost." in reply["notices"][0]["text"]
+
+
+async def test_a_page_whose_host_gives_it_up_says_what_was_lost(start: StartService, site: Site) -> None:
+    service = await start(make_host=elsewhere)
+    async with service.agent() as agent:
+        await agent.call("create_session", sessionId="mine")
+        await agent.call("goto", pageId="p", sessionId="mine", url=site.page("/form", "<input id=i>"))
+        await agent.call("fill", pageId="p", selector="#i", value="typed")
+        spec = await service.host.close("mine")
+        assert spec is not None
+        await service.host.settle("mine")
+        await service.host.open(spec.model_copy(update={"lost_by": "its host gave it up"}))
+        await service.parts.feeds.drain()
+        reply = (await agent.reply("evaluate_script", pageId="p", expression="i.value")).json()
+        assert reply["result"]["value"] == ""
+        told = reply["notices"][0]["text"]
+        assert "because its host gave it up; form contents and scripts' memory are lost" in told

@@ -18,7 +18,10 @@ pytestmark = pytest.mark.anyio
 
 LONG = "<input id=a><p style='height: 9000px'>x</p>"
 FORM = "<form method=post action=/answer><input id=a name=a><button>Send</button></form>"
-LOSES = "{} had been idle, and was loaded anew at {}; what its scripts had in memory is lost."
+LOSES = (
+    "{} had no window any more, and was loaded anew at {}; "
+    "what was typed there and what its scripts had in memory is lost."
+)
 
 
 @pytest.fixture(scope="module")
