@@ -87,8 +87,7 @@ class Fleet:
         return self.hosts.host_of(session_id) or None if len(self.homes.members) > 1 else None
 
     def _facts(self) -> HostFacts:
-        memory = self._own.memory
-        free_mb = max(0, memory.limit_mb - memory.used_mb) if memory.limit_mb else None
+        free_mb = self._own.memory.free_mb
         return HostFacts(LOCAL, frozenset(self._engines), display=self._windows, free_mb=free_mb)
 
     async def _learn(self, engine: str) -> None:

@@ -150,12 +150,7 @@ class _Incarnation:
         limits = configuration.host_limits(told, self._settings.memory_mb, elsewhere=True)
         handlers = handlers_of(Scope.PAGE, Scope.SESSION)
         host = LocalHost(Launcher(options, self._driver), handlers, files, policy, limits)
-
-        def free_mb() -> int | None:
-            memory = host.memory
-            return max(0, memory.limit_mb - memory.used_mb) if memory.limit_mb else None
-
-        return Served(host, partial(asyncio.to_thread, _end_children), free_mb)
+        return Served(host, partial(asyncio.to_thread, _end_children), lambda: host.memory.free_mb)
 
     def _may_act(self) -> bool:
         """Return whether messages may go to the driver: none does after the lease, whatever wakes first."""

@@ -41,6 +41,11 @@ class Memory:
     def is_short(self) -> bool:
         return 0 < self.limit_mb < self.used_mb
 
+    @property
+    def free_mb(self) -> int | None:
+        """Return the memory that is left for browsers; None is no limit."""
+        return max(0, self.limit_mb - self.used_mb) if self.limit_mb else None
+
     def describe(self) -> Json:
         return {"usedMb": self.used_mb, "limitMb": self.limit_mb}
 
