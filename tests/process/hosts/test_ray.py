@@ -31,8 +31,6 @@ QUICKLY = {  # what is not heard of for three seconds is lost
     "RAY_health_check_failure_threshold": "3",
     "RAY_USAGE_STATS_ENABLED": "0",
 }
-CPUS = 2
-"""Of each node, so that one has room for all hosts."""
 
 
 class Cluster:
@@ -51,16 +49,23 @@ class Cluster:
     def start(self, *options: str) -> None:
         ray = str(Path(sys.executable).with_name("ray"))
         sized = ("--object-store-memory=80000000", f"--node-ip-address={ADDRESS}", "--block")
-        known = self._ready()
+        known = self._started()
         machine = subprocess.Popen(
-            [ray, "start", *options, *sized], env=self.environment, stdout=self._log, stderr=self._log
+            [ray, "start", *options, *sized],
+            env={**self.environment, "PYTHONUNBUFFERED": "1"},
+            stdout=self._log,
+            stderr=self._log,
         )
         self.machines.append(machine)
-        eventually(lambda: self._ready() > known)  # two that start at once may take the same ports
+        eventually(lambda: self._started() > known)  # two that start at once may take the same ports
 
-    def _ready(self) -> int:
-        """Count the nodes that take work."""
-        return sum("raylet" in each.name() for machine in self.machines for each in _all_of(machine.pid))
+    def _started(self) -> int:
+        """Count the machines that the cluster has known of."""
+        return Path(self._log.name).read_text(encoding="utf-8").count("Ray runtime started.")
+
+    def start_node(self) -> None:
+        """Start a machine that has room for one host, so that two hosts are never on the same."""
+        self.start(f"--address={GCS}", "--num-cpus=1")
 
     def launch(self, *options: str) -> "subprocess.CompletedProcess[str]":
         command = [sys.executable, "-m", "browser_service", "host", "--engine", "ray", *options]
@@ -106,7 +111,7 @@ def cluster(tmp_path: Path) -> Iterator[Cluster]:
     made = Cluster(tmp_path, RAY_AUTH_MODE="token", RAY_AUTH_TOKEN_PATH=str(token))
     try:
         for _ in range(2):
-            made.start(f"--address={GCS}", f"--num-cpus={CPUS}")
+            made.start_node()
         yield made
     finally:
         made.end()
@@ -152,6 +157,7 @@ async def test_sessions_go_on_when_a_host_or_a_node_of_ray_is_killed(cluster: Cl
         host_on(first).send_signal(signal.SIGKILL)
         assert [await title(agent, name) for name in ("one", "two")] == ["one", "two"]
         await front.ready(2)
+        cluster.start_node()
         cluster.lose(second)
         assert [await title(agent, name) for name in ("one", "two")] == ["one", "two"]
         await front.ready(2)
