@@ -17,7 +17,7 @@ from browser_service.host.seam import HostLimits
 from browser_service.host.sessions.driver import Started
 from browser_service.host.sessions.launcher import Launcher
 from browser_service.host.sessions.options import LaunchOptions
-from browser_service.http import faults, metrics_port, owner, routes, watching
+from browser_service.http import attached, faults, metrics_port, owner, routes, watching
 from browser_service.http.edge import Edge, loopback_hosts
 from browser_service.http.openapi import describe
 from browser_service.rules.window import Clock
@@ -93,7 +93,7 @@ def create_app(
     app.state.looked_at = {}
     for path in (wire.BROWSER, wire.BROWSER + "/{page_id}"):
         app.add_route(path, routes.act, methods=["POST"], include_in_schema=False)
-    for part in (routes, owner, watching, card, entry, socket):
+    for part in (routes, owner, attached, watching, card, entry, socket):
         app.include_router(part.router)
     app.state.takes_hosts = settings.hosts
     if settings.hosts:

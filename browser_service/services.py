@@ -33,6 +33,7 @@ from browser_service.settings import Settings
 from browser_service.spine.abandoned import AbandonedPages
 from browser_service.spine.addressing import Addressing
 from browser_service.spine.administration import Administration
+from browser_service.spine.attached import Attached
 from browser_service.spine.cross_origin import CrossOriginGuard
 from browser_service.spine.dispatch import Dispatcher
 from browser_service.spine.feed import Feeds
@@ -58,6 +59,7 @@ from browser_service.wall.pictures import Pictures
 from browser_service.wall.state import Wall
 from browser_service.wall.viewing import Viewing
 from shared.actions.traits import Scope
+from shared.attached import AttachTarget
 from shared.calls import Notice
 from shared.data_files import ARTIFACTS, JOURNAL_FILE
 from shared.model import Json
@@ -107,6 +109,7 @@ class Services:
             self.host = self.fleet.hosts
         self._serve_clients(clock, port)
         self._make_spine(clock, owner_asks=bool(limits.act_rules))
+        self.attached = Attached(local.persons, self.lifecycle)
         self._connect()
 
     def _with_others(self, local: LocalHost, own: SessionHost, clock: Clock) -> "Fleet":
@@ -189,6 +192,7 @@ class Services:
             idle_ms=self.settings.session_idle_ms,
             drain=feeds.session_closed,
             guarded=self.settings.guarded,
+            shared_attached_to=AttachTarget() if self.settings.cdp_url else None,
         )
         if self.fleet is not None:
             self.fleet.connect(self.events, feeds, self.lifecycle)

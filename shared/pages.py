@@ -190,6 +190,7 @@ class SessionSpec(Model):
 
     session_id: str
     profile: bool = Field(default=False, description="It is the profile on disk: the shared login.")
+    attached: bool = Field(default=False, description="Its browser is a person's own, which runs without us.")
     persistent: bool = Field(default=False, description="Its whole storage is told when it changes, to be kept.")
     options: SessionOptions = SessionOptions()
     state: Json = Field(default={}, repr=False, description="As Playwright has it: cookies, and storage by origin.")

@@ -16,6 +16,7 @@ from browser_service.host.pages.closed_page import remember
 from browser_service.host.pages.dialogs import Dialogs
 from browser_service.host.pages.entry import Common, PageEntry
 from browser_service.host.pages.keeping import Keeping
+from browser_service.host.pages.persons_browser import OwnBrowser
 from browser_service.host.pages.registry import PageRegistry
 from browser_service.host.pages.room import Room
 from browser_service.host.pipeline import Pipeline
@@ -92,6 +93,7 @@ class LocalHost:
         held = (self.running, self.dialogs, self.downloads, self.people)
         self._registry = PageRegistry(self.pages, Common(self._log, policy, limits, artifacts, *held), self.room)
         self._pipeline = self._make_pipeline(handlers, artifacts)
+        self.persons = OwnBrowser(launcher)
 
     def _browsers(self) -> "list[CDPSession]":
         """Return a CDP session for each of our browsers that runs."""

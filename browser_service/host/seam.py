@@ -9,6 +9,7 @@ from pydantic import Field, InstanceOf
 from browser_service.security.act_rules import ActRules
 from shared import catalogue
 from shared.actions.base import Action
+from shared.attached import AttachmentState, AttachTarget, PersonTab, TabShare
 from shared.calls import Artifact, Call, Outcome
 from shared.errors import ErrorBody
 from shared.events import EventBatch
@@ -102,6 +103,31 @@ class SessionHost(Protocol):
     async def figures(self) -> Figures: ...
 
     async def events_after(self, seq: int, wait_ms: int, limit: int) -> EventBatch: ...
+
+
+class PersonsBrowser(Protocol):
+    """What the front asks the host in its own process about the browser in which a person lives. No host elsewhere has
+    one. Any method may raise a BrowseError."""
+
+    def choose(self, target: AttachTarget) -> None:
+        """Note which browser to attach to, once a call needs it. Asks nobody."""
+
+    async def attach(self, target: AttachTarget) -> AttachmentState:
+        """Attach now, as a person asks for it. Returns once that is done, or the browser asks its person."""
+
+    async def detach(self) -> AttachmentState:
+        """Let the browser go, with all tabs as they are. The front closes its session before."""
+
+    async def attachment(self) -> AttachmentState: ...
+
+    async def tabs(self) -> list[PersonTab]:
+        """Return the person's tabs, shared or not, as the browser lists them."""
+
+    async def share_tab(self, share: TabShare) -> PageState:
+        """Make a page of a person's tab. One that is shared already gets the new access."""
+
+    async def unshare_tab(self, tab_id: str) -> None:
+        """Take a shared tab from all agents at once, and leave it as it is. Idempotent."""
 
 
 class ArtifactPort(Protocol):

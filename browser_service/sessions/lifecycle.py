@@ -16,6 +16,7 @@ from browser_service.sessions.records import SessionRecord, end_notice, options_
 from browser_service.sessions.vault import ClosedSession, SessionVault
 from browser_service.store.journal import ClosedPage, Journal
 from shared.actions.sessions import CreateSession
+from shared.attached import AttachTarget
 from shared.calls import ClientRef, Notice
 from shared.data_files import KEY_FILE
 from shared.errors import (
@@ -53,6 +54,8 @@ class SessionLifecycle:
     drain: Callable[[str], Awaitable[None]]
     """Waits until everything is stored that the host reported about a session it closed."""
     guarded: bool = False
+    shared_attached_to: AttachTarget | None = None
+    """Which browser of a person's the shared login is in, if not one of ours."""
     outlives: Callable[[SessionRecord], bool] = lambda record: record.persistent
     """Returns whether a stored session goes on after a restart."""
     _unreadable: set[str] = field(default_factory=set, init=False)
@@ -108,6 +111,7 @@ class SessionLifecycle:
             guarded=self.guarded,
             shared_login=True,
             options=self.shared,
+            attached_to=self.shared_attached_to,
         )
         if former is None:
             return record
@@ -120,6 +124,7 @@ class SessionLifecycle:
             session_id=record.session_id,
             profile=record.session_id == DEFAULT_SESSION,
             persistent=record.persistent and record.session_id != DEFAULT_SESSION,
+            attached=record.attached_to is not None,
             options=record.options,
             state=state,
             earlier=earlier,

@@ -9,6 +9,7 @@ from pydantic import Field
 from browser_service.rules.bounded import Bounded
 from shared.actions.sessions import CreateSession
 from shared.actions.seven import BrowserLaunch
+from shared.attached import AttachTarget
 from shared.calls import ClientRef
 from shared.errors import BrowserLaunchFailed, Forbidden, SessionExpired, SessionNotFound, field_details
 from shared.model import Json, Model
@@ -62,6 +63,7 @@ class SessionRecord(Model):
     persistent: bool = False
     guarded: bool = Field(default=False, description="What is read in it goes nowhere else without a person.")
     shared_login: bool = Field(default=False, description="Its logins are the shared login's, or began as a copy.")
+    attached_to: AttachTarget | None = Field(default=None, description="Which browser of a person's it is.")
     options: SessionOptions = SessionOptions()
     created_at: float = Field(default_factory=time.time)
     accessed_at: float = Field(default_factory=time.time)

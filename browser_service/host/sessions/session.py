@@ -100,7 +100,7 @@ class SessionEntry:
     @property
     def attached(self) -> bool:
         """True if the session's browser is somebody else's."""
-        return self.launcher.attached
+        return self._spec.attached
 
     @property
     def has_own_proxy(self) -> bool:
