@@ -140,14 +140,14 @@ async def _start(services: Services, stack: AsyncExitStack) -> None:
     await services.journal.open()
     stack.push_async_callback(services.journal.close)
     services.host_calls.number_from(await services.journal.count_start())
-    for part in (services.activity, services.downloads, services.revoked, services.tokens):
+    for part in (services.activity, services.colours, services.downloads, services.revoked, services.tokens):
         await part.open()
     await services.begin()
     upkeep = asyncio.gather(services.lifecycle.run(), services.abandoned.run(), _clean_daily(services))
     stack.push_async_callback(services.feeds.stop)
     stack.push_async_callback(_end_tasks, upkeep)
     ends = (services.lifecycle.finish, services.feeds.drain, services.dispatcher.finish, services.host.stop)
-    for end in (services.activity.close, services.tokens.close, *ends, services.notifier.close):
+    for end in (services.activity.close, services.tokens.close, services.colours.close, *ends, services.notifier.close):
         stack.push_async_callback(end)
     stack.push_async_callback(_end_streams, services, upkeep)
 

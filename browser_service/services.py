@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from browser_service import configuration
 from browser_service.actions import handlers_of
+from browser_service.clients.colours import Colours
 from browser_service.clients.downloads import Downloads
 from browser_service.clients.inbox import HumanInbox
 from browser_service.clients.notifications import Notifier
@@ -22,7 +23,7 @@ from browser_service.observability.metrics import Made, Metrics
 from browser_service.opening import open_link
 from browser_service.rules.quotas import Quotas
 from browser_service.rules.window import Clock
-from browser_service.security.auth import Revocations
+from browser_service.security.auth import Identity, Revocations
 from browser_service.security.named_secrets import NamedSecrets
 from browser_service.security.seal import Seal
 from browser_service.security.urls import UrlPolicy
@@ -49,6 +50,7 @@ from browser_service.spine.rendering.told import ToldPages
 from browser_service.spine.undo import UndoStore
 from browser_service.store.activity import ActivityTable
 from browser_service.store.artifacts import ArtifactLimits, Artifacts, Folders
+from browser_service.store.colours import ColourTable
 from browser_service.store.health import Storage
 from browser_service.store.journal import Journal
 from browser_service.store.journal_file import Damage
@@ -143,10 +145,14 @@ class Services:
         folders = Folders(data_dir / ARTIFACTS, settings.output_dir)
         self.artifacts = Artifacts(folders, self.journal, uploads, limits, self.secrets)
         self.activity = Activity(ActivityTable(self.journal), ThumbnailTable(self.journal), self.directory)
+        self.colours = Colours(ColourTable(self.journal), self._there)
         self.downloads = Downloads(self.journal)
         self.revoked = Revocations(self.journal)
         self.tokens = Tokens(TokenTable(self.journal), self.secret, self.revoked)
         self.vault = SessionVault(self.journal, self.seal, self.storage.report)
+
+    def _there(self) -> set[str]:
+        return {*self.clients.present_ids, *(page.holder_id for page in self.directory.pages() if page.holder_id)}
 
     def _serve_clients(self, clock: Clock, port: Callable[[], int]) -> None:
         settings, clients = self.settings, self.clients
@@ -155,7 +161,7 @@ class Services:
         self.requests = HumanInbox(self.host, self.directory, self.secret, address)
         self.told = ToldPages()
         self.viewing = Viewing(clock)
-        self.wall = Wall(self.directory, clients)
+        self.wall = Wall(self.directory, clients, self.colours)
         self.notifier = Notifier(
             desktop=settings.notify == "desktop",
             webhook=settings.notify_webhook,
@@ -205,7 +211,7 @@ class Services:
         self.reads = Reads(front, self.secrets, artifacts)
         self.pictures = Pictures(self.reads.frame)
         self.administration = Administration(
-            *(directory, clients, self.work, self.revoked, self.tokens, ledger, host_calls, feeds)
+            *(directory, clients, self.work, self.colours, self.revoked, self.tokens, ledger, host_calls, feeds)
         )
         self.abandoned = AbandonedPages(
             host, directory, clients, ledger, host_calls, self.settings.tuning.blank_pages_ms
@@ -227,3 +233,10 @@ class Services:
         self.events.on_page = self.wall.note
         self.clients.on_presence = self.wall.note_presence
         self.storage.on_replaced += [self.events.rewrite, self.lifecycle.write_down, self.revoked.write_down]
+        self.storage.on_replaced.append(self.colours.write_down)
+        self.activity.colour_of = self.colours.known
+        self.activity.on_act = self._deal_colour
+
+    def _deal_colour(self, identity: Identity) -> None:
+        if not (identity.operator or identity.request_id):
+            self.colours.of(identity.client_id, identity.label)

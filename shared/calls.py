@@ -229,6 +229,7 @@ class ActivityRecord(Model):
     id: int
     time: str = Field(description="When it ended, in ISO 8601 and UTC.")
     client: str
+    colour: str | None = Field(default=None, description="The colour of whoever acted, wherever owners are shown.")
     you: bool
     action: str
     arguments: Json = Field(default={})

@@ -15,6 +15,7 @@ from browser_service.observability.search import line
 from client.credentials import token_id
 from shared import wire
 from shared.calls import ActivityRecord
+from shared.colours import COLOURS
 from shared.model import Json
 
 _BATCH: Final = 500
@@ -137,4 +138,8 @@ def _follow(events: Iterator[tuple[str, str]], shown_ids: set[int], *, as_json: 
 def _show(records: list[ActivityRecord], *, as_json: bool) -> None:
     now = datetime.now().astimezone()
     for record in records:
-        output.say(record.model_dump_json(exclude_none=True) if as_json else line(record, now))
+        if as_json:
+            output.say(record.model_dump_json(exclude_none=True))
+        else:
+            shades = COLOURS.get(record.colour or "")
+            output.say_marked(line(record, now), record.client, f"#ffffff on {shades.light}" if shades else "")

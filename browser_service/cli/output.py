@@ -82,6 +82,21 @@ def say(text: str, style: str = "", rest: str = "", *, to_stderr: bool = False) 
         )
 
 
+def say_marked(text: str, part: str, style: str) -> None:
+    """Print a line. On a terminal, the first place of `part` in it gets a style of rich."""
+    begins = text.find(part)
+    if begins < 0 or not sys.stdout.isatty():
+        say(text)
+    else:
+        from rich.console import Console  # noqa: PLC0415 - as above
+        from rich.text import Text  # noqa: PLC0415 - likewise
+
+        before, rest = text[:begins], text[begins + len(part) :]
+        Console(highlight=False).print(
+            Text.assemble(legible(before), (legible(part), style), legible(rest)), soft_wrap=True
+        )
+
+
 def say_json(value: object) -> None:
     typer.echo(as_json(value))
 

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import json
 import time
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -60,11 +60,17 @@ class _EndedCall:
         return self.summary._replace(detail=json.dumps({name: value for name, value in details.items() if value}))
 
 
+ColourOf = Callable[[str], str | None]
+
+
 class Watcher:
     """One client's live view of the record. Rows that its inbox has no room for are dropped and counted."""
 
-    def __init__(self, row_filter: RowFilter, client_id: str, may_know: MayKnow, *, all_rows: bool = False) -> None:
+    def __init__(
+        self, row_filter: RowFilter, client_id: str, may_know: MayKnow, colour_of: ColourOf, *, all_rows: bool = False
+    ) -> None:
         self._row_filter = row_filter
+        self._colour_of = colour_of
         self._may_know = may_know
         self._all_rows = all_rows
         self._client_id = client_id
@@ -96,7 +102,7 @@ class Watcher:
             dropped, self._dropped = self._dropped, 0
             return dropped
         row = await self._inbox.get()
-        return activity_record(row, self._client_id) if row else None
+        return activity_record(row, self._client_id, self._colour_of) if row else None
 
     def end(self) -> None:
         if self._inbox.full():
@@ -118,6 +124,8 @@ class Activity:
         self._lock = asyncio.Lock()
         self._watchers: set[Watcher] = set()
         self._ended = False
+        self.colour_of: ColourOf = lambda _: None
+        self.on_act: Callable[[Identity], None] = lambda _: None
 
     @property
     def watchers(self) -> frozenset[Watcher]:
@@ -131,6 +139,7 @@ class Activity:
         if not is_recorded(action, outcome):
             return
         self._last_id += 1
+        self.on_act(identity)
         page = outcome.page or self._directory.get(action.addressed.page or "")
         session_id = page.session_id if page else _session(action)
         summary = Row(
@@ -175,7 +184,7 @@ class Activity:
             if len(rows) < _BATCH_ROWS:
                 break
             before = rows[-1].id
-        return [activity_record(row, client_id) for row in visible[:limit]], len(visible) > limit
+        return [activity_record(row, client_id, self.colour_of) for row in visible[:limit]], len(visible) > limit
 
     async def pictures(
         self, row_ids: Iterable[int], client_id: str, *, all_rows: bool = False
@@ -188,7 +197,7 @@ class Activity:
 
     @contextlib.contextmanager
     def watch(self, row_filter: RowFilter, client_id: str, *, all_rows: bool = False) -> Iterator[Watcher]:
-        watcher = Watcher(row_filter, client_id, self._may_know, all_rows=all_rows)
+        watcher = Watcher(row_filter, client_id, self._may_know, self.colour_of, all_rows=all_rows)
         self._watchers.add(watcher)
         if self._ended:
             watcher.end()
@@ -250,7 +259,7 @@ class Activity:
                 await asyncio.sleep(_RETRY_AFTER_S)  # no event tells that a full disk has room again
 
 
-def activity_record(row: Row, client_id: str) -> ActivityRecord:
+def activity_record(row: Row, client_id: str, colour_of: ColourOf) -> ActivityRecord:
     """Turn a row into the record that a client sees: with the label of whoever acted, never the id."""
     detail = json.loads(row.detail)
     return ActivityRecord.model_validate(
@@ -258,6 +267,7 @@ def activity_record(row: Row, client_id: str) -> ActivityRecord:
             "id": row.id,
             "time": iso(row.at),
             "client": row.label,
+            "colour": colour_of(row.client_id),
             "you": row.client_id == client_id,
             "pageId": row.page_id,
             "sessionId": row.session_id,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import structlog
 
+from browser_service.clients.colours import Colours
 from browser_service.clients.presence import Clients
 from browser_service.clients.tokens import Tokens
 from browser_service.clients.work import Work
@@ -28,6 +29,7 @@ class Administration:
     directory: Directory
     clients: Clients
     work: Work
+    colours: Colours
     revoked: Revocations
     tokens: Tokens
     ledger: Ledger
@@ -87,6 +89,7 @@ class Administration:
         leases = leases_before - sum(len(self.directory.held_by(each)) for each in absent_ids)
         notices = sum(self.clients.drop_notices(each) for each in ids)
         removed: Json = {"records": await self.ledger.activity.forget(ids), "notices": notices, "leases": leases}
+        await self.colours.forget(ids)
         log.info("a client was forgotten", **removed)
         return removed
 

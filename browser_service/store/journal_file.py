@@ -60,6 +60,7 @@ MIGRATIONS: Final[dict[str, tuple[str, ...]]] = {
             " lease_ms INTEGER NOT NULL)"
         ),
     ),
+    "m_colours": ("CREATE TABLE colours (client_id TEXT PRIMARY KEY, label TEXT NOT NULL, colour TEXT NOT NULL)",),
 }
 
 

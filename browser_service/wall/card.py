@@ -7,10 +7,10 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
+from browser_service.clients.colours import Colours
 from browser_service.http.routes import Caller, done, services
 from browser_service.security.auth import Identity
 from browser_service.spine.call import FrontCall
-from browser_service.wall.state import hue_of
 from shared import wire
 from shared.errors import Forbidden, HumanInControl, Relayed
 from shared.frames import Frame, View
@@ -37,7 +37,7 @@ async def card(page_id: str, request: Request, caller: Caller, after: Annotated[
     state, shown["wall"] = parts.directory.get(page_id), parts.people_url()
     shown["yours"] = state is not None and state.holder_id == caller.client_id
     if "locked" not in shown:
-        shown["frame"] = _told(frame)
+        shown["frame"] = _told(frame, parts.colours)
     return done(request, shown)
 
 
@@ -56,8 +56,8 @@ async def stop(page_id: str, request: Request, caller: Caller) -> Response:
     return done(request, reply.result())
 
 
-def _told(frame: Frame | None) -> Json | None:
+def _told(frame: Frame | None, colours: Colours) -> Json | None:
     if frame is None:
         return None
     told: Json = frame.model_dump(mode="json", exclude={"act": {"client_id"}}, exclude_none=True)
-    return told | ({"hue": hue_of(frame.act.client_id)} if frame.act else {})
+    return told | ({"colour": colours.known(frame.act.client_id)} if frame.act else {})

@@ -130,10 +130,10 @@ def view_of(drawn: Drawn, *, masked: bool) -> View:
     return View(width=drawn.width, fps=fps, quality=75 if drawn.width > large else 60, masked=masked)
 
 
-def packed(frame: Frame, picture: bytes, hue: int | None) -> bytes:
+def packed(frame: Frame, picture: bytes, colour: str | None) -> bytes:
     """Pack a frame: its kind, the length of its head, the head as JSON, and the picture, if there is a new one."""
     head: Json = frame.model_dump(mode="json", exclude={"picture": True, "act": {"client_id"}}, exclude_none=True)
-    if hue is not None:
-        head["hue"] = hue
+    if colour is not None:
+        head["colour"] = colour
     text = json.dumps({**head, "hasPicture": bool(picture)}, separators=(",", ":")).encode()
     return b"".join((_FRAME, len(text).to_bytes(2, "big"), text, picture))

@@ -28,7 +28,7 @@ from browser_service.wall.messages import (
 )
 from browser_service.wall.pictures import Channel
 from browser_service.wall.requests import Requests, identity_of
-from browser_service.wall.state import WallState, hue_of, timeline_row
+from browser_service.wall.state import WallState, timeline_row
 from browser_service.wall.viewing import Viewer
 from shared import wire
 from shared.calls import ActivityRecord
@@ -278,8 +278,8 @@ class Watcher:
         is_new = self._sent_pictures.get(page_id, 0) != channel.pictures
         self._sent_pictures[page_id] = channel.pictures
         if is_new not in channel.packed:
-            hue = hue_of(frame.act.client_id) if frame.act else None
-            channel.packed[is_new] = packed(frame, channel.picture if is_new else b"", hue)
+            colour = self._parts.colours.known(frame.act.client_id) if frame.act else None
+            channel.packed[is_new] = packed(frame, channel.picture if is_new else b"", colour)
         async with asyncio.timeout(_SENDS_WITHIN_S):
             await self._websocket.send_bytes(channel.packed[is_new])
 

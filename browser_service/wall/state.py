@@ -1,6 +1,5 @@
 """What viewers of the wall see: the open pages, whose they are, and what agents ask people for."""
 
-import hashlib
 import json
 import time
 from collections.abc import Callable, Iterator
@@ -8,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Final
 
+from browser_service.clients.colours import Colours
 from browser_service.clients.presence import Clients, handle_of
 from browser_service.security.auth import Identity
 from browser_service.security.redaction import safe_url
@@ -19,18 +19,10 @@ from shared.model import Json
 from shared.pages import PageState
 
 _TITLE: Final = 200
-_NOT_RED: Final = (50, 340)
 _SAME_S: Final = 0.5
 """How often to look for changes that send no event, such as the end of a hold."""
 _SHUT: Final = frozenset({"login", "code", "taken"})
 """Meanwhile a person may type a password, which only the account's own person may see."""
-
-
-def hue_of(client_id: str) -> int:
-    """Return the hue of a client's colour: always the same, and without revealing its id. Red is left out, because it
-    marks failures."""
-    first, last = _NOT_RED
-    return first + int.from_bytes(hashlib.sha256(client_id.encode()).digest()[:4], "big") % (last - first)
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +55,7 @@ class Wall:
 
     directory: Directory
     clients: Clients
+    colours: Colours
     version: int = 0
     """Grows with each change of a page."""
     _noted_at: dict[str, float] = field(default_factory=dict)
@@ -149,7 +142,8 @@ class Wall:
     def _page(self, page: PageState, viewer: Identity) -> Json:
         owner: Json | None = None
         if page.holder_id is not None:
-            owner = {"label": page.holder_label, "agent": page.holder_agent, "hue": hue_of(page.holder_id)}
+            colour = self.colours.of(page.holder_id, page.holder_label)
+            owner = {"label": page.holder_label, "agent": page.holder_agent, "colour": colour}
         shown: Json = {
             "id": page.page_id,
             "session": page.session_id,
@@ -188,7 +182,7 @@ class Wall:
             "askedBy": question.asked_by,
             "joinedBy": [*question.joined_by],
             "askedAt": round(asked_at),
-            "hue": hue_of(page.asker_id or ""),
+            "colour": self.colours.of(page.asker_id, question.asked_by) if page.asker_id else None,
         }
         if not (viewer.operator or viewer.request_id):
             return shown
@@ -206,7 +200,7 @@ class Wall:
         return [
             {
                 "label": label,
-                "hue": hue_of(client_id),
+                "colour": self.colours.of(client_id, label),
                 "since": self.clients.since(client_id),
                 "pages": len(held.get(client_id, ())),
                 "to": handle_of(client_id) if self.clients.present(client_id) else held[client_id][0],

@@ -20,7 +20,6 @@ from browser_service.cli import activity, flags, output
 from browser_service.cli.client import Client, given
 from browser_service.cli.options import new_app
 from browser_service.observability.search import argument_texts
-from browser_service.wall.state import hue_of
 from shared import wire
 from shared.calls import ActivityRecord
 from shared.errors import ValidationFailed
@@ -157,7 +156,7 @@ class Replay:
 
 def _shown(record: ActivityRecord) -> Json:
     facts = record.model_dump(mode="json", exclude_none=True, exclude={"arguments", "call_id"})
-    return {**facts, "words": " ".join(argument_texts(record.arguments)), "hue": hue_of(record.client)}
+    return {**facts, "words": " ".join(argument_texts(record.arguments))}
 
 
 def _embedded(data: Json) -> str:

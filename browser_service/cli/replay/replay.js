@@ -99,7 +99,8 @@
     at = Math.max(0, Math.min(acts.length - 1, place));
     const act = acts[at], stage = document.querySelector(".stage");
     side = timer && both(act) ? "before" : "after";
-    stage.style.setProperty("--hue", act.hue);
+    if (act.colour) stage.style.setProperty("--owner", `var(--${act.colour})`);
+    else stage.style.removeProperty("--owner");
     stage.classList.toggle("failed", failed(act));
     $("owner").textContent = who(act);
     $("time").textContent = `${day(act)}, ${clock(act)}`;
@@ -145,7 +146,7 @@
         el("span", { className: "first-line" }, el("span", { className: "owner cut", textContent: who(act) }), el("time", { className: "mono quiet", dateTime: act.time, textContent: clock(act) })),
         el("span", { className: "second-line cut" }, el("span", { className: "verb", textContent: verb(act) }), ` ${act.words || ""}`),
         el("span", { className: failed(act) ? "first-line cut wrong" : "first-line cut quiet", textContent: [failed(act) ? act.outcome : took(act.durationMs), about.filters.pageId ? "" : act.pageId, act.requests?.length ? many(act.requests.length, "request") : ""].filter(Boolean).join(" · ") })));
-    button.style.setProperty("--hue", act.hue);
+    if (act.colour) button.style.setProperty("--owner", `var(--${act.colour})`);
     return el("li", {}, button);
   });
 

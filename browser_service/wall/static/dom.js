@@ -5,12 +5,18 @@ export function el(tag, properties = {}, ...children) {
   for (const [name, value] of Object.entries(properties)) {
     if (value === undefined || value === null || value === false) continue;
     if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
-    else if (name === "style") for (const [key, each] of Object.entries(value)) made.style.setProperty(key, each);
+    else if (name === "style") for (const [key, each] of Object.entries(value)) made.style.setProperty(key, each ?? "");
     else if (name in made && name !== "list") made[name] = value;
     else made.setAttribute(name, value === true ? "" : value);
   }
   made.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));
   return made;
+}
+
+/** Gives an element the colour of an owner, or that of nobody. */
+export function paint(element, colour) {
+  if (colour) element.style.setProperty("--owner", `var(--${colour})`);
+  else element.style.removeProperty("--owner");
 }
 
 /** Sets a text only where it differs, so that screen readers and selections are left alone. */

@@ -108,7 +108,7 @@ export class Grid {
 }
 
 function card(request) {
-  return el("li", { className: "request", style: { "--hue": request.hue } },
+  return el("li", { className: "request", style: { "--owner": request.colour && `var(--${request.colour})` } },
     el("div", {},
       el("p", { className: "who" }, el("span", { className: "owner" }, request.askedBy), ` ${(request.mayAnswer ? KINDS : ASKS_ANYBODY)[request.kind]}`,
         request.origin && [" at ", el("b", {}, request.origin)]),

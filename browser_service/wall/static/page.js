@@ -1,12 +1,12 @@
 // Shows one page: large, with what was done there, what its scripts said, and the buttons of the person.
 
 import { Asks } from "./asks.js";
-import { el, write } from "./dom.js";
+import { el, paint, write } from "./dom.js";
 import { Hand } from "./hand.js";
 import { Picture } from "./picture.js";
 import { question } from "./question.js";
 import { Timeline, path } from "./timeline.js";
-import { HOLDS, host, hueOf, owner, standing, time } from "./words.js";
+import { HOLDS, host, owner, standing, time } from "./words.js";
 
 const LISTED_EVERY_MS = 1500;
 const MOST_ROWS = 300;
@@ -30,7 +30,7 @@ export class PageView {
     this.hand = new Hand(this.picture, (made) => socket.input(id, made), () => this.#leaveHand(), tell);
     this.picture.paper.append(this.hand.element);
     this.asks = new Asks(id, socket, tell, () => this.hand.element.focus(), (index) => this.hand.choose(index));
-    this.timeline = new Timeline((ids) => socket.list("pictures", id, ids), (name) => hueOf(model.agents, name));
+    this.timeline = new Timeline((ids) => socket.list("pictures", id, ids));
     this.#rows.timeline = this.timeline.element;
     document.body.append(this.timeline.large);
     this.#dialog();
@@ -56,8 +56,7 @@ export class PageView {
       this.asks.update({}, {}, false, false);
       return;
     }
-    this.element.style.setProperty("--hue", page.owner?.hue ?? 0);
-    this.element.classList.toggle("owned", Boolean(page.owner));
+    paint(this.element, page.owner?.colour);
     write(this.#title, page.locked ? page.id : page.title || page.id);
     write(this.#url, page.locked ? "A private page: only its person sees it" : page.url);
     write(this.#owner, owner(page));
@@ -173,7 +172,7 @@ export class PageView {
 
   #others() {
     const owner = this.model.pages.get(this.id)?.owner;
-    return this.model.agents.filter(({ label, hue }) => label !== owner?.label || hue !== owner?.hue); // chats share labels
+    return this.model.agents.filter(({ label, colour }) => label !== owner?.label || colour !== owner?.colour); // chats share labels
   }
 
   async #do(name, more) {
@@ -200,7 +199,7 @@ export class PageView {
     const cancel = el("button", { type: "button", onclick: () => this.question.close() }, "Cancel");
     this.question.replaceChildren(el("h2", {}, title),
       ...(choices ? [el("div", { className: "agents" }, choices.map((agent) =>
-        el("button", { type: "button", style: { "--hue": agent.hue }, onclick: () => done({ to: agent.to }, "give") },
+        el("button", { type: "button", style: { "--owner": `var(--${agent.colour})` }, onclick: () => done({ to: agent.to }, "give") },
           el("span", {}, agent.label), el("span", { className: "quiet small" }, standing(agent)))))]
         : [el("p", { className: "quiet" }, "What is not saved on it is lost. Its agent is told that a person closed it.")]),
       el("div", { className: "choices" }, cancel,

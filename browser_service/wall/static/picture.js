@@ -1,6 +1,6 @@
 // Draws a page: its newest picture, what is done there, and why there is none.
 
-import { el, write } from "./dom.js";
+import { el, paint, write } from "./dom.js";
 import { STATES, act } from "./words.js";
 
 const SHOWN_MS = 1500;
@@ -71,13 +71,13 @@ export class Picture {
     this.#drawing = false;
   }
 
-  #mark({ act: doing, width, height, hue }) {
+  #mark({ act: doing, width, height, colour }) {
     clearTimeout(this.#fading);
     this.#label.hidden = !doing;
     const aimed = doing?.target && width > 0;
     this.#target.hidden = !aimed;
     if (!doing) return;
-    this.element.style.setProperty("--hue", hue ?? 0);
+    paint(this.element, colour);
     this.#label.dataset.state = doing.state;
     write(this.#label, `${doing.byPerson ? "You: " : ""}${act(doing.action)}${doing.state === "failed" ? ", which failed" : ""}`);
     if (aimed) {

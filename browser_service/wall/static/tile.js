@@ -1,6 +1,6 @@
 // Is one page on the wall.
 
-import { el, write } from "./dom.js";
+import { el, paint, write } from "./dom.js";
 import { Picture } from "./picture.js";
 import { HOLDS, clock, host, owner } from "./words.js";
 
@@ -21,8 +21,7 @@ export class Tile {
 
   update(page) {
     this.page = page;
-    this.element.style.setProperty("--hue", page.owner?.hue ?? 0);
-    this.element.classList.toggle("owned", Boolean(page.owner));
+    paint(this.element, page.owner?.colour);
     this.element.classList.toggle("asks", Boolean(page.person));
     write(this.#owner, owner(page));
     write(this.#title, page.locked ? page.id : page.title || page.id);

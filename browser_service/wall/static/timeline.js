@@ -19,9 +19,9 @@ export class Timeline {
   element = el("ol", { className: "rows" });
   large = el("dialog", { className: "shots-large", "aria-label": "Before and after", onclick: (event) => event.target === this.large && this.large.close() });
 
-  /** `ask` gets the ids of acts whose pictures are wanted, `hueOf` a client's name. */
-  constructor(ask, hueOf) {
-    Object.assign(this, { ask, hueOf });
+  /** `ask` gets the ids of acts whose pictures are wanted. */
+  constructor(ask) {
+    this.ask = ask;
   }
 
   take({ whole, rows }) {
@@ -85,10 +85,9 @@ export class Timeline {
 
   #act(row) {
     const failed = row.outcome !== "ok";
-    const hue = this.hueOf(row.client);
     const words = aim(row);
     const did = row.arguments?.stop === true ? "stops it" : act(row.action);
-    return el("li", { className: `act${failed ? " failed" : ""}${hue === undefined ? "" : " owned"}`, style: { "--hue": hue ?? 0 } },
+    return el("li", { className: `act${failed ? " failed" : ""}`, style: { "--owner": row.colour && `var(--${row.colour})` } },
       el("p", { className: "first-line" }, el("time", { className: "mono quiet" }, time(row.time)), el("span", { className: "owner cut" }, row.client),
         el("span", { className: "verb" }, did), el("span", { className: "mono quiet took" }, duration(row.durationMs))),
       words && el("p", { className: "mono words cut", title: words }, words),

@@ -33,12 +33,6 @@ export const present = (agents) => agents.filter(({ since }) => since).map(({ la
 /** Says how many pages an agent has and since when it is there: chats of one program have one name. */
 export const standing = ({ pages, since }) => `${pages === 1 ? "1 page" : `${pages} pages`} · ${since ? `here since ${clock(since)}` : "away"}`;
 
-/** Returns the colour of the only agent of this name; several share a name, and then nobody knows whose it is. */
-export function hueOf(agents, name) {
-  const named = agents.filter(({ label }) => label === name);
-  return named.length === 1 ? named[0].hue : undefined;
-}
-
 export const ACTS = { click: "clicks", fill: "fills", goto: "goes to", type: "types", snapshot: "reads", content: "reads", screenshot: "takes a picture", request_human: "asks you", take_over: "takes over", give_back: "gives back", close_page: "closes it", hand_over_page: "hands it over", handle_dialog: "answers its dialog", upload_file: "gives it a file", select_option: "chooses", mouse: "presses", evaluate_script: "runs a script", open_page: "opens it" };
 export const act = (name) => ACTS[name] ?? name.replaceAll("_", " ");
 

@@ -43,6 +43,7 @@ async def test_the_record_shows_who_ended_a_login(agent: Agent, other: Agent, si
         "urlAfter": site.url("/login"),
         "requests": [{"method": "POST", "url": site.url("/logout"), "status": 303}],
         "outcome": "ok",
+        "colour": newest["colour"],
         "durationMs": newest["durationMs"],
         "callId": newest["callId"],
     }
@@ -125,7 +126,7 @@ def test_records_of_a_private_page_are_for_its_owner_and_the_caller() -> None:
 
 
 def test_no_record_shows_a_clients_id() -> None:
-    record = activity_record(row(client_id="the-id-of-alice", private_to="the-id-of-bob"), "c")
+    record = activity_record(row(client_id="the-id-of-alice", private_to="the-id-of-bob"), "c", lambda _: None)
     assert "the-id-of" not in record.model_dump_json()
 
 

@@ -8,7 +8,7 @@ import httpx
 import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
-from browser_service.wall.state import hue_of
+from browser_service.clients.presence import handle_of
 from shared.wire import MAX_SOCKET_BYTES, PROOF, WALL_GIVEN
 from tests.support.account import recorded
 from tests.support.json import AnyJson
@@ -195,8 +195,10 @@ async def test_a_page_is_given_to_the_one_that_is_meant_of_several_chats_with_on
         agents = (await person.until(both))["agents"]
         assert "c-2" not in str(agents)
         assert all(began - 1 < each["since"] < time.time() + 1 for each in agents if each["since"])
+        zeds = [each for each in agents if each["label"] == "Zed"]
+        assert zeds[0]["colour"] != zeds[1]["colour"]
         for chat, none in ((one, other), (other, one)):
-            (meant,) = [each for each in agents if each["hue"] == hue_of(chat.client_id)]
+            (meant,) = [each for each in zeds if each["to"] == handle_of(chat.client_id)]
             assert 'belongs to "Zed"' in (await person.act("give", "shop", to=meant["to"]))["text"]
             assert (await none.error("click", pageId="shop", selector="button"))["code"] == "PAGE_OWNED"
             await chat.call("click", pageId="shop", selector="button")
