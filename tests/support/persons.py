@@ -22,6 +22,7 @@ class Persons:
     def __init__(self, profile: Path, port: int = 0, display: str | None = None) -> None:
         executable = installed_browser()
         assert executable is not None
+        self.display = display or ""
         self.port_file = profile / "DevToolsActivePort"
         self.port_file.unlink(missing_ok=True)
         keeps_files = {"download": {"default_directory": str(profile / "downloads")}}

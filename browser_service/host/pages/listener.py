@@ -62,6 +62,13 @@ class Listener(TabListener):
         """Make a new tab ask the URL policy about each document, if the page is guarded."""
         tab.sign_in.on_challenge = partial(self._note_challenge, tab)
         await tab.guard(self if self.record.guarded else None)
+        if self.attached and tab.cdp is not None:
+            tab.presses.on_persons = self._on_person
+            await tab.presses.note_by(tab.cdp)
+
+    def _on_person(self) -> None:
+        self.record.revision += 1
+        self.record.mark_used()
 
     def _note_challenge(self, tab: Tab, challenge: Challenge | None) -> None:
         self.record.challenge = challenge

@@ -7,13 +7,16 @@
 // a page has made of its globals, prototypes and elements is not there. An element stays in the world in which it was
 // found until a script asks for it in the other. A message of Chromium's protocol may name that world as its context, too.
 //
+// And it counts the presses of mouse buttons and keys that it sends to a page: in a browser in which a person works too, the
+// others are the person's, and nothing else tells them apart. It answers how many there were itself.
+//
 // A driver also starts without what only Playwright's other commands need, above all its own MCP server with all of its
 // schemas: a third of the processor time of its start. Where the driver has not what is replaced here, it is left as it is.
 'use strict';
 const Module = require('node:module');
 
 // Stands in no text of a caller: what they give becomes JSON, where this sign is written otherwise.
-const MARK = '/*§*/', WORLD = 'beside the page';
+const MARK = '/*§*/', WORLD = 'beside the page', PRESSES = 'Driver.presses';
 const world = expression => `(${expression}.includes("${MARK}") ? "utility" : "main")`;
 const inWorld = returnByValue => [
   `return await evaluateExpression(this._context, expression2, { ...options, returnByValue: ${returnByValue} }, this, arg2);`,
@@ -63,11 +66,23 @@ const OWN_WORLD = [
     'return { result: await this._object.send(progress2, params2.method, params2.params) };',
     `if (params2.params?.executionContextId === "${WORLD}") params2.params.executionContextId = `
       + 'this._object._frameOfWorld().existingContext("utility")?.delegate._contextId;\n        '
+      + `if (params2.method === "${PRESSES}") `
+        + '{ return { result: { ...this._object._frameOfWorld()._page.delegate._mainFrameSession._client.presses } }; }\n        '
       + 'return { result: await this._object.send(progress2, params2.method, params2.params) };',
   ],
 ];
+// A press is counted in the arguments of the message that sends it.
+const press = (text, kind) => [
+  text, `...((this._client.presses ??= {}).${kind} = (this._client.presses.${kind} ?? 0) + 1, {}), ${text}`,
+];
+const COUNTED = [
+  press('type: text2 ? "keyDown" : "rawKeyDown",', 'keydown'),
+  press('type: "mousePressed",', 'pointerdown'),
+  press('type: "touchStart",', 'pointerdown'),
+];
 const CHANGES = [
   ...OWN_WORLD,
+  ...COUNTED,
   [
     'return new (module.exports.InjectedScript())(globalThis, ${JSON.stringify(options)});',
     'return options => new (module.exports.InjectedScript())(globalThis, options);',

@@ -19,6 +19,7 @@ from browser_service.host.stages.left_fields import LeftFields
 from browser_service.host.stages.live import Live
 from browser_service.host.stages.logins import LoginsLeft
 from browser_service.host.stages.observed import Observed
+from browser_service.host.stages.person import PersonAtWindow
 from browser_service.host.stages.pictures import Pictures
 from browser_service.host.stages.rules import Leave, OwnersRules
 from browser_service.host.stages.secret_fields import SecretFields
@@ -28,7 +29,10 @@ from shared.model import Json
 
 _ALWAYS: Final = (Errors, WaitingDialog, Clock, Crash, Front, OwnersRules, CrossOrigin, Leave)
 OF_READS: Final = (Pictures, Live, LeftFields, SecretFields, Handles, *_ALWAYS)
-OF_ACTS: Final = (Pictures, Live, LeftFields, Title, Changes, SecretFields, LoginsLeft, Observed, Handles, *_ALWAYS)
+OF_ACTS: Final = (
+    *(Pictures, Live, PersonAtWindow, LeftFields, Title),
+    *(Changes, SecretFields, LoginsLeft, Observed, Handles, *_ALWAYS),
+)
 
 
 async def perform(act: Act) -> Json:

@@ -21,6 +21,7 @@ from browser_service.host.reading.snapshot import ClientView
 from browser_service.host.scripts import OWN_WORLD, results, script
 from browser_service.host.tabs.life import LifeEvent
 from browser_service.host.tabs.observer import Observer
+from browser_service.host.tabs.presses import Presses
 from browser_service.host.tabs.record import BLANK, PageRecord
 from browser_service.rules.bounded import Bounded
 from browser_service.security.urls import abridged
@@ -137,6 +138,7 @@ class Tab:
         self.metrics = Metrics(page)
         self.field_watch = FieldWatch()
         self.file_choosers = FileChoosers(page)
+        self.presses = Presses()
         self.read_cache = ReadCache()
         self.closed_fields = ClosedFields()
         self.confined = False
