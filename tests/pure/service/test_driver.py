@@ -24,7 +24,7 @@ def test_the_driver_has_each_text_that_is_replaced_in_it_once() -> None:
     told = subprocess.run([NODE, "-p", script], capture_output=True, text=True, check=True, timeout=20)
     changes, lean, (begin, end) = json.loads(told.stdout)
     core, utils = ((LIBRARY / f"{name}Bundle.js").read_text(encoding="utf-8") for name in ("core", "utils"))
-    assert [core.count(text) for text, _ in [*changes, *lean]] == [1] * 20
+    assert [core.count(text) for text, _ in [*changes, *lean]] == [1] * 23
     unused = utils[utils.index(begin) : utils.rindex(end)]
     assert "modelcontextprotocol" in unused
     assert end not in unused
