@@ -10,10 +10,11 @@ from typing import Final, NamedTuple, TypeVar
 from pydantic import ValidationError
 
 from client import caller, config_file, config_place
+from client.connecting import begin_service
 from client.instance import Autostart
 from mcp_gateway import tools
 from mcp_gateway.jsonrpc import Message
-from mcp_gateway.settings import Settings, begin_service
+from mcp_gateway.settings import Settings
 from mcp_gateway.spared import spared
 from mcp_gateway.stdio.launcher import Launcher
 from mcp_gateway.transports.settings import NotUsable, TransportSettings

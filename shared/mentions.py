@@ -12,18 +12,15 @@ from shared import catalogue
 from shared.actions.base import PageAction
 from shared.actions.help import CallTool
 from shared.actions.traits import Unaddressed
+from shared.next_calls import end_of_arguments, given_in
 from shared.schema import kebab
 from shared.wire import APP_NAME
 
 _MENTION: Final = re.compile(rf"(?<![\w\"'])({'|'.join(sorted(catalogue.NAMES, key=len, reverse=True))}) (?=\{{)")
 """A tool's name before the JSON of its arguments."""
-_DOTS: Final = re.compile(r'("(?:[^"\\]|\\.)*")|(?<=, )(\.\.\.)(?=\}$)|\{\.\.\.\}|\[\.\.\.\]|\.\.\.')
-"""A string, or dots outside of strings, which mean further arguments, an object, items or a value."""
 _ADDRESSED: Final = re.compile(r'"(pageId|sessionId|cursor|callId)": ')
 """Arguments that already say where a call goes."""
 _PLACES: Final = frozenset({"{...}", "[...]"})
-_ARGUMENT_CHARACTERS: Final = 2_000
-"""The most characters searched for the end of arguments."""
 _MOST_CALLS: Final = 50
 """The most calls rewritten in one text, because it may quote a page."""
 _SEARCHED_CHARACTERS: Final = 100_000
@@ -63,7 +60,7 @@ def _rewritten(text: str, rewrite: Callable[[str, str], str | None]) -> str:
     """Replace each call by the result of `rewrite` for its name and arguments; None leaves it unchanged."""
     pieces, start = list[str](), 0
     for match in islice(_MENTION.finditer(text, 0, _SEARCHED_CHARACTERS), _MOST_CALLS):
-        end = _end(text, match.end())
+        end = end_of_arguments(text, match.end())
         if match.start() < start or end is None or (call := rewrite(match[1], text[match.end() : end])) is None:
             continue
         pieces += [text[start : match.start()], call]
@@ -73,19 +70,11 @@ def _rewritten(text: str, rewrite: Callable[[str, str], str | None]) -> str:
 
 def _command(name: str, arguments: str) -> str | None:
     """Return the command that makes a call. Values that the caller must fill in stay three dots."""
-    try:
-        given = {"...": True} if arguments == "{...}" else json.loads(_DOTS.sub(_quoted_dots, arguments))
-    except ValueError:
+    given = given_in(arguments)
+    if given is None:
         return None
     options = [option for argument, value in given.items() for option in _option(argument, value)]
     return " ".join([APP_NAME, "run", name, *options])
-
-
-def _quoted_dots(found: re.Match[str]) -> str:
-    """Return dots for a value to fill in as JSON; keep a string."""
-    if found[1]:
-        return found[1]
-    return '"...": true' if found[2] else f'"{found[0]}"'
 
 
 def _option(argument: str, value: object) -> list[str]:
@@ -98,19 +87,3 @@ def _option(argument: str, value: object) -> list[str]:
         return [word for item in value for word in (f"--{name}", shlex.quote(item))]
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return [f"--{name}", text if text in _PLACES else shlex.quote(text)]
-
-
-def _end(text: str, start: int) -> int | None:
-    """Return the end of the object that begins at `start`. It may be JSON, or contain placeholders such as `{...}`."""
-    depth, quoted, escaped = 0, False, False
-    for place in range(start, min(len(text), start + _ARGUMENT_CHARACTERS)):
-        character = text[place]
-        if quoted:
-            quoted, escaped = escaped or character != '"', character == "\\" and not escaped
-        elif character == '"':
-            quoted = True
-        elif character in "{}":
-            depth += 1 if character == "{" else -1
-            if depth == 0:
-                return place + 1
-    return None

@@ -1,11 +1,18 @@
-"""Spells the calls that errors, hints and notices name: `goto {"url": "..."}`.
+"""Spells the calls that errors, hints and notices name: `goto {"url": "..."}`, and reads them back.
 
 It looks nothing up, because actions name calls too; a test holds every call against the catalogue. It does not import
 pydantic, because a gateway answers with such calls before it has loaded that."""
 
 import json
+import re
 from collections.abc import Mapping
 from types import EllipsisType
+from typing import Final
+
+_DOTS: Final = re.compile(r'("(?:[^"\\]|\\.)*")|(?<=, )(\.\.\.)(?=\}$)|\{\.\.\.\}|\[\.\.\.\]|\.\.\.')
+"""A string, or dots outside of strings, which mean further arguments, an object, items or a value."""
+_ARGUMENT_CHARACTERS: Final = 2_000
+"""The most characters searched for the end of arguments."""
 
 
 def next_call(action: str, *more: EllipsisType, **given: object) -> str:
@@ -33,3 +40,38 @@ def _spelled(value: object) -> str:
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(_spelled, value))}]"
     return json.dumps(value, ensure_ascii=False)
+
+
+def end_of_arguments(text: str, start: int) -> int | None:
+    """Return the end of the object that begins at `start`. It may be JSON, or contain placeholders such as `{...}`."""
+    depth, quoted, escaped = 0, False, False
+    for place in range(start, min(len(text), start + _ARGUMENT_CHARACTERS)):
+        character = text[place]
+        if quoted:
+            quoted, escaped = escaped or character != '"', character == "\\" and not escaped
+        elif character == '"':
+            quoted = True
+        elif character in "{}":
+            depth += 1 if character == "{" else -1
+            if depth == 0:
+                return place + 1
+    return None
+
+
+def given_in(arguments: str) -> dict[str, object] | None:
+    """Parse the arguments of a spelled call; None if they are none. What the caller must fill in stays three dots, and
+    the key `...` stands for further arguments."""
+    if arguments == "{...}":
+        return {"...": True}
+    try:
+        given: dict[str, object] = json.loads(_DOTS.sub(_quoted_dots, arguments))
+    except ValueError:
+        return None
+    return given
+
+
+def _quoted_dots(found: re.Match[str]) -> str:
+    """Return dots for a value to fill in as JSON; keep a string."""
+    if found[1]:
+        return found[1]
+    return '"...": true' if found[2] else f'"{found[0]}"'

@@ -69,7 +69,8 @@ def _first_chat(listener: socket.socket) -> socket.socket | None:
 
 def _begin_service(line: bytes) -> None:
     from client.caller import Caller, on_behalf_of  # noqa: PLC0415 - as above
-    from mcp_gateway.settings import Settings, begin_service  # noqa: PLC0415 - as above
+    from client.connecting import begin_service  # noqa: PLC0415 - as above
+    from mcp_gateway.settings import Settings  # noqa: PLC0415 - as above
     from mcp_gateway.stdio.hello import hello  # noqa: PLC0415 - as above
 
     about = hello(line)

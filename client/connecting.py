@@ -1,0 +1,66 @@
+"""The settings by which a client finds the service, and proves who it is."""
+
+from typing import Annotated, Self
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, AliasChoices, Field, SecretStr, model_validator
+
+from client.common_settings import AbsolutePath, ProcessSettings
+from client.instance import Autostart, is_local
+from shared.loopback import is_loopback
+from shared.wire import CLIENT_ID_PATTERN, DEFAULT_PORT, ID_PATTERN
+
+
+class ConnectingSettings(ProcessSettings):
+    """The settings of every client that runs in a process of its own: a gateway, a Python program."""
+
+    port: int = Field(
+        default=DEFAULT_PORT,
+        ge=1,
+        le=65535,
+        validation_alias=AliasChoices("BROWSE_PORT", "PORT"),
+        description="Port of the browser service on this machine, if no URL is given.",
+    )
+    url: Annotated[str, AfterValidator(lambda url: url.rstrip("/"))] = Field(
+        default_factory=lambda fields: f"http://127.0.0.1:{fields['port']}",
+        pattern=r"^https?://[^/?#]+(/[^?#]*)?$",
+        description="Address of the browser service; http://127.0.0.1:$PORT by default.",
+    )
+    plain_http: bool = Field(
+        default=False,
+        description="Send the token to another machine by http://, where everybody in between can read it.",
+    )
+    autostart: bool = Field(default=True, description="Start the service where none runs at that address (loopback).")
+    session: str | None = Field(
+        default=None,
+        pattern=ID_PATTERN,
+        description="Session for calls that name neither page nor session. `new`: each chat gets one of its own with "
+        "its first page, and a copy of the shared login's cookies; sites that rotate tokens may sign the others out.",
+    )
+    client_id: str | None = Field(
+        default=None,
+        pattern=CLIENT_ID_PATTERN,
+        description="Id of this client at the service; by default the chat's id if the host tells it, else random.",
+    )
+    token: SecretStr | None = Field(
+        default=None, description="Token to send instead of one made from the account's secret."
+    )
+    token_file: AbsolutePath | None = Field(default=None, description="File that holds that token.")
+
+    @model_validator(mode="after")
+    def _keeps_the_token_to_itself(self) -> Self:
+        address = urlsplit(self.url)
+        if address.scheme == "http" and not is_loopback(address.hostname or "") and not self.plain_http:
+            raise ValueError(
+                f"--url {self.url} would send the token unencrypted to another machine; write https://, or give "
+                "--plain-http where nobody can read what passes"
+            )
+        return self
+
+
+def begin_service(settings: ConnectingSettings) -> Autostart:
+    """Return the autostart of these settings' service. If the settings want it, the start begins now."""
+    autostart = Autostart(settings.url, settings.data_dir, enabled=settings.autostart and is_local(settings.url))
+    if autostart.enabled:
+        autostart.begin()
+    return autostart
