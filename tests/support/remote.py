@@ -22,6 +22,7 @@ from browser_service.http.edge import loopback_hosts
 from browser_service.process import server_config
 from browser_service.services import Services
 from browser_service.settings import Settings
+from shared.events import EventBatch
 from shared.pages import SessionSpec
 from tests.support import browsers
 from tests.support.listening import PATIENCE_S
@@ -50,6 +51,11 @@ class Awaited:
 
     async def stop(self) -> list[SessionSpec]:
         return []
+
+    async def events_after(self, seq: int, wait_ms: int, limit: int) -> EventBatch:
+        """Wait for the host: the service follows events from its start on, before it listens."""
+        host = await asyncio.shield(self._host)
+        return await host.events_after(seq, wait_ms, limit)
 
     async def open(self, spec: SessionSpec) -> None:
         if self._host.done():
