@@ -22,7 +22,7 @@ from browser_service.spine.members import Member
 from browser_service.spine.membership import Membership
 from browser_service.store.journal import Journal
 from browser_service.store.placements import PlacementTable
-from shared.pages import Figures, SessionOptions
+from shared.pages import Figures, SessionOptions, SessionSpec
 
 _OPENS_WITHIN_S: Final = 3.0
 
@@ -56,7 +56,12 @@ class Fleet:
 
     def connect(self, events: HostEvents, feeds: Feeds, lifecycle: SessionLifecycle) -> None:
         """Connect the parts with those of the front that are made of them."""
-        self.homes.tell, self.homes.again = events.tell, lifecycle.spec_again
+
+        async def again(session_id: str) -> SessionSpec:
+            spec, owed = await lifecycle.spec_again(session_id), events.owed_logins(session_id)
+            return spec if owed is None else spec.model_copy(update={"state": owed})
+
+        self.homes.tell, self.homes.again = events.tell, again
         self.hosts.on_over = lifecycle.end_unheld
         self.membership.on_lost = events.session_lost
         self.membership.follow = lambda host, has, lived_before: partial(

@@ -1,6 +1,6 @@
 """Pages and sessions, as hosts report them and are told to open them."""
 
-from typing import Final, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import Field, model_validator
 
@@ -15,7 +15,13 @@ RequestKind = Literal["login", "code", "decision", "other"]
 """What an agent may ask a person for."""
 HoldKind = Literal["stopped", "taken"]
 """How a person took a page without a request: by stopping its agent, or by working on it."""
+_MOST_NUMBER: Final = 2**53
+"""More than anything here counts, and few enough to be computed with as a float."""
 _ANSWERS: Final = {"code": "The code, if it is not typed into the page", "decision": "Your decision"}
+
+
+Milliseconds = Annotated[int, Field(ge=-_MOST_NUMBER, le=_MOST_NUMBER)]
+Count = Annotated[int, Field(ge=0, le=_MOST_NUMBER)]
 
 
 class HumanRequestState(Model):
@@ -33,7 +39,7 @@ class HumanRequestState(Model):
         default=False, description="A rule of the account's owner asks: the message is its, not an agent's."
     )
     joined_by: list[str] = Field(default=[], description="The labels of those who wait for the same.")
-    asked_ago_ms: int = 0
+    asked_ago_ms: Milliseconds = 0
 
     @model_validator(mode="before")
     @classmethod
@@ -107,8 +113,8 @@ class PageState(Model):
     holder_id: str | None = None
     holder_label: str = ""
     holder_agent: str = Field(default="", description="Which of the holder's agents, as it calls itself.")
-    acted_ago_ms: int | None = None
-    idle_ms: int = Field(default=0, description="Since anybody used it.")
+    acted_ago_ms: Milliseconds | None = None
+    idle_ms: Milliseconds = Field(default=0, description="Since anybody used it.")
     untouched: bool = Field(default=False, description="Blank, and nothing was done to it since it was opened.")
     parked: Parked | None = Field(default=None, description="Its window is closed until somebody uses it.")
     opener_id: str | None = None
@@ -117,7 +123,7 @@ class PageState(Model):
     of_person: bool = Field(default=False, description="A tab that nobody here opened.")
     access: Access = "read"
     hold_reason: str = ""
-    hold_left_ms: int | None = None
+    hold_left_ms: Milliseconds | None = None
     target_id: str = Field(default="", description="The browser's own name of it, by which it is found again there.")
     dialog: str | None = Field(default=None, description="What the page asks and waits to be answered.")
     person: HumanRequestState | None = Field(
@@ -206,15 +212,15 @@ class SessionSpec(Model):
 class Figures(Model):
     """What a host has open, and the memory that it takes."""
 
-    pages: int = 0
-    parked: int = 0
-    sessions: int = 0
-    browsers: int = 0
-    browser_restarts: int = Field(
+    pages: Count = 0
+    parked: Count = 0
+    sessions: Count = 0
+    browsers: Count = 0
+    browser_restarts: Count = Field(
         default=0, description="Browsers that ended or hung, and were given up, since the start."
     )
-    memory_mb: int = Field(default=0, description="Of the browsers, as last measured.")
-    memory_limit_mb: int = Field(default=0, description="0 is no limit.")
+    memory_mb: Count = Field(default=0, description="Of the browsers, as last measured.")
+    memory_limit_mb: Count = Field(default=0, description="0 is no limit.")
 
 
 class PageBlock(Model):

@@ -1,13 +1,15 @@
 """Checks what a host elsewhere tells and asks: whoever takes it over gains what is opened on it, and no more."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
 import structlog
 from pydantic import JsonValue
 
+from browser_service.carriers.told_pages import ToldPages
+from browser_service.host.seam import ParsedCall
 from browser_service.rules.bounded import Bounded
 from shared.calls import ASKING, Call, Outcome
 from shared.events import (
@@ -24,11 +26,18 @@ from shared.events import (
     StateSaved,
     Throttled,
 )
+from shared.frames import ActPicture
+from shared.model import weight
 from shared.pages import PageState, SessionSpec
 from shared.strokes import Strokes
+from shared.wire import is_page_id
 
 _REMEMBERED: Final = 4_000
 """How many of a host's latest calls it may still say something about."""
+_MOST_OF_EVENT: Final = 50_000
+"""The most bytes of an event that is kept for a client, or for all, as it came."""
+_MOST_OF_PICTURE: Final = 200_000
+"""The most characters of a thumbnail; most have 20,000."""
 
 log = structlog.get_logger(__name__)
 
@@ -45,16 +54,34 @@ class Assignments(Protocol):
         """Return whether a client has a page on that host."""
 
 
+class _Ran(NamedTuple):
+    """What a host may say about a call that ran there."""
+
+    client_id: str
+    actions: frozenset[str]
+    """The call's own, and those that it carries."""
+
+
 class Checks:
     """What one host may say, and what of it was dropped."""
 
-    def __init__(self, assignments: Assignments, incarnation: str) -> None:
+    def __init__(
+        self, assignments: Assignments, incarnation: str, *, most_pages: int, adopted: Iterable[str] = ()
+    ) -> None:
+        """`most_pages` limits how many pages it may tell of. `adopted` are the sessions that it had before the front
+        started: names and holders in them may be from calls of the front before."""
         self._front, self._incarnation = assignments, incarnation
+        self._adopted = frozenset(adopted)
+        self._pages = ToldPages(most_pages, self.allows_session)
         self._running: dict[str, Call] = {}
         self._hands: list[Strokes] = []
-        self._ran = Bounded[str, str](_REMEMBERED)
+        self._ran = Bounded[str, _Ran](_REMEMBERED)
         self._clients = Bounded[str, None](_REMEMBERED)
-        """Those of the latest calls."""
+        """Those of the latest calls, and to whom these gave pages."""
+        self._named = Bounded[str, None](_REMEMBERED)
+        """The pages of the latest calls, without the endings of popups."""
+        self._saved = Bounded[tuple[str, str], None](_REMEMBERED)
+        """The clients of the latest calls that saved logins, and the names that these gave."""
         self.dropped = Counter[str]()
         """Counts what was not allowed, by its kind."""
 
@@ -65,8 +92,14 @@ class Checks:
     @contextmanager
     def during(self, call: Call) -> Iterator[None]:
         """Allow what a call may cause while it runs there."""
-        self._running[call.call_id], self._ran[call.call_id] = call, call.client_id
-        self._clients[call.client_id] = None
+        self._running[call.call_id] = call
+        self._ran[call.call_id] = _Ran(call.client_id, frozenset(_actions(call.body)))
+        self._clients.update({client.client_id: None for client in (call.client, call.recipient) if client is not None})
+        if call.page_id is not None:
+            self._named[_root(call.page_id)] = None
+        action = call.action if isinstance(call, ParsedCall) else None
+        if action is not None and action.stored_logins is not None:
+            self._saved[call.client_id, action.stored_logins.name] = None
         try:
             yield
         finally:
@@ -91,14 +124,14 @@ class Checks:
         return self._front.assigned(self._incarnation, session_id)
 
     def allows_page(self, page: PageState) -> bool:
-        return self._is_page(page.page_id, page.session_id)
+        """Return whether a page is the host's own and there is room for it, and count it then."""
+        if not self._is_page(page.page_id, page.session_id):
+            return False
+        is_plausible = page.session_id in self._adopted or (self._may_name(page) and self._may_be_of(page))
+        return is_page_id(page.page_id) and is_plausible and self._pages.note(page)
 
     def allows_outcome(self, call: Call, outcome: Outcome) -> bool:
-        is_here = outcome.page is None or self.allows_page(outcome.page)
-        sessions = {each.session_id for each in outcome.undo if each.session_id is not None}
-        pages = {each.page_id: self._front.session_of(each.page_id) for each in outcome.undo if each.page_id}
-        sessions |= {session_id for session_id in pages.values() if session_id is not None}
-        return outcome.call_id == call.call_id and is_here and all(map(self.allows_session, sessions))
+        return outcome.call_id == call.call_id and self._is_own(outcome)
 
     def allows_spec(self, session_id: str, spec: SessionSpec) -> bool:
         """Return whether a spec may be that of a session that the host was asked to close."""
@@ -112,30 +145,63 @@ class Checks:
             case PageOpened() | PageChanged():
                 allowed = self.allows_page(event.page)
             case PageRetired():
-                allowed = self.allows_page(event.page) and event.undo.session_id in {None, event.page.session_id}
+                allowed = self._is_retired(event)
             case PageClosed():
                 allowed = self._is_page(event.page_id, event.session_id)
+                self._pages.closed(event.page_id, event.session_id)
             case CallMoved():
-                allowed = self._is_call(event.call_id.partition(ASKING)[0], event.client_id)
+                allowed = self._is_call(event.call_id.partition(ASKING)[0], event.client_id) and _is_small(event)
             case CallEnded():
-                allowed = self._is_call(event.outcome.call_id, event.client_id)
+                allowed = self._is_call(event.outcome.call_id, event.client_id) and self._is_own(event.outcome)
             case StateSaved():
-                allowed = self.allows_session(event.session_id) and (not event.name or self.knows(event.client_id))
+                is_asked = not event.name or (event.client_id, event.name) in self._saved
+                allowed = self.allows_session(event.session_id) and is_asked
             case SessionTold():
                 allowed = all(self._is_page(page_id, event.session_id) for page_id in event.former)
                 allowed = allowed and self.allows_session(event.session_id)
             case NoticeGiven() | Throttled():
-                allowed = self.knows(event.client_id or "")
+                allowed = self.knows(event.client_id or "") and _is_small(event)
             case DownloadMoved():
-                allowed = self.knows(event.download.client_id)
+                allowed = self.knows(event.download.client_id) and _is_small(event)
         return allowed
+
+    def allows_picture(self, client_id: str, call_id: str, picture: ActPicture) -> bool:
+        is_small = len(picture.data or "") <= _MOST_OF_PICTURE
+        return is_small and self._is_call(f"{client_id}/{call_id}", client_id)
 
     def _is_page(self, page_id: str, session_id: str) -> bool:
         """Return whether a page is of a session that the host has, and of none elsewhere."""
         return self.allows_session(session_id) and self._front.session_of(page_id) in {None, session_id}
 
+    def _may_name(self, page: PageState) -> bool:
+        """Return whether a page is known, or has a name that a call there gave it, or one of a popup in its session."""
+        root = _root(page.page_id)
+        known = {self._front.session_of(page.page_id), self._front.session_of(root), root}
+        return page.session_id in known or root in self._named
+
+    def _may_be_of(self, page: PageState) -> bool:
+        """Return whether those to whom a page belongs have a page there, or had a call there lately."""
+        clients = (page.holder_id or page.left_by_id, page.asker_id)
+        return all(self.knows(client_id) for client_id in clients if client_id is not None)
+
+    def _is_retired(self, event: PageRetired) -> bool:
+        page, undo, newcomer = event.page, event.undo, event.newcomer
+        is_its = undo.session_id in {None, page.session_id} and undo.page_id in {None, page.page_id}
+        is_closing = undo.body.get("action") == "close_page" and (newcomer is None or self.knows(newcomer.client_id))
+        return is_its and is_closing and self.allows_page(page)
+
+    def _is_own(self, outcome: Outcome) -> bool:
+        """Return whether an outcome concerns the host's own page and sessions, and undoes what its call did."""
+        sessions = {each.session_id for each in outcome.undo if each.session_id is not None}
+        pages = {each.page_id: self._front.session_of(each.page_id) for each in outcome.undo if each.page_id}
+        sessions |= {session_id for session_id in pages.values() if session_id is not None}
+        ran = self._ran.get(outcome.call_id)
+        actions = {each.body.get("action") for each in outcome.undo}
+        is_here = outcome.page is None or self.allows_page(outcome.page)
+        return is_here and ran is not None and actions <= ran.actions and all(map(self.allows_session, sessions))
+
     def _is_call(self, call_id: str, client_id: str) -> bool:
-        return self._ran.get(call_id) == client_id
+        return call_id in self._ran and self._ran[call_id].client_id == client_id
 
     # --- files -----------------------------------------------------------------------------------------------------
 
@@ -143,10 +209,6 @@ class Checks:
         """Return whether a client has a page there, or a call, now or lately: a download or video ends later than the
         call that began it, and its page may be another's by then."""
         return client_id in self._clients or self._front.has_page(self._incarnation, client_id)
-
-    def ran(self, client_id: str, call_id: str) -> bool:
-        """Return whether a client's call is among the latest there."""
-        return self._is_call(f"{client_id}/{call_id}", client_id)
 
     def may_read(self, artifact_id: str, client_id: str | None) -> bool:
         """Return whether a call or a person's hand that runs there names a kept file, for this reader."""
@@ -169,3 +231,22 @@ def _names(value: JsonValue, text: str) -> bool:
     if isinstance(value, list):
         return any(_names(each, text) for each in value)
     return isinstance(value, dict) and any(_names(each, text) for each in value.values())
+
+
+def _actions(value: JsonValue) -> Iterator[str]:
+    """Yield the names of the actions that stand in a call's arguments."""
+    if isinstance(value, dict):
+        if isinstance(name := value.get("action"), str):
+            yield name
+        value = [*value.values()]
+    for each in value if isinstance(value, list) else []:
+        yield from _actions(each)
+
+
+def _root(page_id: str) -> str:
+    """Return the name of the page that a popup descends from, or of the page itself."""
+    return page_id.partition("~")[0]
+
+
+def _is_small(event: HostEvent) -> bool:
+    return weight(event.model_dump(mode="json")) <= _MOST_OF_EVENT

@@ -2,10 +2,11 @@
 
 from collections.abc import Callable
 
+from browser_service.carriers.messages import MOST_EVENTS
 from browser_service.carriers.remote_host import RemoteHost
 from browser_service.host.seam import ArtifactPort
 from shared.calls import Artifact
-from shared.errors import Forbidden
+from shared.errors import Forbidden, InvalidRequest
 from shared.events import EventBatch
 from shared.frames import ActPicture
 from shared.model import Model
@@ -24,6 +25,8 @@ class Desk:
         return await getattr(self, name)(**dict(asked))
 
     async def note(self, batch: EventBatch) -> None:
+        if len(batch.events) > MOST_EVENTS:
+            raise InvalidRequest(f"More than {MOST_EVENTS} events at once.", hint="Send them one batch after another.")
         await self._host.note(batch)
 
     async def drain(self) -> None:
@@ -38,7 +41,7 @@ class Desk:
         return await self._artifacts.describe(artifact_id, client_id)
 
     async def keep_picture(self, client_id: str, call_id: str, picture: ActPicture) -> None:
-        if self._host.checks.ran(client_id, call_id):
+        if self._host.checks.allows_picture(client_id, call_id, picture):
             await self._artifacts.keep_picture(client_id, call_id, picture)
         else:
             self._host.checks.drop("picture")

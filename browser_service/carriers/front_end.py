@@ -64,14 +64,16 @@ class Links:
         *,
         front_start: int,
         lease_ms: int,
+        most_pages: int,
         settings: Callable[[], Json] = dict,
         own_places: Callable[[], list[str]] = list,
         clock: Clock = time.monotonic,
     ) -> None:
-        """`check_token` raises Unauthorized for a token that has been revoked or has expired. `settings` and
-        `own_places` return what hosts are told in their welcome; `clock` times leases."""
+        """`check_token` raises Unauthorized for a token that has been revoked or has expired. `most_pages` is how many
+        a host may have. `settings` and `own_places` return what hosts are told in their welcome; `clock` times
+        leases."""
         self._members, self._artifacts, self._check_token = members, artifacts, check_token
-        self._front_start, self._lease_ms = front_start, lease_ms
+        self._front_start, self._lease_ms, self._most_pages = front_start, lease_ms, most_pages
         self._settings, self._own_places, self._clock = settings, own_places, clock
         self.hosts: dict[str, RemoteHost] = {}
         """The living ones, by incarnation; while a link is cut, its host is among them until its lease has ended."""
@@ -167,7 +169,12 @@ class Links:
                     f"The host {other.name} is linked already, with the same hostId and another data directory.",
                     hint="The directory was copied: start this host with an empty one.",
                 )
-        checks = Checks(self._members, hello.incarnation)
+        checks = Checks(
+            self._members,
+            hello.incarnation,
+            most_pages=2 * self._most_pages,  # an outcome may come before the end of the page that made room
+            adopted=hello.sessions,
+        )
         lease = GrantedLease(self._lease_ms, self._clock)
         host = RemoteHost(hello, self._name(hello, token.pool), token, lease, checks)
         self.hosts[hello.incarnation] = host

@@ -50,8 +50,9 @@ class Link:
         goes_on: bool = False,
         extra: Extra = "forbid",
     ) -> None:
-        """`served` has what the other side may ask, and `serve` does it; `most_served` limits how much at once, and
-        with `goes_on` that does not end with the link. `extra` says what becomes of fields that are not known."""
+        """`served` has what the other side may ask, and `serve` does it; `most_served` limits how much at once. With
+        `goes_on`, as on a host, that does not end with the link, and may have any size. `extra` says what becomes of
+        fields that are not known."""
         self._wire, self._served, self._serve = wire, served, serve
         self._most_served, self._goes_on, self._extra = most_served, goes_on, extra
         self._messages, self._parts = Outbox(_MOST_WAITING), Outbox(MOST_BULK)
@@ -66,7 +67,8 @@ class Link:
         self._whole = set[tuple[Kind, int]]()
         self._held = 0
         self._tasks = set[asyncio.Task[None]]()
-        self._serving = set[asyncio.Task[None]]()
+        self._serving: dict[asyncio.Task[None], int] = {}
+        """The calls of the other side that run, and the bytes of their bodies."""
         self._over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
     async def run(self) -> None:
@@ -78,7 +80,7 @@ class Link:
         finally:
             if not self._over.done():
                 self._over.cancel()
-            ending = self._tasks if self._goes_on else self._tasks | self._serving
+            ending = self._tasks if self._goes_on else self._tasks | self._serving.keys()
             for task in ending:
                 task.cancel()
             for future in self._waiting.values():
@@ -217,9 +219,13 @@ class Link:
     def _deliver(self, head: CallHead | AnswerHead, body: bytes) -> None:
         body = worded(body)
         if isinstance(head, CallHead):
+            if not self._goes_on and sum(self._serving.values()) + len(body) > MOST_BULK:
+                raise InvalidRequest(
+                    f"The calls that run have more than {MOST_BULK:,} bytes.", hint="Wait for answers."
+                )
             task = asyncio.create_task(self._answer(head, body))
-            self._serving.add(task)
-            task.add_done_callback(self._serving.discard)
+            self._serving[task] = len(body)
+            task.add_done_callback(self._serving.pop)
         elif (future := self._waiting.get(head.id)) is None or future.done():
             self._given_up.discard(head.id)
         else:

@@ -27,6 +27,9 @@ MOST_BESIDE: Final = 256_000
 """The most bytes of a body that goes beside the calls. A larger one goes over the bulk link, in parts of this size."""
 MOST_BULK: Final = 100_000_000
 """The most bytes of all large bodies that one side holds, waiting to be sent or incomplete."""
+MOST_EVENTS: Final = 100
+"""The most events that a host tells of at once: the front applies them in one go."""
+MOST_MB: Final = 2**40
 LINK: Final = "X-Browse-Link"
 """The header that says to which link a bulk link or a file belongs: a key that only the two ends know."""
 FILE: Final = "X-Browse-File"
@@ -59,7 +62,7 @@ class Hello(Model):
     catalogue: str = Field(max_length=80, description="The fingerprint of its actions.")
     engines: list[Engine]
     display: bool = False
-    memory_mb: int | None = Field(default=None, description="What its browsers may take; none is no limit.")
+    memory_mb: int | None = Field(default=None, le=MOST_MB, description="What its browsers may take; none is no limit.")
     unix_ms: int = 0
     now_ms: int = Field(default=0, description="By the clock that its lease goes by.")
     sessions: list[str] = Field(default=[], max_length=10_000, description="Those that it has.")
@@ -119,7 +122,7 @@ class Load(Model):
     """How much of a host is taken."""
 
     figures: Figures
-    free_mb: int | None = Field(default=None, description="None is no limit.")
+    free_mb: int | None = Field(default=None, le=MOST_MB, description="None is no limit.")
 
 
 class Kept(Model):

@@ -5,13 +5,12 @@ import sys
 from typing import Final
 
 from browser_service.carriers.link import Link
-from browser_service.carriers.messages import MOST_BESIDE, OF_FRONT
+from browser_service.carriers.messages import MOST_BESIDE, MOST_EVENTS, OF_FRONT
 from browser_service.carriers.wire import LinkLost
 from browser_service.host.seam import SessionHost
 from browser_service.waits import wait_until
 from shared.errors import BrowseError
 
-_BATCH: Final = 100
 _BATCHES_AT_A_TIME: Final = 8
 _POLL_MS: Final = 20_000
 _LAST_WITHIN_S: Final = 2.0
@@ -30,7 +29,7 @@ class Pushed:
         under_way, sent = set[asyncio.Task[None]](), self._seq
         try:
             while True:
-                batch = await host.events_after(sent, _POLL_MS, _BATCH)
+                batch = await host.events_after(sent, _POLL_MS, MOST_EVENTS)
                 if batch.last_seq == sent:
                     continue
                 sent, body = batch.last_seq, _NOTE.dumped(batch=batch)

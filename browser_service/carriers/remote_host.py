@@ -200,6 +200,8 @@ class RemoteHost:
         if spec is not None and not self.checks.allows_spec(session_id, spec):
             self.checks.drop("spec")
             raise HostGone(f"The host {self.name} closed a session that is not its own.", sent=True)
+        if spec is not None:
+            spec.pages = [page for page in spec.pages if self.checks.allows_page(page)]
         return spec
 
     async def settle(self, session_id: str) -> None:

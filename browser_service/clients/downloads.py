@@ -2,12 +2,11 @@
 
 import time
 
-from browser_service.store.journal import Journal
+from browser_service.store.journal import MOST_DOWNLOADS, Journal
 from shared.calls import DownloadState
 from shared.model import Json
 
 _MOST_OF_CLIENT = 100
-_MOST = 2_000
 _DAY_S = 86_400
 
 
@@ -19,7 +18,7 @@ class Downloads:
         """Those that are not in the journal yet, by id."""
 
     async def open(self) -> None:
-        self._known = {state.download_id: state for state in (await self._journal.downloads())[-_MOST:]}
+        self._known = {state.download_id: state for state in (await self._journal.downloads())[-MOST_DOWNLOADS:]}
 
     def note(self, download: DownloadState) -> None:
         """Record a download's state; the oldest downloads beyond the limits, per client and in all, are dropped."""
@@ -27,7 +26,7 @@ class Downloads:
         if download.state != "running":
             self.unwritten[download.download_id] = None
         own_ids = [each.download_id for each in self._known.values() if each.client_id == download.client_id]
-        for download_id in {*own_ids[:-_MOST_OF_CLIENT], *[*self._known][:-_MOST]}:
+        for download_id in {*own_ids[:-_MOST_OF_CLIENT], *[*self._known][:-MOST_DOWNLOADS]}:
             del self._known[download_id]
 
     def fail(self, page_ids: set[str], reason: str) -> list[DownloadState]:

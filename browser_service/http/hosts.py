@@ -137,6 +137,7 @@ def open_links(services: Services, members: Members, own_hosts: Callable[[], fro
         services.revoked.check_host,
         front_start=services.host_calls.front_start,
         lease_ms=services.settings.host_lease_ms,
+        most_pages=services.settings.max_pages,
         settings=lambda: told,
         own_places=lambda: sorted(own_hosts()),
     )

@@ -1,17 +1,18 @@
 """Keeps what hosts elsewhere told of their sessions, so that these go on when their host is lost."""
 
+from collections import Counter
 from typing import Final
 
 from pydantic import JsonValue
 
-from browser_service.rules.bounded import Bounded
 from browser_service.security.seal import Seal
 from shared.events import SessionTold, StateSaved
 from shared.model import Json
 from shared.pages import SessionSpec
 
-_MOST: Final = 20_000
 _MOST_BYTES: Final = 64_000_000
+_BYTES_BESIDE: Final = 500
+"""What an entry takes beside its bytes."""
 _STATE: Final = ""
 _SETTINGS: Final = "/"
 """Neither can be the name of a page."""
@@ -19,11 +20,14 @@ _SETTINGS: Final = "/"
 
 class ToldSessions:
     """The latest that was told, sealed and in memory alone: logins of sessions that the journal does not keep, settings
-    of sessions, and what brings their pages back."""
+    of sessions, and what brings their pages back. If it is too much, the session that takes most of it loses its
+    largest part: so nothing that one host tells costs another's sessions theirs."""
 
     def __init__(self, seal: Seal) -> None:
         self._seal = seal
-        self._kept = Bounded[tuple[str, str], bytes](_MOST, weigh=len, most_weight=_MOST_BYTES)
+        self._kept: dict[str, dict[str, bytes]] = {}
+        self._bytes = Counter[str]()
+        self._all_bytes = 0
 
     def note_state(self, saved: StateSaved) -> None:
         self._keep(saved.session_id, _STATE, saved.state)
@@ -35,11 +39,11 @@ class ToldSessions:
             self._keep(told.session_id, page_id, former)
 
     def page_closed(self, session_id: str, page_id: str) -> None:
-        self._kept.pop((session_id, page_id), None)
+        self._drop(session_id, page_id)
 
     def session_closed(self, session_id: str) -> None:
-        for key in [key for key in self._kept if key[0] == session_id]:
-            del self._kept[key]
+        for name in [*self._kept.get(session_id, ())]:
+            self._drop(session_id, name)
 
     def onto(self, spec: SessionSpec) -> SessionSpec:
         """Return the spec with all that was told of the session and its pages."""
@@ -51,9 +55,26 @@ class ToldSessions:
         return spec.model_copy(update={**known, **(self._known(spec.session_id, _SETTINGS) or {})})
 
     def _keep(self, session_id: str, name: str, value: JsonValue) -> None:
-        self._kept[session_id, name] = self._seal.close(value)
+        self._drop(session_id, name)
+        sealed = self._kept.setdefault(session_id, {})[name] = self._seal.close(value)
+        self._count(session_id, len(sealed) + _BYTES_BESIDE)
+        while self._all_bytes > _MOST_BYTES:
+            (heaviest, _), *_ = self._bytes.most_common(1)
+            parts = self._kept[heaviest]
+            self._drop(heaviest, max(parts, key=lambda part: len(parts[part])))
+
+    def _drop(self, session_id: str, name: str) -> None:
+        parts = self._kept.get(session_id, {})
+        if (sealed := parts.pop(name, None)) is not None:
+            self._count(session_id, -len(sealed) - _BYTES_BESIDE)
+            if not parts:
+                del self._kept[session_id], self._bytes[session_id]
+
+    def _count(self, session_id: str, more: int) -> None:
+        self._bytes[session_id] += more
+        self._all_bytes += more
 
     def _known(self, session_id: str, name: str) -> Json | None:
-        sealed = self._kept.get((session_id, name))
+        sealed = self._kept.get(session_id, {}).get(name)
         value = self._seal.open(sealed) if sealed is not None else None
         return value if isinstance(value, dict) else None

@@ -23,13 +23,14 @@ from shared.errors import (
     ServiceUnavailable,
     SessionNotFound,
 )
-from shared.events import HostEvent, PageChanged, PageClosed, StateSaved
+from shared.events import HostEvent, PageChanged, PageClosed, SessionTold, StateSaved
 from shared.pages import SessionOptions, SessionSpec
 
 _OPENS_WITHIN_S: Final = 20.0
 _CLOSES_WITHIN_S: Final = 30.0
 _LOOKS_EVERY_S: Final = 1.0
 """Memory becomes free without a word to who waits for it."""
+_SEALED: Final = ("headers", "init_scripts", "permissions", "former")
 _LOST: Final = "its host is gone"
 _GIVEN_UP: Final = "its host gave it up"
 
@@ -112,27 +113,35 @@ class Homes:
             return
         needs, awaited = self.needs(spec.options), self._placed.pop(spec.session_id, None)
         home = Home(spec.session_id, needs, spec.persistent, stays=spec.profile, clock=self.clock)
-        home.spec, home.awaited = spec, awaited
+        home.awaited = awaited
         self._homes[spec.session_id] = home
         if home.stays:
+            home.spec = spec
             await self._move(home, self._settle_in(home, self.members[0]))
+        else:
+            await self._lay_by(home, spec)
 
     async def close(self, home: Home) -> SessionSpec:
         """Close a session wherever it is, and return its spec, until it is forgotten. Raises HostGone."""
         await self._until_settled(home)
         home.closed = True
         if home.member is None:
-            home.spec = home.spec or await self.again(home.session_id)
-            pages = self.directory.pages_of(home.session_id)
-            await self.tell([PageClosed(page_id=page.page_id, session_id=page.session_id) for page in pages])
-            return home.spec
+            spec = await self._whole(home)
+            await self._close_pages(home)
+            return spec
         try:
-            return await self._closed_by(home, home.member)
+            spec = await self._closed_by(home, home.member)
         except (HostGone, TimeoutError) as error:
             home.closed = False
             raise HostGone(
                 f"The host of session {home.session_id!r} does not answer, so it is not closed yet."
             ) from error
+        await self._close_pages(home)  # its host says so too, if it is ours
+        return spec
+
+    async def _close_pages(self, home: Home) -> None:
+        pages = self.directory.pages_of(home.session_id)
+        await self.tell([PageClosed(page_id=page.page_id, session_id=page.session_id) for page in pages])
 
     async def forget(self, home: Home) -> None:
         """Forget a closed session."""
@@ -179,7 +188,8 @@ class Homes:
             spec = await self._closed_by(home, member)
             if home.member is not member:
                 return  # it was lost meanwhile
-            home.member, home.spec = None, spec.model_copy(update={"lost_by": _GIVEN_UP})
+            home.member = None
+            await self._lay_by(home, spec.model_copy(update={"lost_by": _GIVEN_UP}))
             pages = [PageChanged(page=page) for page in spec.pages]
             await self.tell([StateSaved(session_id=home.session_id, state=spec.state), *pages])
             await self.unplace(home.session_id)
@@ -191,9 +201,20 @@ class Homes:
         async with asyncio.timeout(_CLOSES_WITHIN_S):
             return await member.host.close(home.session_id) or await self.again(home.session_id)
 
+    async def _lay_by(self, home: Home, spec: SessionSpec) -> None:
+        """Keep what opens a session. Its settings and what brings its pages back are sealed, as its logins are."""
+        sealed = {name: getattr(spec, name) for name in _SEALED}
+        home.spec = spec.model_copy(update={"state": {}, "earlier": [], **{name: {} for name in sealed}})
+        await self.tell([SessionTold(session_id=home.session_id, **sealed)] if any(sealed.values()) else [])
+
+    async def _whole(self, home: Home) -> SessionSpec:
+        """Return all that opens a session, as it was when it left its host, or as it is known."""
+        spec, laid_by = await self.again(home.session_id), home.spec
+        return spec if laid_by is None else spec.model_copy(update={"pages": laid_by.pages, "lost_by": laid_by.lost_by})
+
     async def _settle_in(self, home: Home, member: Member | None = None) -> None:
         """Open a session on a host that has room for it."""
-        spec = home.spec or await self.again(home.session_id)
+        spec = home.spec if home.stays and home.spec is not None else await self._whole(home)
         member = member or await self.choose(home.needs)
         if member.placed is not None:
             await self.placements.keep(home.session_id, member.placed)
@@ -206,7 +227,7 @@ class Homes:
                 for client_id, (before_seq, for_good) in home.released.items():
                     await member.host.release(client_id, before_seq, for_good=for_good)
         except (HostGone, TimeoutError) as error:
-            home.member, home.spec = None, spec
+            home.member = None
             raise HostGone(f"The host {member.name} does not open session {home.session_id!r}.", sent=False) from error
         if home.member is not member:
             raise HostGone(f"The host {member.name} is gone.", sent=False)

@@ -33,7 +33,7 @@ from shared.events import (
     StateSaved,
     Throttled,
 )
-from shared.model import weight
+from shared.model import Json, weight
 from shared.pages import PageState
 
 _MOST_SAVED_STATES = 1_000
@@ -81,6 +81,11 @@ class HostEvents:
     def owes_logins(self, session_id: str, name: str) -> bool:
         """Return whether logins saved under this name are not on disk yet."""
         return (session_id, name) in self._unsaved
+
+    def owed_logins(self, session_id: str) -> Json | None:
+        """Return a session's latest logins if they are not on disk yet."""
+        owed = self._unsaved.get((session_id, ""))
+        return owed.state if owed is not None else None
 
     def session_closed(self, session_id: str) -> None:
         """Drop the unwritten logins of a closed session, and what was told of it."""

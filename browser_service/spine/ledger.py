@@ -57,4 +57,4 @@ class Ledger(Stage):
         if record.done:
             return
         caller = Identity(client_id=key.client_id)
-        record.set_last(self.undos.keep(caller, key.call_id, record.action, event.outcome))
+        self.register.note_last(record, self.undos.keep(caller, key.call_id, record.action, event.outcome))

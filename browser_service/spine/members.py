@@ -109,7 +109,7 @@ class Home:
     """It is the profile on disk, and never leaves the front's own host."""
     clock: Clock
     spec: SessionSpec | None = None
-    """What opens it again as it was, while no host has it; without one, that is made of what the front knows."""
+    """What it was when its last host gave it up, but for what is kept sealed; without one, the front knows it."""
     awaited: Placed | None = None
     """The host that had it before the front started, and may come back with it."""
     member: Member | None = None

@@ -13,7 +13,7 @@ from shared.actions.base import Action
 from shared.actions.traits import Effect
 from shared.calls import Outcome
 from shared.errors import CallNotFound, ErrorBody, RateLimited, Relayed, UnknownOutcome, ValidationFailed, field_details
-from shared.model import Json
+from shared.model import Json, weight
 
 _KEPT_S = 600
 _KEPT_BYTES = 64_000_000
@@ -140,6 +140,12 @@ class CallRegister:
             raise CallNotFound(f"There is no call {call_id!r} of yours.")
         return record
 
+    def note_last(self, record: Record, last: Outcome) -> None:
+        """Store the final outcome of a call that replied early."""
+        record.set_last(last)
+        record.size += weight(last.result)
+        self._keep(record)
+
     def running(self, client_id: str | None = None) -> list[Record]:
         return [
             record for record in self._records.values() if not record.done and client_id in {None, record.client_id}
@@ -149,7 +155,11 @@ class CallRegister:
         record.ended_at = time.monotonic()
         if not task.cancelled() and task.exception() is None:
             record.size = task.result().size
-        if self._records.get((record.client_id, record.call_id)) is record:  # set again, to restart its time
+        self._keep(record)
+
+    def _keep(self, record: Record) -> None:
+        """Set a record again if it is still there, to restart its time and update its weight."""
+        if self._records.get((record.client_id, record.call_id)) is record:
             self._records[record.client_id, record.call_id] = record
 
 

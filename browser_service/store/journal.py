@@ -20,6 +20,7 @@ from shared.pages import PageState
 from shared.wire import DEFAULT_SESSION
 
 MOST_CLOSED_PAGES: Final = 1_000
+MOST_DOWNLOADS: Final = 2_000
 
 
 class ClosedPage(Model):
@@ -200,8 +201,15 @@ class Journal:
     # --- downloads that have ended, and revoked tokens ---------------------------------------------------------------
 
     async def keep_download(self, download: DownloadState) -> None:
-        sql = "INSERT OR REPLACE INTO downloads VALUES (?, ?, ?)"
-        await self.write(sql, download.download_id, time.time(), download.model_dump_json())
+        """Keep a download, and forget the oldest ones beyond the limit."""
+
+        def keep(db: sqlite3.Connection) -> None:
+            row = (download.download_id, time.time(), download.model_dump_json())
+            db.execute("INSERT OR REPLACE INTO downloads VALUES (?, ?, ?)", row)
+            oldest = "SELECT rowid FROM downloads ORDER BY at DESC LIMIT -1 OFFSET ?"
+            db.execute(f"DELETE FROM downloads WHERE rowid IN ({oldest})", (MOST_DOWNLOADS,))  # noqa: S608 - a text of ours
+
+        await self.transact(keep)
 
     async def downloads(self) -> list[DownloadState]:
         """Return all downloads, the oldest first."""

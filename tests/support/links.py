@@ -98,6 +98,7 @@ def front_of(service: RunningService, lease_ms: int = LEASE_MS) -> FrontSide:
         parts.revoked.check_host,
         front_start=1,
         lease_ms=lease_ms,
+        most_pages=service.settings.max_pages,
         settings=lambda: HostSettings.of(service.settings).model_dump(mode="json"),
     )
     service.app.state.links = links

@@ -118,6 +118,7 @@ async def _linked(service: RunningService, awaited: Awaited) -> AsyncIterator[No
         services.revoked.check_host,
         front_start=1,
         lease_ms=_LEASE_MS,
+        most_pages=settings.max_pages,
         settings=lambda: HostSettings.of(settings).model_dump(mode="json"),
         own_places=lambda: loopback_hosts(settings.port),
     )

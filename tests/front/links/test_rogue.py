@@ -10,11 +10,11 @@ import httpx
 import pytest
 from websockets.exceptions import InvalidStatus
 
-from browser_service.carriers import front_end, link
+from browser_service.carriers import front_end, link, told_pages
 from browser_service.carriers.messages import FILE, LINK, MOST_MESSAGE
 from client.credentials import mint, mint_host
 from shared import wire
-from shared.calls import Call
+from shared.calls import Call, ClientRef
 from shared.errors import HostGone
 from shared.frames import View
 from shared.pages import Answer
@@ -213,6 +213,7 @@ def page(page_id: str, session_id: str) -> AnyJson:
 
 DOWNLOAD = {"downloadId": "d", "pageId": "p", "url": "u", "name": "n", "beganAt": "now"}
 UNDO = {"body": {}, "what": "it", "state": {}}
+CONTENT = UNDO | {"body": {"action": "content"}}
 OF_OTHERS: list[AnyJson] = [
     {"kind": "page_opened", "page": page("q", "theirs")},
     {"kind": "page_changed", "page": page("q", "mine")},
@@ -230,27 +231,128 @@ OF_OTHERS: list[AnyJson] = [
     {"kind": "throttled", "url": "https://site.example", "status": 429},
     {"kind": "throttled", "url": "https://site.example", "status": 429, "clientId": "victim"},
     {"kind": "download", "download": DOWNLOAD | {"clientId": "victim"}},
+    {"kind": "page_opened", "page": page("squatted", "mine")},
+    {"kind": "page_opened", "page": page("squatted~1", "mine")},
+    {"kind": "page_opened", "page": page("p~x", "mine")},
+    {"kind": "page_changed", "page": page("p", "mine") | {"holderId": "victim"}},
+    {"kind": "page_changed", "page": page("p", "mine") | {"leftById": "victim"}},
+    {"kind": "page_changed", "page": page("p", "mine") | {"askerId": "victim"}},
 ]
 
 
 async def test_events_of_others_are_dropped_and_counted(front: FrontSide) -> None:
-    own = {"kind": "page_opened", "page": page("new", "mine")}
-    told = [each | {"seq": number} for number, each in enumerate([*OF_OTHERS, own], 1)]
+    own = [{"kind": "page_opened", "page": page(name, "mine")} for name in ("p~1", "mine", "mine~2")]
+    told = [each | {"seq": number} for number, each in enumerate([*OF_OTHERS, *own], 1)]
     async with rogue(front, incarnation="rogue") as (host, known, _):
         batch = {"incarnation": "another", "events": told, "lastSeq": len(told)}
         await host.say({"kind": "call", "id": 1, "method": "note"}, {"batch": batch})
         taken = await known.events_after(0, PATIENCE_S * 1000, 100)
-        assert [event.kind for event in taken.events] == ["page_opened"]
+        assert [event.seq for event in taken.events] == [event["seq"] for event in told[-len(own) :]]
         assert (taken.incarnation, taken.last_seq) == ("rogue", len(told))
         assert known.checks.dropped.total() == len(OF_OTHERS)
+
+
+RAN = {"callId": "victim/c-1", "clientId": "victim"}
+OVER_CALLS: list[AnyJson] = [
+    {"kind": "page_opened", "page": page("given-not", "mine")},
+    {"kind": "call_moved", "state": "running", "waitsFor": "x" * 60_000} | RAN,
+    {"kind": "call_ended", "clientId": "victim", "outcome": {"callId": "victim/c-1", "page": page("q", "theirs")}},
+    {"kind": "call_ended", "clientId": "victim", "outcome": {"callId": "victim/c-1", "undo": [UNDO]}},
+    {"kind": "notice", "clientId": "victim", "notice": {"text": "x" * 60_000}},
+    {"kind": "state", "sessionId": "mine", "name": "bank", "clientId": "victim", "state": {}},
+    {"kind": "throttled", "url": "x" * 60_000, "status": 429, "clientId": "victim"},
+    {"kind": "download", "download": DOWNLOAD | {"clientId": "victim", "name": "x" * 60_000}},
+    {"kind": "page_retired", "page": page("p", "mine"), "undo": UNDO | {"body": {"action": "close_session"}}},
+    {"kind": "page_retired", "page": page("p", "mine"), "undo": UNDO | {"pageId": "q"}},
+]
+
+
+async def test_a_call_lets_its_host_tell_of_it_and_of_no_more(front: FrontSide) -> None:
+    about = page("given~1", "mine") | {"holderId": "victim", "askerId": "friend"}
+    own = {"kind": "page_opened", "page": about}
+    told = [each | {"seq": number} for number, each in enumerate([*OVER_CALLS, own], 1)]
+    given = call(page_id="given", opens=True, recipient=ClientRef(client_id="friend"))
+    async with rogue(front, incarnation="rogue") as (host, known, _):
+        running = asyncio.create_task(known.run(given))
+        await become(lambda: known.checks.running)
+        await host.say({"kind": "call", "id": 1, "method": "note"}, {"batch": batch(told)})
+        taken = await known.events_after(0, PATIENCE_S * 1000, 100)
+        assert [event.seq for event in taken.events] == [len(told)]
+        assert known.checks.dropped.total() == len(OVER_CALLS)
+        picture = {"clientId": "victim", "callId": "c-1", "picture": {"data": "x" * 300_000}}
+        assert (await host.ask(2, "keep_picture", picture))[0] == "ok"
+        assert known.checks.dropped["picture"] == 1
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+
+
+def batch(told: list[AnyJson]) -> AnyJson:
+    return {"incarnation": "another", "events": told, "lastSeq": len(told)}
+
+
+async def test_more_pages_than_a_host_may_have_are_not_taken(front: FrontSide) -> None:
+    most = 2 * front.service.settings.max_pages
+    pages = [page(f"p~{number}", "mine") for number in range(1, most + 10)]
+    async with rogue(front, incarnation="rogue") as (host, known, _):
+        host.answers["describe"] = pages
+        assert len(await known.describe()) == most
+        host.answers["close"] = {"sessionId": "mine", "pages": pages}
+        spec = await known.close("mine")
+        assert spec is not None
+        assert len(spec.pages) == most
+        ended = {"kind": "page_closed", "pageId": "p~1", "sessionId": "mine", "seq": 1}
+        more = {"kind": "page_opened", "page": pages[-1], "seq": 2}
+        await host.say({"kind": "call", "id": 1, "method": "note"}, {"batch": batch([ended, more])})
+        assert len((await known.events_after(0, PATIENCE_S * 1000, 100)).events) == 2
+        front.members.sessions |= {"mine": "another", "next": "rogue"}
+        host.answers["describe"] = [page("next", "next")]
+        assert len(await known.describe()) == 1
+
+
+async def test_pages_with_more_text_than_the_front_can_hold_are_not_taken(
+    front: FrontSide, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(told_pages, "_MOST_BYTES", 10_000)
+    async with rogue(front, incarnation="rogue") as (host, known, _):
+        host.answers["describe"] = [page(f"p~{number}", "mine") | {"title": "x" * 3_000} for number in range(1, 9)]
+        assert len(await known.describe()) == 3
+
+
+@pytest.mark.parametrize(("most", "said"), [(100, "events at once"), (1, "more than 1 bytes")])
+async def test_what_a_host_tells_at_once_is_bounded(
+    front: FrontSide, most: int, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    event = {"kind": "page_closed", "pageId": "p", "sessionId": "mine", "seq": 1}
+    if most == 1:
+        monkeypatch.setattr(link, "MOST_BULK", most)
+    async with rogue(front, incarnation="rogue") as (host, _, _):
+        await host.say({"kind": "call", "id": 1, "method": "note"}, {"batch": batch([event] * (most + 1))})
+        await become(lambda: host.refusal or host.told)
+        assert said in json.dumps([host.refusal, [*host.told.values()]])
+
+
+@pytest.mark.parametrize("many", [10**400, -(10**400)])
+async def test_numbers_that_cannot_be_computed_with_end_the_link(front: FrontSide, many: int) -> None:
+    figures = {"nowMs": 1, "load": {"figures": {"memoryMb": many}}}
+    async with rogue(front, incarnation="rogue") as (host, known, _):
+        host.answers["describe"] = [page("p", "mine") | {"idleMs": many}]
+        with pytest.raises(HostGone):
+            await known.describe()
+        await become(host.ended.is_set)
+    async with rogue(front, incarnation="rogue-2") as (host, _, _):
+        host.answers["grant"] = figures
+        await become(host.ended.is_set)
+        assert "memoryMb" in host.refusal["message"]
 
 
 OUTCOMES: list[AnyJson] = [
     {"callId": "victim/c-2", "result": {}},
     {"callId": "victim/c-1", "page": page("q", "theirs")},
     {"callId": "victim/c-1", "page": page("q", "mine")},
-    {"callId": "victim/c-1", "undo": [UNDO | {"sessionId": "theirs"}]},
-    {"callId": "victim/c-1", "undo": [UNDO | {"pageId": "q"}]},
+    {"callId": "victim/c-1", "undo": [CONTENT | {"sessionId": "theirs"}]},
+    {"callId": "victim/c-1", "undo": [CONTENT | {"pageId": "q"}]},
+    {"callId": "victim/c-1", "undo": [UNDO | {"body": {"action": "close_session"}}]},
+    {"callId": "victim/c-1", "page": page("squatted", "mine")},
 ]
 
 

@@ -287,12 +287,22 @@ async def test_an_idle_session_leaves_its_host_and_comes_back_as_it_was(tmp_path
         await agent.call("close_page", pageId="p")
         await fleet.fleet.hosts.part_idle()
         assert fleet.at("mine") == "first"
+        session = first.back.sessions["mine"]
+        session.headers["x-team"] = "shop"
+        await session.logins.save()
+        state = session.logins.saved
         clock.pass_s(61)
         await fleet.fleet.hosts.part_idle()
         assert (fleet.at("mine"), first.held) == ("", [])
         assert "mine" in fleet.service.known_sessions()
+        home = fleet.fleet.homes.get("mine")
+        assert home is not None
+        assert home.spec is not None
+        assert (home.spec.state, home.spec.headers) == ({}, {})
         await agent.call("goto", pageId="p", sessionId="mine", url=site.url("/p"))
         assert fleet.at("mine") == "first"
+        session = first.back.sessions["mine"]
+        assert (session.headers, session.logins.saved) == ({"x-team": "shop"}, state)
 
 
 async def test_a_host_of_another_version_only_ends_what_it_has(fleet: Front, site: Site) -> None:

@@ -9,8 +9,11 @@ from browser_service.host.calls import Handler
 from browser_service.host.seam import ArtifactPort, HostLimits
 from browser_service.host.sessions.options import LaunchOptions
 from browser_service.security.urls import UrlPolicy
+from browser_service.sessions import told as told_sessions
 from shared.errors import SessionNotFound
-from shared.pages import SessionSpec
+from shared.events import SessionTold, StateSaved
+from shared.model import Json
+from shared.pages import PageState, SessionSpec
 from tests.support.fake_host import FakeHost
 from tests.support.service import RunningService
 from tests.support.sharing import StartService
@@ -55,6 +58,25 @@ async def test_a_session_of_a_lost_host_opens_again_with_logins_settings_and_pag
         assert service.parts.vault.told.onto(spec.model_copy(update={"headers": {}})).headers == {}
         with pytest.raises(SessionNotFound):
             await service.parts.lifecycle.spec_again("mine")
+
+
+async def test_what_one_session_tells_too_much_costs_no_other_its_own(
+    start: StartService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(told_sessions, "_MOST_BYTES", 10_000)
+    kept = (await start()).parts.vault.told
+    large: Json = {"cookies": ["x" * 1_000]}
+    for number in range(50):
+        kept.note(SessionTold(session_id="theirs", former={f"p~{number}": large}))
+        kept.note_state(StateSaved(session_id=f"mine-{number % 4}", state={"cookies": [number]}))
+    states = [kept.onto(SessionSpec(session_id=f"mine-{number}")).state for number in range(4)]
+    assert states == [{"cookies": [number]} for number in (48, 49, 46, 47)]
+    pages = [PageState(page_id=f"p~{number}", session_id="theirs") for number in range(50)]
+    assert 0 < len(kept.onto(SessionSpec(session_id="theirs", pages=pages)).former) < 5
+    for session_id in ("theirs", *(f"mine-{number}" for number in range(4))):
+        kept.session_closed(session_id)
+    kept.note(SessionTold(session_id="theirs", former={"p~1": large}))
+    assert [*kept.onto(SessionSpec(session_id="theirs", pages=pages)).former] == ["p~1"]
 
 
 async def test_a_session_that_is_opened_once_more_is_told_anew(start: StartService, site: Site) -> None:

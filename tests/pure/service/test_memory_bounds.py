@@ -14,6 +14,7 @@ from browser_service.sessions import vault
 from browser_service.sessions.records import Sessions
 from browser_service.spine.politeness import Origins
 from browser_service.spine.undo import UndoStore
+from browser_service.store import journal as journals
 from browser_service.store.journal import Journal
 from browser_service.waits import Cancel
 from shared.calls import CallState, DownloadState, Outcome, Undoable
@@ -101,6 +102,21 @@ def test_downloads_are_bounded_for_each_client_and_for_all(tmp_path: Path) -> No
     for number in range(150):
         downloads.note(download(number, "many"))
     assert [each["downloadId"] for each in downloads.listed("many")] == [f"d-{n}" for n in reversed(range(50, 150))]
+
+
+@pytest.mark.anyio
+async def test_the_journal_keeps_as_many_downloads_as_are_listed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(journals, "MOST_DOWNLOADS", 2)
+    journal = Journal(tmp_path / "journal.sqlite3")
+    await journal.open()
+    try:
+        for number in range(4):
+            await journal.keep_download(download(number, "a"))
+        assert [each.download_id for each in await journal.downloads()] == ["d-2", "d-3"]
+    finally:
+        await journal.close()
 
 
 def download(number: int, client_id: str) -> DownloadState:

@@ -1,0 +1,37 @@
+"""The pages that one host has told of, so that it tells of no more than the front can hold."""
+
+from collections.abc import Callable
+from typing import Final
+
+from shared.model import weight
+from shared.pages import PageState
+
+_MOST_BYTES: Final = 64_000_000
+"""The limit of all its pages' states together. A URL alone may have two million."""
+
+
+class ToldPages:
+    """Each page's session and size, until the host tells that the page is closed, or no longer has the session."""
+
+    def __init__(self, most: int, has: Callable[[str], bool]) -> None:
+        """`has` returns whether the host has a session now."""
+        self._most, self._has = most, has
+        self._pages: dict[str, tuple[str, int]] = {}
+
+    def note(self, page: PageState) -> bool:
+        """Count a page as it is now, and return whether the front takes it."""
+        size = weight(page.model_dump(mode="json"))
+        if not self._has_room(page.page_id, size):
+            self._pages = {page_id: told for page_id, told in self._pages.items() if self._has(told[0])}
+            if not self._has_room(page.page_id, size):
+                return False
+        self._pages[page.page_id] = page.session_id, size
+        return True
+
+    def closed(self, page_id: str, session_id: str) -> None:
+        if page_id in self._pages and self._pages[page_id][0] == session_id:
+            del self._pages[page_id]
+
+    def _has_room(self, page_id: str, size: int) -> bool:
+        others = [told[1] for name, told in self._pages.items() if name != page_id]
+        return len(others) < self._most and sum(others) + size <= _MOST_BYTES
