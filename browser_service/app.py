@@ -25,7 +25,7 @@ from browser_service.security.urls import UrlPolicy
 from browser_service.services import Carrier, Handlers, MakeHost, Services
 from browser_service.settings import Settings
 from browser_service.store.artifacts import Artifacts
-from browser_service.wall import card, entry, socket
+from browser_service.wall import card, entry, extension, socket
 from shared import wire
 from shared.errors import JournalFailed
 from shared.loopback import is_loopback
@@ -93,7 +93,7 @@ def create_app(
     app.state.looked_at = {}
     for path in (wire.BROWSER, wire.BROWSER + "/{page_id}"):
         app.add_route(path, routes.act, methods=["POST"], include_in_schema=False)
-    for part in (routes, owner, attached, watching, card, entry, socket):
+    for part in (routes, owner, attached, watching, card, entry, socket, extension):
         app.include_router(part.router)
     app.state.takes_hosts = settings.hosts
     if settings.hosts:

@@ -57,6 +57,7 @@ from browser_service.store.journal_file import Damage
 from browser_service.store.thumbnails import ThumbnailTable
 from browser_service.store.tokens import TokenTable
 from browser_service.store.uploads import UploadRoots
+from browser_service.wall.pairing import Pairing
 from browser_service.wall.pictures import Pictures
 from browser_service.wall.state import Wall
 from browser_service.wall.viewing import Viewing
@@ -161,6 +162,7 @@ class Services:
         self.requests = HumanInbox(self.host, self.directory, self.secret, address)
         self.told = ToldPages()
         self.viewing = Viewing(clock)
+        self.pairing = Pairing(self.tokens, self.secret, self.revoked, clock)
         self.wall = Wall(self.directory, clients, self.colours)
         self.notifier = Notifier(
             desktop=settings.notify == "desktop",

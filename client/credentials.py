@@ -14,6 +14,7 @@ from shared.errors import ServiceUnavailable
 from shared.secret import read_secret
 from shared.wire import (
     CHAT,
+    EXTENSION_AUDIENCE,
     HOST_AUDIENCE,
     PERSON_AUDIENCE,
     TOKEN_ALGORITHM,
@@ -61,6 +62,12 @@ def mint_key(secret: str, request_id: str, *, client_id: str = "", label: str = 
 def mint_host(secret: str, name: str, pool: str, lifetime_s: int) -> str:
     """Make a token that admits hosts of a pool, and allows nothing else."""
     claims = {**_claims(name, "", lifetime_s), "aud": HOST_AUDIENCE, TOKEN_NAME: name, TOKEN_POOL: pool}
+    return jwt.encode({**claims, "jti": secrets.token_hex(6)}, secret, algorithm=TOKEN_ALGORITHM)
+
+
+def mint_extension(secret: str, name: str, lifetime_s: int) -> str:
+    """Make a token that shares tabs and takes them back, by the extension's socket alone."""
+    claims = {**_claims(name, "", lifetime_s), "aud": EXTENSION_AUDIENCE, TOKEN_NAME: name}
     return jwt.encode({**claims, "jti": secrets.token_hex(6)}, secret, algorithm=TOKEN_ALGORITHM)
 
 

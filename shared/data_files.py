@@ -20,6 +20,8 @@ OUTPUT: Final = "output"
 DRIVER_CACHE: Final = "driver-cache"
 RAY_HOSTS: Final = "ray"
 """The data directories of hosts that Ray has started."""
+EXTENSION_FOLDER: Final = "extension"
+EXTENSION_FILE: Final = "extension.zip"
 LINK_FILES: Final = f"show-{'?' * 16}.html"
 SET_ASIDE: Final = ".damaged-"
 """The suffix of files that were set aside as unusable."""
@@ -37,7 +39,7 @@ MADE: Final = (
         GATEWAY_KEYS,
         HOST_ID_FILE,
     ),
-    *(ARTIFACTS, OUTPUT, DRIVER_CACHE, RAY_HOSTS, LINK_FILES, f"*{SET_ASIDE}*"),
+    *(ARTIFACTS, OUTPUT, DRIVER_CACHE, RAY_HOSTS, EXTENSION_FOLDER, EXTENSION_FILE, LINK_FILES, f"*{SET_ASIDE}*"),
     *(f".{name}.*" for name in (SECRET_FILE, SECRETS_FILE, HOST_ID_FILE, INSTANCE_FILE)),  # as named by `draft_of`
 )
 """Only these names are removed, because a person's own files may be there too."""

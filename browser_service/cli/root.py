@@ -56,6 +56,7 @@ COMMANDS: Final = MappingProxyType(
         "run": Command("actions", "Run one action, such as `run goto --url https://example.com`."),
         "save": Command("actions", "Save a file that a call made, by its artifactId."),
         "show": Command("wall", "Watch all pages live, and take them in hand, in your own browser."),
+        "extension": Command("extension", "Show agents in your browser's tab strip, and share tabs by dragging them."),
         "activity": Command("activity", "Who did what: the record of all clients' actions."),
         "replay": Command("replay", "Make one HTML file of what was done, with pictures, to play and to keep."),
         "forget": Command("activity", "Remove what is kept of a client."),

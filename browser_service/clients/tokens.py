@@ -4,7 +4,7 @@ import asyncio
 import math
 import time
 from dataclasses import dataclass, field
-from typing import Annotated, ClassVar, Final
+from typing import Annotated, ClassVar, Final, Literal
 
 import structlog
 from pydantic import AfterValidator, Field, ValidationError
@@ -12,7 +12,7 @@ from pydantic import AfterValidator, Field, ValidationError
 from browser_service.security.auth import HostToken, Identity, Revocations, token_client, token_name
 from browser_service.security.origins import origin_pattern
 from browser_service.store.tokens import TokenRecord, TokenTable
-from client.credentials import mint, mint_host, token_id
+from client.credentials import mint, mint_extension, mint_host, token_id
 from shared.calls import ClientRef
 from shared.errors import JournalFailed, RateLimited, ValidationFailed, field_details
 from shared.limits import UNLIMITED, Limits
@@ -69,6 +69,18 @@ class HostTokenRequest(Model):
         return mint_host(secret, self.name, self.pool, lifetime_s)
 
 
+class ExtensionTokenRequest(Model):
+    """The request for a token of the extension, which shares tabs and takes them back."""
+
+    name: str = Field(pattern=TOKEN_NAME_PATTERN)
+    expires_at: float
+    extension: Literal[True]
+    limits: ClassVar = UNLIMITED
+
+    def token(self, secret: str, lifetime_s: int) -> str:
+        return mint_extension(secret, self.name, lifetime_s)
+
+
 @dataclass(eq=False)
 class Tokens:
     """The token records, in memory and in the journal. A token itself is shown once and never stored."""
@@ -107,6 +119,7 @@ class Tokens:
             token_id=token_id(token),
             limits=request.limits,
             pool=request.pool if isinstance(request, HostTokenRequest) else "",
+            extension=isinstance(request, ExtensionTokenRequest),
             made_at=now,
             expires_at=request.expires_at,
         )
@@ -196,12 +209,15 @@ class Tokens:
 
 
 def _allowed(record: TokenRecord) -> str:
+    if record.extension:
+        return "shares tabs, by the extension"
     return f"admits hosts of {record.pool}" if record.pool else record.limits.words
 
 
-def _parsed(given: Json) -> TokenRequest | HostTokenRequest:
+def _parsed(given: Json) -> TokenRequest | HostTokenRequest | ExtensionTokenRequest:
+    kind = HostTokenRequest if "pool" in given else ExtensionTokenRequest if "extension" in given else TokenRequest
     try:
-        return (HostTokenRequest if "pool" in given else TokenRequest).model_validate(given)
+        return kind.model_validate(given)
     except ValidationError as error:
         problem = error.errors(include_url=False)[0]
         name = str(problem["loc"][0]) if problem["loc"] else "name"

@@ -10,7 +10,18 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from shared.errors import BrowseError
 from shared.requests import Body, BodyLimits, Held, Visitors
-from shared.wire import FILE_BYTES, FILES, HOST_FILE_BYTES, HOSTS_FILES, HOSTS_LINK, MAX_MESSAGE_BYTES, WALL, WALL_GIVEN
+from shared.wire import (
+    EXTENSION_ORIGIN,
+    EXTENSION_SOCKET,
+    FILE_BYTES,
+    FILES,
+    HOST_FILE_BYTES,
+    HOSTS_FILES,
+    HOSTS_LINK,
+    MAX_MESSAGE_BYTES,
+    WALL,
+    WALL_GIVEN,
+)
 
 HELD: Final = Held()
 """Bytes of unanswered bodies, by the token that sent them."""
@@ -33,6 +44,8 @@ class Edge:
 
     def __post_init__(self) -> None:
         self._visitors = Visitors(lambda host: host in self.allowed_hosts(), _HOST_HINT)
+        own = (EXTENSION_ORIGIN,)
+        self._extension = Visitors(lambda host: host in self.allowed_hosts(), _HOST_HINT, own, own_pages=False)
         # hosts dial any name of this machine, with a token that no page in a browser has
         self._dialling = Visitors(lambda _: True, "", own_pages=False)
 
@@ -42,6 +55,7 @@ class Edge:
             return
         limits = _limits(scope)
         visitors = self._dialling if scope["path"] in {HOSTS_LINK, HOSTS_FILES} else self._visitors
+        visitors = self._extension if scope["path"] == EXTENSION_SOCKET else visitors
         try:
             visitors.check(scope, follows_link=_is_to_wall(scope))
             if scope["type"] == "http" and scope["method"] in {"POST", "PUT", "PATCH"}:

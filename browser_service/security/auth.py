@@ -18,6 +18,7 @@ from shared.limits import UNLIMITED, Limits, limits_of
 from shared.wire import (
     CHAT,
     CLIENT_ID_PATTERN,
+    EXTENSION_AUDIENCE,
     HOST_AUDIENCE,
     PERSON_AUDIENCE,
     TOKEN_ALGORITHM,
@@ -211,6 +212,17 @@ def identify_host(secret: str, authorization: str | None, revoked: Revocations) 
     found = HostToken(str(claims[TOKEN_POOL]), str(claims[TOKEN_NAME]), str(claims["jti"]), float(str(claims["exp"])))
     revoked.check_host(found)
     return found
+
+
+def identify_extension(secret: str, token: str, revoked: Revocations) -> str:
+    """Return the name of an extension's token. Raises Unauthorized, also for one that was revoked."""
+    try:
+        claims = _decoded(secret, token, EXTENSION_AUDIENCE)
+    except jwt.InvalidTokenError:
+        raise Unauthorized("The token is no extension's, or has expired.") from None
+    if revoked.holds(str(claims["jti"])):
+        raise Unauthorized("The extension's token was revoked.")
+    return str(claims[TOKEN_NAME])
 
 
 def _bearer(authorization: str | None) -> str:

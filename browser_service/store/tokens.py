@@ -15,12 +15,13 @@ _MOST: Final = 1_000
 class TokenRecord(Model):
     """A named token: its name, the id it is revoked by, what it allows, and when it was last used.
 
-    One of hosts has a pool, and no limits."""
+    One of hosts has a pool, and no limits; nor has one of the extension."""
 
     name: str
     token_id: str
     limits: Limits
     pool: str = ""
+    extension: bool = False
     made_at: float = Field(description="Unix time.")
     expires_at: float
     used_at: float | None = None

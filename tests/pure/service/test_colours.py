@@ -120,7 +120,9 @@ def test_each_colour_can_be_read_on_each_ground(ground: int) -> None:
         assert (high + 0.05) / (low + 0.05) >= 4.5, (shade, below)
 
 
-@pytest.mark.parametrize("path", ["browser_service/wall/static/base.css", "mcp_gateway/card.html"])
+@pytest.mark.parametrize(
+    "path", ["browser_service/wall/static/base.css", "browser_service/extension/popup.css", "mcp_gateway/card.html"]
+)
 def test_every_style_sheet_has_the_same_colours(path: str) -> None:
     found = re.findall(r"--(\w+): light-dark\((#\w{6}), (#\w{6})\);", (ROOT / path).read_text("utf-8"))
     assert {name: (light, dark) for name, light, dark in found if name in COLOURS} == {

@@ -1,0 +1,72 @@
+// Shows who has the tab that the person looks at, and what they can do about it. All texts are written as text.
+
+const KINDS = { login: "asks you to sign in", code: "asks for a code", decision: "asks you to decide", tab: "asks for a tab of yours" };
+const LINKS = { live: "Live", lost: "No connection", refused: "Refused", unpaired: "Not paired" };
+const service = chrome.runtime.connect();
+let readOnly = false;
+
+service.onMessage.addListener(draw);
+
+function el(tag, { colour, ...properties } = {}, ...children) {
+  const made = Object.assign(document.createElement(tag), properties);
+  if (colour) made.style.setProperty("--owner", `var(--${colour})`);
+  made.append(...children.flat().filter(Boolean));
+  return made;
+}
+
+function draw({ status, reason, refusal, state, target, page }) {
+  const link = document.getElementById("link"), main = document.getElementById("main");
+  link.textContent = LINKS[status];
+  link.dataset.status = status;
+  main.removeAttribute("aria-busy");
+  main.replaceChildren(...(state ? parts(state, target, page, refusal) : [missing(status, reason)]).filter(Boolean));
+}
+
+function missing(status, reason) {
+  const [text, command] = {
+    unpaired: ["Open the link that this command shows, once, in this browser:", "browse-together extension"],
+    refused: [reason, "browse-together extension"],
+    lost: ["The service does not answer. It starts with the next call of an agent, or by:", "browse-together up --detach"],
+  }[status] ?? ["Connecting …", ""];
+  return el("section", {}, el("p", {}, text), command && el("p", {}, el("code", {}, command)));
+}
+
+function parts(state, target, page, refusal) {
+  return [refusal && el("p", { className: "refused", role: "alert" }, refusal), whose(state, page), page || target ? acts(state, target, page) : null, requests(state),
+    el("footer", {}, el("a", { className: "button", href: state.wall, target: "_blank" }, "Open the wall"))];
+}
+
+function whose(state, page) {
+  const owner = page && state.agents.find(({ to }) => to === page.owner);
+  const may = page?.access === "read" ? "reads this tab" : "has this tab";
+  if (!page) return el("section", {}, el("p", { className: "owner" }, "Yours"), el("p", { className: "quiet" }, state.browser.words));
+  if (page.held) return el("section", {}, el("p", { className: "owner" }, "In your hands"), el("p", { className: "quiet" }, `Agents are kept out of ${page.pageId}. Give it back on the wall, or share it anew.`));
+  if (!owner) return el("section", {}, el("p", { className: "owner" }, "Shared with all agents"), el("p", { className: "quiet" }, `They call it ${page.pageId}${page.access === "read" ? ", and may only read it" : ""}.`));
+  return el("section", {}, el("p", { className: "owner", colour: owner.colour }, owner.label), el("p", { className: "quiet" }, `${may}, as ${page.pageId}.`));
+}
+
+function acts(state, target, page) {
+  const ask = (message) => (event) => {
+    for (const button of document.querySelectorAll("button")) button.disabled = true;
+    event.target.textContent = "…";
+    service.postMessage({ target, ...message });
+  };
+  const share = (to) => ask({ type: "move", to, access: readOnly ? "read" : "act" });
+  const others = state.agents.filter(({ to, present }) => present && to !== page?.owner);
+  const only = el("input", { type: "checkbox", checked: readOnly, onchange: () => { readOnly = only.checked; } });
+  return el("section", {},
+    el("h2", {}, page ? "Give it to" : "Share this tab with"),
+    el("div", { className: "buttons" },
+      others.map(({ to, label, colour }) => el("button", { type: "button", className: "agent", colour, onclick: share(to) }, label)),
+      !page?.agents && el("button", { type: "button", onclick: share("*") }, "All agents")),
+    !page?.agents && el("label", {}, only, "They may only read it"),
+    page && el("div", { className: "buttons" },
+      el("button", { type: "button", onclick: ask({ type: "move", to: "" }) }, "Take back"),
+      !page.held && page.owner && el("button", { type: "button", className: "danger", onclick: ask({ type: "stop" }) }, "Stop")));
+}
+
+function requests(state) {
+  if (!state.requests.length) return null;
+  return el("section", {}, el("h2", {}, "They ask for you"), el("ul", {}, state.requests.map(({ askedBy, colour, kind, message, url }) =>
+    el("li", {}, el("a", { className: "request", href: url, target: "_blank" }, el("span", { className: "owner", colour }, askedBy), ` ${KINDS[kind] ?? "asks for you"}`, message && el("p", {}, message))))));
+}

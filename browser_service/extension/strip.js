@@ -1,0 +1,119 @@
+// Keeps the tabs of each agent in a tab group, and tells when a person drags a tab in or out of one.
+
+const SETTLED_MS = 400; // a tab that is dragged along the strip passes groups
+const NONE = -1; // chrome.tabGroups.TAB_GROUP_ID_NONE
+
+export class Strip {
+  #tabOf = new Map(); // by target
+  #targetOf = new Map(); // by tab
+  #groups = new Map(); // agents by group, as this extension made them
+  #placed = new Map(); // the group that each tab was last seen or put in
+  #state = { tabs: {}, agents: [] };
+  #settling = new Map();
+  #last = Promise.resolve();
+
+  /** `tell` gets the targets of this browser when they change, and `move` a person's wish; it returns its refusal. */
+  constructor(tell, move) {
+    Object.assign(this, { tell, move });
+    this.#next(async () => {
+      const kept = await chrome.storage.session.get(["groups", "placed"]);
+      this.#groups = new Map(kept.groups);
+      this.#placed = new Map(kept.placed);
+    });
+    chrome.tabs.onCreated.addListener(({ id }) => this.#settle(id));
+    chrome.tabs.onUpdated.addListener((id, { groupId, status }) => (groupId !== undefined || status) && this.#settle(id));
+    chrome.tabs.onReplaced.addListener(() => this.look());
+    chrome.tabs.onRemoved.addListener((id) => {
+      this.#placed.delete(id);
+      this.look();
+    });
+  }
+
+  targetOf(tabId) {
+    return this.#targetOf.get(tabId);
+  }
+
+  /** Learns the targets of this browser's tabs. Attaches to none. */
+  look() {
+    return this.#next(() => this.#look());
+  }
+
+  show(state) {
+    this.#state = state;
+    return this.#next(() => this.#arrange());
+  }
+
+  forget() {
+    this.told = "";
+  }
+
+  /** Works one after the other, so that no event is taken for a person's that is ours. */
+  #next(work) {
+    this.#last = this.#last.then(work).catch((error) => console.warn(error.message));
+    return this.#last;
+  }
+
+  async #look() {
+    const pages = (await chrome.debugger.getTargets()).filter(({ type, tabId }) => type === "page" && tabId !== undefined);
+    this.#tabOf = new Map(pages.map(({ id, tabId }) => [id, tabId]));
+    this.#targetOf = new Map(pages.map(({ id, tabId }) => [tabId, id]));
+    const targets = [...this.#tabOf.keys()].sort();
+    if (this.told !== JSON.stringify(targets)) {
+      this.told = JSON.stringify(targets);
+      this.tell(targets);
+    }
+  }
+
+  #settle(tabId) {
+    clearTimeout(this.#settling.get(tabId));
+    this.#settling.set(tabId, setTimeout(() => {
+      this.#settling.delete(tabId);
+      this.#next(() => this.#settled(tabId));
+    }, SETTLED_MS));
+  }
+
+  /** Finds out whether a person moved a tab to another group, and asks for what that means. */
+  async #settled(tabId) {
+    await this.#look();
+    const tab = await chrome.tabs.get(tabId).catch(() => null);
+    if (!tab || tab.groupId === (this.#placed.get(tabId) ?? NONE)) return;
+    const was = this.#groups.get(this.#placed.get(tabId));
+    const to = this.#groups.get(tab.groupId);
+    this.#place(tabId, tab.groupId);
+    const target = this.#targetOf.get(tabId);
+    if (target && was !== to) {
+      await this.move(target, to ?? "");
+      await this.#arrange(); // back to where it belongs, if it was refused
+    }
+  }
+
+  /** Puts each agent's tabs into its group. Tabs that a person pinned, or has in a group of theirs, stay there. */
+  async #arrange() {
+    const agents = new Map(this.#state.agents.map((agent) => [agent.to, agent]));
+    for (const tab of await chrome.tabs.query({})) {
+      if (this.#settling.has(tab.id) || tab.pinned) continue;
+      const to = this.#state.tabs[this.#targetOf.get(tab.id)]?.owner ?? undefined;
+      const now = this.#groups.get(tab.groupId);
+      if (to === now || (tab.groupId !== NONE && !now)) continue;
+      try {
+        if (!agents.has(to)) await chrome.tabs.ungroup(tab.id);
+        else await this.#join(tab, agents.get(to));
+        this.#place(tab.id, (await chrome.tabs.get(tab.id)).groupId);
+      } catch { /* it was closed, is being dragged, or its window has no tab strip */ }
+    }
+  }
+
+  async #join(tab, agent) {
+    const here = await chrome.tabGroups.query({ windowId: tab.windowId });
+    const group = here.find(({ id }) => this.#groups.get(id) === agent.to);
+    const groupId = await chrome.tabs.group({ tabIds: [tab.id], ...(group && { groupId: group.id }) });
+    if (group) return;
+    this.#groups.set(groupId, agent.to);
+    await chrome.tabGroups.update(groupId, { title: agent.label, color: agent.colour });
+  }
+
+  #place(tabId, groupId) {
+    this.#placed.set(tabId, groupId);
+    chrome.storage.session.set({ groups: [...this.#groups], placed: [...this.#placed] });
+  }
+}

@@ -1,0 +1,311 @@
+"""Serves the browser's extension: it shows in the tab strip who has which tab, and shares tabs by a person's hand."""
+
+import asyncio
+import contextlib
+import json
+import time
+from dataclasses import dataclass, field
+from typing import Annotated, Final, Literal, cast
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+from pydantic import Field, TypeAdapter, ValidationError
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from browser_service.clients.presence import handle_of
+from browser_service.http.routes import Caller, body_of, done, services
+from browser_service.security.auth import Identity
+from browser_service.services import Services
+from browser_service.waits import wait_until
+from browser_service.wall.entry import check_connection
+from browser_service.wall.messages import Act
+from browser_service.wall.pairing import CODE_LIVES_S
+from browser_service.wall.requests import Requests
+from browser_service.wall.viewing import Viewer
+from shared import wire
+from shared.attached import TAB_ID, AttachmentState, TabShare
+from shared.errors import BrowseError, Forbidden, InvalidRequest, PageNotFound, RateLimited
+from shared.model import Json, Model
+from shared.pages import PageState
+
+router = APIRouter(include_in_schema=False)
+
+_HELLO_WITHIN_S: Final = 10.0
+_SENDS_WITHIN_S: Final = 20.0
+_LOOK_S: Final = 1.0
+"""How often to look for what sends no event, such as how it stands with the attached browser."""
+_AWAKE_S: Final = 20.0
+"""How often something is sent at least: a browser ends an extension's worker after 30 s of silence."""
+_ROUND_S: Final = 0.1
+"""Collects changes."""
+_REFUSED: Final = 4_403
+_MOST_TARGETS: Final = 2_000
+_ALL: Final = "*"
+_PERSON: Final = Identity(client_id="person-extension", label="A person, by the extension", operator=True)
+_GONE: Final = (WebSocketDisconnect, RuntimeError)
+"""How Starlette reports that the other side is gone; it raises RuntimeError for sending after that."""
+
+Target = Annotated[str, Field(pattern=TAB_ID)]
+
+
+class Pair(Model):
+    """The first message of an extension that has only the code of a link."""
+
+    type: Literal["pair"]
+    code: str = Field(max_length=200, repr=False)
+
+
+class Hello(Model):
+    """The first message of a paired extension, which wants to know whether this is its service."""
+
+    type: Literal["hello"]
+    id: str = Field(max_length=64)
+    nonce: str = Field(pattern=wire.NONCE_PATTERN)
+
+
+class Token(Model):
+    type: Literal["token"]
+    token: str = Field(max_length=4_000, repr=False)
+
+
+class Here(Model):
+    """The targets of the browser's tabs. Of tabs that are nobody's pages nothing else is told."""
+
+    type: Literal["here"]
+    targets: list[Target] = Field(max_length=_MOST_TARGETS)
+
+
+class Move(Model):
+    """A person's wish about a tab: whom it is for now."""
+
+    type: Literal["move"]
+    number: int
+    target: Target
+    to: str = Field(max_length=80, description="An agent's handle, `*` for all, or empty: it is taken back.")
+    access: Literal["read", "act"] = "act"
+
+
+class Stop(Model):
+    type: Literal["stop"]
+    number: int
+    target: Target
+
+
+Message = Pair | Hello | Token | Here | Move | Stop
+_MESSAGE: Final[TypeAdapter[Message]] = TypeAdapter(Annotated[Message, Field(discriminator="type")])
+
+
+@router.post(wire.EXTENSION)
+async def make_link(request: Request, caller: Caller) -> Response:
+    """Make a pairing link for the account's own command line."""
+    if not caller.operator:
+        raise Forbidden("The extension is paired by the account's owner.", hint="browse-together extension")
+    await body_of(request)
+    parts = services(request)
+    host, scheme = request.headers.get("host", ""), "wss" if request.url.scheme == "https" else "ws"
+    socket_url = f"{scheme}://{host}{wire.EXTENSION_SOCKET}"
+    url = f"{wire.EXTENSION_ORIGIN}/pair.html#{socket_url}#{parts.pairing.code()}"
+    return done(request, {"url": url, "worksForS": CODE_LIVES_S})
+
+
+@router.websocket(wire.EXTENSION_SOCKET)
+async def socket(websocket: WebSocket) -> None:
+    parts = cast("Services", websocket.app.state.services)  # our application keeps them there
+    await websocket.accept()
+    try:
+        if websocket.headers.get("origin") != wire.EXTENSION_ORIGIN:
+            raise Forbidden("This is the extension's own socket.")
+        check_connection(websocket)
+        if token_id := await _let_in(websocket, parts):
+            viewer = Viewer(f"extension {token_id}", read_only=False, expires_at=0)
+            with parts.viewing.watching(viewer):
+                await _Extension(websocket, parts, token_id, viewer).run()
+    except BrowseError as error:
+        with contextlib.suppress(*_GONE):
+            await _send(websocket, {"type": "refused", "reason": error.message, "hint": error.advice or ""})
+            await websocket.close(_REFUSED)
+    except (TimeoutError, *_GONE):
+        pass
+
+
+async def _let_in(websocket: WebSocket, parts: Services) -> str:
+    """Return the id of the extension's token; empty after pairing, when it comes again. Raises Unauthorized."""
+    async with asyncio.timeout(_HELLO_WITHIN_S):
+        first = await _receive(websocket)
+        if isinstance(first, Pair):
+            await _send(websocket, {"type": "paired", **await parts.pairing.pair(first.code)})
+            return ""
+        if not isinstance(first, Hello):
+            raise InvalidRequest("An extension begins with hello.")
+        await _send(websocket, {"type": "proof", "proof": parts.pairing.proof(first.id, first.nonce)})
+        proven = await _receive(websocket)
+    if not isinstance(proven, Token):
+        raise InvalidRequest("After hello an extension sends its token.")
+    return parts.pairing.admit(proven.token)
+
+
+async def _receive(websocket: WebSocket) -> Message:
+    """Return the next message. Raises InvalidRequest for anything else."""
+    try:
+        return _MESSAGE.validate_json(await websocket.receive_text())
+    except (ValidationError, KeyError):  # KeyError for bytes
+        raise InvalidRequest("The message is none of the extension's.", hint="Load the extension anew.") from None
+
+
+async def _send(websocket: WebSocket, message: Json) -> None:
+    async with asyncio.timeout(_SENDS_WITHIN_S):
+        await websocket.send_text(json.dumps(message, separators=(",", ":")))
+
+
+@dataclass(eq=False)
+class _Extension:
+    """One browser with the extension."""
+
+    websocket: WebSocket
+    parts: Services
+    token_id: str
+    viewer: Viewer
+    _targets: frozenset[str] = frozenset()
+    _told: Json | None = None
+    _changed: asyncio.Event = field(default_factory=asyncio.Event)
+    _asked: asyncio.Queue[Move | Stop] = field(default_factory=lambda: asyncio.Queue(20))
+
+    async def run(self) -> None:
+        """Serve it until it goes or its token is revoked."""
+        work = [asyncio.ensure_future(each) for each in (self._listen(), self._tell(), self._act())]
+        try:
+            with self.parts.wall.telling(self._changed.set):
+                done, _ = await asyncio.wait(work, return_when=asyncio.FIRST_COMPLETED)
+            for each in done:
+                each.result()
+        finally:
+            for each in work:
+                each.cancel()
+            await asyncio.gather(*work, return_exceptions=True)
+
+    async def _listen(self) -> None:
+        while True:
+            message = await _receive(self.websocket)
+            self.parts.viewing.receive(self.viewer, 0)
+            match message:
+                case Here():
+                    self._targets = frozenset(message.targets)
+                    self._changed.set()
+                case Move() | Stop():
+                    if self._asked.full():
+                        raise RateLimited("More was asked than can be done.", hint="Wait a moment.")
+                    self._asked.put_nowait(message)
+                case _:
+                    raise InvalidRequest("An extension says hello once.")
+
+    async def _tell(self) -> None:
+        sent_at = 0.0
+        while True:
+            self._changed.clear()
+            self.parts.pairing.check(self.token_id)
+            state, now = await self._state(), time.monotonic()
+            if state != self._told or now - sent_at >= _AWAKE_S:
+                self._told, sent_at = state, now
+                await _send(self.websocket, state)
+            await wait_until(self._changed.is_set, self._changed, _LOOK_S)
+            await asyncio.sleep(_ROUND_S)
+
+    async def _act(self) -> None:
+        while True:
+            message = await self._asked.get()
+            try:
+                await (self._move(message) if isinstance(message, Move) else self._stop(message.target))
+                said: Json = {"type": "done"}
+            except BrowseError as error:
+                said = {"type": "refused", "reason": error.message, "hint": error.advice or ""}
+            await _send(self.websocket, {**said, "number": message.number})
+
+    # --- what it sees ------------------------------------------------------------------------------------------------
+
+    async def _state(self) -> Json:
+        pages = self.parts.directory.pages()
+        attachment = await self.parts.attached.state()
+        asked = [page for page in pages if page.person and not page.person.is_hold]
+        return {
+            "type": "state",
+            "wall": self._wall(),
+            "browser": {"words": f"{attachment.words} {attachment.next_step}".strip()},
+            "agents": [*self._agents(pages)],
+            "tabs": {page.target_id: self._tab(page) for page in pages if page.target_id in self._targets},
+            "requests": [*map(self._request, asked)],
+        }
+
+    def _wall(self, page_id: str = "") -> str:
+        return f"{self.parts.requests.address()}{wire.WALL}" + (f"#/page/{page_id}" if page_id else "")
+
+    def _agents(self, pages: list[PageState]) -> list[Json]:
+        present = self.parts.clients.present_labels
+        labels = {page.holder_id: page.holder_label for page in pages if page.holder_id} | present
+        return [
+            {
+                "to": handle_of(client_id),
+                "label": label or "An agent",
+                "colour": self.parts.colours.of(client_id, label),
+                "present": client_id in present,
+            }
+            for client_id, label in sorted(labels.items(), key=lambda each: (each[1].casefold(), each[0]))
+        ]
+
+    def _tab(self, page: PageState) -> Json:
+        return {
+            "pageId": page.page_id,
+            "owner": handle_of(page.holder_id) if page.holder_id else None,
+            "agents": not page.of_person,
+            "access": page.access,
+            "held": page.person.kind if page.person is not None else None,
+        }
+
+    def _request(self, page: PageState) -> Json:
+        assert page.person is not None  # noqa: S101 - only such pages come here
+        return {
+            "askedBy": page.person.asked_by,
+            "colour": self.parts.colours.known(page.asker_id or ""),
+            "kind": page.person.kind,
+            "message": page.person.message,
+            "url": self._wall(page.page_id),
+        }
+
+    # --- what it asks for --------------------------------------------------------------------------------------------
+
+    async def _move(self, move: Move) -> None:
+        """Share a tab, hand it over, or take it back. What is so already stays."""
+        page, attachment = self._page(move.target), await self.parts.attached.state()
+        if page is None or (page.of_person and page.session_id == attachment.session_id):
+            await self._share(move, page, attachment)
+        elif not move.to:
+            await self._do("stop", page)
+        elif move.to == _ALL:
+            await self._do("release", page)
+        elif page.person is not None or not page.holder_id or handle_of(page.holder_id) != move.to:
+            await self._do("give", page, move.to)
+
+    async def _share(self, move: Move, page: PageState | None, attachment: AttachmentState) -> None:
+        attached = self.parts.attached
+        if not move.to:
+            if page is not None:
+                await attached.unshare(move.target, _PERSON)
+            return
+        if not attachment.session_id:
+            raise Forbidden("No agent works in this browser.", hint="browse-together attach chrome")
+        one = self.parts.clients.find(move.to, besides="") if move.to != _ALL else None
+        client_id = one.client_id if one is not None else None
+        if page is None or client_id is None or page.holder_id != client_id or page.access != move.access:
+            await attached.share(TabShare(tab_id=move.target, access=move.access, client_id=client_id), _PERSON)
+
+    async def _stop(self, target: str) -> None:
+        if (page := self._page(target)) is None:
+            raise PageNotFound("No agent has this tab.")
+        await self._do("stop", page)
+
+    async def _do(self, what: Literal["stop", "give", "release"], page: PageState, to: str = "") -> None:
+        await Requests(self.parts, _PERSON, _PERSON).answer(Act(type="act", id=0, do=what, page_id=page.page_id, to=to))
+
+    def _page(self, target: str) -> PageState | None:
+        if target not in self._targets:
+            raise InvalidRequest("This browser has no such tab.")
+        return next((page for page in self.parts.directory.pages() if page.target_id == target), None)
