@@ -112,7 +112,7 @@ class Services:
             self.host = self.fleet.hosts
         self._serve_clients(clock, port)
         self._make_spine(clock, owner_asks=bool(limits.act_rules))
-        self.attached = Attached(local.persons, self.lifecycle)
+        self.attached = Attached(local.persons, self.lifecycle, self.requests)
         self._connect()
 
     def _with_others(self, local: LocalHost, own: SessionHost, clock: Clock) -> "Fleet":

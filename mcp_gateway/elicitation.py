@@ -206,10 +206,10 @@ class Elicitation:
         *,
         has_link_id: bool,
     ) -> QuestionParams:
-        """Make the question as a form or a link. `problem` says what was wrong with the last answer. Codes are asked
-        for by link if the client supports links. A client that declares only `elicitation` supports forms."""
+        """Make the question as a form or a link. `problem` says what was wrong with the last answer. Codes and tabs
+        are asked for by link if the client supports links. A client that declares only `elicitation` supports forms."""
         message, has_links = request.question(problem), capability.url is not None
-        if has_links and (request.kind == "code" or capability.form is None):
+        if has_links and (request.kind in {"code", "tab"} or capability.form is None):
             key = self._service.credentials.person_key(request.request_id)
             link = self._service.people_url + request_path(request.request_id, key)
             link_id = request.request_id if has_link_id else None

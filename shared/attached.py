@@ -50,6 +50,8 @@ class TabShare(Model):
     tab_id: str = Field(pattern=TAB_ID)
     access: Literal["read", "act"] = "act"
     client_id: str | None = Field(default=None, description="The client that it is for; all without.")
+    label: str = Field(default="", max_length=200, description="That client's label.")
+    request_id: str | None = Field(default=None, max_length=64, description="The request that it answers, if any.")
 
 
 class TabUnshare(Model):

@@ -11,7 +11,7 @@ from shared.words import own_words
 Access = Literal["private", "read", "act"]
 """What others may do with a page."""
 
-RequestKind = Literal["login", "code", "decision", "other"]
+RequestKind = Literal["login", "code", "decision", "tab", "other"]
 """What an agent may ask a person for."""
 HoldKind = Literal["stopped", "taken"]
 """How a person took a page without a request: by stopping its agent, or by working on it."""
@@ -55,6 +55,8 @@ class HumanRequestState(Model):
     @property
     def what(self) -> str:
         """Return the request in words, such as "a login at https://shop.example"."""
+        if self.kind == "tab":
+            return "one of their own tabs"
         article = "something" if self.kind == "other" else f"a {self.kind}"
         return f"{article} at {self.origin}" if self.origin else article
 
@@ -64,11 +66,14 @@ class HumanRequestState(Model):
         if self.of_rule:
             what = f"A rule of yours leaves an act on page {self.page_id} to you. {self.message}"
         then = "Sign in on that page of the shared browser, then accept." if self.kind == "login" else ""
+        if self.kind == "tab":
+            what = f"An agent asks for one of your own tabs, {own_words(self.message)}"
+            then = "Choose it on the page of this request or at the wall (browse-together show)."
         return "\n".join(filter(None, (why, what, then)))
 
     def answer_schema(self) -> Json:
         """Return the JSON Schema of an answer: a flat object, which clients can show. It never asks for a password."""
-        if self.kind == "login":
+        if self.kind in {"login", "tab"}:
             return {"type": "object", "properties": {}}
         answer: Json = {"type": "string", "title": _ANSWERS.get(self.kind, "Your answer, if there is one")}
         if self.choices:

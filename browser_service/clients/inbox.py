@@ -84,6 +84,11 @@ class HumanInbox:
             raise RequestNotFound(
                 f"There is no open request {request_id!r}; it may be answered already.", hint=f"See GET {REQUESTS}."
             )
+        if page.person.kind == "tab" and resolution.state == "done":
+            raise ValidationFailed(
+                "The agent asks for a tab, and none was chosen yet.",
+                hint=f"Choose it by the link of the request, at the wall, or with `{APP_NAME} requests tab`.",
+            )
         choices = page.person.choices
         if (
             resolution.state == "done"
@@ -102,6 +107,13 @@ class HumanInbox:
         await self.on_answered()
         log.info("request to a person", request=request_id, kind=page.person.kind, state=resolution.state, by=by)
         return {"requestId": request_id, "state": resolution.state}
+
+    def asking_for_tab(self, request_id: str) -> PageState:
+        """Return the page that stands for the tab of an open request. Raises RequestNotFound."""
+        for page in self.directory.pages_now():
+            if page.person is not None and page.person.request_id == request_id and page.person.kind == "tab":
+                return page
+        raise RequestNotFound(f"No agent asks for a tab by {request_id!r} now.", hint=f"{APP_NAME} requests")
 
     def _open(self, caller: Identity) -> dict[str, PageState]:
         """Return the open requests that the caller may see, each with its page."""

@@ -110,6 +110,8 @@ class LocalHost:
     def _note_held(self, page: HeldPage) -> None:
         if (entry := self.pages.get(page.page_id)) is not None:
             entry.note_held()
+            if entry.record.awaits_tab and entry.record.person is None:
+                self._registry.forget(entry.record)
 
     def _live_pages(self) -> list[tuple[PageRecord, Tab]]:
         return [(entry.record, entry.tab) for entry in self.pages.values() if entry.tab is not None]

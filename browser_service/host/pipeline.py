@@ -150,7 +150,7 @@ class Pipeline:
         self.admission.admit(entry.current, run)
         page = entry.for_call(run, partial(self._part, run))
         if (action.lane is Lane.BESIDE and call.undo is None) or self.dialogs.open_beside(entry.record):
-            if action.wakes_page and not page.current.live:
+            if action.wakes_page and not page.current.live and not entry.record.awaits_tab:
                 async with run.turn(queue, self.limits.queue_wait_ms):
                     await bring_up(page, run)
             run.admitted = True
@@ -249,7 +249,8 @@ class Pipeline:
             entry.session.used_at = record.used_at
         if record.lease is not None and record.lease.client_id == call.client_id and run.action.needs_open_page:
             record.lease.renew(call.seq)
-        if record.life.over or (record.unopened and not entry.queue.busy):
+        is_vain = record.awaits_tab and record.person is None
+        if record.life.over or is_vain or (record.unopened and not entry.queue.busy):
             self.registry.forget(record)
             return
         if run.admitted or taken:
@@ -266,7 +267,7 @@ class Pipeline:
             outcome.error = shut_out_error(page, run).body()
             return outcome
         outcome.result, outcome.error = result, error
-        if page is not None and (result is not None or not page.life.over):
+        if page is not None and not page.awaits_tab and (result is not None or not page.life.over):
             outcome.page = page.state()
         outcome.url_before, outcome.requests, outcome.undo = run.url_before, run.requests, run.undo
         outcome.waited_ms, outcome.read_at = run.waited_ms, sorted(run.read_at)

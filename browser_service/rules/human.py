@@ -25,6 +25,8 @@ class HeldPage(Protocol):
     """A page that a person may have in hand, above its lease."""
 
     person: "HumanRequest | None"
+    awaits_tab: bool
+    """True while it only stands for a tab that an agent asked a person for."""
 
     @property
     def page_id(self) -> str: ...
@@ -89,8 +91,9 @@ class HumanRequest:
 
     @property
     def private(self) -> bool:
-        """Return whether nobody else may read the page meanwhile, because a password or code may be on it."""
-        return self.question.kind in {"login", "code", "taken"}
+        """Return whether nobody else may read the page meanwhile: a password or code may be on it, or it is not there
+        yet."""
+        return self.question.kind in {"login", "code", "tab", "taken"}
 
     @property
     def asker_id(self) -> str | None:
@@ -178,7 +181,8 @@ class HumanRequest:
             ends = {"expired": f"The person who took {page_id} over has gone", "closed": f"{self.by} closed {page_id}"}
             return f"{ends.get(self.state, f'{self.by} gave {page_id} back')}. Look at it before you go on."
         what, at = self.question.what, f" at {self.question.origin}" if self.question.origin else ""
-        done = {"login": f"signed in{at}", "code": f"gave the code{at}", "decision": "decided"}
+        tab = f"shared a tab, which is {self.question.page_id}"
+        done = {"login": f"signed in{at}", "code": f"gave the code{at}", "decision": "decided", "tab": tab}
         texts = {
             "done": f"{self.by} {done.get(self.question.kind, f'did what was asked{at}')}.",
             "refused": f"{self.by} declined: {what}.",

@@ -11,7 +11,7 @@ from typing import Protocol
 
 from browser_service.rules.bounded import Bounded
 from browser_service.rules.human import HeldPage, HumanRequest, State, Waiter
-from browser_service.rules.questions import check_question, hold_state, origin_at, request_state
+from browser_service.rules.questions import check_place, check_question, hold_state, origin_at, request_state
 from browser_service.rules.window import Clock
 from shared.actions.people import RequestHuman
 from shared.calls import ASKING, Call, CallState, Notice
@@ -74,6 +74,7 @@ class HumanRequests:
         first, line = page.person, deque(each for each in self._next.get(page, ()) if not each.over)
         if first is not None:
             first.check(page, call, action)
+            check_place(page, first)
         if len(line) >= _IN_LINE:
             wait = next_call("request_human", page_id=page.page_id, request_id=line[0].question.request_id)
             raise HumanInControl(
@@ -202,6 +203,11 @@ class HumanRequests:
             request.text = answer.text
             self._end(request, answer.state)
         return True
+
+    def give_tab(self, request: HumanRequest, page_id: str) -> None:
+        """End a request for a tab: the person shared one, which is this page now."""
+        request.question = request.question.model_copy(update={"page_id": page_id})
+        self.answer(request.question.request_id, Answer(state="done"))
 
     def withdraw(self, request: HumanRequest, client_id: str) -> None:
         """Remove a client from those who asked. Without any, the request ends."""

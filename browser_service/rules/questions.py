@@ -2,11 +2,11 @@
 
 import secrets
 
-from browser_service.rules.human import HeldPage
+from browser_service.rules.human import HeldPage, HumanRequest
 from browser_service.security.urls import origin_of
 from shared.actions.people import RequestHuman
 from shared.calls import ASKING, Call
-from shared.errors import ValidationFailed, field_details
+from shared.errors import HumanInControl, ValidationFailed, field_details
 from shared.next_calls import next_call
 from shared.pages import HoldKind, HumanRequestState
 
@@ -42,6 +42,10 @@ def check_question(page: HeldPage, action: RequestHuman) -> None:
         field, problem = "requestId", "withdraw needs the requestId of the request."
     elif not action.message:
         field, problem = "message", "A person must be told what to do: message is missing."
+    elif (action.kind == "tab") is not page.awaits_tab:
+        field, problem = "pageId", f"{page.page_id} is no tab to ask for: leave pageId out, and one is asked for."
+        if page.awaits_tab:
+            problem = f"{page.page_id} only stands for a tab that you asked for. Wait for that."
     elif action.choices and action.kind != "decision":
         field, problem = "choices", f"choices are for a decision, not for {action.kind!r}."
     elif action.choices is not None and len(action.choices) < 2:  # noqa: PLR2004 - else there is nothing to choose
@@ -56,3 +60,10 @@ def check_question(page: HeldPage, action: RequestHuman) -> None:
             f"{next_call('request_human', request_id='...')} reads on.",
             details=field_details(field),
         )
+
+
+def check_place(page: HeldPage, first: HumanRequest) -> None:
+    """Raise HumanInControl for a second question on a page that only stands for the tab that the first asks for."""
+    if page.awaits_tab:
+        wait = first.question.next_calls(page.page_id)
+        raise HumanInControl(f"You ask for a tab already, which will be {page.page_id}.", hint=wait)

@@ -128,6 +128,15 @@ class Sessions:
             self._over[session_id] = record.expired
         return True
 
+    @property
+    def attached(self) -> str | None:
+        """Return the session whose browser is a person's own; None if there is none."""
+        return next((each.session_id for each in self._records.values() if each.attached_to is not None), None)
+
+    def is_attached(self, session_id: str) -> bool:
+        record = self._records.get(session_id)
+        return record is not None and record.attached_to is not None
+
     def count_owned(self, client_id: str) -> int:
         return sum(each.owner is not None and each.owner.client_id == client_id for each in self._records.values())
 

@@ -10,6 +10,7 @@ from shared.actions.base import Action
 from shared.actions.traits import Scope, Unaddressed
 from shared.errors import (
     BrowseError,
+    InvalidRequest,
     NoBrowser,
     PageNotFound,
     PageRequired,
@@ -79,6 +80,8 @@ class Addressing:
 
     def _page_address(self, action: Action, client: Identity) -> Address:
         session_id = action.addressed.session
+        if action.asks_person and action.unaddressed.opens:
+            return self._awaited(action, client)
         main_page = self._directory.get(session_id)
         if session_id is not None and session_id not in self._sessions and main_page is None:
             raise self._sessions.not_found(session_id)
@@ -92,6 +95,22 @@ class Addressing:
             return Address(None, session_id or DEFAULT_SESSION)
         is_launched = action.unaddressed is Unaddressed.OWN_PAGE
         return self._launched(action, client) if is_launched else self._only(action, client)
+
+    def _awaited(self, action: Action, client: Identity) -> Address:
+        """Return the address of the page that a person's tab becomes if they share one: one that the client asks for
+        already, or a new one."""
+        session_id = action.addressed.session or self._sessions.attached
+        if session_id is None or not self._sessions.is_attached(session_id):
+            raise InvalidRequest(
+                "No browser of the person's own is attached to, so they have no tab to share.",
+                hint="They attach it with `browse-together attach chrome`; ask them for that in your chat.",
+                details=field_details("sessionId" if action.addressed.session else "kind"),
+            )
+        name, own = action.addressed.page, self._directory.belonging_to(client.client_id)
+        asked = (page for page in own if page.person is not None and page.person.kind == "tab")
+        page = next(asked, None) if name is None else self._directory.get(name)
+        name = name or self._directory.new_name(session_id, "tab")
+        return Address(name, session_id, is_new=True) if page is None else _of(page)
 
     def _named(self, action: Action, page_id: str, client: Identity) -> Address:
         page = self._directory.get(page_id)

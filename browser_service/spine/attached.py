@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import structlog
 
+from browser_service.clients.inbox import HumanInbox
 from browser_service.host.seam import PersonsBrowser
 from browser_service.security.auth import Identity
 from browser_service.sessions.lifecycle import SessionLifecycle
@@ -20,6 +21,7 @@ class Attached:
 
     browser: PersonsBrowser
     lifecycle: SessionLifecycle
+    requests: HumanInbox
 
     async def attach(self, target: AttachTarget) -> AttachmentState:
         return await self.browser.attach(target)
@@ -34,7 +36,12 @@ class Attached:
         return await self.browser.tabs()
 
     async def share(self, share: TabShare, by: Identity) -> PageState:
+        """Share a tab. One that an agent asked for is for that agent alone."""
+        if share.request_id is not None:
+            asked = self.requests.asking_for_tab(share.request_id)
+            share = share.model_copy(update={"client_id": asked.asker_id, "label": asked.holder_label})
         page = await self.browser.share_tab(share)
+        await self.requests.on_answered()
         log.info("a person shared a tab", page=page.page_id, access=share.access, by=by.label)
         return page
 

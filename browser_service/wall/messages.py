@@ -5,6 +5,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field, TypeAdapter, ValidationError
 
+from shared.attached import TabShare, TabUnshare
 from shared.errors import InvalidRequest
 from shared.frames import Frame, View
 from shared.model import Json, Model
@@ -98,6 +99,27 @@ class Login(Model):
     password: str = Field(max_length=4_096, repr=False)
 
 
+class Tabs(Model):
+    """A request for the tabs of the person's own browser, and for how it stands with that."""
+
+    type: Literal["tabs"]
+    id: int
+
+
+class Share(TabShare):
+    """A tab that the person shares, maybe because an agent asked for one."""
+
+    type: Literal["share"]
+    id: int
+
+
+class Unshare(TabUnshare):
+    """A tab that the person takes back."""
+
+    type: Literal["unshare"]
+    id: int
+
+
 class Input(Model):
     """Mouse and keyboard input of a person on a page they took."""
 
@@ -106,7 +128,7 @@ class Input(Model):
     made: list[Stroke] = Field(max_length=100)
 
 
-Request = Act | Reply | Listing | DialogAnswer | Files | Login
+Request = Act | Reply | Listing | DialogAnswer | Files | Login | Tabs | Share | Unshare
 Message = Hello | Watch | Request | Input
 _MESSAGE: Final[TypeAdapter[Message]] = TypeAdapter(Annotated[Message, Field(discriminator="type")])
 

@@ -8,12 +8,26 @@ from uuid import uuid4
 from pydantic import JsonValue
 
 from browser_service.security.auth import Identity
+from browser_service.security.urls import abridged
 from browser_service.services import Services
 from browser_service.spine.call import FrontCall
-from browser_service.wall.messages import Act, DialogAnswer, Files, Input, Listing, Login, Reply, Request
+from browser_service.wall.messages import (
+    Act,
+    DialogAnswer,
+    Files,
+    Input,
+    Listing,
+    Login,
+    Reply,
+    Request,
+    Share,
+    Tabs,
+    Unshare,
+)
 from browser_service.wall.viewing import Viewer
 from shared import catalogue
 from shared.calls import Outcome
+from shared.cuts import cut
 from shared.errors import BrowseError, Forbidden, HostGone, Relayed
 from shared.limits import Limits
 from shared.model import Json
@@ -21,6 +35,7 @@ from shared.pages import Answer
 from shared.strokes import Stroke, Strokes
 from shared.wire import nearest_valid_id
 
+_TITLE: Final = 200
 _WHY: Final = "A person closed it at the wall."
 
 
@@ -55,7 +70,10 @@ class Requests:
     def _check_request(self, message: Request | Input) -> None:
         """Raise Forbidden for anything beyond the one request that the viewer came for."""
         match message:
-            case Reply(request_id=self.identity.request_id):
+            case Reply(request_id=self.identity.request_id) | Share(request_id=self.identity.request_id):
+                return
+            case Tabs():
+                self.parts.requests.asking_for_tab(self.identity.request_id)
                 return
             case Input() | Files() | Login() | DialogAnswer():
                 if not self.parts.wall.is_locked(message.page_id, self.identity):
@@ -77,6 +95,14 @@ class Requests:
                 given = Stroke(do="login", username=message.username, text=message.password)
                 await self._hand(message.page_id, [given])
                 text = ""
+            case Tabs():
+                return {"type": "tabs", "id": message.id, **await self._tabs()}
+            case Share():
+                page = await self.parts.attached.share(message, self.recorded)
+                text = f"It is shared: agents call it {page.page_id}."
+            case Unshare():
+                await self.parts.attached.unshare(message.tab_id, self.recorded)
+                text = "It is yours alone again."
             case Act():
                 text = await self._act(message)
         return {"type": "done", "id": message.id, "text": text}
@@ -158,6 +184,18 @@ class Requests:
                 raise
             await self._call("give_back", page_id)
         return observed
+
+    async def _tabs(self) -> Json:
+        """Return the person's own tabs, which nobody but them sees."""
+        attached = self.parts.attached
+        state, tabs = await attached.state(), await attached.tabs()
+        shown = [
+            tab.model_copy(update={"title": cut(tab.title, _TITLE), "url": abridged(tab.url)}).model_dump(
+                mode="json", exclude_none=True
+            )
+            for tab in tabs
+        ]
+        return {"attachment": state.model_dump(mode="json", exclude_none=True), "tabs": [*shown]}
 
     async def _listing(self, message: Listing) -> Json:
         if message.what == "pictures":

@@ -21,7 +21,7 @@ from shared.pages import PageState
 _TITLE: Final = 200
 _SAME_S: Final = 0.5
 """How often to look for changes that send no event, such as the end of a hold."""
-_SHUT: Final = frozenset({"login", "code", "taken"})
+_SHUT: Final = frozenset({"login", "code", "tab", "taken"})
 """Meanwhile a person may type a password, which only the account's own person may see."""
 
 

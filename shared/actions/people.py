@@ -6,7 +6,7 @@ from pydantic import Field, StringConstraints
 
 from shared.actions.arguments import OneLine
 from shared.actions.base import OwnershipAction
-from shared.actions.traits import Effect, PersonAsked, computed
+from shared.actions.traits import Effect, PersonAsked, Unaddressed, computed
 from shared.pages import RequestKind
 
 _MESSAGE = 500
@@ -19,17 +19,23 @@ def _request(action: "RequestHuman") -> PersonAsked:
     return PersonAsked(action.kind, action.request_id)
 
 
+def _page(action: "RequestHuman") -> Unaddressed:
+    return Unaddressed.ANOTHER_PAGE if action.asks_for_tab else Unaddressed.ONLY_PAGE
+
+
 class RequestHuman(OwnershipAction):
-    """Have a person sign in, type a code or decide. Waits 45 s; gives the answer, or a requestId to wait on.
+    """Have a person sign in, type a code, decide or share a tab. Waits 45 s; gives the answer or a requestId.
 
     The page is theirs meanwhile. If several agents meet the same login, the first call asks, and the same call from the
-    others joins it."""
+    others joins it. The kind "tab" asks for a tab that the person has open in a browser of their own: the reply's page
+    is that tab."""
 
     everyday = ("kind", "message", "choices")
     effect = Effect.ACTS
     asks_person = computed(PersonAsked(), _request)
+    unaddressed = computed(Unaddressed.ONLY_PAGE, _page)
 
-    kind: RequestKind = Field(default="other", description="What you ask for.")
+    kind: RequestKind = Field(default="other", description="What for.")
     message: Message = Field(default="", description="What to do.")
     origin: str | None = Field(
         default=None,
@@ -44,5 +50,9 @@ class RequestHuman(OwnershipAction):
     timeout: int = Field(default=45_000, ge=1, le=45_000, description="Milliseconds to wait for the person.")
 
     @property
+    def asks_for_tab(self) -> bool:
+        return self.kind == "tab" and not self.request_id
+
+    @property
     def wakes_page(self) -> bool:
-        return True
+        return not self.asks_for_tab

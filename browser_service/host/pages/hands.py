@@ -105,7 +105,7 @@ class Hand:
 
     def _has_it(self) -> bool:
         person = self._record.person
-        return person is not None and person.question.kind != "stopped"
+        return person is not None and person.question.kind not in {"stopped", "tab"}
 
     async def _open_window(self) -> None:
         page_id = self._record.page_id

@@ -51,8 +51,11 @@ class Openings:
         if call.undo is not None:
             entry = self.registry.reopen(session, call)
         else:
-            entry = self.registry.add(PageState(page_id=call.page_id or "", session_id=session.session_id), session)
+            tab = run.action.asks_person is not None
+            state = PageState(page_id=call.page_id or "", session_id=session.session_id, of_person=tab)
+            entry = self.registry.add(state, session)
+            entry.record.awaits_tab = tab
             entry.record.ownership.take(call, run.action.addressed.agent)
-        entry.record.unopened = True
+        entry.record.unopened = not entry.record.awaits_tab
         self.log.emit(PageOpened(page=entry.record.state()))
         return entry

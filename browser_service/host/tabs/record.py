@@ -79,6 +79,8 @@ class PageRecord:
     family: str = ""
     """The same for windows that scripts opened from one another: a dialog of one blocks all."""
     life: Life = Life.NEW
+    awaits_tab: bool = False
+    """True while it only stands for a tab that an agent asked a person for."""
     unopened: bool = False
     """True if a call made the page and has not brought it up yet. If that fails, the page is forgotten."""
     place: Place = _NO_PLACE
@@ -136,6 +138,7 @@ class PageRecord:
             revision=state.revision,
             opener_id=state.opener_id,
             of_person=state.of_person,
+            awaits_tab=state.person is not None and state.person.kind == "tab",
             shares_window=state.opener_id is not None,
             target_id=state.target_id,
             life=Life.PARKED if state.parked is not None else Life.NEW,

@@ -1,6 +1,7 @@
 // Shows the wall: requests on top, then the pages of agents, of people, and the parked ones.
 
 import { arrange, el, say, write } from "./dom.js";
+import { YourTabs } from "./tabs.js";
 import { Tile } from "./tile.js";
 import { ASKS_ANYBODY, KINDS, owner, present, since } from "./words.js";
 
@@ -19,14 +20,15 @@ export class Grid {
   #visible = new Set();
   #known = new Set();
 
-  constructor(model, onDrawn) {
+  constructor(model, onDrawn, socket, tell) {
     this.model = model;
+    this.yours = new YourTabs(model, socket, tell);
     this.onDrawn = onDrawn;
     this.observer = new IntersectionObserver((entries) => {
       for (const { target, isIntersecting } of entries) this.#visible[isIntersecting ? "add" : "delete"](target.dataset.page);
       this.onDrawn();
     }, { rootMargin: "80px" });
-    this.element = el("main", { className: "grid", tabIndex: -1 }, el("h1", { className: "unseen" }, "All pages"), this.#asked);
+    this.element = el("main", { className: "grid", tabIndex: -1 }, el("h1", { className: "unseen" }, "All pages"), this.#asked, this.yours.element);
     for (const [name, title] of Object.entries(GROUPS)) {
       const list = el("ul", { className: "tiles" });
       const count = el("span", { className: "count" });
@@ -47,7 +49,8 @@ export class Grid {
       this.#tiles.delete(id);
     }
     const groups = { agents: [], people: [], parked: [] };
-    for (const page of pages.values()) {
+    const open = [...pages.values()].filter(({ person }) => person?.kind !== "tab"); // which only stand for one that is asked for
+    for (const page of open) {
       const tile = this.#tiles.get(page.id) ?? this.#make(page);
       tile.update(page);
       if (matches(page, filter)) groups[page.group].push(tile);
@@ -60,7 +63,7 @@ export class Grid {
     }
     this.element.classList.toggle("many", Object.values(groups).flat().length > MANY);
     this.#ask(requests);
-    this.#sayNothing(present(this.model.agents), pages.size, Object.values(groups).flat().length);
+    this.#sayNothing(present(this.model.agents), open.length, Object.values(groups).flat().length);
   }
 
   frame(head, blob) {

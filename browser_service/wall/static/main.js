@@ -29,7 +29,7 @@ async function begin() {
   if (!ticket().proof) return app.replaceChildren(gate(refusal));
   app.replaceChildren(waiting("The wall is coming …"));
   socket = new Socket({ message, frame, status, out });
-  grid = new Grid(model, watch);
+  grid = new Grid(model, watch, socket, tell);
   socket.connect();
 }
 
@@ -176,6 +176,7 @@ function route() {
   bar.place.firstElementChild.focus({ preventScroll: true });
   scrollTo(0, 0);
   if (!view) grid.update(filter);
+  grid.yours.show(!view);
   watch();
 }
 

@@ -5,6 +5,7 @@ import { el, paint, write } from "./dom.js";
 import { Hand } from "./hand.js";
 import { Picture } from "./picture.js";
 import { question } from "./question.js";
+import { Picker } from "./tabs.js";
 import { Timeline, path } from "./timeline.js";
 import { HOLDS, host, owner, standing, time } from "./words.js";
 
@@ -57,12 +58,14 @@ export class PageView {
       return;
     }
     paint(this.element, page.owner?.colour);
-    write(this.#title, page.locked ? page.id : page.title || page.id);
-    write(this.#url, page.locked ? "A private page: only its person sees it" : page.url);
+    const kind = page.person?.kind;
+    const isAwaited = kind === "tab"; // it only stands for the tab that is asked for
+    this.element.classList.toggle("awaits", isAwaited);
+    write(this.#title, isAwaited ? "Which of your tabs?" : page.locked ? page.id : page.title || page.id);
+    write(this.#url, isAwaited ? "" : page.locked ? "A private page: only its person sees it" : page.url);
     write(this.#owner, owner(page));
     write(this.#facts, `${page.id} · session ${page.session} · revision ${page.revision}${page.host ? ` · on host ${page.host}` : ""}`);
     if (page.locked) this.picture.state("locked");
-    const kind = page.person?.kind;
     this.#hold.hidden = !kind && !page.held;
     this.#hold.dataset.kind = kind ?? "held";
     this.#holds(page);
@@ -102,12 +105,18 @@ export class PageView {
     const text = kind ? `${HOLDS[kind]}. ${words[kind] ?? request?.message ?? `${page.person.by} waits.`}` : page.held ? `${owner(page)} keeps it: ${page.held.reason}` : "";
     if (this.#hold.dataset.text === text + request?.id) return;
     this.#hold.dataset.text = text + request?.id;
-    this.#hold.replaceChildren(...(request?.mayAnswer ? question(request, (state, answer) => this.#answer(request.id, state, answer)) : [el("span", {}, text)]));
+    this.picker?.leave();
+    this.picker = kind === "tab" && request?.mayAnswer ? new Picker(request.id, this.socket, (given) => this.#answered(given)) : null;
+    this.#hold.replaceChildren(...(request?.mayAnswer ? question(request, (state, answer) => this.#answer(request.id, state, answer), this.picker?.element) : [el("span", {}, text)]));
   }
 
   #answer(id, state, answer) {
-    this.answered = this.socket.answer(id, state, answer);
-    this.answered.then((said) => this.tell(said), (error) => this.tell(error.message, true));
+    return this.#answered(this.socket.answer(id, state, answer));
+  }
+
+  #answered(given) {
+    this.answered = given;
+    return given.then((said) => this.tell(said), (error) => this.tell(error.message, true));
   }
 
   /** Gives the page into the hand that has it. One without a window is asked for it once, by an empty stroke. */
@@ -144,6 +153,7 @@ export class PageView {
   leave() {
     clearInterval(this.#timer);
     this.timeline.leave();
+    this.picker?.leave();
     this.question.remove();
   }
 

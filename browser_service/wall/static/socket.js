@@ -77,6 +77,20 @@ export class Socket {
     return this.#ask({ type: "login", pageId, username, password });
   }
 
+  /** Asks for the tabs of the person's own browser, and returns them with how it stands with that. */
+  tabs() {
+    return this.#ask({ type: "tabs" });
+  }
+
+  /** Shares a tab, `to` read it or to act there; with a request, it is for the agent that asked. */
+  share(tabId, to, requestId = null) {
+    return this.#ask({ type: "share", tabId, access: to, requestId });
+  }
+
+  unshare(tabId) {
+    return this.#ask({ type: "unshare", tabId });
+  }
+
   list(what, pageId, ids = []) {
     this.#send({ type: "list", what, pageId, ids });
   }
@@ -104,7 +118,7 @@ export class Socket {
   #settle(id, error, message) {
     const asked = this.#asked.get(id);
     this.#asked.delete(id);
-    if (asked) error ? asked.reject(error) : asked.resolve(message.text);
+    if (asked) error ? asked.reject(error) : asked.resolve(message.text ?? message);
   }
 
   #frame(data) {

@@ -57,9 +57,9 @@ export const STATES = {
   asks: "No picture while the page asks",
 };
 
-export const ASKS_ANYBODY = { login: "asks for somebody to sign in", code: "asks somebody for a code", decision: "asks somebody to decide", other: "asks for somebody" };
-export const KINDS = { login: "asks you to sign in", code: "asks for a code", decision: "asks you to decide", other: "asks for you" };
-export const HOLDS = { stopped: "You stopped it", taken: "In your hands", login: "Waits for you to sign in", code: "Waits for a code", decision: "Waits for your decision", other: "Waits for you" };
+export const ASKS_ANYBODY = { login: "asks for somebody to sign in", code: "asks somebody for a code", decision: "asks somebody to decide", tab: "asks for one of somebody’s tabs", other: "asks for somebody" };
+export const KINDS = { login: "asks you to sign in", code: "asks for a code", decision: "asks you to decide", tab: "asks for one of your tabs", other: "asks for you" };
+export const HOLDS = { stopped: "You stopped it", taken: "In your hands", login: "Waits for you to sign in", code: "Waits for a code", decision: "Waits for your decision", tab: "Waits for one of your tabs", other: "Waits for you" };
 
 export const OUTCOMES = {
   HUMAN_IN_CONTROL: "Refused: the page is in a person’s hands",

@@ -1,0 +1,176 @@
+// Shows the tabs of the person's own browser: which are shared, with whom, and the buttons to share and to take back.
+
+import { arrange, el, paint, write } from "./dom.js";
+import { host } from "./words.js";
+
+const ASKED_EVERY_MS = 2000;
+const RARELY_MS = 10000; // while no browser is attached to
+const FEW = 8;
+const WAYS = { act: "Share", read: "Share to read" };
+
+/** Asks for the tabs as long as it is shown, and passes them on. */
+export class Tabs {
+  #timer = 0;
+  #isOn = false;
+
+  constructor(socket, take) {
+    Object.assign(this, { socket, take });
+  }
+
+  show(isOn) {
+    if (isOn === this.#isOn) return;
+    this.#isOn = isOn;
+    clearTimeout(this.#timer);
+    if (isOn) this.ask();
+  }
+
+  async ask() {
+    clearTimeout(this.#timer);
+    let isThere = false;
+    try {
+      const found = document.hidden ? null : await this.socket.tabs();
+      isThere = found === null || found.attachment.state !== "off";
+      if (found && this.#isOn) this.take(found);
+    } catch {
+      // the connection is lost, or the request is over: both are told elsewhere
+    }
+    clearTimeout(this.#timer);
+    if (this.#isOn) this.#timer = setTimeout(() => this.ask(), isThere ? ASKED_EVERY_MS : RARELY_MS);
+  }
+}
+
+/** One tab: its title and site, and what may be done with it. `press` takes what, and the tab. */
+class Row {
+  #title = el("span", { className: "cut", dir: "auto" });
+  #place = el("span", { className: "quiet small cut" });
+  #buttons = el("span", { className: "ways" });
+  element = el("li", { className: "tab" }, el("span", { className: "names" }, this.#title, this.#place), this.#buttons);
+  #shown = "";
+
+  constructor(press) {
+    this.press = press;
+  }
+
+  update(tab, colour, isPicked) {
+    const isShared = Boolean(tab.pageId) && !isPicked;
+    const text = JSON.stringify([tab, colour, isPicked]);
+    if (text === this.#shown) return;
+    this.#shown = text;
+    this.element.classList.toggle("shared", isShared);
+    paint(this.element, isShared && colour);
+    write(this.#title, tab.title || host(tab.url) || "An empty tab");
+    write(this.#place, [host(tab.url), ...sharing(tab)].filter(Boolean).join(" · "));
+    const button = (what, text, className) => el("button", { type: "button", className, "aria-label": `${text}: ${tab.title || host(tab.url)}`, onclick: () => this.#do(what, tab) }, text);
+    this.#buttons.replaceChildren(...(isShared
+      ? [button("back", "Take back", "")]
+      : Object.entries(WAYS).map(([access, text]) => button(access, text, access === "act" && isPicked ? "first" : ""))));
+  }
+
+  async #do(what, tab) {
+    for (const each of this.#buttons.children) each.disabled = true;
+    await this.press(what, tab);
+    for (const each of this.#buttons.children) each.disabled = false;
+  }
+}
+
+const sharing = ({ pageId, access, withLabel }) => (pageId
+  ? [`shared as ${pageId}`, access === "read" && "to read", withLabel && `with ${withLabel} alone`].filter(Boolean) : []);
+
+/** A list of tabs, shared ones first; of many, the first few until more are asked for. */
+class List {
+  #rows = new Map();
+  #list = el("ul", { className: "tablist" });
+  #more = el("button", { type: "button", className: "plain more", onclick: () => {
+    this.#isWhole = true;
+    this.update(...this.#last);
+  } });
+  #isWhole = false;
+  #last = [];
+  element = el("div", {}, this.#list, this.#more);
+
+  constructor(press, isPicked) {
+    Object.assign(this, { press, isPicked });
+  }
+
+  update(tabs, colourOf = () => null) {
+    this.#last = [tabs, colourOf];
+    const sorted = this.isPicked ? tabs : [...tabs.filter(({ pageId }) => pageId), ...tabs.filter(({ pageId }) => !pageId)];
+    const few = this.#isWhole || sorted.length <= FEW + 1 ? sorted : sorted.slice(0, Math.max(FEW, sorted.filter(({ pageId }) => pageId).length));
+    const before = this.#rows;
+    this.#rows = new Map(few.map((tab) => [tab.tabId, before.get(tab.tabId) ?? new Row(this.press)]));
+    for (const tab of few) this.#rows.get(tab.tabId).update(tab, colourOf(tab.pageId), this.isPicked);
+    arrange(this.#list, [...this.#rows.values()].map(({ element }) => element));
+    this.#more.hidden = few.length === sorted.length;
+    write(this.#more, `Show all ${sorted.length}`);
+  }
+}
+
+/** Says how it stands with the browser, where there is more to say than that it is there. */
+const standing = ({ state, words, nextStep }) => (state === "attached" ? "" : [words, nextStep].filter(Boolean).join(" "));
+
+/** The wall's section *Your tabs*. */
+export class YourTabs {
+  #count = el("span", { className: "count" });
+  #browser = el("span", { className: "quiet small" });
+  #standing = el("p", { className: "standing", role: "status", hidden: true });
+  #empty = el("p", { className: "quiet small", hidden: true }, "You have no tab open there.");
+
+  constructor(model, socket, tell) {
+    Object.assign(this, { model, tell, socket });
+    this.tabs = new Tabs(socket, (found) => this.#take(found));
+    this.list = new List((what, tab) => this.#press(what, tab), false);
+    this.element = el("section", { className: "yours", "aria-labelledby": "yours", hidden: true },
+      el("h2", { id: "yours" }, "Your tabs ", this.#count, this.#browser), this.#standing, this.#empty, this.list.element);
+  }
+
+  show(isOn) {
+    this.tabs.show(isOn && !this.model.viewer.readOnly);
+    if (!isOn || this.model.viewer.readOnly) this.element.hidden = true;
+  }
+
+  #take({ attachment, tabs }) {
+    const { state, browser, unshared } = attachment;
+    this.element.hidden = state === "off" && !tabs.length;
+    write(this.#count, tabs.length ? String(tabs.length) : "");
+    const kept = tabs.length - tabs.filter(({ pageId }) => pageId).length;
+    write(this.#browser, [browser, tabs.length && (kept ? `agents do not see ${kept === tabs.length ? "them" : `${kept} of them`}` : "all are shared")].filter(Boolean).join(" · "));
+    this.#standing.dataset.state = state;
+    this.#standing.hidden = !standing(attachment);
+    write(this.#standing, standing(attachment));
+    this.#empty.hidden = state !== "attached" || tabs.length > 0;
+    this.list.update(tabs, (pageId) => this.model.pages.get(pageId)?.owner?.colour);
+  }
+
+  async #press(what, { tabId }) {
+    try {
+      this.tell(await (what === "back" ? this.socket.unshare(tabId) : this.socket.share(tabId, what)));
+    } catch (error) {
+      this.tell(error.message, true);
+    }
+    await this.tabs.ask();
+  }
+}
+
+/** Has the person choose one of their tabs for an agent that asks. `done` takes the promise of what is said then. */
+export class Picker {
+  #standing = el("p", { className: "standing", role: "status", hidden: true });
+  #wait = el("p", { className: "quiet small" }, "Your tabs are coming …");
+
+  constructor(requestId, socket, done) {
+    Object.assign(this, { requestId, socket, done });
+    this.list = new List((what, tab) => this.done(this.socket.share(tab.tabId, what, this.requestId)), true);
+    this.tabs = new Tabs(socket, ({ attachment, tabs }) => {
+      this.#wait.hidden = tabs.length > 0;
+      write(this.#wait, "You have no tab open there. Open the one that is meant; it appears here.");
+      this.#standing.hidden = !standing(attachment);
+      write(this.#standing, standing(attachment));
+      this.list.update(tabs);
+    });
+    this.element = el("div", { className: "picker" }, this.#standing, this.#wait, this.list.element);
+    this.tabs.show(true);
+  }
+
+  leave() {
+    this.tabs.show(false);
+  }
+}

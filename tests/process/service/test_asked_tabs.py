@@ -1,0 +1,64 @@
+"""Tests that an agent asks a person for one of their own tabs, and gets that one alone."""
+
+import asyncio
+
+import pytest
+
+from client.credentials import mint
+from shared import wire
+from tests.support.json import AnyJson
+from tests.support.listening import become
+from tests.support.persons import Persons
+from tests.support.service import Agent, RunningService
+from tests.support.sharing import StartService
+from tests.support.site import Site
+
+pytestmark = pytest.mark.anyio
+
+ASKS: dict[str, AnyJson] = {"kind": "tab", "message": "The invoice that you have open."}
+
+
+class Ana:
+    """The account's own person, at the command line."""
+
+    def __init__(self, service: RunningService, agent: Agent) -> None:
+        self._http = agent.http
+        self._headers = {"Authorization": f"Bearer {mint(service.secret, 'cli-ana', 'CLI', operator=True)}"}
+
+    async def asked(self) -> list[dict[str, AnyJson]]:
+        reply = await self._http.get(wire.REQUESTS, headers=self._headers)
+        return list(reply.json()["result"]["requests"])
+
+    async def post(self, path: str, **body: AnyJson) -> dict[str, AnyJson]:
+        return dict((await self._http.post(path, json=body, headers=self._headers)).json())
+
+
+async def test_a_person_may_decline_and_an_agent_may_withdraw_and_both_leave_nothing(
+    start: StartService, persons: Persons, site: Site
+) -> None:
+    service = await start(cdp_url=persons.url)
+    async with service.agent() as agent, service.agent() as cli:
+        ana = Ana(service, cli)
+        await agent.call("goto", pageId="mine", url=site.page("/", "mine"))
+        before = await persons.tabs()
+        asked = await agent.call("request_human", timeout=1, **ASKS)
+        again = await agent.call("request_human", timeout=1, **ASKS)
+        assert asked["requestId"] == again["requestId"], "they are asked once"
+        other = await agent.error("request_human", timeout=1, kind="tab", message="Another one.")
+        assert other["code"] == "HUMAN_IN_CONTROL"
+        waiting = asyncio.create_task(agent.call("request_human", pageId="tab", requestId=asked["requestId"]))
+        await become(lambda: bool(service.running_calls()))
+        await ana.post(f"{wire.REQUESTS}/{asked['requestId']}/resolve", state="refused", reason="Not today.")
+        assert (await waiting)["observed"] == "A person declined: one of their own tabs. The reason: Not today."
+        asked = await agent.call("request_human", timeout=1, pageId="invoice", **ASKS)
+        await agent.call("request_human", pageId="invoice", requestId=asked["requestId"], withdraw=True)
+        assert not {"tab", "invoice"} & {page.page_id for page in service.parts.directory.pages()}
+        assert await persons.tabs() == before
+        wrong = await agent.error("request_human", pageId="mine", **ASKS)
+        assert (wrong["code"], wrong["details"]["context"]["field"]) == ("VALIDATION_ERROR", "pageId")
+
+
+async def test_where_no_browser_is_attached_to_nobody_is_asked_for_a_tab(service: RunningService) -> None:
+    async with service.agent() as agent:
+        refused = await agent.error("request_human", **ASKS)
+        assert ("browse-together attach" in refused["hint"], refused["code"]) == (True, "INVALID_REQUEST")
