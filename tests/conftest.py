@@ -51,17 +51,9 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         item.add_marker(item.path.relative_to(TESTS).parts[0])
-    if IS_REMOTE:
-        _skip_gated(items)
+        if IS_REMOTE and (needs := item.get_closest_marker("host_here")) is not None:
+            item.add_marker(pytest.mark.skip(*needs.args))
     sharing.bound(items)
-
-
-def _skip_gated(items: list[pytest.Item]) -> None:
-    from tests.support.remote import GATED  # noqa: PLC0415 - no other run needs it
-
-    for item in items:
-        if item.name in GATED:
-            item.add_marker(pytest.mark.skip("a gate is there, which does not say why it reaches nothing"))
 
 
 @pytest.hookimpl(wrapper=True)

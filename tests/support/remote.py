@@ -29,8 +29,6 @@ from tests.support.listening import PATIENCE_S
 from tests.support.service import RunningService, running_service
 from tests.support.standin import InThisProcess
 
-GATED: Final = frozenset({"test_a_host_that_does_not_answer_is_a_failed_navigation_that_names_the_reason"})
-"""Tests that are skipped, because the gate of a host elsewhere does not tell the browser why it reaches nothing."""
 _LEASE_MS: Final = 30_000
 ROOT: Final = Path(__file__).parents[2]
 

@@ -441,8 +441,9 @@ async def test_many_simultaneous_claims_get_the_page_once_each_and_never_togethe
             had.append(one.label)
             await one.call("release_page", pageId="cart")
 
+    cart = ownership(service, "cart")
     waiting = [asyncio.ensure_future(claims(number)) for number in range(8)]
-    await become(lambda: ownership(service, "cart").waiting == 8)
+    await become(lambda: cart.waiting == 8)
     await agent.call("release_page", pageId="cart")
     await asyncio.gather(*waiting)
     assert had[::2] == had[1::2]

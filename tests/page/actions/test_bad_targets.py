@@ -270,6 +270,7 @@ async def test_a_redirect_to_a_metadata_address_ends_there(tab: Tab) -> None:
         await tab.show("still usable")
 
 
+@pytest.mark.host_here("the gate of a host elsewhere does not tell the browser why it reaches nothing")
 async def test_a_host_that_does_not_answer_is_a_failed_navigation_that_names_the_reason(tab: Tab) -> None:
     await tab.show("x")
     for url, reason in (

@@ -5,11 +5,13 @@ import base64
 import io
 import json
 import zipfile
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
 
+from browser_service.host.pages.entry import PageEntry
 from tests.support.har import HAR
 from tests.support.json import AnyJson
 from tests.support.listening import become
@@ -106,9 +108,8 @@ async def test_attached_bodies_are_separate_files(tab: Tab, site: Site) -> None:
 # --- waiting -----------------------------------------------------------------------------------------------------
 
 
-async def armed(service: RunningService) -> None:
+async def armed(pages: Mapping[str, PageEntry]) -> None:
     """Wait until a call waits for traffic of the page."""
-    pages = service.host.pages
     await become(lambda: pages["tab"].settings.network.traffic.awaited)
 
 
@@ -116,8 +117,9 @@ async def after(
     service: RunningService, tab: Tab, script: str, action: str, **arguments: AnyJson
 ) -> dict[str, AnyJson]:
     """Return the result of a wait that began before a script ran. Any: JSON."""
+    pages = service.host.pages
     waiting = asyncio.create_task(tab.call(action, timeout=10_000, **arguments))
-    await armed(service)
+    await armed(pages)
     await tab.sees(script)
     return await waiting
 
@@ -166,7 +168,8 @@ async def test_a_wait_in_vain_names_the_requests_sent_meanwhile(tab: Tab) -> Non
 
 async def test_a_wait_ends_with_its_page(service: RunningService, tab: Tab) -> None:
     await tab.show("<h1>x</h1>")
+    pages = service.host.pages
     waiting = asyncio.create_task(tab.error("wait_for_request", pattern="/never", timeout=20_000))
-    await armed(service)
+    await armed(pages)
     await tab.call("close_page", pageId="tab")
     assert (await waiting)["code"] == "PAGE_NOT_FOUND"

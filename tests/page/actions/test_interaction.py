@@ -179,6 +179,7 @@ async def test_click_names_the_popup_that_it_opened_and_the_popup_is_the_agents(
     assert "tab~1" in [page["pageId"] for page in (await tab.call("list_pages"))["yours"]]
 
 
+@pytest.mark.host_here("the gate of a host elsewhere does not tell the browser why it reaches nothing")
 async def test_click_that_fails_to_navigate_says_why(tab: Tab) -> None:
     dead = f"http://127.0.0.1:{closed_port()}/x"
     await tab.show(f"<a href={dead}>Dead</a>")

@@ -239,6 +239,7 @@ BUSY = "for (const from = performance.now(); performance.now() < from + 150;);"
 LATE = '<button id=b onclick="' + later(TOAST, 600) + '">Archive</button><input id=q><button id=c>Other</button>'
 
 
+@pytest.mark.host_here("it changes a figure in the host's process")
 @pytest.mark.parametrize("act", [("click", {"selector": "#c"}), ("fill", {"selector": "#q", "value": "tea"})])
 async def test_an_effect_during_the_next_act_is_reported_as_the_earlier_acts(
     tab: Tab, act: tuple[str, dict[str, AnyJson]], monkeypatch: pytest.MonkeyPatch

@@ -150,6 +150,7 @@ async def test_a_model_gets_tables_and_data_in_short_lines(tab: Tab) -> None:
     assert told[2].startswith('{"tables":[{')
 
 
+@pytest.mark.host_here("it changes a figure in the host's process")
 async def test_an_act_on_a_page_too_large_to_compare_reports_the_pages_announcements(
     tab: Tab, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -233,6 +233,7 @@ async def test_a_picture_of_too_many_pixels_is_cut_before_it_is_taken_and_says_w
     )["height"] <= 1_020
 
 
+@pytest.mark.host_here("it changes a figure in the host's process")
 @pytest.mark.parametrize(
     "lie",
     [

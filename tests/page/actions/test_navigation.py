@@ -331,6 +331,7 @@ async def test_a_data_page_comes_back_whole_and_no_site_leads_to_one(tab: Tab, s
     assert error["code"] == "FORBIDDEN"
 
 
+@pytest.mark.host_here("the gate of a host elsewhere does not tell the browser why it reaches nothing")
 async def test_a_page_that_shows_an_error_page_says_so_and_why_wherever_it_is_named(agent: Agent, site: Site) -> None:
     with Site() as gone:
         dead = gone.url()

@@ -116,6 +116,7 @@ async def test_record_video_ends_before_the_page_becomes_private_to_another(tab:
     assert {colour for _, colour in _watched(await _bytes(tab.agent, url))} == {(240, 0, 0)}
 
 
+@pytest.mark.host_here("it takes a package away from the host's process")
 async def test_record_video_without_its_encoder_says_how_to_get_it_and_needs_no_restart_then(
     tab: Tab, monkeypatch: pytest.MonkeyPatch
 ) -> None:

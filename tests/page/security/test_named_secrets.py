@@ -265,7 +265,7 @@ if (location.hash) alert({place!r})</script>"""
 async def test_no_cut_leaves_a_part_of_a_secret_that_the_page_shows(
     agent: Agent, shop: Shop, service: RunningService
 ) -> None:
-    shown = "K7Q2-9XVB-44TD"
+    shown = "W3R8-5HPM-62KL"  # no other test's, because a host elsewhere hides it until it ends
     secrets = NamedSecret(name="cut", value=shown, origins=("https://elsewhere.example",))
     service.parts.secrets.set(secrets)
     at = {"title": 1_993, "place": 193, "name": 33, "heading": 73, "error": 486}
@@ -293,7 +293,7 @@ async def test_no_cut_leaves_a_part_of_a_secret_that_the_page_shows(
     ]
     service.parts.secrets.remove("cut")
     for text in seen:
-        assert "K7Q" not in text
+        assert "W3R" not in text
     assert sum("«secret:cut»" in text for text in seen) >= 7
 
 

@@ -221,6 +221,7 @@ async def test_a_window_that_people_see_opens_its_own_choosers_but_for_what_was_
         await ana.call("give_back", pageId="files")
 
 
+@pytest.mark.host_here("it changes a figure in the host's process")
 async def test_hanging_and_crashed_pages_are_shown_as_such(
     service: RunningService, agent: Agent, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
